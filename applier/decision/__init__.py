@@ -1,8 +1,8 @@
-"""Whether an apply would change anything, decided without the server: its rules of merging, owning and storing. No I/O, no clock."""
+"""Predicts the result of a server-side apply without asking the server: merge, field ownership, defaulting. No I/O, no clock."""
 
 from applier.decision.decide import Decision, Verdict, decide
 from applier.decision.intent import hide_secrets, prepared
-from applier.decision.managers import CLIENT_SIDE, LAST_APPLIED, old_versions, owners_at, take_over
+from applier.decision.managers import CLIENT_SIDE, LAST_APPLIED, owners_at, rewrite_old_versions, take_over
 from applier.decision.merge_result import merged
 from applier.decision.openapi import read_openapi
 from applier.decision.schema import Schemas, Type
@@ -17,9 +17,9 @@ __all__ = [
     "decide",
     "hide_secrets",
     "merged",
-    "old_versions",
     "owners_at",
     "prepared",
     "read_openapi",
+    "rewrite_old_versions",
     "take_over",
 ]

@@ -1,4 +1,4 @@
-"""Whether applying a manifest would change a live object: the server's answer without asking it."""
+"""Decides whether a server-side apply of a manifest would change a live object, without a request."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from applier.decision.fast_path import surely_same
+from applier.decision.fast_path import is_surely_unchanged
 from applier.decision.fields import Fields, members, path_of
-from applier.decision.intent import as_stored, hide_secrets, is_secret, prepared, yield_fields
+from applier.decision.intent import hide_secrets, is_secret, prepared, with_folded_owners, yield_fields
 from applier.decision.managers import (
     BadManagedFields,
     Identity,
     Managers,
-    applier_of,
+    apply_identity,
     entries_of,
+    has_duplicate_entries,
     managers_of,
     owner_of,
     owners_among,
-    recorded_twice,
 )
-from applier.decision.persisted_form import BACK, Difference, differences
+from applier.decision.persisted_form import MAY_DEFAULT, Difference, differences
 from applier.decision.schema import Type
 from applier.decision.server_side_apply import Applied, simulate
 from applier.decision.values import Misfit, check
@@ -29,27 +29,27 @@ from applier.ref import Manifest
 
 
 class Verdict(StrEnum):
-    """What applying would do."""
+    """Enumerates the effects that an apply can have."""
 
     CREATE = "create"
-    SAME = "same"
-    CHANGE = "change"  # values, or who owns them
-    YIELDED = "yielded"  # nothing, though fields that belong to others differ
-    CONFLICT = "conflict"  # be refused
-    UNKNOWN = "unknown"  # only the server can say: make a dry run
+    SAME = "same"  # no write
+    CHANGE = "change"  # of values or of field ownership
+    YIELDED = "yielded"  # no write, although fields that are left to other managers differ
+    CONFLICT = "conflict"  # the server would refuse it with 409
+    UNKNOWN = "unknown"  # only a dry run on the server can tell
 
 
 @dataclass(slots=True, eq=False)
 class Decision:
-    """A verdict and its grounds.
+    """Represents the predicted effect of an apply, with its reasons.
 
-    `intent` is what to send: the prepared manifest without what is yielded, values of Secrets hidden (`applier.decision.intent.revealed`
-    gives them back). `force` says that it has to be sent with force, since it takes fields from managers that may be taken from.
-    `changes` are the values that would differ (and, for `YIELDED`, those that are left to others), with old values as they are;
-    `conflicts` what stands in the way. `why` is one line for YIELDED and UNKNOWN; of the others, changes and conflicts are the grounds,
-    and a CHANGE without any changes only who owns what. `refilled` are those of the changes that take a field out which the server may
-    fill in again, perhaps with what is there now. `unsure` says of a CHANGE that something is written for sure, but that only the
-    server can say what comes out.
+    `intent` is the manifest to send: prepared, without yielded fields, values of Secrets hidden (`applier.decision.intent.revealed`
+    restores them). With `force` it has to be sent with force, since it takes fields from managers whose fields may be taken.
+    `changes` are the fields whose values would change (for YIELDED, the fields that differ and are left to others), with the live
+    values as `old`; `conflicts` are the fields that block the apply. A CHANGE without `changes` only changes field ownership.
+    `why` explains YIELDED and UNKNOWN in one line; the other verdicts are explained by changes and conflicts. `refilled` are the changes
+    that remove a field which the server may default again, possibly to the live value. `unsure` qualifies a CHANGE: the apply is sure
+    to write, but only the server knows the resulting values.
     """
 
     verdict: Verdict
@@ -72,12 +72,12 @@ def decide(
     force: Collection[str] = (),
     subresource: str = "",
 ) -> Decision:
-    """Returns what a server-side apply of a manifest under a manager's name would do to a live object.
+    """Predicts what a server-side apply of a manifest by a field manager would do to a live object.
 
     `schema` is that of the manifest's kind; without one the verdict is UNKNOWN. `yields` are JSON pointers (see
-    `applier.decision.intent`), `force` the managers whose fields may be taken, `*` for all. Values of Secrets count by their hashes,
-    so `live` may have been hidden. With `status` as the `subresource` the manifest is applied there: it holds a status and nothing
-    else, and the schema is one `with_status`. Nothing is raised for any object that a server could hand out.
+    `applier.decision.intent`), `force` the managers whose fields may be taken, `*` for all. Values of Secrets are compared by their
+    hashes, so those of `live` may be hidden already. With `status` as the `subresource` the manifest is applied to that: it holds only
+    a status, and the schema is one `with_status`. Raises nothing for any object that a server could return.
     """
     plain = prepared(manifest, schema)
     intent = hide_secrets(plain)
@@ -92,9 +92,9 @@ def decide(
     differing: list[FieldChange] = []
     try:
         if intent is not plain:
-            check(schema, plain)  # before they are hidden, since hashes are texts whatever they stand for
+            check(schema, plain)  # before values are hidden: a hash is a string, whatever type the value had
         if yields:
-            intent, differing = yield_fields(intent, live, schema, _managers_of(live, applier_of(manager)), yields, manager=manager)
+            intent, differing = yield_fields(intent, live, schema, _managers_of(live, apply_identity(manager)), yields, manager=manager)
         decision = _decide(intent, live, schema, manager, force, subresource)
     except (Misfit, BadManagedFields) as error:
         return Decision(Verdict.UNKNOWN, intent, why=f"the server may refuse it: {error}")
@@ -111,34 +111,34 @@ def _left_to(differing: list[FieldChange]) -> str:
 def _decide(intent: Manifest, live: Manifest, schema: Type, manager: str, force: Collection[str], subresource: str) -> Decision:
     version = str(intent.get("apiVersion", ""))
     owned = _owned_by(live, manager, version, subresource)
-    double = recorded_twice(live)
-    if owned is not None and not double and surely_same(intent, live, schema, owned):
+    duplicated = has_duplicate_entries(live)
+    if owned is not None and not duplicated and is_surely_unchanged(intent, live, schema, owned):
         return Decision(Verdict.SAME, intent)
-    ours = applier_of(manager, subresource)
+    ours = apply_identity(manager, subresource)
     managers = _managers_of(live, ours)
     applied = simulate(live, intent, schema, managers, manager=manager, version=version, subresource=subresource)
     differing = differences(live, applied.object, schema)
-    changes, doubts, refilled = _weigh(differing, applied, ours)
+    changes, undecided, refilled = _classify(differing, applied, ours)
     refused, taken = _conflicts(applied, force)
-    if applied.strangers and (changes or doubts or refused):
-        versions = ", ".join(sorted(applied.strangers))
+    if applied.other_versions and (changes or undecided or refused):
+        versions = ", ".join(sorted(applied.other_versions))
         return Decision(Verdict.UNKNOWN, intent, changes, refused, f"fields are also managed in {versions}", bool(taken))
     if refused:
         return Decision(Verdict.CONFLICT, intent, changes, refused)
-    if changes or double or _records_differ(applied, managers, ours):
-        return Decision(Verdict.CHANGE, intent, changes, [], "", bool(taken), refilled, bool(doubts or refilled))
-    if doubts:
-        return Decision(Verdict.UNKNOWN, intent, doubts, [], _doubt(differing), bool(taken))
+    if changes or duplicated or _ownership_differs(applied, managers, ours):
+        return Decision(Verdict.CHANGE, intent, changes, [], "", bool(taken), refilled, bool(undecided or refilled))
+    if undecided:
+        return Decision(Verdict.UNKNOWN, intent, undecided, [], _first_caveat(differing), bool(taken))
     return Decision(Verdict.SAME, intent)
 
 
 def _managers_of(live: Manifest, ours: Identity) -> Managers:
     managers = managers_of(live)
-    return as_stored(managers, ours) if is_secret(live) else managers
+    return with_folded_owners(managers, ours) if is_secret(live) else managers
 
 
 def _owned_by(live: Manifest, manager: str, version: str, subresource: str) -> Fields | None:
-    """Returns what we own of an object in this API version; None when there is no such entry."""
+    """Returns the fields that we own by apply in this API version; None if managedFields has no such entry."""
     for entry in entries_of(live):
         if entry.get("manager") == manager and entry.get("operation") == "Apply" and (entry.get("subresource") or "") == subresource:
             fields: Fields = entry.get("fieldsV1") or {}
@@ -146,39 +146,41 @@ def _owned_by(live: Manifest, manager: str, version: str, subresource: str) -> F
     return None
 
 
-def _weigh(differing: list[Difference], applied: Applied, ours: Identity) -> tuple[list[FieldChange], list[FieldChange], list[FieldChange]]:
-    """Changes, those in doubt, and those of the changes that the server may fill in again."""
+def _classify(
+    differing: list[Difference], applied: Applied, ours: Identity
+) -> tuple[list[FieldChange], list[FieldChange], list[FieldChange]]:
+    """Classifies differences: the changes, those that only the server can decide, and the changes that the server may default again."""
     changes: list[FieldChange] = []
-    doubts: list[FieldChange] = []
+    undecided: list[FieldChange] = []
     refilled: list[FieldChange] = []
-    for one in differing:
-        change = FieldChange(path_of(one.steps), one.old, one.new, tuple(owners_among(applied.before, one.steps, besides=ours)))
-        (doubts if one.doubt and one.doubt != BACK else changes).append(change)
-        if one.doubt == BACK:
+    for found in differing:
+        change = FieldChange(path_of(found.steps), found.old, found.new, tuple(owners_among(applied.before, found.steps, besides=ours)))
+        (undecided if found.caveat and found.caveat != MAY_DEFAULT else changes).append(change)
+        if found.caveat == MAY_DEFAULT:
             refilled.append(change)
-    return changes, doubts, refilled
+    return changes, undecided, refilled
 
 
-def _doubt(differing: list[Difference]) -> str:
-    return next((f"{dotted(path_of(one.steps))}: {one.doubt}" for one in differing if one.doubt and one.doubt != BACK), "")
+def _first_caveat(differing: list[Difference]) -> str:
+    return next((f"{dotted(path_of(one.steps))}: {one.caveat}" for one in differing if one.caveat and one.caveat != MAY_DEFAULT), "")
 
 
 def _conflicts(applied: Applied, force: Collection[str]) -> tuple[list[Conflict], list[Conflict]]:
-    """Conflicts that stand in the way, and those with managers whose fields may be taken."""
+    """Returns the conflicts that block the apply, and those with managers whose fields may be taken."""
     refused: list[Conflict] = []
     taken: list[Conflict] = []
     for identity, lost in applied.conflicts.items():
         owner = owner_of(identity, applied.before[identity])
-        several = taken if "*" in force or identity.manager in force else refused
-        several.extend(Conflict(path_of(steps), owner) for steps in members(lost))
+        target = taken if "*" in force or identity.manager in force else refused
+        target.extend(Conflict(path_of(steps), owner) for steps in members(lost))
     return refused, taken
 
 
-def _records_differ(applied: Applied, managers: Managers, ours: Identity) -> bool:
-    """Tells whether the server would write who owns what, although no value differs."""
+def _ownership_differs(applied: Applied, managers: Managers, ours: Identity) -> bool:
+    """Reports whether the server would update managedFields although no value changes."""
     if applied.managers and not managers:
-        return True  # nobody's ownership was recorded before
+        return True  # the live object has no managedFields yet
     before, after = applied.before, applied.managers
     if ours in before and ours in after and before[ours].version != after[ours].version:
         return True
-    return {one: entry.fields for one, entry in before.items() if entry.fields} != {one: entry.fields for one, entry in after.items()}
+    return {key: entry.fields for key, entry in before.items() if entry.fields} != {key: entry.fields for key, entry in after.items()}

@@ -1,8 +1,8 @@
-"""Sets of fields as `managedFields` write them (FieldsV1), the algebra on them, and the set that applying an object would own.
+"""Computes with field sets in the form of `managedFields` (FieldsV1), and derives the set that applying an object would own.
 
-A set is the JSON itself, never changed in place: a key is one step of a path (`f:name`, `k:{"name":"main"}`, `v:"x"`, `i:0`). The map below
-it holds the longer paths; it is empty, or has the key `.`, when the path itself is in the set. An empty map at the root is the empty set.
-The rules are those of structured-merge-diff's `fieldpath`, and of its `ToFieldSet` for the set of an object.
+A set is the JSON itself, never changed in place. A key is one step (path element) of a field path: `f:name`, `k:{"name":"main"}`, `v:"x"`
+or `i:0`. Its value, a node, holds the longer paths; it is empty, or has the key `.`, if the path itself is a member of the set. An empty
+map at the root is the empty set. The rules are those of structured-merge-diff's `fieldpath`, and of its `ToFieldSet` for an object's set.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ Fields = dict[str, Any]
 
 
 def is_member(node: Fields) -> bool:
-    """Tells whether the path that leads to a node is itself in the set."""
+    """Reports whether the path to a node is itself a member of the set."""
     return not node or "." in node
 
 
 def below(node: Fields) -> Fields:
-    """Returns the longer paths of a node, as a set of their own."""
+    """Returns the paths below a node, as a set relative to it."""
     return {key: child for key, child in node.items() if key != "."} if "." in node else node
 
 
 def node_of(member: bool, children: Fields) -> Fields | None:
-    """Returns a node from its two halves; None when nothing is left of it."""
+    """Builds a node from its own membership and the paths below it; None if both are empty."""
     if not children:
         return {} if member else None
     return {".": {}, **children} if member else children
 
 
 def union(first: Fields, second: Fields) -> Fields:
-    """Returns the paths of either set."""
+    """Returns the paths that are in either set."""
     if not first or not second:
         return first or second
     joined = dict(first)
@@ -54,32 +54,32 @@ def _both(first: Fields, second: Fields) -> Fields:
 
 
 def difference(first: Fields, second: Fields) -> Fields:
-    """Returns the paths of the first set that are not in the second; a path is not taken away with its parent."""
-    left: Fields = {}
+    """Returns the paths of the first set that are not in the second. Removing a path does not remove the paths below it."""
+    rest: Fields = {}
     for key, mine in first.items():
         other = second.get(key)
         node = mine if other is None else node_of(is_member(mine) and not is_member(other), difference(below(mine), below(other)))
         if node is not None:
-            left[key] = node
-    return left
+            rest[key] = node
+    return rest
 
 
-def without(first: Fields, second: Fields) -> Fields:
-    """Returns the paths of the first set that neither are in the second nor lie below one of it."""
-    left: Fields = {}
+def recursive_difference(first: Fields, second: Fields) -> Fields:
+    """Returns the paths of the first set that are neither in the second nor below one of its paths (`RecursiveDifference`)."""
+    rest: Fields = {}
     for key, mine in first.items():
         other = second.get(key)
         if other is None:
-            left[key] = mine
+            rest[key] = mine
         elif not is_member(other):
-            node = node_of(is_member(mine), without(below(mine), other))
+            node = node_of(is_member(mine), recursive_difference(below(mine), other))
             if node is not None:
-                left[key] = node
-    return left
+                rest[key] = node
+    return rest
 
 
 def intersection(first: Fields, second: Fields) -> Fields:
-    """Returns the paths of both sets."""
+    """Returns the paths that are in both sets."""
     shared: Fields = {}
     for key, mine in first.items():
         other = second.get(key)
@@ -91,7 +91,7 @@ def intersection(first: Fields, second: Fields) -> Fields:
 
 
 def add(fields: Fields, steps: Iterable[str]) -> None:
-    """Puts one path into a set that the caller has just made."""
+    """Adds one path in place, to a set that only the caller holds."""
     node = fields
     fresh = True
     for step in steps:
@@ -104,7 +104,7 @@ def add(fields: Fields, steps: Iterable[str]) -> None:
 
 
 def members(fields: Fields, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Yields every path of a set, in the server's order: those that end on a level first, then what lies below them."""
+    """Yields every path of a set, in the server's order: on each level first the members, then the paths below them."""
     ordered = sorted((key for key in fields if key != "."), key=lambda key: ("fkvi".index(key[0]), key))
     for key in ordered:
         if is_member(fields[key]):
@@ -116,7 +116,7 @@ def members(fields: Fields, before: tuple[str, ...] = ()) -> Iterator[tuple[str,
 
 @lru_cache(maxsize=4096)
 def read_step(step: str) -> str | int | ItemKey:
-    """Returns a step as paths have it: a name, a list position or an `ItemKey`. Raises ValueError for what is no step of FieldsV1."""
+    """Parses a step of FieldsV1 into an element of a `Path`: a name, a list position or an `ItemKey`. Raises ValueError if it is none."""
     kind, text = step[:2], step[2:]
     if kind == "f:":
         return text
@@ -130,12 +130,12 @@ def read_step(step: str) -> str | int | ItemKey:
 
 
 def path_of(steps: Iterable[str]) -> Path:
-    """Returns a path for people and programs from the steps of FieldsV1."""
+    """Converts steps of FieldsV1 into a `Path`, the form in which fields are reported."""
     return tuple(read_step(step) for step in steps)
 
 
 def step_of(element: Any) -> str:
-    """Returns the step of FieldsV1 for one element of a path."""
+    """Converts one element of a `Path` into a step of FieldsV1."""
     if isinstance(element, ItemKey):
         if element.fields[0][0] == "":
             return value_step(element.fields[0][1])
@@ -143,17 +143,17 @@ def step_of(element: Any) -> str:
     return f"i:{element}" if isinstance(element, int) else f"f:{element}"
 
 
-OF_THE_SERVER = frozenset(
+SERVER_METADATA = frozenset(
     ("name", "namespace", "creationTimestamp", "selfLink", "uid", "generation", "managedFields", "resourceVersion", "clusterName")
 )
-"""Metadata that no manager owns and no apply changes."""
+"""Fields of `metadata` that no manager owns and no apply changes."""
 
-NEVER_OWNED: Fields = {"f:apiVersion": {}, "f:kind": {}, "f:metadata": {".": {}, **{f"f:{name}": {} for name in sorted(OF_THE_SERVER)}}}
-"""What the server takes out of every manager's set."""
+NEVER_OWNED: Fields = {"f:apiVersion": {}, "f:kind": {}, "f:metadata": {".": {}, **{f"f:{name}": {} for name in sorted(SERVER_METADATA)}}}
+"""Fields that the server removes from every manager's set."""
 
 
 def field_set(value: Any, type: Type) -> Fields:
-    """Returns every leaf, item and free key that an object mentions. Raises `Misfit` where it breaks its schema."""
+    """Returns the set that applying an object owns: its leaves, list items and map keys. Raises `Misfit` if it violates its schema."""
     node = _node(value, type)
     return {} if node is None or node is _LEAF else node
 
@@ -162,7 +162,7 @@ _LEAF: Fields = {}
 
 
 def _node(value: Any, type: Type) -> Fields | None:
-    """Returns the set below a value; `_LEAF` for one owned as a whole, None for one that owns nothing."""
+    """Returns the node of a value; `_LEAF` if it is owned atomically, None if nothing of it is owned."""
     shape = shape_of(type, value)
     if is_leaf(type, shape):
         return _LEAF
@@ -193,17 +193,20 @@ def _of_list(value: list[Any], type: Type) -> Fields | None:
 
 
 def reconciled(fields: Fields, type: Type) -> Fields:
-    """Returns a set after its schema has made lists or maps atomic: what was owned inside is owned as a whole."""
+    """Adapts a set to a schema that has since made lists or maps atomic: ownership of parts becomes ownership of the whole.
+
+    As structured-merge-diff's `ReconcileFieldSetWithSchema`. Returns the same set if nothing changes.
+    """
     result: Fields = {}
     changed = False
     for step, node in fields.items():
-        now = node
+        adapted = node
         if node and step != ".":
             below = type.below(step)
             if below is not None:
-                now = _reconciled_node(node, below)
-        changed = changed or now is not node
-        result[step] = now
+                adapted = _reconciled_node(node, below)
+        changed = changed or adapted is not node
+        result[step] = adapted
     return result if changed else fields
 
 
@@ -215,7 +218,7 @@ def _reconciled_node(node: Fields, type: Type) -> Fields:
 
 
 def with_named_fields(fields: Fields, type: Type | None) -> Fields:
-    """Returns a set with every declared field that leads to one of its members (`EnsureNamedFieldsAreMembers`)."""
+    """Adds every declared field on the path to a member (`EnsureNamedFieldsAreMembers`)."""
     result: Fields = {}
     for step, node in fields.items():
         if node and step != ".":

@@ -1,7 +1,7 @@
-"""What the Go types behind Kubernetes' own kinds say and OpenAPI does not: which fields are pointers, and which defaults are filled in.
+"""Describes what the Go types of Kubernetes' own kinds define and OpenAPI does not: pointer fields, feature gates and defaults.
 
-A server reads an object into Go structs, fills in defaults, and writes what it then has. `0` in a pointer is kept, in a plain field it is
-as good as not there; null is as good as not there in both. OpenAPI describes the two alike, so this has to be known.
+A server decodes an object into Go structs, sets defaults, and stores the result. A `0` is kept in a pointer field and omitted from any
+other; null is omitted from both. OpenAPI describes the two alike.
 """
 
 from __future__ import annotations
@@ -14,48 +14,48 @@ _PREFIX = "io.k8s."
 
 @cache
 def _structs(package: str) -> dict[str, str]:
-    """Returns the fields of each struct of a package, in one text."""
-    from applier.decision.go_fields import FIELDS  # a table of 50 KB, which only differences need
+    """Returns the fields of each struct of a package, separated by spaces."""
+    from applier.decision.go_fields import FIELDS  # 50 KB, needed only once an object differs
 
     return dict(struct.split(":") for struct in FIELDS.get(package, "").split(";") if struct)
 
 
 @cache
 def _of(definition: str) -> dict[str, str]:
-    """Returns the fields of a definition with their marks: `*` for a pointer, `?` for what a server without some feature leaves out."""
+    """Returns the fields of a definition with their marks: `*` for a pointer, `?` for one behind a feature gate."""
     package, _, struct = definition.removeprefix(_PREFIX).rpartition(".")
     words = _structs(package).get(struct, "").split()
     return {word.lstrip("?*"): word[: -len(word.lstrip("?*"))] for word in words}
 
 
 def is_known(definition: str, field: str) -> bool:
-    """Tells whether this release knows the field: of one that a newer server has, nothing is said here."""
+    """Reports whether these tables have the field; those of a newer server may be missing."""
     return field in _of(definition)
 
 
 def is_plain(definition: str, field: str) -> bool:
-    """Tells whether a field is known to be no pointer, so that an empty scalar in it is as good as none."""
+    """Reports whether a field is known to be no pointer, so that the server treats an empty scalar in it as absent."""
     return "*" not in _of(definition).get(field, "*")
 
 
 def is_gated(definition: str, field: str) -> bool:
-    """Tells whether a server may leave a field out because a feature is off."""
+    """Reports whether a server may drop the field because its feature gate is off."""
     return "?" in _of(definition).get(field, "")
 
 
 def default_of(definition: str, field: str) -> Any:
-    """Returns what is filled in where a field is not there, whatever stands around it; None where nothing is, as far as we know."""
+    """Returns the default of an absent field, if it does not depend on other fields; None if no such default is known."""
     return _DEFAULTS.get(definition.removeprefix(_PREFIX), {}).get(field)
 
 
-def is_worked_out(definition: str, field: str) -> bool:
-    """Tells whether the server works a field out from others, allocates it, or takes it out, where nothing is sent."""
-    return field in _WORKED_OUT.get(definition.removeprefix(_PREFIX), ())
+def is_computed(definition: str, field: str) -> bool:
+    """Reports whether the server computes an absent field from others, allocates it, or removes it."""
+    return field in _COMPUTED.get(definition.removeprefix(_PREFIX), ())
 
 
-def is_judged_empty(definition: str, field: str) -> bool:
-    """Tells whether the server tells an empty value of a field from none when it validates, though it stores neither."""
-    return field in _JUDGED_EMPTY.get(definition.removeprefix(_PREFIX), ())
+def is_validated_when_empty(definition: str, field: str) -> bool:
+    """Reports whether validation on the server distinguishes an empty value from an absent one, although neither is stored."""
+    return field in _VALIDATED_WHEN_EMPTY.get(definition.removeprefix(_PREFIX), ())
 
 
 _PROBE = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
@@ -69,9 +69,9 @@ _KEEP_CLAIMS = {"whenDeleted": "Retain", "whenScaled": "Retain"}
 _HALF_OF_CPU = {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}}
 _RBAC = {"apiGroup": "rbac.authorization.k8s.io"}
 
-# From pkg/apis/*/*/defaults.go of Kubernetes 1.35, for want of a description: OpenAPI declares a few of them only. They are part of an
-# API's promise, so that they hold for other releases, too. A default that is missing here costs a write without effect, never a silence:
-# what is not known to be filled in counts as a change.
+# From pkg/apis/*/*/defaults.go of Kubernetes 1.35, since OpenAPI declares only a few of them. Defaults are part of an API's compatibility
+# guarantee, so they hold for other releases, too. A default that is missing here costs a write without effect, and never hides a change:
+# a field without a known default counts as changed.
 _DEFAULTS: dict[str, dict[str, Any]] = {
     "api.core.v1.PodSpec": {
         "restartPolicy": "Always", "dnsPolicy": "ClusterFirst", "schedulerName": "default-scheduler", "terminationGracePeriodSeconds": 30,
@@ -160,7 +160,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 # From the same files, and from the strategies and admission plugins of the kinds (pkg/registry, plugin/pkg/admission).
-_WORKED_OUT: dict[str, frozenset[str]] = {
+_COMPUTED: dict[str, frozenset[str]] = {
     definition: frozenset(fields.split())
     for definition, fields in {
         "api.core.v1.Container": "imagePullPolicy",
@@ -189,8 +189,8 @@ _WORKED_OUT: dict[str, frozenset[str]] = {
 }
 
 # From pkg/apis/apiextensions/validation: beside a status subresource, the root of a schema is compared with Go's zero values, which an
-# empty map is not. (A StorageClass's `parameters: {}` is taken once and refused the next time; but then it is there as it was asked for.)
-_JUDGED_EMPTY: dict[str, frozenset[str]] = {
+# empty map is not. (A StorageClass's `parameters: {}` is accepted on creation and refused on update; but by then it is stored as desired.)
+_VALIDATED_WHEN_EMPTY: dict[str, frozenset[str]] = {
     "apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps": frozenset(
         ["allOf", "anyOf", "oneOf", "enum", "definitions", "dependencies", "patternProperties", "x-kubernetes-list-map-keys"]
     ),

@@ -1,10 +1,10 @@
-"""What of a manifest is sent, and what of it may be shown.
+"""Prepares the intent, the part of a manifest that is sent, and hides the values of Secrets.
 
-Sent is neither what `kubectl get -o yaml` leaves in a manifest and only the server sets, nor a field that belongs to whoever else sets it
-(`yields`). On creation a yielded field is sent. Afterwards it is left alone: once another manager owns it, it is dropped from the intent,
-which gives up our share without changing the value. While we are its only owner it cannot be dropped, for then the server would remove it
-(and default a Deployment's replicas to 1), so the live value is sent again. One that nobody owns is not claimed.
-Shown and compared, values of Secrets are salted hashes.
+Two kinds of fields are left out. Fields that only the server sets, which `kubectl get -o yaml` leaves in a manifest; and yielded fields
+(`yields`), which belong to another manager as soon as there is one. A yielded field is sent on creation. Once another manager owns it, it
+is dropped from the intent, which gives up our ownership and keeps the value. While we are its only owner, dropping it would make the server
+remove it (and default a Deployment's replicas to 1), so its live value is sent again. Without an owner it is not claimed.
+Wherever an intent is shown or compared, values of Secrets are salted hashes.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from applier.decision.fields import path_of, union
-from applier.decision.managers import LAST_APPLIED, Identity, Managers, applier_of, owners_among, owns
+from applier.decision.managers import LAST_APPLIED, Identity, Managers, apply_identity, owners_among, owns
 from applier.decision.schema import Type
-from applier.decision.values import decoded, equal, same_form, step_at, value_below
+from applier.decision.values import decoded, equal, equal_in_form, step_at, value_below
 from applier.outcome import ABSENT, FieldChange
 from applier.ref import Manifest
 
@@ -27,22 +27,25 @@ _MARK = "sha256:"
 
 @cache
 def _salt() -> bytes:
-    """Returns one for each process: hashes tell nothing outside of it, and values cannot be looked up in tables."""
-    import secrets  # takes longer to import than all of this room
+    """Returns the salt of this process, so that hashes are useless outside of it and cannot be looked up in precomputed tables."""
+    import secrets  # slower to import than this whole package
 
     return secrets.token_bytes(16)
 
 
 def is_secret(manifest: Manifest) -> bool:
-    """Tells whether an object is a Secret of the core."""
+    """Reports whether an object is a Secret of the core group."""
     return manifest.get("kind") == "Secret" and manifest.get("apiVersion") == "v1"
 
 
 def hide_secrets(manifest: Manifest) -> Manifest:
-    """Returns a Secret with hashes for values and `stringData` folded in; one that is hidden already, and any other kind, as it is."""
+    """Replaces the values of a Secret with hashes, after `stringData` is folded into `data`. Returns any other object as is.
+
+    Values that are hidden already stay the same.
+    """
     if not is_secret(manifest):
         return manifest
-    manifest = folded(manifest)
+    manifest = fold_string_data(manifest)
     for name in ("data", "stringData"):
         value = manifest.get(name)
         hidden = {key: _hidden(one) for key, one in value.items()} if isinstance(value, dict) else _hidden(value)
@@ -51,38 +54,38 @@ def hide_secrets(manifest: Manifest) -> Manifest:
     return _without_last_applied(manifest)
 
 
-def as_stored(managers: Managers, ours: Identity) -> Managers:
-    """Returns the managers of a Secret with the texts that others own as what became of them.
+def with_folded_owners(managers: Managers, ours: Identity) -> Managers:
+    """Returns the managers of a Secret with what others own of `stringData` as the `data` that the server stored it in.
 
-    The server goes on calling them `stringData`, and so sees no conflict with whoever sends `data`: it would be overwritten without a word.
-    Our own stay as they are. We send `data` since, so that the server takes nothing away when they are given up.
+    The server keeps `stringData` in managedFields, so it reports no conflict with a manager that applies `data`, and would overwrite the
+    values silently. Our own entry is left alone: since our intent has the values in `data`, giving up `stringData` removes nothing.
     """
-    folded = dict(managers)
+    result = dict(managers)
     for identity, entry in managers.items():
         texts = entry.fields.get("f:stringData")
         if identity != ours and texts is not None:
             rest = {step: node for step, node in entry.fields.items() if step != "f:stringData"}
-            folded[identity] = entry._replace(fields=union(rest, {"f:data": texts}))
-    return folded
+            result[identity] = entry._replace(fields=union(rest, {"f:data": texts}))
+    return result
 
 
 def revealed(intent: Manifest, manifest: Manifest) -> Manifest:
-    """Returns a hidden Secret that was made from a manifest, with the manifest's values; any other kind as it is."""
+    """Restores the values of a hidden Secret from the manifest it was made from; returns an object of any other kind as is."""
     if not is_secret(intent):
         return intent
-    plain = folded(manifest)
+    plain = fold_string_data(manifest)
     parts = {name: (intent[name], plain[name]) for name in ("data", "stringData") if name in intent}
     values: Manifest = {name: {key: full[key] for key in some} if isinstance(some, dict) else full for name, (some, full) in parts.items()}
     return {**intent, **values}
 
 
 def is_hidden(value: Any) -> bool:
-    """Tells whether a value stands for a secret one. No base64 looks like this."""
+    """Reports whether a value is the hash of a hidden one, which is never valid Base64."""
     return isinstance(value, str) and value.startswith(_MARK)
 
 
 def _hidden(value: Any) -> Any:
-    # That nothing is there is no secret; and a server that stores null as an empty value sees a conflict between the two all the same.
+    # That a value is empty is no secret. It must stay null or "", since the server reports a conflict between the two.
     if not value or is_hidden(value):
         return value
     try:
@@ -93,7 +96,7 @@ def _hidden(value: Any) -> Any:
 
 
 def _without_last_applied(manifest: Manifest) -> Manifest:
-    """Leaves out kubectl's annotation, which repeats the values in the clear."""
+    """Hides kubectl's last-applied annotation, which repeats the values in clear text."""
     metadata = manifest.get("metadata") or {}
     annotations = metadata.get("annotations") or {}
     text = annotations.get(LAST_APPLIED)
@@ -103,10 +106,10 @@ def _without_last_applied(manifest: Manifest) -> Manifest:
     return {**manifest, "metadata": {**metadata, "annotations": {**annotations, LAST_APPLIED: hidden}}}
 
 
-def folded(manifest: Manifest) -> Manifest:
-    """Returns a Secret whose `stringData` has become `data`, as the server stores it, so that what we own is what is there.
+def fold_string_data(manifest: Manifest) -> Manifest:
+    """Folds the `stringData` of a Secret into `data`, as the server stores it, so that we own the fields that are stored.
 
-    Null is an empty text to a server, which reads texts into Go's strings. What is no map of texts is left for it to refuse.
+    Null becomes an empty string, as in Go. A `stringData` that is not a map of strings is left for the server to refuse.
     """
     data, texts = manifest.get("data") or {}, manifest.get("stringData", {}) or {}
     if "stringData" not in manifest or not isinstance(data, dict) or not isinstance(texts, dict):
@@ -123,12 +126,12 @@ _SET_BY_SERVER = frozenset(("creationTimestamp", "deletionTimestamp", "deletionG
 
 
 def prepared(manifest: Manifest, schema: Type | None = None) -> Manifest:
-    """Returns the manifest to send; the same object when there is nothing to take out of it.
+    """Returns a manifest without fields that only the server sets; the same object if it has none.
 
-    Status is taken out where it is a subresource (which the schema knows), and `stringData` of Secrets is folded into `data`.
+    Also removes the status if the schema has it as a subresource, and folds `stringData` of Secrets into `data`.
     """
     if is_secret(manifest):
-        manifest = folded(manifest)
+        manifest = fold_string_data(manifest)
     if schema is not None and schema.status and "status" in manifest:
         manifest = {key: value for key, value in manifest.items() if key != "status"}
     metadata = manifest.get("metadata")
@@ -147,14 +150,14 @@ def prepared(manifest: Manifest, schema: Type | None = None) -> Manifest:
 
 
 class Yielded(NamedTuple):
-    """The intent without what is yielded, and the yielded fields whose live values are not the manifest's."""
+    """Holds an intent without yielded fields, and the yielded fields whose live values differ from the manifest's."""
 
     intent: Manifest
     differing: list[FieldChange]
 
 
 class _Place(NamedTuple):
-    """A place in an intent: the keys and the steps of FieldsV1 that lead there, its type, its value, and the live one."""
+    """Represents a place in an intent: the keys and the steps of FieldsV1 that lead to it, its type, its value and the live value."""
 
     keys: tuple[Any, ...]
     steps: tuple[str, ...]
@@ -164,40 +167,39 @@ class _Place(NamedTuple):
 
 
 def yield_fields(intent: Manifest, live: Manifest, type: Type, managers: Managers, pointers: Sequence[str], *, manager: str) -> Yielded:
-    """Works out the intent for a live object. A pointer (RFC 6901) to nothing in the intent yields nothing."""
+    """Removes yielded fields from an intent, given the live object and its managers. Pointers (RFC 6901) that lead nowhere are ignored."""
     differing: list[FieldChange] = []
-    ours = applier_of(manager)
+    ours = apply_identity(manager)
     mine = managers.get(ours)
     for place in _outermost(place for place in (_place(intent, live, type, pointer) for pointer in pointers) if place is not None):
-        now = place.live
         owners = tuple(owners_among(managers, place.steps, besides=ours))
-        if not equal(now, place.value) and not same_form(place.type.form, now, place.value):
-            differing.append(FieldChange(path_of(place.steps), now, place.value, owners))
-        alone = not owners and mine is not None and owns(mine.fields, place.steps)
-        if not alone:
+        if not equal(place.live, place.value) and not equal_in_form(place.type.form, place.live, place.value):
+            differing.append(FieldChange(path_of(place.steps), place.live, place.value, owners))
+        is_sole_owner = not owners and mine is not None and owns(mine.fields, place.steps)
+        if not is_sole_owner:
             intent = _replaced(intent, place.keys, ABSENT)
-        elif now is not ABSENT and not _holds_hash(now):
-            intent = _replaced(intent, place.keys, now)
+        elif place.live is not ABSENT and not _contains_hidden(place.live):  # a hash must never be sent as a value
+            intent = _replaced(intent, place.keys, place.live)
     return Yielded(intent, differing[::-1])
 
 
-def _holds_hash(value: Any) -> bool:
-    return any(map(_holds_hash, value.values())) if isinstance(value, dict) else is_hidden(value)
+def _contains_hidden(value: Any) -> bool:
+    return any(map(_contains_hidden, value.values())) if isinstance(value, dict) else is_hidden(value)
 
 
 def _outermost(places: Iterable[_Place]) -> list[_Place]:
-    """Returns each place once and none inside another; the last first, so that positions in lists stay right while items go."""
-    kept: list[_Place] = []
+    """Returns each place once and none inside another, last first, so that list positions stay valid while items are removed."""
+    outermost: list[_Place] = []
     for place in sorted(places, key=lambda place: place.keys):
-        if not kept or place.keys[: len(kept[-1].keys)] != kept[-1].keys:
-            kept.append(place)
-    return kept[::-1]
+        if not outermost or place.keys[: len(outermost[-1].keys)] != outermost[-1].keys:
+            outermost.append(place)
+    return outermost[::-1]
 
 
 def _place(intent: Manifest, live: Manifest, type: Type, pointer: str) -> _Place | None:
-    """Returns where a pointer leads; None when the intent has nothing there."""
+    """Resolves a JSON pointer in an intent; None if the intent has no such place."""
     value: Any = intent
-    now: Any = live
+    live_value: Any = live
     keys: list[Any] = []
     steps: list[str] = []
     for token in pointer.split("/")[1:]:
@@ -207,18 +209,18 @@ def _place(intent: Manifest, live: Manifest, type: Type, pointer: str) -> _Place
             return None
         value = value[key]
         step = step_at(value, key, type) if isinstance(key, int) else f"f:{key}"
-        now = value_below(now, step, type)
+        live_value = value_below(live_value, step, type)
         below = type.below(step)
         if below is None:
             return None
         keys.append(key)
         steps.append(step)
         type = below
-    return _Place(tuple(keys), tuple(steps), type, value, now) if keys else None
+    return _Place(tuple(keys), tuple(steps), type, value, live_value) if keys else None
 
 
 def _replaced(value: Any, keys: tuple[Any, ...], new: Any) -> Any:
-    """Returns a copy with one place changed or, for ABSENT, gone; a map or list that this empties goes with it."""
+    """Returns a copy with one place replaced or, if `new` is ABSENT, removed, together with maps and lists that this empties."""
     if not keys:
         return new
     key = keys[0]

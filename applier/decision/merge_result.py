@@ -1,4 +1,4 @@
-"""The object that the server would store after an apply, with the managers of its fields, in the spelling in which it keeps them."""
+"""Computes the object that the server would store after an apply: values, defaults declared by the schema, and managedFields."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Collection
 from typing import Any
 
 from applier.decision.fields import Fields, members, read_step
-from applier.decision.intent import folded, is_secret
-from applier.decision.managers import Entry, Identity, Managers, applier_of, managers_of, recorded_twice, written
+from applier.decision.intent import fold_string_data, is_secret
+from applier.decision.managers import Entry, Identity, Managers, apply_identity, has_duplicate_entries, managers_of, to_managed_fields
 from applier.decision.persisted_form import differences, stored_alike
 from applier.decision.schema import Type
 from applier.decision.server_side_apply import simulate, without_managed_fields
@@ -27,11 +27,11 @@ def merged(
     force: bool | Collection[str] = False,
     subresource: str = "",
 ) -> Manifest:
-    """Applies a manifest as the server does; neither object is changed, and parts of both may be shared with the result.
+    """Applies a manifest as the server does. Neither object is changed; the result may share parts with both.
 
-    `now` is RFC 3339 and becomes our entry's time if anything changes; nothing changes if the result equals `live`. `force` takes all
-    conflicting fields, or those of the managers that it names. `status` as the `subresource` applies a status. Defaults are filled in
-    only where the schema declares them. Raises `FieldConflict` with a cause for each field, and `Invalid` for what breaks the schema.
+    `now` (RFC 3339) becomes the time of our managedFields entry if anything changes; returns `live` itself if nothing does. `force` takes
+    all conflicting fields, or those of the managers that it names. `status` as the `subresource` applies a status. Only defaults that
+    the schema declares are set. Raises `FieldConflict` with a cause for each field, and `Invalid` for a violation of the schema.
     """
     before = live or {}
     try:
@@ -40,29 +40,29 @@ def merged(
     except Misfit as misfit:
         raise Invalid(422, "Invalid", f"failed to create typed patch object: .{misfit}") from misfit
     taken = ("*",) if force is True else force or ()
-    refused = {one: lost for one, lost in applied.conflicts.items() if "*" not in taken and one.manager not in taken}
+    refused = {owner: lost for owner, lost in applied.conflicts.items() if "*" not in taken and owner.manager not in taken}
     if refused:
         raise _conflict(refused, applied.before)
-    ours = applier_of(manager, subresource)
-    result = as_kept(without_managed_fields(before), stored(applied.object, schema), schema)
-    same_managers = bool(live) and _bare(applied.managers) == _bare(applied.before) and not recorded_twice(before)
+    ours = apply_identity(manager, subresource)
+    result = with_live_values(without_managed_fields(before), stored(applied.object, schema), schema)
+    same_managers = bool(live) and _without_times(applied.managers) == _without_times(applied.before) and not has_duplicate_entries(before)
     if same_managers and not differences(without_managed_fields(before), result, schema):
         return before
     managers = dict(applied.managers)
     if ours in managers:
         managers[ours] = managers[ours]._replace(time=now)
-    entries = {"managedFields": written(managers)} if managers else {}
+    entries = {"managedFields": to_managed_fields(managers)} if managers else {}
     return {**result, "metadata": {**(result.get("metadata") or {}), **entries}}
 
 
-def _bare(managers: Managers) -> dict[Identity, tuple[Fields, str]]:
+def _without_times(managers: Managers) -> dict[Identity, tuple[Fields, str]]:
     return {identity: (entry.fields, entry.version) for identity, entry in managers.items()}
 
 
 def stored(value: Manifest, schema: Type) -> Manifest:
-    """Returns an object as the server keeps it: without null and empty maps where Go leaves them out, and with declared defaults."""
+    """Returns an object as the server stores it: without the null and empty values that Go omits, and with declared defaults."""
     if is_secret(value):
-        value = folded(value)
+        value = fold_string_data(value)
     result = _stored(value, schema)
     return result if isinstance(result, dict) else {}
 
@@ -72,7 +72,7 @@ def _stored(value: Any, type: Type) -> Any:
         return [_stored(item, type.item) for item in value]
     if not isinstance(value, dict) or not type.is_map:
         return value
-    kept: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for name, member in value.items():
         below = type.member(name)
         if below is None:
@@ -80,23 +80,23 @@ def _stored(value: Any, type: Type) -> Any:
         member = _stored(member, below)
         if type.go and not isinstance(member, str | int | float) and name in type.fields and is_unset(member, below):
             continue
-        kept[name] = member
+        result[name] = member
     for name, default in type.defaults.items():
-        if name not in kept and (not type.go or default not in ("", {}, 0, False)):
-            kept[name] = default
-    return kept
+        if name not in result and (not type.go or default not in ("", {}, 0, False)):
+            result[name] = default
+    return result
 
 
 def _conflict(refused: dict[Identity, Fields], before: Managers) -> FieldConflict:
-    """Returns the server's words: `pkg/util/managedfields/internal/conflict.go` of apimachinery."""
+    """Builds the error with the server's message, as apimachinery's `pkg/util/managedfields/internal/conflict.go` writes it."""
     causes: list[Cause] = []
     lines: list[str] = []
     for identity in sorted(refused):
-        who = _named(identity, before[identity])
-        lines.append(f"conflicts with {who}:")
+        owner = _describe(identity, before[identity])
+        lines.append(f"conflicts with {owner}:")
         for steps in members(refused[identity]):
-            field = "".join(_written(step) for step in steps)
-            causes.append(Cause("FieldManagerConflict", field, f"conflict with {who}"))
+            field = "".join(_format_step(step) for step in steps)
+            causes.append(Cause("FieldManagerConflict", field, f"conflict with {owner}"))
             lines.append(f"- {field}")
     if len(causes) == 1:
         message = f"Apply failed with 1 conflict: {causes[0].message}: {causes[0].field}"
@@ -105,45 +105,45 @@ def _conflict(refused: dict[Identity, Fields], before: Managers) -> FieldConflic
     return FieldConflict(409, "Conflict", message, tuple(causes))
 
 
-def _named(identity: Identity, entry: Entry) -> str:
+def _describe(identity: Identity, entry: Entry) -> str:
     name = f'"{identity.manager}"' + (f' with subresource "{identity.subresource}"' if identity.subresource else "")
     if identity.operation == "Apply":
         return name
     return f"{name} using {entry.version}"
 
 
-def _written(step: str) -> str:
+def _format_step(step: str) -> str:
     element = read_step(step)
     if isinstance(element, ItemKey):
         return "[" + ",".join(f"{name}={json_of(value)}" for name, value in element.fields) + "]"
     return f"[{element}]" if isinstance(element, int) else f".{element}"
 
 
-def as_kept(live: Any, sent: Any, type: Type) -> Any:
-    """Returns a sent value with the live one wherever the two are one to the server."""
+def with_live_values(live: Any, sent: Any, type: Type) -> Any:
+    """Replaces each part of a sent value with the live one if the server treats the two as equal, so that its spelling is preserved."""
     if sent is live or stored_alike(live, sent, type):
         return live
     if isinstance(sent, dict) and isinstance(live, dict) and type.is_map:
-        return _map_as_kept(live, sent, type)
+        return _map_with_live_values(live, sent, type)
     if isinstance(sent, list) and isinstance(live, list) and type.is_list and not is_leaf(type, LIST):
         items = dict(zip(steps_to(live, type), live, strict=True))
         steps = steps_to(sent, type)
-        return [as_kept(items.get(step, ABSENT), item, type.item) for step, item in zip(steps, sent, strict=True)]
+        return [with_live_values(items.get(step, ABSENT), item, type.item) for step, item in zip(steps, sent, strict=True)]
     return sent
 
 
-def _map_as_kept(live: dict[str, Any], sent: dict[str, Any], type: Type) -> dict[str, Any]:
-    kept: dict[str, Any] = {}
+def _map_with_live_values(live: dict[str, Any], sent: dict[str, Any], type: Type) -> dict[str, Any]:
+    result: dict[str, Any] = {}
     for name in dict.fromkeys([*live, *sent]):
         below = type.member(name)
         value = sent.get(name, ABSENT)
         if value is ABSENT:
             if below is not None and stored_alike(live[name], ABSENT, below, type, name):
-                kept[name] = live[name]
+                result[name] = live[name]
             continue
-        now = live.get(name, ABSENT)
-        if below is not None and not (name in type.fields and stored_alike(now, value, below, type, name)):
-            kept[name] = as_kept(now, value, below)
-        elif now is not ABSENT and below is not None:
-            kept[name] = now
-    return kept
+        current = live.get(name, ABSENT)
+        if below is not None and not (name in type.fields and stored_alike(current, value, below, type, name)):
+            result[name] = with_live_values(current, value, below)
+        elif current is not ABSENT and below is not None:
+            result[name] = current
+    return result

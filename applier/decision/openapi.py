@@ -1,4 +1,4 @@
-"""Schema tables from an OpenAPI v3 document, by the rules of kube-openapi's `schemaconv`, which the server itself uses."""
+"""Converts an OpenAPI v3 document to schema tables, by the rules of kube-openapi's `schemaconv`, which the server itself uses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _GVK = "x-kubernetes-group-version-kind"
 
 
 def read_openapi(document: dict[str, Any]) -> Schemas:
-    """Returns the schemas of one document of `/openapi/v3/…`. What it does not describe is unknown; nothing is raised."""
+    """Returns the schemas of one document of `/openapi/v3/…`. Kinds that it does not describe are missing; nothing is raised."""
     models = (document.get("components") or {}).get("schemas") or {}
     with_status = _kinds_with_status(document.get("paths") or {})
     types = {name: _FIXED[name] if name in _FIXED else _Reader(False).atom(model) for name, model in models.items() if "$ref" not in model}
@@ -26,14 +26,14 @@ def read_openapi(document: dict[str, Any]) -> Schemas:
 
 
 def _kinds_of(extension: Any) -> list[str]:
-    several = extension if isinstance(extension, list) else [extension]
+    entries = extension if isinstance(extension, list) else [extension]
     return [
-        f"{one.get('group', '')}/{one.get('version', '')}/{one['kind']}" for one in several if isinstance(one, dict) and one.get("kind")
+        f"{one.get('group', '')}/{one.get('version', '')}/{one['kind']}" for one in entries if isinstance(one, dict) and one.get("kind")
     ]
 
 
 def _kinds_with_status(paths: dict[str, Any]) -> set[str]:
-    """Returns the kinds with a status subresource: on the object itself the server takes no status from anybody."""
+    """Returns the kinds with a status subresource, for which the server ignores a status that is applied to the object itself."""
     kinds: set[str] = set()
     for path, operations in paths.items():
         if path.endswith("/{name}/status"):
@@ -44,13 +44,13 @@ def _kinds_with_status(paths: dict[str, Any]) -> set[str]:
 
 
 class _Reader:
-    """Reads one schema; `preserve` says that unknown fields are kept from here on down."""
+    """Converts one schema. With `preserve` the server keeps unknown fields from here on down (`x-kubernetes-preserve-unknown-fields`)."""
 
     def __init__(self, preserve: bool) -> None:
         self.preserve = preserve
 
     def atom(self, schema: dict[str, Any]) -> Any:
-        """Returns the compact form of a schema that is no reference."""
+        """Returns the table entry of a schema that is no reference."""
         if schema.get("x-kubernetes-preserve-unknown-fields") is True:
             self.preserve = True
         kind = schema.get("type", "")
@@ -65,9 +65,9 @@ class _Reader:
         return {"s": "untyped", **self._list(schema), **self._map(schema)}
 
     def _child(self, schema: dict[str, Any]) -> Any:
-        """Returns a reference, alone or inside `allOf`, stays one, with the map type that overrides the one of what it refers to."""
-        several: list[dict[str, Any]] = schema.get("allOf") or []
-        target = schema.get("$ref") or next((only.get("$ref") for only in several if len(several) == 1), None)
+        """Converts a nested schema. A reference, bare or alone in `allOf`, stays one, with a map type that overrides its target's."""
+        all_of: list[dict[str, Any]] = schema.get("allOf") or []
+        target = schema.get("$ref") or (all_of[0].get("$ref") if len(all_of) == 1 else None)
         if not target:
             return _Reader(self.preserve).atom(schema)
         map_type = schema.get("x-kubernetes-map-type", "")
@@ -86,7 +86,7 @@ class _Reader:
         return spec
 
     def _element(self, schema: dict[str, Any], properties: dict[str, Any]) -> Any:
-        """Returns the type of fields that are not declared; None where they are not allowed."""
+        """Returns the table entry of undeclared fields; None if they are not allowed."""
         additional = schema.get("additionalProperties")
         if additional is None:
             return "*deduced" if self.preserve or not properties else None
@@ -101,7 +101,7 @@ class _Reader:
 
 
 def _list_kind(schema: dict[str, Any]) -> tuple[str, list[str]]:
-    """Returns `a`tomic, `s`et or `m`ap with its keys. Patch strategies speak where no list type does."""
+    """Returns `a`tomic, `s`et or `m`ap with its keys. Without a list type, the patch strategy decides."""
     list_type = schema.get("x-kubernetes-list-type")
     if list_type is not None:
         keys = list(schema.get("x-kubernetes-list-map-keys") or ())

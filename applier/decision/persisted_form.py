@@ -1,17 +1,17 @@
-"""Whether what is sent is what is stored: differences that survive the server's reading, filling in and writing.
+"""Finds the differences between a stored object and a merged one that remain once the server has decoded and defaulted the merged one.
 
-The server compares values as they are sent, then reads them into its own types (or prunes and defaults custom objects) and writes only
-what is different then. A difference that cannot be judged from here carries a doubt, never a guess.
+The server merges values as they are sent, then decodes them into Go structs (or prunes and defaults custom resources), and writes only if
+the result differs from what is stored. A difference of which only the server knows whether it remains carries a caveat, never a guess.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from applier.decision.fields import OF_THE_SERVER
-from applier.decision.go_types import default_of, is_gated, is_judged_empty, is_known, is_worked_out
+from applier.decision.fields import SERVER_METADATA
+from applier.decision.go_types import default_of, is_computed, is_gated, is_known, is_validated_when_empty
 from applier.decision.schema import Type
-from applier.decision.values import LIST, equal, is_empty, is_leaf, is_unset, rounds_alike, same_form, steps_to, value_below
+from applier.decision.values import LIST, equal, equal_in_form, equal_when_rounded, is_empty, is_leaf, is_unset, steps_to, value_below
 from applier.outcome import ABSENT
 from applier.ref import Manifest
 
@@ -21,19 +21,19 @@ _POD_TOLERATIONS = [
 ]
 
 
-def without_added(definition: str, steps: tuple[str, ...], stored: list[Any], sent: list[Any]) -> list[Any]:
-    """Returns a stored list without the items that admission adds to it whenever they are missing: a Pod's tolerations of lost nodes."""
+def without_admission_additions(definition: str, steps: tuple[str, ...], stored: list[Any], sent: list[Any]) -> list[Any]:
+    """Returns a stored list without the items that admission always adds: a Pod's tolerations of nodes that are not ready (300 s)."""
     if definition != "io.k8s.api.core.v1.Pod" or steps != ("f:spec", "f:tolerations"):
         return stored
     return [item for item in stored if item in sent or item not in _POD_TOLERATIONS]
 
 
-BACK = "the server may fill it in again"
-"""The doubt about a declared field that is taken out of an object of Go types: its default may come in its place."""
+MAY_DEFAULT = "the server may fill it in again"
+"""The caveat of a declared field that is removed from an object of Go types: the server may set it to its default."""
 _FILLED = "the server may have filled it in"
 _NEW = "a field that is newer than this program, which a server may leave out when it is empty"
 _GATED = "the server may leave it out, with the feature that it belongs to"
-_JUDGED = "the server stores it as if it were not there, but may refuse it"
+_VALIDATED = "the server stores it as if it were not there, but may refuse it"
 _NULL = "null may stand for a default"
 _ROUNDED = "the server may round it"
 _IDENTITY = frozenset(("apiVersion", "kind"))
@@ -41,16 +41,16 @@ Steps = tuple[str, ...]
 
 
 class Difference(NamedTuple):
-    """One place that differs: its steps in FieldsV1, the stored and the sent value, and the doubt, empty where it is sure."""
+    """Represents one place that differs: its steps in FieldsV1, the stored and the sent value, and the caveat, empty if it is certain."""
 
     steps: Steps
     old: Any
     new: Any
-    doubt: str = ""
+    caveat: str = ""
 
 
 def differences(live: Manifest, sent: Manifest, type: Type) -> list[Difference]:
-    """Returns all differences between a stored object and one that has been merged from it, but for what only the server sets."""
+    """Returns all differences between a stored object and one merged from it, except in metadata that only the server sets."""
     walk = Walk(type.name)
     for name in live.keys() | sent.keys():
         below = type.member(name)
@@ -61,22 +61,22 @@ def differences(live: Manifest, sent: Manifest, type: Type) -> list[Difference]:
             walk.visit_members(_own_metadata(old), _own_metadata(new), below, (f"f:{name}",))
             continue
         walk.visit(old, new, below, (f"f:{name}",), type)
-    differing = [one._replace(doubt=BACK) if _may_be_filled(one, sent, type) else one for one in walk.differing]
-    return sorted(differing, key=lambda one: one.steps)
+    differing = [found._replace(caveat=MAY_DEFAULT) if _may_be_defaulted(found, sent, type) else found for found in walk.differing]
+    return sorted(differing, key=lambda found: found.steps)
 
 
-def _may_be_filled(one: Difference, sent: Manifest, type: Type) -> bool:
-    """Tells whether the server may fill in again what `sent` no longer has: a declared field whose surroundings stay.
+def _may_be_defaulted(found: Difference, sent: Manifest, type: Type) -> bool:
+    """Reports whether the server may set again a field that `sent` no longer has: a declared field of a struct that is still sent.
 
-    Items of lists and keys of free maps are gone for good, and all that is in them.
+    List items and keys of undeclared fields are never defaulted, nor is anything in them.
     """
-    if one.new is not ABSENT or one.doubt:
+    if found.new is not ABSENT or found.caveat:
         return False
     value: Any = sent
     at = type
-    for step in one.steps:
+    for step in found.steps:
         if step.startswith("f:") and (not isinstance(value, dict) or value.get(step[2:]) is None):
-            return at.go and step[2:] in at.fields and _comes_back(at, step[2:])
+            return at.go and step[2:] in at.fields and _may_have_default(at, step[2:])
         value = value_below(value, step, at)
         below = at.below(step)
         if value is ABSENT or below is None:
@@ -85,110 +85,113 @@ def _may_be_filled(one: Difference, sent: Manifest, type: Type) -> bool:
     return False
 
 
-def _comes_back(owner: Type, name: str) -> bool:
-    filled = name in owner.defaults or default_of(owner.name, name) is not None or is_worked_out(owner.name, name)
-    return filled or not is_known(owner.name, name)
+def _may_have_default(owner: Type, name: str) -> bool:
+    has_default = name in owner.defaults or default_of(owner.name, name) is not None or is_computed(owner.name, name)
+    return has_default or not is_known(owner.name, name)
 
 
 def stored_alike(stored: Any, sent: Any, type: Type, owner: Type | None = None, name: str = "") -> bool:
-    """Tells whether the server would keep one value, some place below an object, as it keeps the other."""
+    """Reports whether the server would store two values of one place below an object alike.
+
+    `owner` is the type of the map with this field and `name` the field's name; None for list items and map values.
+    """
     walk = Walk("")
     walk.visit(stored, sent, type, (f"f:{name}",), owner)
     return not walk.differing
 
 
 def _own_metadata(metadata: Any) -> dict[str, Any]:
-    return {key: value for key, value in metadata.items() if key not in OF_THE_SERVER} if isinstance(metadata, dict) else {}
+    return {key: value for key, value in metadata.items() if key not in SERVER_METADATA} if isinstance(metadata, dict) else {}
 
 
 class Walk:
-    """Collects the differences between stored and sent values; `root` names the definition of the whole object."""
+    """Collects the differences between stored and sent values. `root` is the name of the whole object's definition."""
 
     def __init__(self, root: str) -> None:
         self.root = root
         self.differing: list[Difference] = []
 
-    def visit(self, old: Any, new: Any, type: Type, steps: Steps, owner: Type | None = None, *, whole: bool = False) -> None:
-        """Compares one place; `whole` inside what is sent as a whole. `owner` is the type of the map with this field; None for items."""
+    def visit(self, old: Any, new: Any, type: Type, steps: Steps, owner: Type | None = None, *, atomic: bool = False) -> None:
+        """Compares one place. `owner` is the type of the map with this field, None for items; `atomic` means inside an atomic value."""
         if old is new or equal(old, new):
             return
         if owner is not None and type.go and owner.defaults.get(steps[-1][2:]) == {} and type.is_map:
-            # A struct and no pointer to one: it is there whatever is sent.
-            old, new = ({} if one is ABSENT or one is None else one for one in (old, new))
+            # A struct that is no pointer: Go always writes it, as `{}` if need be.
+            old, new = ({} if value is ABSENT or value is None else value for value in (old, new))
         was_unset, is_now_unset = is_unset(old, type), is_unset(new, type)
         if is_now_unset:
             if not was_unset:
-                self._unset(old, new, type, steps, owner, whole)
-            elif new is not ABSENT and new is not None and owner is not None and is_judged_empty(owner.name, steps[-1][2:]):
-                self._say(steps, old, new, _JUDGED)
+                self._unset(old, new, type, steps, owner, atomic)
+            elif new is not ABSENT and new is not None and owner is not None and is_validated_when_empty(owner.name, steps[-1][2:]):
+                self._add(steps, old, new, _VALIDATED)
         elif was_unset:
-            if not self._by_member({}, new, type, steps, whole):
-                self._say(steps, old, new, _doubt_of(owner, steps, new))
+            if not self._visit_as_empty({}, new, type, steps, atomic):
+                self._add(steps, old, new, _caveat_of(owner, steps, new))
         elif isinstance(old, dict) and isinstance(new, dict) and type.is_map:
-            self.visit_members(old, new, type, steps, whole or type.map_atomic)
+            self.visit_members(old, new, type, steps, atomic or type.map_atomic)
         elif isinstance(old, list) and isinstance(new, list) and type.is_list:
-            self._lists(old, new, type, steps, whole or is_leaf(type, LIST))
-        elif not same_form(type.form, old, new):
-            rounded = type.form == "quantity" and rounds_alike(old, new)
-            self._say(steps, old, new, _ROUNDED if rounded else _doubt_of(owner, steps, new) if is_empty(new) else "")
+            self._lists(old, new, type, steps, atomic or is_leaf(type, LIST))
+        elif not equal_in_form(type.form, old, new):
+            rounded = type.form == "quantity" and equal_when_rounded(old, new)
+            self._add(steps, old, new, _ROUNDED if rounded else _caveat_of(owner, steps, new) if is_empty(new) else "")
 
-    def _say(self, steps: Steps, old: Any, new: Any, doubt: str = "") -> None:
-        self.differing.append(Difference(steps, old, new, doubt))
+    def _add(self, steps: Steps, old: Any, new: Any, caveat: str = "") -> None:
+        self.differing.append(Difference(steps, old, new, caveat))
 
-    def _unset(self, old: Any, new: Any, type: Type, steps: Steps, owner: Type | None, whole: bool) -> None:
-        """Puts a default in the place of what is as good as nothing, where something is stored and there is a default."""
+    def _unset(self, old: Any, new: Any, type: Type, steps: Steps, owner: Type | None, atomic: bool) -> None:
+        """Compares a stored value with a sent one that the server treats as absent, for which it may store a default."""
         name = steps[-1][2:]
         if owner is not None and (equal(old, owner.defaults.get(name)) or equal(old, default_of(owner.name, name))):
             return
-        if new is not ABSENT or whole or not self._by_member(old, {}, type, steps, whole):
-            self._say(steps, old, new, _doubt_of(owner, steps, new) if whole or new is not ABSENT else "")
+        if new is not ABSENT or atomic or not self._visit_as_empty(old, {}, type, steps, atomic):
+            self._add(steps, old, new, _caveat_of(owner, steps, new) if atomic or new is not ABSENT else "")
 
-    def _by_member(self, old: Any, new: Any, type: Type, steps: Steps, whole: bool) -> bool:
-        """Compares a map with nothing, member by member; says whether that was worth saying. An empty struct may be all that is there."""
+    def _visit_as_empty(self, old: Any, new: Any, type: Type, steps: Steps, atomic: bool) -> bool:
+        """Compares a map with an empty one, member by member; returns whether that found a difference, which it does not for `{}`."""
         count = len(self.differing)
         if isinstance(old, dict) and isinstance(new, dict) and type.is_map and not type.map_atomic:
-            self.visit_members(old, new, type, steps, whole)
+            self.visit_members(old, new, type, steps, atomic)
         return count < len(self.differing)
 
-    def visit_members(self, old: dict[str, Any], new: dict[str, Any], type: Type, steps: Steps, whole: bool = False) -> None:
-        """Compares two maps, by the members that either has."""
+    def visit_members(self, old: dict[str, Any], new: dict[str, Any], type: Type, steps: Steps, atomic: bool = False) -> None:
+        """Compares two maps by the members of both."""
         for name in old.keys() | new.keys():
             before, after = old.get(name, ABSENT), new.get(name, ABSENT)
-            if equal(before, after):  # as nearly all are: before anything is made for the others
+            if equal(before, after):  # nearly all are: checked first, before paths and types are built
                 continue
             below = type.member(name)
             if below is None:
                 continue
             if name in type.fields:
-                self.visit(before, after, below, (*steps, f"f:{name}"), type, whole=whole)
+                self.visit(before, after, below, (*steps, f"f:{name}"), type, atomic=atomic)
             else:
-                self._free(before, after, below, (*steps, f"f:{name}"), whole)
+                self._visit_element(before, after, below, (*steps, f"f:{name}"), atomic)
 
-    def _free(self, old: Any, new: Any, type: Type, steps: Steps, whole: bool) -> None:
-        """Keeps what is under a free key, or an item of a list, whatever it is: Go reads null as the empty value of its type."""
+    def _visit_element(self, old: Any, new: Any, type: Type, steps: Steps, atomic: bool) -> None:
+        """Compares a list item, or the value of an undeclared map key. Go never omits these, and decodes null as their zero value."""
         old, new = _zeroed(old, type), _zeroed(new, type)
         if old is ABSENT or new is ABSENT:
-            if old is not new and (new is not ABSENT or whole or not self._by_member(old, {}, type, steps, whole)):
-                self._say(steps, old, new)
+            if old is not new and (new is not ABSENT or atomic or not self._visit_as_empty(old, {}, type, steps, atomic)):
+                self._add(steps, old, new)
         else:
-            self.visit(old, new, type, steps, whole=whole)
+            self.visit(old, new, type, steps, atomic=atomic)
 
-    def _lists(self, old: list[Any], new: list[Any], type: Type, steps: Steps, whole: bool) -> None:
-        if whole:
-            old = without_added(self.root, steps, old, new)
+    def _lists(self, old: list[Any], new: list[Any], type: Type, steps: Steps, atomic: bool) -> None:
+        if atomic:
+            old = without_admission_additions(self.root, steps, old, new)
             if len(old) != len(new):
-                self._say(steps, old, new)
+                self._add(steps, old, new)
                 return
             for position, (before, after) in enumerate(zip(old, new, strict=True)):
-                self._free(before, after, type.item, (*steps, f"i:{position}"), True)
+                self._visit_element(before, after, type.item, (*steps, f"i:{position}"), True)
             return
-        left, right = steps_to(old, type), steps_to(new, type)
-        lower, upper = dict(zip(left, old, strict=True)), dict(zip(right, new, strict=True))
+        stored_steps, sent_steps = steps_to(old, type), steps_to(new, type)
+        stored, sent = dict(zip(stored_steps, old, strict=True)), dict(zip(sent_steps, new, strict=True))
         count = len(self.differing)
-        for step in dict.fromkeys([*left, *right]):
-            self._free(lower.get(step, ABSENT), upper.get(step, ABSENT), type.item, (*steps, step), False)
-        if left != right and count == len(self.differing):
-            self._say(steps, old, new)
+        for step in dict.fromkeys([*stored_steps, *sent_steps]):
+            self._visit_element(stored.get(step, ABSENT), sent.get(step, ABSENT), type.item, (*steps, step), False)
+        if stored_steps != sent_steps and count == len(self.differing):  # only the order differs
+            self._add(steps, old, new)
 
 
 def _zeroed(value: Any, type: Type) -> Any:
@@ -197,8 +200,8 @@ def _zeroed(value: Any, type: Type) -> Any:
     return "" if type.scalar == "string" else "0" if type.form == "quantity" else None
 
 
-def _doubt_of(owner: Type | None, steps: Steps, new: Any) -> str:
-    """Returns why it is not for us to say what becomes of a field that nothing is sent for, or something empty; empty where it is."""
+def _caveat_of(owner: Type | None, steps: Steps, new: Any) -> str:
+    """Returns why only the server knows what it stores for a field sent as absent or empty; empty if we know it, too."""
     name = steps[-1][2:]
     if owner is None or name not in owner.fields:
         return ""
@@ -206,4 +209,4 @@ def _doubt_of(owner: Type | None, steps: Steps, new: Any) -> str:
         return _NULL if new is None and name in owner.defaults else ""
     if not is_known(owner.name, name):
         return _NEW if new is ABSENT or is_empty(new) else ""
-    return _GATED if is_gated(owner.name, name) else _FILLED if is_worked_out(owner.name, name) else ""
+    return _GATED if is_gated(owner.name, name) else _FILLED if is_computed(owner.name, name) else ""

@@ -1,4 +1,4 @@
-"""What a server's OpenAPI document says about how objects merge: tables of types, made small, read when needed."""
+"""Represents the types of a server's OpenAPI document as far as they decide how objects merge, in compact tables parsed on demand."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ _VERSION = 1
 
 
 class Type:
-    """How a value merges. One type may allow a scalar, a list and a map at once; what it does not allow is empty.
+    """Describes how a value merges. One type may allow a scalar, a list and a map at once; attributes of what it does not allow are empty.
 
-    `scalar` is `string`, `numeric`, `boolean`, `untyped` or empty, and `form` says how the server rewrites it: `quantity`, `time`,
-    `micro-time`, `bytes` or empty. `fields` gives each declared field its step in FieldsV1 and its type; `element` is the type of
-    undeclared ones, None where they are not allowed. `list_kind` is `atomic`, `set`, `map` or empty; `keys` are those of a map list in
-    order of name, `key_defaults` what stands for a key that an item lacks. `defaults` are those the document declares. `go` marks what
-    the server reads into Go structs, where empty values vanish. Attributes are worked out on first use, since most types never are used.
+    `scalar` is `string`, `numeric`, `boolean`, `untyped` or empty; `form` names a scalar that the server normalizes: `quantity`, `time`,
+    `micro-time`, `bytes` or empty. `fields` maps each declared field to its step in FieldsV1 and its type; `element` is the type of
+    undeclared fields, None if they are not allowed. `list_kind` is `atomic`, `set`, `map` or empty; `keys` are those of a map list,
+    sorted, and `key_defaults` the values of keys that an item lacks. `defaults` are those that the document declares. `go` marks types
+    that the server reads into Go structs, where empty values are omitted. Attributes are computed on first use, since most types are
+    never used.
     """
 
     name: str
@@ -43,17 +44,17 @@ class Type:
         self._table, self._spec, self.name, self.go, self.status = table, spec, name, go, status
 
     def with_status(self) -> Type:
-        """Returns the same type as the status subresource takes it: there a status is a field like others."""
+        """Returns this type for the status subresource, where `status` is an ordinary field."""
         return self._table.named(self.name) if self.status else self
 
     def __getattr__(self, attribute: str) -> Any:
-        """Works the type out, once: this is only called for what is not there yet."""
+        """Computes all attributes, once: Python calls this only for one that is not set yet."""
         if attribute not in Type.__annotations__:
             raise AttributeError(attribute)
-        self._work_out()
+        self._expand()
         return getattr(self, attribute)
 
-    def _work_out(self) -> None:
+    def _expand(self) -> None:
         spec: dict[str, Any] = {"s": self._spec} if isinstance(self._spec, str) else self._spec
         scalar, _, self.form = spec.get("s", "").partition("/")
         self.scalar = scalar
@@ -74,23 +75,23 @@ class Type:
             named = self._table.named(spec["r"], spec.get("o", ""))
             if not isinstance(named._spec, str):
                 return named
-            spec, go = named._spec, named.go  # a scalar of its own for each field: whether it is plain depends on the field
+            spec, go = named._spec, named.go  # a scalar gets a type for each field, since `omits_empty` depends on the field
         elif isinstance(spec, str) and spec.startswith("*"):
             return self._table.named(spec)
         return Type(self._table, spec, name, go=go)
 
     @property
     def omits_empty(self) -> bool:
-        """Whether this is a scalar field of a Go struct that is no pointer, so that an empty value is as good as none."""
+        """Reports whether this is a non-pointer scalar field of a Go struct, for which the server treats an empty value as absent."""
         return is_plain(*self.name.rpartition("/")[::2])
 
     def member(self, name: str) -> Type | None:
-        """Returns the type of a map's member; None where the map may not have it."""
+        """Returns the type of a map's member; None if the map does not allow it."""
         known = self.fields.get(name)
         return known[1] if known else self.element
 
     def below(self, step: str) -> Type | None:
-        """Returns the type behind a step of FieldsV1; None when the schema has no such place."""
+        """Returns the type that a step of FieldsV1 leads to; None if the schema has no such place."""
         return self.member(step[2:]) if step.startswith("f:") else self.item if self.is_list else None
 
 
@@ -101,40 +102,43 @@ _COMMON: dict[str, Any] = {
 
 
 class Table:
-    """The types of one document by their names, each made once."""
+    """Holds the types of one document by name, each built once."""
 
-    __slots__ = ("_made", "kinds", "types")
+    __slots__ = ("_built", "kinds", "types")
 
     def __init__(self, kinds: dict[str, Any], types: dict[str, Any]) -> None:
         self.kinds, self.types = kinds, types
-        self._made: dict[tuple[str, str], Type] = {}
+        self._built: dict[tuple[str, str], Type] = {}
 
     def named(self, name: str, relationship: str = "", *, status: bool = False) -> Type:
-        """Returns a type by name. `relationship` overrides how its map merges. A name that the document lacks is of any type."""
+        """Returns a type by name; one that allows any value if the document lacks the name.
+
+        `relationship` is the map type of a reference (`atomic` or `granular`), which overrides that of the type itself.
+        """
         key = (name, relationship or ("status" if status else ""))
-        made = self._made.get(key)
-        if made is None:
+        type = self._built.get(key)
+        if type is None:
             spec = self.types.get(name) or _COMMON.get(name) or _COMMON["*untyped"]
             if relationship and isinstance(spec, dict):
                 spec = {**spec, "a": int(relationship == "atomic")}
-            made = self._made[key] = Type(self, spec, name, go=name.startswith(_GO_TYPED), status=status)
-        return made
+            type = self._built[key] = Type(self, spec, name, go=name.startswith(_GO_TYPED), status=status)
+        return type
 
 
 class Schemas:
-    """The schemas of kinds. Documents of several group versions are joined with `joined`."""
+    """Holds the schemas of kinds. Documents of several group versions are combined with `joined`."""
 
-    __slots__ = ("_found", "_tables")
+    __slots__ = ("_tables", "_types")
 
     def __init__(self, tables: Iterable[Table] = ()) -> None:
         self._tables = list(tables)
-        self._found: dict[Kind, Type | None] = {}
+        self._types: dict[Kind, Type | None] = {}
 
     def get(self, kind: Kind) -> Type | None:
-        """Returns how objects of a kind merge; None when no document has said so."""
-        if kind not in self._found:
-            self._found[kind] = self._find(f"{kind.group}/{kind.version}/{kind.kind}")
-        return self._found[kind]
+        """Returns the type of a kind's objects; None if no document describes it."""
+        if kind not in self._types:
+            self._types[kind] = self._find(f"{kind.group}/{kind.version}/{kind.kind}")
+        return self._types[kind]
 
     def _find(self, key: str) -> Type | None:
         for table in self._tables:
@@ -145,17 +149,17 @@ class Schemas:
 
     @classmethod
     def joined(cls, parts: Iterable[Schemas]) -> Schemas:
-        """Returns one that knows what any of several knows."""
+        """Combines several into one; the first that describes a kind wins."""
         return cls(table for part in parts for table in part._tables)
 
     def dumps(self) -> str:
-        """Returns all of it as compact JSON, for a cache on disk."""
+        """Serializes the schemas as compact JSON, for a cache on disk."""
         tables = [{"kinds": table.kinds, "types": table.types} for table in self._tables]
         return json.dumps({"version": _VERSION, "tables": tables}, separators=(",", ":"))
 
     @classmethod
     def loads(cls, text: str | bytes) -> Schemas:
-        """Reads what `dumps` wrote. Raises ValueError for anything else, another release's tables included."""
+        """Parses the output of `dumps`. Raises ValueError for anything else, including tables of another release."""
         try:
             read = json.loads(text)
             if read["version"] != _VERSION:

@@ -1,7 +1,7 @@
-"""What the server does with an apply: values, owners and conflicts.
+"""Simulates a server-side apply: merges values, tracks field owners and finds conflicts.
 
-Follows structured-merge-diff (`Updater.Apply`, `Merge`, `RemoveItems`, `Compare`) and apimachinery's `managedfields`. It is written out
-here because a dry run would cost a request for every object of a graph, where deciding here costs tens of microseconds.
+Follows structured-merge-diff (`Updater.Apply`, `Merge`, `RemoveItems`, `Compare`) and apimachinery's `managedfields`. The simulation
+takes tens of microseconds per object, where a dry run on the server would cost a request.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from applier.decision.fields import (
     intersection,
     is_member,
     reconciled,
+    recursive_difference,
     union,
     with_named_fields,
-    without,
 )
 from applier.decision.go_types import is_plain
-from applier.decision.managers import Entry, Identity, Managers, applier_of
+from applier.decision.managers import Entry, Identity, Managers, apply_identity
 from applier.decision.schema import Type
 from applier.decision.values import LIST, MAP, check, equal, is_leaf, member_type, shape_of, step_to, steps_to
 from applier.outcome import ABSENT
@@ -33,45 +33,45 @@ BEFORE_FIRST_APPLY = "before-first-apply"
 
 
 class Applied(NamedTuple):
-    """An apply as the server would do it with force, and what it would refuse without.
+    """Represents the result of an apply with force, and the conflicts that it would have without.
 
-    `object` has no managedFields, and values stand in it as they were sent. `managers` are those afterwards; `before` those of the live
-    object as the server sees them. `conflicts` holds what each manager would lose. `strangers` are managers whose entries are in
-    another API version: they are compared as if they were in ours.
+    `object` is the merged object, without managedFields, with values as they were sent. `managers` are those after the apply, `before`
+    those of the live object as the server sees them. `conflicts` holds the fields that each manager would lose. `other_versions` are
+    API versions other than ours in which managers own fields; these are compared as if they were in ours.
     """
 
     object: Manifest
     managers: Managers
     before: Managers
     conflicts: dict[Identity, Fields]
-    strangers: frozenset[str]
+    other_versions: frozenset[str]
 
 
 def simulate(
     live: Manifest, intent: Manifest, type: Type, managers: Managers, *, manager: str, version: str, subresource: str = ""
 ) -> Applied:
-    """Lays an intent over a live object; `live` is empty for one that is to be created. Raises `Misfit` for what breaks the schema."""
+    """Applies an intent to a live object; `live` is empty for one that does not exist. Raises `Misfit` for a violation of the schema."""
     check(type, intent)
     live = without_managed_fields(live)
     before = {identity: entry._replace(fields=reconciled(entry.fields, type)) for identity, entry in managers.items()}
     if not before and live:
         before = _first_entries(live, type, version)
-    ours = applier_of(manager, subresource)
+    ours = apply_identity(manager, subresource)
     last = before.get(ours)
     after = {**before, ours: Entry(_without_status(field_set(intent, type), type), version, last.time if last else "")}
     merged = merge(live, intent, type)
     if last is not None and difference(last.fields, after[ours].fields):
         merged = prune(merged, last.fields, after, type)
     comparison = compare(live, merged, type)
-    conflicts = _settle(comparison, after, ours, type)
+    conflicts = _take_from_others(comparison, after, ours, type)
     after[ours] = after[ours]._replace(fields=difference(after[ours].fields, NEVER_OWNED))
     managers = {identity: entry for identity, entry in after.items() if entry.fields}
-    strangers = frozenset(entry.version for entry in before.values()) - {version}
-    return Applied(merged if merged is not None else {}, managers, before, conflicts, strangers)
+    other_versions = frozenset(entry.version for entry in before.values()) - {version}
+    return Applied(merged if merged is not None else {}, managers, before, conflicts, other_versions)
 
 
 def without_managed_fields(live: Manifest) -> Manifest:
-    """Returns an object without what says who owns it."""
+    """Returns an object without its managedFields."""
     metadata = live.get("metadata")
     if not metadata or "managedFields" not in metadata:
         return live
@@ -79,49 +79,49 @@ def without_managed_fields(live: Manifest) -> Manifest:
 
 
 def _first_entries(live: Manifest, type: Type, version: str) -> Managers:
-    """Returns who owns an object that nobody's fields were kept of: one manager for all that is there."""
-    comparison = compare({}, _beyond_zero(live, type) if type.go else live, type)
+    """Returns the managers of an object without managedFields: `before-first-apply`, which the server makes the owner of every field."""
+    comparison = compare({}, _without_zero_values(live, type) if type.go else live, type)
     fields = difference(_without_status(union(comparison.added, comparison.modified), type), NEVER_OWNED)
     return {Identity(BEFORE_FIRST_APPLY, "Update", "", version): Entry(fields, version)} if fields else {}
 
 
-def _beyond_zero(value: dict[str, Any], type: Type, is_plain_all_the_way: bool = True) -> dict[str, Any]:
-    """Returns what a Go object has beyond one in which nobody set anything: that is what the server compares it with.
+def _without_zero_values(value: dict[str, Any], type: Type, in_zero_object: bool = True) -> dict[str, Any]:
+    """Returns the fields in which a Go object differs from its zero value, with which the server compares it.
 
-    Go writes null and `{}` for lists, maps and structs, and for plain scalars their zeros (a PriorityClass's `value: 0`), unless they
-    are said to be left out. What stands behind a pointer, or in a list, is not there at all when nobody set it.
+    Go encodes the zero value with null or `{}` for lists, maps and structs, and with 0, false or "" for scalars (a PriorityClass's
+    `value: 0`), unless a field is `omitempty`. It has nothing behind pointers and in lists: `in_zero_object` is false below these.
     """
-    found = {}
+    result = {}
     for name, member in value.items():
         below = type.member(name)
-        is_plain_here = is_plain_all_the_way and name in type.fields and is_plain(type.name, name)
+        is_in_zero_object = in_zero_object and name in type.fields and is_plain(type.name, name)
         if isinstance(member, dict) and below is not None:
-            member = _beyond_zero(member, below, is_plain_here)
-        if member is not None and member != {} and not (is_plain_here and not isinstance(member, list) and not member):
-            found[name] = member
-    return found
+            member = _without_zero_values(member, below, is_in_zero_object)
+        if member is not None and member != {} and not (is_in_zero_object and not isinstance(member, list) and not member):
+            result[name] = member
+    return result
 
 
 def _without_status(fields: Fields, type: Type) -> Fields:
-    return without(fields, _STATUS) if type.status else fields
+    return recursive_difference(fields, _STATUS) if type.status else fields
 
 
 def prune(merged: Manifest, last: Fields, after: Managers, type: Type) -> Any:
-    """Takes out what we owned before and nobody owns now. Items that others own parts of stay, as does what nobody ever owned."""
+    """Removes the fields that we owned before and no manager owns after. Keeps items of which others own parts, and unowned fields."""
     named = with_named_fields(last, type)
     pruned = remove(merged, named, type)
     owned: Fields = {}
     for entry in after.values():
         owned = union(owned, entry.fields)
     whole = with_named_fields(field_set(merged, type), type)
-    kept = with_named_fields(field_set(pruned, type), type) if pruned is not None else {}
-    pruned = remove(merged, difference(whole, union(kept, with_named_fields(owned, type))), type)
-    kept = with_named_fields(field_set(pruned, type), type) if pruned is not None else {}
-    return remove(merged, intersection(difference(whole, kept), named), type)
+    rest = with_named_fields(field_set(pruned, type), type) if pruned is not None else {}
+    pruned = remove(merged, difference(whole, union(rest, with_named_fields(owned, type))), type)
+    rest = with_named_fields(field_set(pruned, type), type) if pruned is not None else {}
+    return remove(merged, intersection(difference(whole, rest), named), type)
 
 
-def _settle(comparison: Comparison, after: Managers, ours: Identity, type: Type) -> dict[Identity, Fields]:
-    """Takes changed and removed fields from the other managers; gives what changed of each, which is what it would object to."""
+def _take_from_others(comparison: Comparison, after: Managers, ours: Identity, type: Type) -> dict[Identity, Fields]:
+    """Removes changed and removed fields from the other managers, in place. Returns the changed fields of each: its conflicts."""
     changed = _without_status(union(comparison.modified, comparison.added), type)
     removed = _without_status(comparison.removed, type)
     conflicts: dict[Identity, Fields] = {}
@@ -138,16 +138,16 @@ def _settle(comparison: Comparison, after: Managers, ours: Identity, type: Type)
 
 
 def merge(live: Any, intent: Any, type: Type) -> Any:
-    """Merges the two. What an intent leaves as it is is the live object's own, not a copy. Raises `Misfit`."""
+    """Merges an intent into a live value. Unchanged parts are those of the live value itself, not copies. Raises `Misfit`."""
     if intent is ABSENT:
         return live
     shape = shape_of(type, intent)
-    under = live if live is not ABSENT and shape_of(type, live) == shape else ABSENT
-    if is_leaf(type, shape) or (not intent and (under is ABSENT or not under)):
+    base = live if live is not ABSENT and shape_of(type, live) == shape else ABSENT
+    if is_leaf(type, shape) or (not intent and (base is ABSENT or not base)):
         return live if equal(live, intent) else intent
     if shape == LIST:
-        return _merge_lists(under if isinstance(under, list) else [], intent or [], type)
-    return _merge_maps(under if isinstance(under, dict) else {}, intent or {}, type)
+        return _merge_lists(base if isinstance(base, list) else [], intent or [], type)
+    return _merge_maps(base if isinstance(base, dict) else {}, intent or {}, type)
 
 
 def _merge_maps(live: dict[str, Any], intent: dict[str, Any], type: Type) -> dict[str, Any]:
@@ -163,88 +163,88 @@ def _merge_maps(live: dict[str, Any], intent: dict[str, Any], type: Type) -> dic
 
 
 def _merge_lists(live: list[Any], intent: list[Any], type: Type) -> list[Any]:
-    """Returns items in the intent's order, with those that only the live list has where they stood among the others."""
-    left, right = steps_to(live, type), steps_to(intent, type)
-    of_live = _by_step(left, live)
-    of_intent = dict(zip(right, intent, strict=True))
-    shared = [step for step in right if step in of_live]
+    """Merges associative lists: items in the intent's order, and items of the live list alone at their place among their neighbours.
+
+    The branches are those of structured-merge-diff's `visitListItems`, so that the order is the server's.
+    """
+    live_steps, intent_steps = steps_to(live, type), steps_to(intent, type)
+    live_items = _by_step(live_steps, live)
+    intent_items = dict(zip(intent_steps, intent, strict=True))
+    shared = [step for step in intent_steps if step in live_items]
     merged: list[Any] = []
     done: set[str] = set()
-    at = to = wanted = 0
+    at_live = at_intent = at_shared = 0
 
     def take(step: str) -> None:
         done.add(step)
-        merged.append(merge(of_live.get(step, ABSENT), of_intent[step], type.item))
+        merged.append(merge(live_items.get(step, ABSENT), intent_items[step], type.item))
 
-    while at < len(left) or to < len(right):
-        if at < len(left) and to < len(right):
-            if left[at] == right[to]:
-                take(left[at])
-                at, to, wanted = at + 1, to + 1, wanted + 1
+    while at_live < len(live_steps) or at_intent < len(intent_steps):
+        if at_live < len(live_steps) and at_intent < len(intent_steps):
+            if live_steps[at_live] == intent_steps[at_intent]:
+                take(live_steps[at_live])
+                at_live, at_intent, at_shared = at_live + 1, at_intent + 1, at_shared + 1
                 continue
-            if left[at] in of_intent and wanted < len(shared) and shared[wanted] != left[at]:
-                at += 1
+            if live_steps[at_live] in intent_items and at_shared < len(shared) and shared[at_shared] != live_steps[at_live]:
+                at_live += 1  # the intent has it at another place
                 continue
-        if at < len(left):
-            if left[at] not in of_intent:
-                merged.append(live[at])
-                at += 1
+        if at_live < len(live_steps):
+            if live_steps[at_live] not in intent_items:
+                merged.append(live[at_live])
+                at_live += 1
                 continue
-            if left[at] in done:
-                at += 1
-        if to < len(right):
-            take(right[to])
-            wanted += int(wanted < len(shared) and shared[wanted] == right[to])
-            to += 1
+            if live_steps[at_live] in done:
+                at_live += 1
+        if at_intent < len(intent_steps):
+            take(intent_steps[at_intent])
+            at_shared += int(at_shared < len(shared) and shared[at_shared] == intent_steps[at_intent])
+            at_intent += 1
     unchanged = len(merged) == len(live) and all(new is old for new, old in zip(merged, live, strict=True))
     return live if unchanged else merged
 
 
 def _by_step(steps: list[str], items: list[Any]) -> dict[str, Any]:
-    """Returns items by their steps; one that is there twice is merged with nothing."""
+    """Indexes items by step. A duplicated step maps to None, so that the intent's item replaces both."""
     by_step: dict[str, Any] = {}
     for step, item in zip(steps, items, strict=True):
         by_step[step] = None if step in by_step else item
     return by_step
 
 
-def remove(value: Any, gone: Fields, type: Type) -> Any:
-    """Returns a value without the members of a set, and without what they hold.
-
-    What has nothing left becomes null, as the server has it.
-    """
+def remove(value: Any, removed: Fields, type: Type) -> Any:
+    """Removes the members of a field set from a value, with everything below them. What this empties becomes None, as on the server."""
     shape = shape_of(type, value)
     if shape == MAP:
-        return _remove_from_map(value, gone, type) if isinstance(value, dict) and not type.map_atomic else None
+        return _remove_from_map(value, removed, type) if isinstance(value, dict) and not type.map_atomic else None
     if shape == LIST:
-        return _remove_from_list(value, gone, type) if isinstance(value, list) and not is_leaf(type, LIST) else None
+        return _remove_from_list(value, removed, type) if isinstance(value, list) and not is_leaf(type, LIST) else None
     return value
 
 
-def _remove_from_map(value: dict[str, Any], gone: Fields, type: Type) -> Any:
-    left: dict[str, Any] = {}
+def _remove_from_map(value: dict[str, Any], removed: Fields, type: Type) -> Any:
+    rest: dict[str, Any] = {}
     for name, member in value.items():
-        node = gone.get(f"f:{name}")
+        node = removed.get(f"f:{name}")
         if node is None:
-            left[name] = member
+            rest[name] = member
         elif not is_member(node):
-            left[name] = remove(member, node, member_type(type, name))
-    return left or None
+            rest[name] = remove(member, node, member_type(type, name))
+    return rest or None
 
 
-def _remove_from_list(value: list[Any], gone: Fields, type: Type) -> Any:
-    left: list[Any] = []
+def _remove_from_list(value: list[Any], removed: Fields, type: Type) -> Any:
+    rest: list[Any] = []
     for item in value:
-        node = gone.get(step_to(item, type))
+        node = removed.get(step_to(item, type))
         if node is None:
-            left.append(item)
+            rest.append(item)
         elif not is_member(node):
-            left.append(remove(item, node, type.item))
-    return left or None
+            rest.append(remove(item, node, type.item))
+    return rest or None
 
 
 class Comparison:
-    """Fields that the second object has and the first has not, that both have with other values, and that it lacks."""
+    """Collects the fields that a second object adds, modifies and removes relative to a first."""
 
     __slots__ = ("added", "modified", "removed")
 
@@ -257,26 +257,26 @@ class Comparison:
         if first is second:
             return
         for shape in dict.fromkeys(shape_of(type, value) for value in (first, second) if value is not ABSENT):
-            leaf = self._shaped(shape, first, second, type, path)
+            leaf = self._compare_as(shape, first, second, type, path)
         if not leaf and path and (first is ABSENT or second is ABSENT):
-            self._note(first, second, path)
+            self._record(first, second, path)
 
-    def _shaped(self, shape: str, first: Any, second: Any, type: Type, path: tuple[str, ...]) -> bool:
-        """Compares as one shape; says whether that was a leaf."""
+    def _compare_as(self, shape: str, first: Any, second: Any, type: Type, path: tuple[str, ...]) -> bool:
+        """Compares two values as one shape; returns whether that is a leaf."""
         kind = dict if shape == MAP else list
-        lower = first if isinstance(first, kind) else None
-        upper = second if isinstance(second, kind) else None
-        if is_leaf(type, shape) or (not lower and not upper):
+        first_part = first if isinstance(first, kind) else None
+        second_part = second if isinstance(second, kind) else None
+        if is_leaf(type, shape) or (not first_part and not second_part):
             if path:
-                self._note(first, second, path)
+                self._record(first, second, path)
             return True
         if shape == LIST:
-            self._lists(lower or [], upper or [], type, path)
+            self._lists(first_part or [], second_part or [], type, path)
         else:
-            self._maps(lower or {}, upper or {}, type, path)
+            self._maps(first_part or {}, second_part or {}, type, path)
         return False
 
-    def _note(self, first: Any, second: Any, path: tuple[str, ...]) -> None:
+    def _record(self, first: Any, second: Any, path: tuple[str, ...]) -> None:
         if first is ABSENT:
             add(self.added, path)
         elif second is ABSENT:
@@ -289,12 +289,12 @@ class Comparison:
             self.visit(first.get(name, ABSENT), second.get(name, ABSENT), member_type(type, name), (*path, f"f:{name}"))
 
     def _lists(self, first: Any, second: Any, type: Type, path: tuple[str, ...]) -> None:
-        lower, upper = _grouped(first, type), _grouped(second, type)
-        for step in lower.keys() | upper.keys():
-            self._items(lower.get(step, []), upper.get(step, []), type, (*path, step))
+        first_items, second_items = _grouped(first, type), _grouped(second, type)
+        for step in first_items.keys() | second_items.keys():
+            self._items(first_items.get(step, []), second_items.get(step, []), type, (*path, step))
 
     def _items(self, first: list[Any], second: list[Any], type: Type, path: tuple[str, ...]) -> None:
-        """Compares items of one name; where there are several, they are compared as a whole."""
+        """Compares the items with one step; duplicates are compared as a whole."""
         if len(first) < 2 and len(second) < 2:
             self.visit(first[0] if first else ABSENT, second[0] if second else ABSENT, type.item, path)
         elif len(first) > 1 and len(second) > 1:
@@ -318,7 +318,7 @@ def _grouped(items: list[Any], type: Type) -> dict[str, list[Any]]:
 
 
 def compare(first: Any, second: Any, type: Type) -> Comparison:
-    """Raises `Misfit` where one of them breaks the schema. Parts that both share are not looked into."""
+    """Compares two objects. Parts that they share by identity are skipped. Raises `Misfit` if one violates the schema."""
     comparison = Comparison()
     comparison.visit(first, second, type, ())
     return comparison

@@ -1,4 +1,4 @@
-"""Values as their types see them: of which shape they are, what names the items of a list, and when two of them are one to the server."""
+"""Interprets values by their schema types: their shape, the keys of list items, validation, and which values the server treats as equal."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ _EMPTY: tuple[Any, ...] = (None, False, 0, "", {}, [])
 
 
 def equal(first: Any, second: Any) -> bool:
-    """Compares as structured-merge-diff does: numbers by size, and no number is a boolean."""
-    return bool(first == second) and _alike(first, second)
+    """Compares as structured-merge-diff does: 1 equals 1.0, but not true, unlike in Python."""
+    return bool(first == second) and _same_booleans(first, second)
 
 
-def _alike(first: Any, second: Any) -> bool:
-    """Tells whether two values that Python calls equal have booleans in the same places, for to Python they are numbers."""
+def _same_booleans(first: Any, second: Any) -> bool:
+    """Reports whether two values that are equal in Python have booleans in the same places; Python treats booleans as numbers."""
     kind = first.__class__
     if kind is str:
         return True
     if kind is list:
-        return all(one.__class__ is str or _alike(one, other) for one, other in zip(first, second, strict=True))
+        return all(one.__class__ is str or _same_booleans(one, other) for one, other in zip(first, second, strict=True))
     if kind is dict:
-        return all(value.__class__ is str or _alike(value, second[key]) for key, value in first.items())
+        return all(value.__class__ is str or _same_booleans(value, second[key]) for key, value in first.items())
     return kind is second.__class__ or (kind is not bool and second.__class__ is not bool)
 
 
 def is_empty(value: Any) -> bool:
-    """Tells whether a Go field that is left out when empty would leave this value out."""
+    """Reports whether Go's `omitempty` would omit this value."""
     return any(value is one or (value.__class__ is one.__class__ and value == one) for one in _EMPTY)
 
 
 def is_unset(value: Any, type: Type) -> bool:
-    """Tells whether a field with this value is to the server as one that is not there.
+    """Reports whether the server treats a field with this value like an absent one.
 
-    In a custom object only what is absent is not there.
+    In a custom resource, which the server does not read into Go structs, only an absent field is absent.
     """
     if value is ABSENT or not type.go:
         return value is ABSENT
@@ -61,13 +61,13 @@ def is_unset(value: Any, type: Type) -> bool:
         return not value and type.is_map and not type.fields and not type.deduced and not type.scalar
     if kind is list:
         return not value and type.is_list and not type.scalar
-    if value or kind not in _PYTHON[type.scalar] or type.form in _TIMES:  # an empty text is no time, and refused
+    if value or kind not in _PYTHON[type.scalar] or type.form in _TIMES:  # the server refuses an empty string as a time
         return False
     return not (value is False and type.scalar == "untyped") and type.omits_empty
 
 
-def same_form(form: str, first: Any, second: Any) -> bool:
-    """Tells whether two unequal values of a form (see `Type.form`) are written alike by the server."""
+def equal_in_form(form: str, first: Any, second: Any) -> bool:
+    """Reports whether the server writes two unequal values of a form (see `Type.form`) alike, such as the quantities 1000m and 1."""
     reader = _READERS.get(form)
     if reader is None:
         return False
@@ -77,8 +77,8 @@ def same_form(form: str, first: Any, second: Any) -> bool:
         return False
 
 
-def rounds_alike(first: Any, second: Any) -> bool:
-    """Tells whether two quantities are one where the server rounds up to thousandths, as it does in the resources of pods."""
+def equal_when_rounded(first: Any, second: Any) -> bool:
+    """Reports whether two quantities are equal once rounded up to thousandths, as the server rounds the resources of Pods."""
     try:
         sizes = [quantity(value)[0].quantize(_SCALES["m"], rounding=ROUND_CEILING) for value in (first, second)]
     except ValueError:
@@ -87,9 +87,9 @@ def rounds_alike(first: Any, second: Any) -> bool:
 
 
 def quantity(value: Any) -> tuple[Decimal, str]:
-    """Returns a resource quantity: its size, rounded up to nano as the server does, and its family of suffixes. Raises ValueError.
+    """Parses a resource quantity into its size, rounded up to nano as the server does, and its suffix family. Raises ValueError.
 
-    The family counts because the server keeps it: `1024` stays `1024` and does not become `1Ki`.
+    The server preserves the family: `1024` stays `1024` and does not become `1Ki`.
     """
     text = str(value)
     digits = text.rstrip("".join(sorted({letter for suffix in _SCALES for letter in suffix})))
@@ -121,14 +121,14 @@ def _moment(value: Any) -> datetime:
 
 
 def _microseconds(value: Any) -> datetime:
-    """Reads six digits of a fraction, no more and no less, and refuses anything else, as Go does."""
+    """Parses a MicroTime: exactly six fractional digits, as Go requires. Raises ValueError."""
     if not _SIX_DIGITS.search(str(value)):
         raise ValueError(f"no microseconds: {value}")
     return _moment(value)
 
 
 def decoded(value: Any) -> bytes:
-    """Decodes Base64 as Go does: line ends do not count, everything else does. Raises ValueError."""
+    """Decodes Base64 as Go does: line breaks are ignored, any other foreign character is an error. Raises ValueError."""
     try:
         return base64.b64decode(str(value).replace("\n", "").replace("\r", ""), validate=True)
     except binascii.Error as error:
@@ -143,7 +143,7 @@ _ESCAPED = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028",
 
 
 def json_of(value: Any) -> str:
-    """Returns a value as the server writes it into keys of FieldsV1: compact, and with `<`, `>` and `&` escaped."""
+    """Encodes a value as the server does in keys of FieldsV1: compact JSON with `<`, `>` and `&` escaped."""
     if value.__class__ is str and _PLAIN(value):
         return f'"{value}"'
     if isinstance(value, float) and value.is_integer():
@@ -156,7 +156,7 @@ def json_of(value: Any) -> str:
 
 
 def item_step(values: Iterable[tuple[str, Any]]) -> str:
-    """Returns the step to an item of an associative list, from its keys and their values in the order of the keys' names."""
+    """Returns the step to an item of an associative list. `values` are its keys with their values, sorted by key."""
     return "k:{" + ",".join(f"{json_of(name)}:{json_of(value)}" for name, value in values) + "}"
 
 
@@ -166,7 +166,10 @@ def value_step(value: Any) -> str:
 
 
 class Misfit(Exception):
-    """A value that its schema does not allow; the server would refuse it. `path` is where, from the inside out while it is raised."""
+    """Reports a value that its schema does not allow, so that the server would refuse it.
+
+    `path` names the place, innermost element first: each level appends its own while the exception propagates.
+    """
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
@@ -178,7 +181,7 @@ class Misfit(Exception):
 
 
 def step_to(item: Any, type: Type) -> str:
-    """Returns the step of FieldsV1 to an item of a list of this type, which is a set or a map. Raises `Misfit`."""
+    """Returns the step of FieldsV1 to an item of a list whose type is `set` or `map`. Raises `Misfit`."""
     if type.list_kind == "set":
         if item is None or isinstance(item, dict | list):
             raise Misfit("an item of a set that is no scalar")
@@ -197,7 +200,7 @@ def step_to(item: Any, type: Type) -> str:
 
 
 def step_at(item: Any, position: int, type: Type) -> str:
-    """Returns the step to an item of any list; its position where nothing else names it."""
+    """Returns the step to an item of any list: by value or keys if it has them, else by position."""
     try:
         return step_to(item, type) if type.list_kind in ("set", "map") else f"i:{position}"
     except Misfit:
@@ -205,14 +208,14 @@ def step_at(item: Any, position: int, type: Type) -> str:
 
 
 def value_below(value: Any, step: str, type: Type) -> Any:
-    """Returns the value behind one step of FieldsV1; ABSENT when there is none."""
+    """Returns the value that one step of FieldsV1 leads to; ABSENT if there is none."""
     if isinstance(value, list):
         return next((item for position, item in enumerate(value) if step_at(item, position, type) == step), ABSENT)
     return value.get(step[2:], ABSENT) if isinstance(value, dict) and step.startswith("f:") else ABSENT
 
 
 def steps_to(items: list[Any], type: Type) -> list[str]:
-    """Returns the steps to all items, in order."""
+    """Returns the steps to all items, in order. Raises `Misfit`."""
     return [step_to(item, type) for item in items]
 
 
@@ -220,7 +223,7 @@ MAP, SCALAR, LIST = "map", "scalar", "list"
 
 
 def shape_of(type: Type, value: Any) -> str:
-    """Returns the shape of a value under a type. Null, what is absent and what does not fit have the first shape that the type allows."""
+    """Returns the shape of a value under a type. Null, absent and mismatching values get the first shape that the type allows."""
     if isinstance(value, dict):
         if type.is_map:
             return MAP
@@ -233,13 +236,13 @@ def shape_of(type: Type, value: Any) -> str:
 
 
 def is_leaf(type: Type, shape: str) -> bool:
-    """Tells whether a value of this shape is owned as a whole."""
+    """Reports whether a value of this shape is atomic, that is, owned as a whole."""
     return shape == SCALAR or (type.map_atomic if shape == MAP else type.list_kind in ("atomic", ""))
 
 
 def member_type(type: Type, name: str) -> Type:
-    """Returns the type of a map's member. Raises `Misfit` when the map may not have it."""
-    known = type.fields.get(name)  # as `Type.member`, whose call was 4 % of a decision
+    """Returns the type of a map's member. Raises `Misfit` if the schema does not declare it."""
+    known = type.fields.get(name)  # inlines `Type.member`: the call took 4 % of a decision
     member = known[1] if known else type.element
     if member is None:
         raise Misfit("field not declared in schema")
@@ -256,7 +259,7 @@ _PYTHON: dict[str, tuple[object, ...]] = {
 
 
 def check(type: Type, value: Any) -> None:
-    """Refuses what the server refuses before it merges. Raises `Misfit`."""
+    """Validates a value against its type, as the server does before it merges. Raises `Misfit`."""
     if value is None:
         return
     shape = shape_of(type, value)

@@ -12,8 +12,8 @@ from functools import partial
 from typing import Any, TypeVar
 
 from applier.cluster import Cluster, Resource, find
-from applier.decision import Schemas, Type, old_versions
-from applier.decision.managers import Patch, entries_of, ownership_patch, taken_over
+from applier.decision import Schemas, Type, rewrite_old_versions
+from applier.decision.managers import Patch, after_takeover, entries_of, ownership_patch
 from applier.desired import Desired, Graph
 from applier.errors import ApplierError, ClusterError, FieldConflict, Invalid, NotFound, UnknownKind, Unreachable, WriteConflict
 from applier.execute.concurrency import Concurrency
@@ -194,7 +194,7 @@ async def put_right(run: Run, resource: Resource, live: Manifest) -> Manifest:
     The same object when there is nothing to do. Raises `WriteConflict` when it has changed since it was read.
     """
     # First what the server would forget: it drops the entries of versions that it serves no longer, and their fields have no owner then.
-    live = await _patch(run, resource, live, old_versions(live, await _served(run, resource, live)))
+    live = await _patch(run, resource, live, rewrite_old_versions(live, await _served(run, resource, live)))
     return await _patch(run, resource, live, ownership_patch(live, run.manager, run.plan.intent.take_over))
 
 
@@ -218,7 +218,7 @@ async def _patch(run: Run, resource: Resource, live: Manifest, patch: Patch) -> 
     if not patch:
         return live
     if run.options.dry_run:
-        return taken_over(live, patch)
+        return after_takeover(live, patch)
     ref = Ref.of(live)
     try:
         return await run.ask(partial(run.cluster.patch, resource, ref.namespace, ref.name, patch, manager=run.manager))

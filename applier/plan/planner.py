@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from applier.cluster import Live
 from applier.decision import CLIENT_SIDE, Decision, Schemas, Type, Verdict, decide
-from applier.decision.managers import applied_by, entries_of, others_in, ownership_patch, taken_over
+from applier.decision.managers import after_takeover, applied_by, entries_of, managers_to_take_over, ownership_patch
 from applier.desired import Desired, Graph
 from applier.errors import NotSynced
 from applier.outcome import ABSENT, QUIET, WRITTEN, Action, Step
@@ -211,7 +211,7 @@ def _compare(step: Step, desired: Desired, manifest: Manifest, live: Manifest, s
         return
     patch = ownership_patch(live, intent.manager, intent.take_over)
     may = (*intent.force, *policy.force)
-    over = taken_over(live, patch)
+    over = after_takeover(live, patch)
     manifest = staying(manifest, over, intent.manager)
     decision = decide(manifest, over, schema, manager=intent.manager, yields=policy.yields, force=may)
     step.changes, step.conflicts = decision.changes, decision.conflicts
@@ -220,7 +220,7 @@ def _compare(step: Step, desired: Desired, manifest: Manifest, live: Manifest, s
     _judge(step, desired, live, decision)
     only_records = step.action is Action.CONFIGURED and not step.changes and not step.unsure
     if patch and (step.action in QUIET or only_records) and not policy.create_only:
-        others = ", ".join(others_in(live, intent.manager, intent.take_over))
+        others = ", ".join(managers_to_take_over(live, intent.manager, intent.take_over))
         _settle(step, Action.CONFIGURED, f"ownership is taken over from {others}")
     if other := left_set(manifest, live):
         _hold_in_set(step, live, other, may)

@@ -17,7 +17,7 @@ from applier.cache.read import read_once
 from applier.cache.snapshot import by_place
 from applier.cluster import Cluster, Resource
 from applier.decision import LAST_APPLIED, hide_secrets, prepared
-from applier.decision.managers import others_in, ownership_patch, taken_over
+from applier.decision.managers import after_takeover, managers_to_take_over, ownership_patch
 from applier.desired import Desired, Graph
 from applier.errors import ClusterError, Invalid, WriteConflict
 from applier.events import Account, Finished, Sink, nowhere
@@ -78,7 +78,7 @@ def _meant(live: Manifest | None, manager: str, managers: Sequence[str]) -> Acti
 
 def _others(live: Manifest, manager: str, managers: Sequence[str]) -> list[str]:
     """Returns the managers whose fields are taken over; our own plain writes alone are no reason, unless our name is in `managers`."""
-    return [name for name in others_in(live, manager, managers) if name != manager or manager in managers]
+    return [name for name in managers_to_take_over(live, manager, managers) if name != manager or manager in managers]
 
 
 class _Adoption:
@@ -141,7 +141,7 @@ class _Adoption:
                 raise WriteConflict(409, "Conflict", f"{ref} changes all the time: {error}") from None
             if more := beside_ownership(live, after):
                 raise ChangesMore([dotted(change.path) for change in more])
-        return taken_over(live, patch) if self.dry_run else after
+        return after_takeover(live, patch) if self.dry_run else after
 
 
 def beside_ownership(before: Manifest, after: Manifest) -> list[FieldChange]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from applier.cluster import Cluster
 from applier.decision import hide_secrets, merged, prepared
 from applier.decision.intent import is_secret
-from applier.decision.managers import ownership_patch, taken_over
+from applier.decision.managers import after_takeover, ownership_patch
 from applier.decision.values import Misfit, check
 from applier.desired import Desired, Graph
 from applier.errors import FieldConflict, Invalid
@@ -99,7 +99,7 @@ def _merged(step: Step, desired: Desired, state: Survey, now: str) -> Manifest |
         return merged(wanted, None, schema, manager=intent.manager, now=now)
     if schema is None or step.intent is None:
         return None
-    over = taken_over(live, ownership_patch(live, intent.manager, intent.take_over))
+    over = after_takeover(live, ownership_patch(live, intent.manager, intent.take_over))
     may = {*intent.force, *desired.policy.force}
     try:
         return merged(step.intent, over, schema, manager=intent.manager, now=now, force=may)

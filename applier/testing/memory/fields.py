@@ -5,7 +5,7 @@ from __future__ import annotations
 from applier.cluster import Resource
 from applier.decision import Type, merged
 from applier.decision.fields import NEVER_OWNED, difference, union
-from applier.decision.managers import Entry, Identity, Managers, managers_of, written
+from applier.decision.managers import Entry, Identity, Managers, managers_of, to_managed_fields
 from applier.decision.merge_result import stored
 from applier.decision.schema import Table
 from applier.decision.server_side_apply import compare, without_managed_fields
@@ -53,5 +53,5 @@ def updated(new: Manifest, old: Manifest | None, schema: Type | None, *, manager
     if changed:
         held = managers[ours].fields if ours in managers else {}
         managers[ours] = Entry(union(held, changed), new["apiVersion"], now)
-    new.setdefault("metadata", {})["managedFields"] = written({who: entry for who, entry in managers.items() if entry.fields})
+    new.setdefault("metadata", {})["managedFields"] = to_managed_fields({who: entry for who, entry in managers.items() if entry.fields})
     return new

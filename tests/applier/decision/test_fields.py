@@ -16,9 +16,9 @@ from applier.decision.fields import (
     members,
     path_of,
     read_step,
+    recursive_difference,
     step_of,
     union,
-    without,
 )
 from applier.decision.values import item_step, json_of, value_step
 from applier.outcome import ItemKey
@@ -69,14 +69,14 @@ def test_an_intersection_has_what_both_have(first: frozenset[tuple[str, ...]], s
 @given(_PATHS, _PATHS)
 def test_without_also_takes_what_lies_below(first: frozenset[tuple[str, ...]], second: frozenset[tuple[str, ...]]) -> None:
     left = {path for path in first if not any(path[: len(gone)] == gone for gone in second)}
-    assert without(_set(first), _set(second)) == _set(frozenset(left))
+    assert recursive_difference(_set(first), _set(second)) == _set(frozenset(left))
 
 
 @given(_PATHS, _PATHS)
 def test_sets_are_never_changed_in_place(first: frozenset[tuple[str, ...]], second: frozenset[tuple[str, ...]]) -> None:
     one, other = _set(first), _set(second)
     before = json.dumps([one, other])
-    for operation in (union, difference, intersection, without):
+    for operation in (union, difference, intersection, recursive_difference):
         operation(one, other)
     assert json.dumps([one, other]) == before
 

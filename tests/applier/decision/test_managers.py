@@ -10,7 +10,7 @@ from typing import Any
 import jsonpatch
 import pytest
 
-from applier.decision import Verdict, old_versions, prepared, take_over
+from applier.decision import Verdict, prepared, rewrite_old_versions, take_over
 from applier.ref import Manifest
 from applier.testing.control_plane import ControlPlane
 
@@ -32,20 +32,20 @@ def _live(*, version: str = "7") -> Manifest:
 
 
 def test_nothing_is_patched_where_all_versions_are_served() -> None:
-    assert old_versions(_live(), {"apps/v1"}) == []
+    assert rewrite_old_versions(_live(), {"apps/v1"}) == []
 
 
 def test_entries_in_versions_that_are_gone_become_ones_of_the_live_version() -> None:
     live = _live()
     live["metadata"]["managedFields"][0]["apiVersion"] = "apps/v1beta1"
-    assert decided(deployment({"replicas": 2}), _patched(live, old_versions(live, {"apps/v1"}))).verdict is Verdict.SAME
+    assert decided(deployment({"replicas": 2}), _patched(live, rewrite_old_versions(live, {"apps/v1"}))).verdict is Verdict.SAME
 
 
 def test_two_entries_that_become_one_are_joined() -> None:
     live = updated(_live(), {"f:spec": {"f:paused": {}}})
     live = updated(live, {"f:spec": {"f:replicas": {}}})
     live["metadata"]["managedFields"][1]["apiVersion"] = "apps/v1beta1"
-    entries = _patched(live, old_versions(live, {"apps/v1"}))["metadata"]["managedFields"]
+    entries = _patched(live, rewrite_old_versions(live, {"apps/v1"}))["metadata"]["managedFields"]
     assert [entry["fieldsV1"] for entry in entries if entry["manager"] == "editor"] == [{"f:spec": {"f:paused": {}, "f:replicas": {}}}]
 
 
@@ -135,7 +135,7 @@ def test_a_server_keeps_owners_whose_version_was_repaired(control_plane: Control
         server.merge(f"{definitions}/olds.{group}", _definition(group, "v1"), "us")
         _until(server, start.format("v1alpha1"), 404)
         path = start.format("v1") + "/a"
-        patch = old_versions(server.ask("GET", path).body, {f"{group}/v1"})
+        patch = rewrite_old_versions(server.ask("GET", path).body, {f"{group}/v1"})
         server.ask("PATCH", path, patch, "application/json-patch+json")
         now = {**manifest, "apiVersion": f"{group}/v1", "spec": {"a": "1"}}
         assert server.apply(path, now, "us").body["spec"] == {"a": "1"}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from applier.decision.managers import CLIENT_SIDE, LAST_APPLIED, applied_by, others_in, ownership_patch, taken_over
+from applier.decision.managers import CLIENT_SIDE, LAST_APPLIED, after_takeover, applied_by, managers_to_take_over, ownership_patch
 
 from ..things import manifest
 
@@ -31,7 +31,7 @@ def owners(found: dict[str, Any]) -> list[tuple[str, str, list[str]]]:
 
 
 def taken(given: dict[str, Any], managers: tuple[str, ...] = CLIENT_SIDE) -> dict[str, Any]:
-    return taken_over(given, ownership_patch(given, "me", managers))
+    return after_takeover(given, ownership_patch(given, "me", managers))
 
 
 def moved(*entries: dict[str, Any], managers: tuple[str, ...] = CLIENT_SIDE) -> list[tuple[str, str, list[str]]]:
@@ -71,7 +71,7 @@ def keeps_annotation(operation: str) -> dict[str, Any]:
 
 
 def test_whoever_keeps_the_annotation_counts_only_where_client_side_apply_is_taken_over() -> None:
-    assert others_in(live(keeps_annotation("Update")), "me", ("helm",)) == []
+    assert managers_to_take_over(live(keeps_annotation("Update")), "me", ("helm",)) == []
 
 
 NOT_TAKEN = [
@@ -93,11 +93,11 @@ def test_an_object_with_nothing_to_take_stays_the_same(one: dict[str, Any]) -> N
 
 @pytest.mark.parametrize("one", NOT_TAKEN)
 def test_nobody_is_named_where_nothing_is_taken(one: dict[str, Any]) -> None:
-    assert others_in(live(one), "me", CLIENT_SIDE) == []
+    assert managers_to_take_over(live(one), "me", CLIENT_SIDE) == []
 
 
 def test_those_who_are_taken_over_are_named() -> None:
-    assert others_in(live(entry(KUBECTL, "Update"), entry("helm")), "me", (*CLIENT_SIDE, "helm")) == [KUBECTL, "helm"]
+    assert managers_to_take_over(live(entry(KUBECTL, "Update"), entry("helm")), "me", (*CLIENT_SIDE, "helm")) == [KUBECTL, "helm"]
 
 
 def test_nothing_is_taken_over_when_nobody_is_named() -> None:
@@ -135,7 +135,7 @@ def test_an_object_is_ours_when_we_have_written_it(entries: list[dict[str, Any]]
 
 def test_an_object_without_managed_fields_has_nothing_to_take() -> None:
     given = manifest("a", metadata={"resourceVersion": "5"})
-    assert (taken(given), others_in(given, "me", CLIENT_SIDE)) == (given, [])
+    assert (taken(given), managers_to_take_over(given, "me", CLIENT_SIDE)) == (given, [])
 
 
 def test_the_annotation_of_client_side_apply_goes_with_it() -> None:

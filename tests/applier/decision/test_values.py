@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from applier.decision.values import equal, is_empty, rounds_alike, same_form
+from applier.decision.values import equal, equal_in_form, equal_when_rounded, is_empty
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_unequal_values(first: object, second: object) -> None:
     ],
 )
 def test_values_that_the_server_writes_alike(form: str, first: object, second: object) -> None:
-    assert same_form(form, first, second)
+    assert equal_in_form(form, first, second)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_values_that_the_server_writes_alike(form: str, first: object, second: o
     ],
 )
 def test_values_that_it_does_not(form: str, first: object, second: object) -> None:
-    assert not same_form(form, first, second)
+    assert not equal_in_form(form, first, second)
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,8 @@ def test_what_go_leaves_out(value: object, empty: bool) -> None:
 
 @pytest.mark.parametrize("text", ["1 Gi", " 1Gi", "1_0", "Infinity", "NaN", "1e", "", "."])
 def test_what_decimal_reads_and_a_server_does_not_is_no_quantity(text: str) -> None:
-    assert not same_form("quantity", text, "1Gi") and not same_form("quantity", "10", text)
+    assert not equal_in_form("quantity", text, "1Gi") and not equal_in_form("quantity", "10", text)
 
 
 def test_a_server_may_round_up_to_thousandths() -> None:
-    assert rounds_alike("100u", "1m") and not rounds_alike("100u", "2m") and not rounds_alike("1 m", "1m")
+    assert equal_when_rounded("100u", "1m") and not equal_when_rounded("100u", "2m") and not equal_when_rounded("1 m", "1m")
