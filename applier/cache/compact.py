@@ -1,4 +1,4 @@
-"""Keeps many objects in little memory: equal parts are shared, and unused ones dropped."""
+"""Reduces the memory of many similar objects by sharing their equal parts."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from applier.cache.selectors import Selector
 from applier.ref import Manifest, Ref
 
-EVERY = ""  # stands for a label that all objects have, with the empty value: what narrows down a question without labels
+EVERY = ""  # a pseudo-label that all objects have, with the empty value: it indexes by namespace alone
 
 Bucket = dict[tuple[str, str], set[Ref]]
 """Objects by namespace and value of one label; the namespace is empty in buckets for look-ups over all namespaces."""
@@ -21,11 +21,11 @@ class KindIndex:
 
     def __init__(self) -> None:
         self.objects: dict[Ref, Manifest] = {}
-        self._buckets: dict[tuple[str, bool], Bucket] = {}  # by label, and whether namespaces are kept apart
+        self._buckets: dict[tuple[str, bool], Bucket] = {}  # by label, and whether by namespace, too
         self._by_owner: dict[str, set[Ref]] = {}
 
     def put(self, ref: Ref, manifest: Manifest | None) -> None:
-        """Replaces the object of a name by another state; None removes it."""
+        """Replaces the state of an object; None removes it."""
         old = self.objects.pop(ref, None)
         if manifest is not None:
             self.objects[ref] = manifest
@@ -57,11 +57,11 @@ class KindIndex:
 
     def _candidates(self, selector: Selector, namespace: str) -> set[Ref] | dict[Ref, Manifest]:
         """Returns the smallest indexed set of objects that contains all matches."""
-        wanted = {one.key: one.values for one in selector.requirements if one.wanted and one.values is not None}
-        if not wanted and not namespace:
+        required = {one.key: one.values for one in selector.requirements if one.positive and one.values is not None}
+        if not required and not namespace:
             return self.objects
-        found = [self._with(label, values, namespace) for label, values in (wanted or {EVERY: frozenset((EVERY,))}).items()]
-        return set().union(*min(found, key=lambda several: sum(map(len, several))))
+        candidates = [self._with(label, values, namespace) for label, values in (required or {EVERY: frozenset((EVERY,))}).items()]
+        return set().union(*min(candidates, key=lambda sets: sum(map(len, sets))))
 
     def _with(self, label: str, values: frozenset[str], namespace: str) -> list[set[Ref]]:
         bucket = self._bucket(label, apart=bool(namespace))
@@ -84,7 +84,7 @@ def _owners(manifest: Manifest | None) -> set[str]:
 
 
 def _place(manifest: Manifest | None, label: str, ref: Ref, apart: bool) -> tuple[str, str] | None:
-    """Returns the place of an object in the index of a label; None without that label."""
+    """Returns the bucket key of an object in the index of a label; None without that label."""
     if manifest is None:
         return None
     value = EVERY if label == EVERY else (manifest["metadata"].get("labels") or {}).get(label)

@@ -64,7 +64,7 @@ class Journals:
 
     def __init__(self) -> None:
         self._journals: WeakValueDictionary[Selected, Journal] = WeakValueDictionary()
-        self._labels: dict[GroupKind, set[str]] = {}  # by which a kind was ever asked about
+        self._labels: dict[GroupKind, set[str]] = {}  # by which changes of a kind were ever read
 
     def __len__(self) -> int:
         return len(self._journals)

@@ -30,32 +30,32 @@ class Objects:
         """Returns how many objects are known."""
         return sum(len(kind.objects) for kind in self._kinds.values())
 
-    def seen(self, manifest: Manifest) -> None:
-        """Takes a watch event's object. A state that is older than the known one, or than the object's deletion, is ignored."""
+    def observe(self, manifest: Manifest) -> None:
+        """Stores the object of a watch event, unless its state is older than the known one or than the object's deletion."""
         ref = Ref.of(manifest)
-        self.own.told(ref, manifest)
+        self.own.observe(ref, manifest)
         known = self.get(ref)
         if self._dead.holds(manifest) or (known is not None and (is_older(manifest, known) or is_same(manifest, known))):
             return
         self._set(ref, known, manifest)
 
-    def written(self, manifest: Manifest, version: str = "") -> None:
-        """Takes the answer to a write of ours; lists and watches have been read up to `version`.
+    def record_write(self, manifest: Manifest, version: str = "") -> None:
+        """Stores the answer to a write of ours; lists and watches have been read up to `version`.
 
-        Where versions cannot be compared, it is taken only if the object is new: the watch decides otherwise.
+        If versions cannot be compared, it is stored only if the object is new, and otherwise left to the watch.
         """
         ref = Ref.of(manifest)
         known = self.get(ref)
         if known is None:
-            is_news = is_older(manifest, as_of(version)) is not True  # else it is deleted by now, perhaps in a gap of the history
+            is_newer = is_older(manifest, as_of(version)) is not True  # an older one has been deleted, perhaps in a gap of the watch
         else:
-            is_news = is_older(known, manifest) is True
-        if self._dead.holds(manifest) or not is_news:
+            is_newer = is_older(known, manifest) is True
+        if self._dead.holds(manifest) or not is_newer:
             return
         self.own.wrote(ref, manifest)
         self._set(ref, known, manifest)
 
-    def deleted(self, ref: Ref, uid: str) -> None:
+    def record_deletion(self, ref: Ref, uid: str) -> None:
         """Removes an object that we deleted and that the server confirmed to be gone."""
         known = self.get(ref)
         if known is not None and uid_of(known) == uid:
@@ -63,41 +63,41 @@ class Objects:
             self._dead.bury(uid)
             self._set(ref, known, None)
 
-    def gone(self, manifest: Manifest, version: str = "") -> None:
+    def observe_deletion(self, manifest: Manifest, version: str = "") -> None:
         """Removes an object that a watch shows as deleted, or as no longer selected. A newer object of the same name stays.
 
         `version` is the version of the deletion, unless the object has it itself.
         """
         ref = Ref.of(manifest)
-        self.own.told(ref, manifest, gone=True)
+        self.own.observe(ref, manifest, gone=True)
         known = self.get(ref)
         self._dead.bury(uid_of(manifest), version or resource_version_of(manifest))
         if known is not None and uid_of(known) == uid_of(manifest):
             self._set(ref, known, None)
 
-    def list_begins(self, group: str, kind: str, namespace: str) -> None:
+    def begin_list(self, group: str, kind: str, namespace: str) -> None:
         """Records that a list begins: what we write from now on may be newer than its result."""
-        self.own.list_begins(group, kind, namespace)
+        self.own.begin_list(group, kind, namespace)
 
-    def listed(self, group: str, kind: str, namespace: str, manifests: Iterable[Manifest], version: str) -> None:
-        """Takes a list of all objects of a kind, in a namespace or in all. Missing objects are gone, unless we wrote them since."""
+    def replace(self, group: str, kind: str, namespace: str, manifests: Iterable[Manifest], version: str) -> None:
+        """Replaces all objects of a kind, in a namespace or in all, by a list. Others are removed, unless we wrote them since."""
         listed = {Ref.of(manifest): manifest for manifest in manifests}
         for ref, known in list(self._kind(group, kind).objects.items()):
             if namespace in ("", ref.namespace) and ref not in listed and not self.own.is_newer(ref, known, version):
-                self.gone(known, version)
+                self.observe_deletion(known, version)
         for ref, manifest in listed.items():
             before = self.get(ref)
             if self.own.has_deleted(uid_of(manifest)):
-                continue  # while the list was under way; the watch will tell, too
+                continue  # deleted while the list was in flight; the watch will show that, too
             if before is None or not (is_same(manifest, before) or self.own.is_newer(ref, before, version)):
                 self._dead.revive(uid_of(manifest))
                 self._set(ref, before, manifest)
-        self.own.listed(group, kind, namespace, version)
+        self.own.end_list(group, kind, namespace, version)
 
     def by_owner(self, uid: str, kinds: Iterable[GroupKind] = ()) -> list[Manifest]:
         """Returns the objects of some kinds, or of all, that have an owner with this UID, sorted by kind and name."""
-        asked = sorted(self._kinds.keys() & kinds if kinds else self._kinds)
-        return [one for kind in asked for one in self._kinds[kind].owned_by(uid)]
+        selected = sorted(self._kinds.keys() & kinds if kinds else self._kinds)
+        return [manifest for kind in selected for manifest in self._kinds[kind].owned_by(uid)]
 
     def of(self, group: str, kind: str, namespace: str, selector: Selector) -> list[Manifest]:
         """Returns the objects of a kind, of one namespace or of all, that match a selector, sorted by name."""

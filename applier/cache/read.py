@@ -11,8 +11,8 @@ from applier.decision import hide_secrets
 from applier.errors import ApiError, ClusterError, Forbidden, Unauthorized, UnknownKind
 from applier.ref import Kind, Ref
 
-FEW = 8  # objects of a kind; a GET of one costs the server about 1 ms, a LIST of a thousand 20 ms
-AT_ONCE = 16
+FEW = 8  # objects of a kind up to which they are read one by one: a GET costs the server about 1 ms, a LIST of a thousand objects 20 ms
+AT_ONCE = 16  # requests in flight
 
 
 class Unread(ClusterError):
@@ -24,25 +24,25 @@ class Unread(ClusterError):
 
 
 def as_one(errors: list[ClusterError]) -> ClusterError:
-    """Returns the only error, or an `Unread` of several."""
+    """Returns the error if there is only one, else an `Unread` with all of them."""
     return errors[0] if len(errors) == 1 else Unread(errors)
 
 
 async def read_once(cluster: Cluster, wanted: Iterable[Wanted | tuple[Kind, str]], *, labels: str = "", partial: bool = False) -> Snapshot:
-    """Reads kinds in parallel, by LISTs, or by GETs where only a few objects are wanted or lists are not allowed.
+    """Reads kinds in parallel, by LISTs, or by GETs if only a few objects are wanted or lists are forbidden.
 
     With `labels` only objects with these labels are read, and others stay unknown. A kind that is not served is known to have no objects.
-    Raises the error of a read that failed, and `Unread` when several did. With `partial`, kinds that the server refuses to show are
-    recorded in the snapshot as long as others can be read: reading one of those raises the reason.
+    Raises the error of a read that failed, and `Unread` if several did. With `partial`, kinds that the server refuses are recorded in
+    the snapshot as long as others can be read: reading one of them from the snapshot raises the reason.
     """
     snapshot, gate = Snapshot(), asyncio.Semaphore(AT_ONCE)
-    asked = list(dict.fromkeys(Wanted(*one) for one in wanted))
-    results = await asyncio.gather(*(_read(cluster, one, labels, snapshot, gate) for one in asked), return_exceptions=True)
+    unique = list(dict.fromkeys(Wanted(*one) for one in wanted))
+    results = await asyncio.gather(*(_read(cluster, one, labels, snapshot, gate) for one in unique), return_exceptions=True)
     unexpected = [result for result in results if isinstance(result, BaseException) and not isinstance(result, ClusterError)]
-    errors = {one: result for one, result in zip(asked, results, strict=True) if isinstance(result, ClusterError)}
+    errors = {one: result for one, result in zip(unique, results, strict=True) if isinstance(result, ClusterError)}
     if unexpected:
         raise unexpected[0]
-    if partial and len(errors) < len(asked) and all(map(_is_of_one_kind, errors.values())):
+    if partial and len(errors) < len(unique) and all(map(_is_of_one_kind, errors.values())):
         for one, error in errors.items():
             snapshot.note_unread(one, str(error))
     elif errors:
@@ -51,7 +51,7 @@ async def read_once(cluster: Cluster, wanted: Iterable[Wanted | tuple[Kind, str]
 
 
 def _is_of_one_kind(error: ClusterError) -> bool:
-    """Tells whether an error is about one kind. An unreachable server, or invalid credentials, fail for all kinds alike."""
+    """Reports whether an error concerns a single kind. An unreachable server or invalid credentials fail all kinds alike."""
     return isinstance(error, ApiError) and not isinstance(error, Unauthorized)
 
 
@@ -67,7 +67,7 @@ async def _read(cluster: Cluster, wanted: Wanted, labels: str, snapshot: Snapsho
             async with gate:
                 listing = await cluster.list(resource, namespace, labels=labels)
         except Forbidden:
-            # Whether a role allows to list must not matter for what is asked for by name: else it would depend on how many names there are.
+            # A role that allows only `get` must suffice for objects read by name, however many they are.
             if not names:
                 raise
             await asyncio.gather(*(_get(cluster, resource, namespace, name, snapshot, gate) for name in names))
@@ -76,7 +76,7 @@ async def _read(cluster: Cluster, wanted: Wanted, labels: str, snapshot: Snapsho
         snapshot.unserved.add(wanted.kind)
         snapshot.add_all(wanted.kind, "", [])
         return
-    snapshot.add_all(wanted.kind, namespace, [hide_secrets(item) for item in listing.items], whole=not labels)
+    snapshot.add_all(wanted.kind, namespace, [hide_secrets(item) for item in listing.items], complete=not labels)
 
 
 async def _get(cluster: Cluster, resource: Resource, namespace: str, name: str, snapshot: Snapshot, gate: asyncio.Semaphore) -> None:

@@ -11,21 +11,21 @@ from applier.ref import Manifest
 
 _SET = re.compile(r"\s*([^\s,()=!]+)\s+(in|notin)\s*\(([^()]*)\)\s*$")
 _EQUAL = re.compile(r"\s*([^\s,()=!]+)\s*(==|=|!=)\s*([^\s,()=!]*)\s*$")
-_THERE = re.compile(r"\s*(!?)\s*([^\s,()=!]+)\s*$")
-_BETWEEN = re.compile(r",(?![^(]*\))")
+_EXISTS = re.compile(r"\s*(!?)\s*([^\s,()=!]+)\s*$")
+_COMMA = re.compile(r",(?![^(]*\))")  # between requirements, not between the values of a set
 
 
 class Requirement(NamedTuple):
-    """Requires a label's value to be in `values`, or not; without values, the label to be present, or absent."""
+    """Requires a label's value to be in `values`, or without values the label to be present; not `positive` requires the opposite."""
 
     key: str
-    wanted: bool
+    positive: bool
     values: frozenset[str] | None = None
 
     def holds(self, labels: Mapping[str, str]) -> bool:
         """Matches as apimachinery's `labels.Requirement.Matches`: an absent label is never in a set, and so always `notin` it."""
-        there = self.key in labels and (self.values is None or labels[self.key] in self.values)
-        return there is self.wanted
+        is_in = self.key in labels and (self.values is None or labels[self.key] in self.values)
+        return is_in is self.positive
 
 
 class Selector:
@@ -33,7 +33,7 @@ class Selector:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.requirements = [_requirement(part, text) for part in _BETWEEN.split(text)] if text.strip() else []
+        self.requirements = [_requirement(part, text) for part in _COMMA.split(text)] if text.strip() else []
 
     def matches(self, manifest: Manifest) -> bool:
         labels = (manifest.get("metadata") or {}).get("labels") or {}
@@ -51,6 +51,6 @@ def _requirement(part: str, text: str) -> Requirement:
         return Requirement(found[1], found[2] == "in", frozenset(value.strip() for value in found[3].split(",")))
     if found := _EQUAL.match(part):
         return Requirement(found[1], found[2] != "!=", frozenset((found[3],)))
-    if found := _THERE.match(part):
+    if found := _EXISTS.match(part):
         return Requirement(found[2], not found[1])
     raise ValueError(f"{text!r} is no label selector: {part.strip()!r} is not understood")

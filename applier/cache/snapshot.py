@@ -1,4 +1,4 @@
-"""Holds what was read of a cluster at one time."""
+"""Holds objects that were read of a cluster once, and defines how reads and watches are requested."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from applier.ref import Kind, Manifest, Ref
 
 
 class Wanted(NamedTuple):
-    """Names what is to be read or watched: a kind, in one namespace or in all; with `names`, only these objects.
+    """Requests a read or watch of a kind, in one namespace or in all; with `names`, of these objects only.
 
     `managed` keeps managedFields, about half of an object's size, which are only needed to plan applies. An `optional` kind that the server
     does not serve is known to have no objects; any other such kind stays unknown, since a server that has just started may not have loaded
@@ -35,31 +35,31 @@ def by_place(objects: Iterable[tuple[Kind, Ref]]) -> list[Wanted]:
 
 
 class Snapshot:
-    """Holds objects as they were read (a `Live`). Looking up one that was not read is a KeyError, never an absent object."""
+    """Holds objects as they were read (a `Live`). An object that was not read is never reported as absent: reading it is a KeyError."""
 
     def __init__(self) -> None:
         self.objects: dict[Ref, Manifest] = {}
         self.unserved: set[Kind] = set()  # kinds that the server does not serve, so that no object of them exists
-        self._whole: set[tuple[str, str, str]] = set()
-        self._asked: set[Ref] = set()
+        self._listed: set[tuple[str, str, str]] = set()
+        self._fetched: set[Ref] = set()
         self._unread: dict[tuple[str, str, str], str] = {}
 
     def get(self, ref: Ref) -> Manifest | None:
-        """Returns the live object, or None when there was none.
+        """Returns the live object, or None if there was none.
 
-        Raises KeyError when it was not read, `NotSynced` when it could not be read.
+        Raises KeyError if it was not read, `NotSynced` if it could not be read.
         """
         found = self.objects.get(ref)
         if found is None and not self.covers(ref):
-            if why := self._unread.get(ref[:3]):
-                raise NotSynced(why)
+            if reason := self._unread.get(ref[:3]):
+                raise NotSynced(reason)
             raise KeyError(f"{ref} was not read")
         return found
 
     def covers(self, ref: Ref) -> bool:
-        """Tells whether it is known if this object exists."""
+        """Reports whether the snapshot knows if this object existed."""
         group, kind, namespace, _ = ref
-        return ref in self._asked or (group, kind, "") in self._whole or (group, kind, namespace) in self._whole
+        return ref in self._fetched or (group, kind, "") in self._listed or (group, kind, namespace) in self._listed
 
     def of(self, group: str, kind: str, namespace: str = "") -> Iterator[Manifest]:
         """Yields the read objects of a kind, of one namespace or of all."""
@@ -67,19 +67,19 @@ class Snapshot:
             if ref[:2] == (group, kind) and namespace in ("", ref.namespace):
                 yield manifest
 
-    def add_all(self, kind: Kind, namespace: str, manifests: list[Manifest], *, whole: bool = True) -> None:
-        """Adds a list. With `whole`, no other objects of the kind exist."""
-        if whole:
-            self._whole.add((kind.group, kind.kind, namespace))
+    def add_all(self, kind: Kind, namespace: str, manifests: list[Manifest], *, complete: bool = True) -> None:
+        """Adds a list. If it is `complete`, no other objects of the kind exist."""
+        if complete:
+            self._listed.add((kind.group, kind.kind, namespace))
         for manifest in manifests:
             self.objects[Ref.of(manifest)] = manifest
 
-    def note_unread(self, wanted: Wanted, why: str) -> None:
+    def note_unread(self, wanted: Wanted, reason: str) -> None:
         """Records why objects could not be read."""
-        self._unread[wanted.kind.group, wanted.kind.kind, wanted.namespace] = why
+        self._unread[wanted.kind.group, wanted.kind.kind, wanted.namespace] = reason
 
     def add_one(self, ref: Ref, manifest: Manifest | None) -> None:
         """Adds the answer to a GET; None for an object that does not exist."""
-        self._asked.add(ref)
+        self._fetched.add(ref)
         if manifest is not None:
             self.objects[ref] = manifest

@@ -1,4 +1,4 @@
-"""Lists and watches one kind without end (a reflector), and so feeds the cache.
+"""Keeps one kind in the cache by listing and watching it, as client-go's Reflector does.
 
 A stream that ends or breaks is resumed where it stopped. If the server no longer has that version (410), everything is listed again and
 compared with the known state, so that deletions in between are noticed. Meanwhile the cache keeps serving the known state.
@@ -23,20 +23,20 @@ FATAL = (Forbidden, Unauthorized, CredentialsError)
 """Errors that need a person's action; retrying alone does not help."""
 
 TOO_LARGE = "ResourceVersionTooLarge"
-BREATHER = 256  # events after which a busy stream yields to other tasks
-LONG = 30.0  # seconds after which the end of a stream counts as normal, so that it is reopened without back-off
+YIELD_EVERY = 256  # events after which a busy stream yields to other tasks
+LONG_LIVED = 30.0  # seconds after which the end of a stream counts as normal, so that it is reopened without back-off
 
 
 class Silent(Unreachable):
-    """A stream told nothing for too long, so that the connection may be dead. Most often nothing has happened."""
+    """Reports a watch without events or bookmarks for too long: its connection may be dead, though most often nothing has happened."""
 
 
 class Source:
     """Keeps the objects of one kind, in one namespace or in all, in sync with the server.
 
     `stall` is the number of seconds of silence after which a stream counts as dead. Servers send bookmarks about once a minute, but for a
-    kind without changes only when etcd reports progress: every ten minutes (see `ask`). `settled` is set once the state is known, or once
-    it is clear that it will not be; `complete` tells which. `trouble` is the error since the server last answered.
+    kind without changes only when etcd reports progress: every ten minutes (see `refresh`). `settled` is set after the first list, or once
+    an error shows that there will be none; `complete` is true after a list. `error` is the last error, None once the server has answered.
     """
 
     def __init__(
@@ -46,47 +46,48 @@ class Source:
         self.settled, self.complete = asyncio.Event(), False
         self.when_complete: Callable[[], None] | None = None
         self.when_served: Callable[[], None] | None = None  # called when the server begins to serve the kind, or ceases to
-        self.trouble: Exception | None = None
-        self.heard = float("-inf")  # when, on the loop's clock, the server last proved that we are up to date
-        self.version = ""  # everything up to it was told; empty while a list is needed
+        self.error: Exception | None = None
+        self.confirmed_at = float("-inf")  # when, on the loop's clock, the server last confirmed that our state is current
+        self.version = ""  # resourceVersion up to which the state is known; empty while a list is needed
         self.lists = self.streams = self.events = 0
-        self.breaks = 0  # how often a stream has ended otherwise than by silence: whoever answers now may be another server
+        # How often a stream has ended, except by silence or on our request: the server that answers the next one may be another.
+        self.breaks = 0
         self.until_defined: Callable[[str, float], Awaitable[bool]] | None = None  # waits for a definition of a group: see `Definitions`
-        self._is_served: bool | None = None  # none until the server was heard
-        self._deadline: asyncio.Timeout | None = None  # of the stream that is open
-        self._opened = float("inf")  # when the server took that stream
-        self._is_asked = False  # the stream is left for one that begins with the state
+        self._is_served: bool | None = None  # None until the server has answered
+        self._deadline: asyncio.Timeout | None = None  # of the open stream
+        self._opened = float("inf")  # when the server accepted that stream
+        self._is_refreshing = False  # the open stream is to be closed, for one that begins with the current state
         self._cluster, self._objects, self._compactor, self._backoff = cluster, objects, compactor, backoff
 
     @property
     def is_known(self) -> bool:
-        """Whether the state is known, as of the last contact with the server."""
-        return self.complete and (self.wanted.optional or not isinstance(self.trouble, UnknownKind))
+        """Reports whether the state is known, as of the last contact with the server."""
+        return self.complete and (self.wanted.optional or not isinstance(self.error, UnknownKind))
 
-    def doubt(self, since: float = float("-inf")) -> str:
-        """Returns why the known state may be outdated; empty when it is as current as a watch can be.
+    def staleness(self, since: float = float("-inf")) -> str:
+        """Returns why the known state may be stale; empty if it is as current as a watch can be.
 
-        `since` is a time of the loop's clock: the state is also in doubt if the server has not confirmed it after that.
+        `since` is a time of the loop's clock: a state that the server has not confirmed after it counts as stale, too.
         """
-        kind, trouble = self.wanted.kind.group_kind, self.trouble
-        if isinstance(trouble, UnknownKind):
-            return "" if self.wanted.optional else f"{kind} is not served: {trouble}"
-        if trouble is not None:
-            return f"{kind} cannot be {'followed' if self.complete else 'listed'}: {trouble}"
+        kind, error = self.wanted.kind.group_kind, self.error
+        if isinstance(error, UnknownKind):
+            return "" if self.wanted.optional else f"{kind} is not served: {error}"
+        if error is not None:
+            return f"{kind} cannot be {'followed' if self.complete else 'listed'}: {error}"
         if not self.complete or not self.version:
             return f"{kind} is not listed yet"
-        if asyncio.get_running_loop().time() - self.heard > self.stall:
+        if asyncio.get_running_loop().time() - self.confirmed_at > self.stall:
             return f"nothing was heard of {kind} for more than {self.stall:g} s"
-        return f"nothing was heard of {kind} since we lead" if self.heard < since else ""
+        return f"nothing was heard of {kind} since we lead" if self.confirmed_at < since else ""
 
-    def ask(self, since: float = float("-inf")) -> None:
-        """Requests the whole state again, if it is only in doubt because the server was silent.
+    def refresh(self, since: float = float("-inf")) -> None:
+        """Requests the whole state again, if it is stale only because the server was silent.
 
-        For callers that need certainty now. The next event or bookmark would give it as well, but for a kind without changes perhaps only
-        in ten minutes; its state is mostly small and read within a fraction of a second.
+        For callers that need a current state now. The next event or bookmark would confirm the state as well, but may come only in ten
+        minutes for a kind without changes; the state of such a kind is mostly small and read within a fraction of a second.
         """
-        if self.trouble is None and self.version and self.doubt(since):
-            self.version, self._is_asked = "", True
+        if self.error is None and self.version and self.staleness(since):
+            self.version, self._is_refreshing = "", True
             if self._deadline is not None:
                 self._deadline.reschedule(asyncio.get_running_loop().time())
 
@@ -96,29 +97,29 @@ class Source:
             try:
                 resource = await self._cluster.resource(self.wanted.kind)
                 await self._stream(resource._replace(metadata_only=self.wanted.metadata_only))
-                wait = self._ended()
+                delay = self._delay_after_end()
             except Expired:
                 self.version = ""
-                wait = self._ended()
+                delay = self._delay_after_end()
             except UnknownKind as error:
-                self._nothing_served()
-                wait = self._failed(error)
-            except Exception as error:  # giving up would leave the cache outdated for ever
-                wait = self._failed(error)
-            await self._wait(wait)
+                self._clear()
+                delay = self._delay_after_error(error)
+            except Exception as error:  # giving up would leave the cache stale for ever
+                delay = self._delay_after_error(error)
+            await self._wait(delay)
 
     async def _wait(self, seconds: float) -> None:
         """Waits before the next try; for a kind that is not served, until a definition changes."""
-        if self.until_defined is None or not isinstance(self.trouble, UnknownKind):
+        if self.until_defined is None or not isinstance(self.error, UnknownKind):
             await asyncio.sleep(seconds)
         elif await self.until_defined(self.wanted.kind.group, seconds):
             self._backoff.reset()
 
-    def _ended(self) -> float:
-        """Returns the seconds to wait after a stream has ended normally: 0, unless streams end soon again and again."""
+    def _delay_after_end(self) -> float:
+        """Returns the seconds to wait after a stream has ended without an error: 0, unless short streams end repeatedly."""
         self._note_end()
         self.breaks += 1
-        if self._is_asked:
+        if self._is_refreshing:
             return 0.0
         if self._backoff.failures == 0:
             self._backoff.failures = 1
@@ -126,23 +127,24 @@ class Source:
         return self._backoff.next()
 
     def _note_end(self) -> None:
-        """Resets the back-off after a stream that was open for long."""
-        if asyncio.get_running_loop().time() - self._opened > LONG:
+        """Resets the back-off after a long-lived stream."""
+        if asyncio.get_running_loop().time() - self._opened > LONG_LIVED:
             self._backoff.reset()
         self._opened = float("inf")
 
-    def _failed(self, error: Exception) -> float:
+    def _delay_after_error(self, error: Exception) -> float:
+        """Records an error and returns the seconds to wait before the next try: the back-off, or longer if the server asks for it."""
         self._note_end()
-        self.trouble = error
+        self.error = error
         self.breaks += not isinstance(error, Silent)
         if isinstance(error, UnknownKind):
             self._note_served(False)
         if isinstance(error, FATAL):
             self.settled.set()
         if isinstance(error, Invalid) or (isinstance(error, ApiError) and any(cause.reason == TOO_LARGE for cause in error.causes)):
-            self.version = ""  # a server whose history was set back does not know our version
-        asked = error.retry_after if isinstance(error, ApiError) else None
-        return max(asked or 0.0, self._backoff.next())
+            self.version = ""  # a server that was restored from a backup does not know our version
+        retry_after = error.retry_after if isinstance(error, ApiError) else None
+        return max(retry_after or 0.0, self._backoff.next())
 
     async def _stream(self, resource: Resource) -> None:
         """Reads one stream, from the known version or from a new state, until it ends."""
@@ -152,19 +154,19 @@ class Source:
         try:
             return await self._follow(resource, initial=True)
         except Invalid:
-            self.watch_list = False  # an older server, which is asked for lists from now on
+            self.watch_list = False  # an older server without watch-lists: use lists from now on
             return await self._stream(resource)
 
     async def _list_if_needed(self, resource: Resource) -> None:
         if not self.version:
             self._begin_list()
             listing = await self._cluster.list(resource, self._namespace(resource), labels=self.wanted.labels)
-            self._listed([self._kept(item) for item in listing.items], listing.resource_version)
+            self._replace([self._compacted(item) for item in listing.items], listing.resource_version)
 
     async def _follow(self, resource: Resource, *, initial: bool = False) -> None:
-        """Reads a watch until it ends or a fresh state is requested. Raises `Silent` when it is silent for too long."""
+        """Reads a watch until it ends or `refresh` is called. Raises `Silent` if it is silent for too long."""
         self.streams += 1
-        self._is_asked = False
+        self._is_refreshing = False
         stream = self._cluster.watch(
             resource, self._namespace(resource), labels=self.wanted.labels, resource_version=self.version, initial=initial
         )
@@ -172,50 +174,50 @@ class Source:
             async with asyncio.timeout(self.stall) as deadline, aclosing(stream) as events:
                 self._deadline = deadline
                 if initial:
-                    await self._state(events, deadline)
-                await self._changes(events, deadline)
+                    await self._read_state(events, deadline)
+                await self._read_changes(events, deadline)
         except TimeoutError:
-            if not self._is_asked:
+            if not self._is_refreshing:
                 raise Silent(f"the watch of {resource.plural} was silent for {self.stall:g} s") from None
         finally:
             self._deadline = None
 
-    async def _state(self, events: AsyncIterator[WatchEvent], deadline: asyncio.Timeout) -> None:
+    async def _read_state(self, events: AsyncIterator[WatchEvent], deadline: asyncio.Timeout) -> None:
         """Reads the initial state of a watch-list (KEP-3157), up to the bookmark that ends it."""
         self._begin_list()
-        found: dict[Ref, Manifest] = {}
+        state: dict[Ref, Manifest] = {}
         async for event in events:
-            self._listen_on(deadline)
+            self._extend(deadline)
             if event.type == "DELETED":
-                found.pop(Ref.of(event.object), None)
+                state.pop(Ref.of(event.object), None)
             elif event.type not in ("BOOKMARK", "OPENED"):
                 ref = Ref.of(event.object)
-                known = self._objects.get(ref)  # an unchanged object is kept, which most are when a known state is only confirmed
-                found[ref] = known if known is not None and is_same(known, event.object) else self._kept(event.object)
+                known = self._objects.get(ref)  # reused if unchanged, as most objects are when a known state is only confirmed
+                state[ref] = known if known is not None and is_same(known, event.object) else self._compacted(event.object)
             elif event.initial_end:
-                return self._listed(list(found.values()), resource_version_of(event.object))
+                return self._replace(list(state.values()), resource_version_of(event.object))
         raise Unreachable("the watch ended before it had told the state")
 
-    async def _changes(self, events: AsyncIterator[WatchEvent], deadline: asyncio.Timeout) -> None:
+    async def _read_changes(self, events: AsyncIterator[WatchEvent], deadline: asyncio.Timeout) -> None:
         async for event in events:
-            self._listen_on(deadline)
+            self._extend(deadline)
             if event.type == "OPENED":
-                # The server is reachable and knows our version, but may have more events. So this does not confirm the state, and a doubt
-                # since we became leader remains.
-                self.trouble = None
+                # The server is reachable and knows our version, but may have more events. So this does not confirm the state, which stays
+                # stale for a leader that has been elected since.
+                self.error = None
                 continue
-            self._well()
+            self._confirm()
             if event.type == "DELETED":
-                self._objects.gone(event.object)
+                self._objects.observe_deletion(event.object)
             elif event.type != "BOOKMARK":
-                self._objects.seen(self._kept(event.object))
+                self._objects.observe(self._compacted(event.object))
             self.version = resource_version_of(event.object)
             self.events += 1
-            if self.events % BREATHER == 0:
+            if self.events % YIELD_EVERY == 0:
                 await asyncio.sleep(0)
 
-    def _listen_on(self, deadline: asyncio.Timeout) -> None:
-        """Extends the deadline of a stream that is alive; not for each event, since each extension makes a new timer."""
+    def _extend(self, deadline: asyncio.Timeout) -> None:
+        """Extends the deadline of a live stream, but not for every event, since each extension creates a timer."""
         now = asyncio.get_running_loop().time()
         self._opened = min(self._opened, now)
         until = now + self.stall
@@ -224,45 +226,46 @@ class Source:
 
     def _begin_list(self) -> None:
         self.lists += 1
-        self._objects.list_begins(*self._place)
+        self._objects.begin_list(*self._scope)
 
-    def _listed(self, manifests: list[Manifest], version: str) -> None:
-        self._objects.listed(*self._place, manifests, version)
+    def _replace(self, manifests: list[Manifest], version: str) -> None:
+        self._objects.replace(*self._scope, manifests, version)
         self.version = version
-        self._well()
-        self._complete()
+        self._confirm()
+        self._set_complete()
         self._note_served(True)
 
-    def _nothing_served(self) -> None:
+    def _clear(self) -> None:
         """Removes all objects of a kind that is not served; its definition may come later."""
-        self._objects.listed(*self._place, [], "")
+        self._objects.replace(*self._scope, [], "")
         self.version = ""
-        self._complete()
+        self._set_complete()
 
-    def _complete(self) -> None:
+    def _set_complete(self) -> None:
         self.complete = True
         self.settled.set()
-        ended, self.when_complete = self.when_complete, None
-        if ended is not None:
-            ended()
+        callback, self.when_complete = self.when_complete, None
+        if callback is not None:
+            callback()
 
     def _note_served(self, is_served: bool) -> None:
         """Notifies of a kind that becomes served or unserved; the first observation does not count."""
-        is_news = self._is_served not in (None, is_served)
+        has_changed = self._is_served not in (None, is_served)
         self._is_served = is_served
-        if is_news and self.when_served is not None:
+        if has_changed and self.when_served is not None:
             self.when_served()
 
-    def _well(self) -> None:
-        self.trouble = None
-        self.heard = asyncio.get_running_loop().time()
+    def _confirm(self) -> None:
+        """Records that the server has just shown our state to be current."""
+        self.error = None
+        self.confirmed_at = asyncio.get_running_loop().time()
         self._backoff.reset()
 
     @property
-    def _place(self) -> tuple[str, str, str]:
+    def _scope(self) -> tuple[str, str, str]:
         return self.wanted.kind.group, self.wanted.kind.kind, self.wanted.namespace
 
-    def _kept(self, manifest: Manifest) -> Manifest:
+    def _compacted(self, manifest: Manifest) -> Manifest:
         return self._compactor.keep(manifest, managed=self.wanted.managed)
 
     def _namespace(self, resource: Resource) -> str:

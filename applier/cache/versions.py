@@ -8,7 +8,7 @@ from applier.ref import Manifest, resource_version_of, uid_of
 
 
 def is_older(one: Manifest, other: Manifest) -> bool | None:
-    """Tells whether `one` is an earlier state than `other`; None when their versions cannot be compared.
+    """Reports whether `one` is an earlier state than `other`; None if their versions cannot be compared.
 
     KEP-5504 makes resourceVersions of one resource comparable as integers; any other version stays opaque.
     """
@@ -19,7 +19,7 @@ def is_older(one: Manifest, other: Manifest) -> bool | None:
 
 
 def is_same(one: Manifest, other: Manifest) -> bool:
-    """Tells whether two states are the same, by UID and resourceVersion."""
+    """Reports whether two states are the same, by UID and resourceVersion."""
     return resource_version_of(one) == resource_version_of(other) and uid_of(one) == uid_of(other)
 
 
@@ -51,6 +51,6 @@ class Tombstones:
         self._dead.pop(uid, None)
 
     def holds(self, manifest: Manifest) -> bool:
-        """Tells whether this is a state from before the object was gone."""
+        """Reports whether this is a state from before the object was gone."""
         version = self._dead.get(uid_of(manifest))
         return version is not None and not (version and is_older(as_of(version), manifest) is True)

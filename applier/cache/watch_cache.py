@@ -26,8 +26,8 @@ class WatchCache:
     """Serves the live objects of some kinds (a `Live`) without requests. The objects are shared and must not be changed.
 
     An unknown object is never reported as absent: reads of a kind that is not watched, not served or not listed yet raise `NotSynced`, and
-    `doubts` tells whether the known state may be outdated. `stall` is the number of seconds of silence after which a stream counts as dead.
-    `watch_list` requests watches that begin with the state; servers that cannot do so are listed. Time is the event loop's.
+    `staleness` tells why the known state may be stale. `stall` is the number of seconds of silence after which a stream counts as dead.
+    `watch_list` requests watches that begin with the state; servers without those are listed. Times are those of the event loop's clock.
     """
 
     def __init__(
@@ -46,16 +46,16 @@ class WatchCache:
         self._objects.subscribers[self._journals.note] = None
         self._served_subscribers: dict[Callable[[], None], None] = {}
         self._sources: dict[tuple[str, str, str], Source] = {}
-        self._by_kind: dict[GroupKind, list[Source]] = {}  # the same
+        self._by_kind: dict[GroupKind, list[Source]] = {}  # the same sources
         self._tasks: dict[Source, asyncio.Task[None]] = {}
         self._wanted, self._running = [Wanted(*one) for one in wanted], False
-        self._definitions = Definitions(self._listener)
+        self._definitions = Definitions(self._new_source)
         self.declared: frozenset[GroupKind] = frozenset((one.kind.group, one.kind.kind) for one in self._wanted)
 
     async def start(self) -> None:
         """Starts the watches. The state is known once `synced` returns."""
         self._running = True
-        self._objects.own.now = asyncio.get_running_loop().time  # once and for all: metrics ask for the lag in a thread of their own
+        self._objects.own.now = asyncio.get_running_loop().time  # bound here, since metrics read the lag in a thread without a loop
         wanted, self._wanted = self._wanted, []
         self.add(*wanted)
 
@@ -71,19 +71,19 @@ class WatchCache:
 
     async def synced(self, *wanted: Wanted) -> None:
         """Waits until the state of these kinds, or of all, is known. Raises the errors that waiting does not solve."""
-        known = await self.settled(*wanted)
-        if known:
-            raise as_one(known)
+        errors = await self.settled(*wanted)
+        if errors:
+            raise as_one(errors)
 
     async def settled(self, *wanted: Wanted) -> list[ClusterError]:
-        """Waits until the state of these kinds, or of all, is known or cannot be known for now; returns the errors of the latter.
+        """Waits until each of these kinds, or of all, is known or has failed; returns the errors of those that have failed.
 
-        Those are retried all the same, and are known as soon as the error is gone.
+        A failed kind is still retried, and becomes known once the error is gone.
         """
-        among = [self._around(one.kind.group, one.kind.kind, one.namespace) for one in wanted]
-        sources = [source for found in among for source in found] if wanted else self.sources()
+        scopes = [self._around(one.kind.group, one.kind.kind, one.namespace) for one in wanted]
+        sources = [source for scope in scopes for source in scope] if wanted else self.sources()
         await asyncio.gather(*(source.settled.wait() for source in sources))
-        errors = [source.trouble for source in sources if not source.complete]
+        errors = [source.error for source in sources if not source.complete]
         return [error for error in errors if isinstance(error, ClusterError)]
 
     async def stop(self) -> None:
@@ -96,26 +96,26 @@ class WatchCache:
         await asyncio.gather(*tasks, self._definitions.stop(), return_exceptions=True)
 
     def get(self, ref: Ref) -> Manifest | None:
-        """Returns the live object, or None when there is none. Raises `NotSynced` when that is not known."""
+        """Returns the live object, or None if there is none. Raises `NotSynced` if that is not known."""
         result = self._objects.get(ref)
         if result is None and not self.covers(ref):
             raise self._not_synced(ref[:2], ref.namespace)
         return result
 
     def covers(self, ref: Ref) -> bool:
-        """Tells whether it is known if this object exists."""
+        """Reports whether the cache knows if this object exists."""
         return any(source.is_known for source in self._around(ref.group, ref.kind, ref.namespace))
 
     def by_owner(self, uid: str, kinds: Iterable[GroupKind] = ()) -> list[Manifest]:
         """Returns the objects of some kinds, or of all that are watched, that have an owner with this UID, sorted by kind and name.
 
-        Raises `NotSynced` when one of the kinds is not known; without kinds, one of those that the cache was created with: a kind that was
+        Raises `NotSynced` if one of the kinds is not known; without kinds, one of those that the cache was created with: a kind that was
         added later, for one graph, must not block the reads of others.
         """
-        asked = frozenset(kinds)
-        for kind in asked or self.declared:
+        kinds = frozenset(kinds)
+        for kind in kinds or self.declared:
             self._check(kind)
-        return self._objects.by_owner(uid, asked)
+        return self._objects.by_owner(uid, kinds)
 
     def by_label(self, group: str, kind: str, selector: str = "", namespace: str = "") -> list[Manifest]:
         """Returns the objects of a kind that match a selector, of one namespace or of all watched ones, by name. Raises `NotSynced`."""
@@ -125,39 +125,39 @@ class WatchCache:
     def changes(self, group: str, kind: str, label: str, value: str, namespace: str, since: object = None) -> Changes:
         """Returns which objects of a kind with this label, in one namespace or in all, have changed since a mark. Raises `NotSynced`.
 
-        For callers that keep sums over the objects: this costs as much as the changes, reading all of them as much as all.
+        For callers that maintain sums over the objects: the cost is linear in the changes, not in the number of objects.
         """
         self._check((group, kind), namespace)
         return self._journals.read(Selected(group, kind, label, value, namespace), since)
 
-    def doubts(self, kinds: Iterable[GroupKind], since: float = float("-inf")) -> list[str]:
-        """Returns why the known state of these kinds may be outdated, a sentence for each; empty when all of it is reliable.
+    def staleness(self, kinds: Iterable[GroupKind], since: float = float("-inf")) -> list[str]:
+        """Returns why the known state of these kinds may be stale, a sentence for each; empty if all of it is current.
 
         `since` is a time of the loop's clock after which the server must have confirmed the state.
         """
-        doubts: list[str] = []
+        reasons: list[str] = []
         for kind in dict.fromkeys(kinds):
             sources = self._of(kind)
-            doubts += [doubt for source in sources if (doubt := source.doubt(since))] if sources else [self._unknown(kind)]
-        return doubts
+            reasons += [reason for source in sources if (reason := source.staleness(since))] if sources else [self._unknown(kind)]
+        return reasons
 
     def forbidden(self) -> list[Forbidden]:
         """Returns the server's errors for the kinds that we lack permission to list or watch."""
-        return [source.trouble for source in self._sources.values() if isinstance(source.trouble, Forbidden)]
+        return [source.error for source in self._sources.values() if isinstance(source.error, Forbidden)]
 
-    def ask(self, kinds: Iterable[GroupKind], since: float = float("-inf")) -> None:
-        """Requests a fresh state of these kinds, as far as they are only in doubt because the server was silent.
+    def refresh(self, kinds: Iterable[GroupKind], since: float = float("-inf")) -> None:
+        """Requests the state of those of these kinds again that are stale only because the server was silent.
 
-        For a kind without changes a server may be silent for ten minutes. A caller that must not act on an outdated state asks, and is
-        notified by a change, or retries a moment later.
+        For a kind without changes a server may be silent for ten minutes. A caller that must not act on a stale state calls this, and is
+        notified of a change, or retries a moment later.
         """
         for kind in dict.fromkeys(kinds):
             for source in self._of(kind):
-                source.ask(since)
+                source.refresh(since)
 
     def unserved(self) -> set[Kind]:
         """Returns the watched kinds that the server does not serve now."""
-        return {source.wanted.kind for source in self._sources.values() if isinstance(source.trouble, UnknownKind)}
+        return {source.wanted.kind for source in self._sources.values() if isinstance(source.error, UnknownKind)}
 
     def count(self) -> int:
         """Returns how many objects are known."""
@@ -176,13 +176,13 @@ class WatchCache:
 
     def put_deleted(self, ref: Ref, uid: str) -> None:
         """Removes an object that we deleted and that is gone, before the watch shows it."""
-        self._objects.deleted(ref, uid)
+        self._objects.record_deletion(ref, uid)
 
     def put(self, manifest: Manifest) -> None:
         """Stores the answer to a write, before the watch shows it, unless the watch has already shown a newer state."""
         ref = Ref.of(manifest)
         for source in self._around(ref.group, ref.kind, ref.namespace)[:1]:
-            self._objects.written(self._compactor.keep(manifest, managed=source.wanted.managed), source.version)
+            self._objects.record_write(self._compactor.keep(manifest, managed=source.wanted.managed), source.version)
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """Calls a function with the reference, old and new state of each object that changes; returns the function that unsubscribes.
@@ -201,12 +201,12 @@ class WatchCache:
         return lambda: self._served_subscribers.pop(subscriber, None)
 
     def _around(self, group: str, kind: str, namespace: str) -> list[Source]:
-        """Returns the sources of the objects of a kind in a namespace, that of all namespaces first."""
+        """Returns the sources that cover a kind in a namespace, the one of all namespaces first."""
         sources = (self._sources.get((group, kind, scope)) for scope in dict.fromkeys(("", namespace)))
         return [source for source in sources if source is not None]
 
     def _of(self, kind: GroupKind) -> list[Source]:
-        """Returns the sources of a kind: only that of all namespaces, once its state is known."""
+        """Returns the sources of a kind; only the one of all namespaces, once its state is known."""
         sources = self._by_kind.get(kind, [])
         if len(sources) < 2:
             return sources
@@ -219,20 +219,21 @@ class WatchCache:
             raise self._not_synced(kind, namespace)
 
     def _not_synced(self, kind: GroupKind, namespace: str) -> NotSynced:
-        troubles = [source.trouble for source in self._around(*kind, namespace) if not source.is_known]
-        return NotSynced(self._unknown(kind, namespace), next(iter(troubles), None))
+        errors = [source.error for source in self._around(*kind, namespace) if not source.is_known]
+        return NotSynced(self._unknown(kind, namespace), next(iter(errors), None))
 
     def _unknown(self, kind: GroupKind, namespace: str = "") -> str:
         """Returns why the state of a kind is not known."""
-        doubts = [source.doubt() for source in (self._around(*kind, namespace) if namespace else self._of(kind)) if not source.is_known]
+        sources = self._around(*kind, namespace) if namespace else self._of(kind)
+        reasons = [source.staleness() for source in sources if not source.is_known]
         name = f"{kind[1]}.{kind[0]}" if kind[0] else kind[1]
-        return doubts[0] if doubts else f"{name} is not watched{f' in {namespace}' if namespace else ''}"
+        return reasons[0] if reasons else f"{name} is not watched{f' in {namespace}' if namespace else ''}"
 
     def _begin(self, wanted: Wanted) -> None:
         """Starts a source. One of all namespaces replaces those of single namespaces as soon as its state is known."""
         group, kind = wanted.kind.group, wanted.kind.kind
-        source = self._listener(wanted, self._objects)
-        source.when_served, source.until_defined = self._tell_served, self._definitions.change
+        source = self._new_source(wanted, self._objects)
+        source.when_served, source.until_defined = self._notify_served, self._definitions.wait_for_change
         narrower = [] if wanted.namespace else [key for key in self._sources if key[:2] == (group, kind)]
         self._sources[group, kind, wanted.namespace] = source
         self._by_kind.setdefault((group, kind), []).append(source)
@@ -240,11 +241,11 @@ class WatchCache:
         if narrower:
             source.when_complete = lambda: self._end(narrower)
 
-    def _listener(self, wanted: Wanted, objects: Objects) -> Source:
+    def _new_source(self, wanted: Wanted, objects: Objects) -> Source:
         backoff = Backoff(FIRST_WAIT, LONGEST_WAIT, self._chance)
         return Source(self._cluster, wanted, objects, self._compactor, backoff, self._stall, self._watch_list)
 
-    def _tell_served(self) -> None:
+    def _notify_served(self) -> None:
         for subscriber in list(self._served_subscribers):
             subscriber()
 

@@ -1,4 +1,4 @@
-"""Deletes objects with their reason on them; holds deletions while the state of the cluster is in doubt."""
+"""Deletes objects after annotating them with the reason; holds deletions while the known state of the cluster may be stale."""
 
 from __future__ import annotations
 
@@ -43,49 +43,49 @@ class DeletionWriter:
     async def write(self, deletions: Iterable[Deletion], view: View, failed: Outcome | None = None) -> list[Outcome]:
         """Deletes the objects that exist and are not terminating yet; returns an outcome for each of those that go now.
 
-        Of several deletions of an object the last one counts. All are held if something `failed` before, or if the view is in doubt.
+        Of several deletions of an object the last one counts. All are held if something `failed` before, or if the view may be stale.
         """
-        due = {deletion.of.ref: deletion for deletion in deletions}
-        live = {ref: one for ref, deletion in due.items() if (one := _live(deletion, view)) is not None}
+        requested = {deletion.of.ref: deletion for deletion in deletions}
+        live = {ref: found for ref, deletion in requested.items() if (found := _live(deletion, view)) is not None}
         if not live:
             return []
         order = teardown(live.values())
-        steps = {ref: _step(due[ref].reason, live[ref], wave) for wave, refs in enumerate(order.waves) for ref in refs}
-        doubts = [] if failed else view.doubts()
-        if doubts:
-            view.ask()
-        if failed or doubts:
-            error = failed.error if failed else NotSynced(doubts[0])
+        steps = {ref: _step(requested[ref].reason, live[ref], wave) for wave, refs in enumerate(order.waves) for ref in refs}
+        staleness = [] if failed else view.staleness()
+        if staleness:
+            view.refresh()
+        if failed or staleness:
+            error = failed.error if failed else NotSynced(staleness[0])
             return [self._held(step, failed, error) for step in steps.values()]
 
         # The reason is written first: after the delete there may be no object left to write it to, and watchers would not learn it.
         async def prepare(step: Step, live: Manifest) -> None:
-            await self._prepare(due[step.ref], live)
+            await self._prepare(requested[step.ref], live)
 
-        going, outcomes = deletion.Deletion(self.cluster, sink=self.sink, before=prepare), list[Outcome]()
-        stays: set[Ref] = set()
+        executor, outcomes = deletion.Deletion(self.cluster, sink=self.sink, before=prepare), list[Outcome]()
+        remaining: set[Ref] = set()
         for wave in order.waves:
-            free = [ref for ref in wave if stays.isdisjoint(order.users.get(ref, ()))]
-            ended = await going.run([steps[ref] for ref in free], live, Teardown([free], {}))
+            free = [ref for ref in wave if remaining.isdisjoint(order.users.get(ref, ()))]
+            ended = await executor.run([steps[ref] for ref in free], live, Teardown([free], {}))
             outcomes += ended
-            stays |= {*wave} - {one.step.ref for one in ended if one.action is Action.PRUNED}
-            if not stays:
-                break  # what cannot be deleted keeps back what it rests on, and nothing else
+            remaining |= {*wave} - {outcome.step.ref for outcome in ended if outcome.action is Action.PRUNED}
+            if not remaining:
+                break  # the next wave is for a later reconcile; with an object that cannot be deleted, for now: it holds back only its own
         return outcomes
 
-    async def release(self, members: Iterable[Manifest], wanted: Container[Ref]) -> list[Outcome]:
+    async def release(self, members: Iterable[Manifest], desired: Container[Ref]) -> list[Outcome]:
         """Removes our finalizers from members that others have deleted; returns an outcome for each that had one."""
-        due = []
-        for one in members:
-            if is_being_deleted(one):
-                ours = self.finalizers - self.guards if Ref.of(one) in wanted else self.finalizers
-                if not ours.isdisjoint(_finalizers(one)):
-                    due.append(self._release(one, ours))
-        return list(await asyncio.gather(*due)) if due else []
+        releases = []
+        for member in members:
+            if is_being_deleted(member):
+                ours = self.finalizers - self.guards if Ref.of(member) in desired else self.finalizers
+                if not ours.isdisjoint(_finalizers(member)):
+                    releases.append(self._release(member, ours))
+        return list(await asyncio.gather(*releases)) if releases else []
 
     def _held(self, step: Step, failed: Outcome | None, error: Exception | None) -> Outcome:
-        why = f"{failed.step.ref} is {failed.action}: {failed.reason}" if failed else str(error)
-        outcome = Outcome(step, Action.HELD, f"is not deleted ({step.reason}), for {why}", step.uid, error=error)
+        cause = f"{failed.step.ref} is {failed.action}: {failed.reason}" if failed else str(error)
+        outcome = Outcome(step, Action.HELD, f"is not deleted ({step.reason}), for {cause}", step.uid, error=error)
         self.sink(Finished(outcome))
         return outcome
 
@@ -136,8 +136,8 @@ def _without(ours: frozenset[str], live: Manifest) -> dict[str, Any]:
     A merge patch replaces the whole list, so it is bound to this resourceVersion.
     """
     finalizers = _finalizers(live)
-    left = [one for one in finalizers if one not in ours]
-    return {} if left == finalizers else {"finalizers": left, "resourceVersion": resource_version_of(live)}
+    others = [finalizer for finalizer in finalizers if finalizer not in ours]
+    return {} if others == finalizers else {"finalizers": others, "resourceVersion": resource_version_of(live)}
 
 
 def _finalizers(live: Manifest) -> list[str]:

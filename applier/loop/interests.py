@@ -81,7 +81,7 @@ class Interests(Generic[K]):
 def _places(selection: Selection) -> list[tuple[str, str, str, str]]:
     """Returns where a selection is indexed: under the values of the first label that it requires, or under its kind alone."""
     for requirement in selector(selection.selector).requirements:
-        if requirement.wanted and requirement.values is not None:
+        if requirement.positive and requirement.values is not None:
             return [(selection.group, selection.kind, requirement.key, value) for value in requirement.values]
     return [(selection.group, selection.kind, "", "")]
 

@@ -26,9 +26,9 @@ Keys = Callable[[Ref, Manifest | None, Manifest | None], Iterable[K]]
 
 @dataclass(slots=True, eq=False)
 class Result(Generic[K]):
-    """The result of reconciling a key: an outcome for each object that was not in its desired state.
+    """Represents the result of reconciling a key: an outcome for each object that was not in its desired state.
 
-    `held` is why the key as a whole was left unchanged, empty where it was not; `error` is the exception that caused it.
+    `held` is why the key as a whole was left unchanged, empty if it was not; `error` is the exception that caused it.
     """
 
     key: K
@@ -37,13 +37,14 @@ class Result(Generic[K]):
     error: Exception | None = None
 
 
-LONGEST_DOUBT = 5.0
+MAX_BACKOFF_UNSYNCED = 5.0
 """The longest back-off, in seconds, of a key that is held because the cache is not synced. It mostly is a moment later, and there is no
 notification when a broken watch recovers."""
 
-LAST_MOMENT = 2.0
+CANCEL_TIMEOUT = 2.0
 """Seconds for requests in flight after the grace period is over: a webhook could delay them for much longer."""
-LONGEST_OUTAGE = 30.0
+
+MAX_BACKOFF_OUTAGE = 30.0
 """The longest back-off, in seconds, of a key whose writes fail because of the server. There is no notification when a server that was down
 for an hour works again, and the usual back-off would have grown to a quarter of an hour. A try costs such a server one request."""
 
@@ -55,7 +56,7 @@ def _no_keys(*_: object) -> Iterable[K]:
     return ()
 
 
-def _unheard(*_: object) -> None:
+def _ignore(*_: object) -> None:
     """Ignores results."""
 
 
@@ -66,11 +67,11 @@ class Loop(Generic[K]):
     object (in that order), after a failure or a deletion, when the function requests it, and by `enqueue`.
 
     `desired` is pure and fast: it sees one consistent state. It returns a graph; or `Gone` for a key that does not exist, which counts only
-    if everything it has read is certain; or `Hold` for a key with an error. An exception is a hold, too, and the key is retried with
-    back-off: an error of one key neither changes its objects nor delays other keys. One key is never reconciled twice at once; `workers`
-    keys are at a time. With a `lease` only its holder works; the others keep their caches warm. `reconcile` has to write through the
-    lease's fence. `on_result` gets the result of each reconcile. The loop starts and stops its cache. With `partial` it also runs without
-    permission to read some of the kinds: only keys that read these are held.
+    if nothing that it has read may be stale; or `Hold` for a key with an error. An exception is a hold, too, and the key is retried with
+    back-off: an error of one key neither changes its objects nor delays other keys. A key is never reconciled concurrently with itself; up
+    to `workers` keys are reconciled at a time. With a `lease` only its holder reconciles; the others keep their caches warm. `reconcile`
+    has to write through the lease's fence. `on_result` is called with the result of each reconcile. The loop starts and stops its cache.
+    With `partial` it also runs without permission to read some of the kinds: only keys that read these are held.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class Loop(Generic[K]):
         queue: WorkQueue[K] | None = None,
         lease: Lease | None = None,
         workers: int = 4,
-        on_result: OnResult[K] = _unheard,
+        on_result: OnResult[K] = _ignore,
         partial: bool = False,
     ) -> None:
         self._partial = partial
@@ -95,11 +96,11 @@ class Loop(Generic[K]):
         self._grace = 0.0
 
     async def run(self) -> None:
-        """Runs until `stop`; then ends within its grace period, or a few seconds later where a server does not answer.
+        """Runs until `stop`; then ends within its grace period, or a few seconds later if a server does not answer.
 
-        Raises at once the error that keeps it from reading the cluster. Cancelling ends it without grace.
+        Raises at once the error that keeps it from reading the cluster. Cancelling ends it without a grace period.
         """
-        ended = self.cache.subscribe(self._changed), self.cache.subscribe_served(self.look_at_all)
+        unsubscribe = self.cache.subscribe(self._changed), self.cache.subscribe_served(self.enqueue_all)
         tasks: list[asyncio.Task[Any]] = [asyncio.create_task(self._stopping.wait(), name="stopping")]
         if self.lease:
             tasks.append(asyncio.create_task(self.lease.run(), name="lease"))
@@ -107,20 +108,20 @@ class Loop(Generic[K]):
             await self.cache.start()
             synced = asyncio.create_task(self._first_lists(), name="first lists")
             tasks.append(synced)
-            over, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            if over == {synced}:
+            ended, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            if ended == {synced}:
                 synced.result()
                 workers = [asyncio.create_task(self._work(), name=f"worker {number}") for number in range(self._workers)]
                 tasks += workers
-                over, _ = await asyncio.wait([task for task in tasks if task is not synced], return_when=asyncio.FIRST_COMPLETED)
+                ended, _ = await asyncio.wait([task for task in tasks if task is not synced], return_when=asyncio.FIRST_COMPLETED)
                 self.queue.close()
                 await asyncio.wait(workers, timeout=self._grace)
-            for task in over:
+            for task in ended:
                 task.result()  # raises the exception of a task that failed, which is a bug of ours
         finally:
-            for end in ended:
-                end()
-            await _cancelled(tasks)
+            for callback in unsubscribe:
+                callback()
+            await _cancel_all(tasks)
             if self.lease:
                 await self.lease.release()
             await self.cache.stop()
@@ -149,7 +150,7 @@ class Loop(Generic[K]):
         for key in dict.fromkeys((*self._keys(ref, old, new), *self._interests.of(ref, old, new))):
             self.queue.add(key)
 
-    def look_at_all(self) -> None:
+    def enqueue_all(self) -> None:
         """Enqueues all keys, as when a kind becomes served or unserved, which any of them may have read."""
         for key in self._interests.all():
             self.queue.add(key)
@@ -157,17 +158,17 @@ class Loop(Generic[K]):
     async def _work(self) -> None:
         with suppress(QueueClosed):
             while True:
-                await self._leading()
+                await self._wait_for_lease()
                 key = await self.queue.get()
                 try:
-                    await self._look_at(key)
+                    await self._process(key)
                 finally:
                     self.queue.done(key)
                 # A reconcile without a request never yields to the event loop: thousands of keys that are held for a watch event would
                 # keep that very watch from being read.
                 await asyncio.sleep(0)
 
-    async def _leading(self) -> None:
+    async def _wait_for_lease(self) -> None:
         """Returns once we lead, or the loop is stopping."""
         if self.lease is None or self.lease.held.is_set():
             return
@@ -175,10 +176,10 @@ class Loop(Generic[K]):
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            await _cancelled(waits)
+            await _cancel_all(waits)
 
-    async def _look_at(self, key: K) -> None:
-        """Reconciles one key, and requeues it when that is due."""
+    async def _process(self, key: K) -> None:
+        """Reconciles one key, and requeues it as its result requires."""
         if self.lease and not self.lease.held.is_set():
             return self.queue.add(key)  # for when we lead again
         view = View(self.cache, since=self.lease.led_since if self.lease else float("-inf"))
@@ -186,10 +187,10 @@ class Loop(Generic[K]):
         try:
             desired = self._desire(key, view)
             requeue_after = None if isinstance(desired, Gone) else desired.requeue_after
-            outcomes = await self._bring(key, desired, view)
+            outcomes = await self._reconcile_desired(key, desired, view)
             result = Result(key, outcomes, desired.reason if isinstance(desired, Hold) else "")
         except Exception as error:  # of the function or of the server: an error of one key must not end the others
-            result = Result(key, held=_in_words(error), error=error)
+            result = Result(key, held=_message(error), error=error)
         self._on_result(result)
         self._requeue(result)
         if requeue_after is not None:
@@ -200,10 +201,10 @@ class Loop(Generic[K]):
         """Requeues a key that failed, with a back-off that depends on the error; resets the back-off of one that succeeded."""
         errors = [result.error, *(outcome.error for outcome in result.outcomes)]
         if any(isinstance(error, NotSynced) for error in errors):
-            self.queue.retry(result.key, LONGEST_DOUBT)
+            self.queue.retry(result.key, MAX_BACKOFF_UNSYNCED)
         elif any(isinstance(error, Unreachable | ServerFailure | TooManyRequests) for error in errors):
-            self.queue.retry(result.key, LONGEST_OUTAGE)
-        elif result.error is not None or any(map(_is_to_be_tried_again, result.outcomes)):
+            self.queue.retry(result.key, MAX_BACKOFF_OUTAGE)
+        elif result.error is not None or any(map(_may_succeed_on_retry, result.outcomes)):
             self.queue.retry(result.key)
         else:
             self.queue.forget(result.key)
@@ -214,49 +215,49 @@ class Loop(Generic[K]):
     def _desire(self, key: K, view: View) -> Graph | Gone | Hold:
         """Calls the function, and records its interests.
 
-        They are recorded before anything is awaited, so that no change is missed, and so are doubts: a later event does not make what was
-        computed from the state before any more certain.
+        They are recorded before anything is awaited, so that no change is missed. So is the staleness: a later event does not make the
+        state that the result was computed from any more current.
         """
         desired: Graph | Gone | Hold = Gone()
         try:
             desired = self._desired(view, key)
             if not isinstance(desired, Graph | Gone | Hold):
                 raise TypeError(f"a graph, Gone() or Hold(reason) is wanted of a function, and not {desired!r}")
-            doubts = view.doubts()
-            if doubts and isinstance(desired, Gone):
-                view.ask()
-                raise NotSynced(f"it is not known whether it is gone: {doubts[0]}")
+            staleness = view.staleness()
+            if staleness and isinstance(desired, Gone):
+                view.refresh()
+                raise NotSynced(f"it is not known whether it is gone: {staleness[0]}")
         finally:
             self._interests.replace(key, view, desired.objects if isinstance(desired, Graph) else ())
         return desired
 
-    async def _bring(self, key: K, desired: Graph | Gone | Hold, view: View) -> Sequence[Outcome]:
+    async def _reconcile_desired(self, key: K, desired: Graph | Gone | Hold, view: View) -> Sequence[Outcome]:
         if isinstance(desired, Gone):
             self._interests.drop(key)
             return await self._reconcile(key, desired, view)
-        questions = view.read.count()
+        reads = view.read.count()
         try:
             return await self._reconcile(key, desired, view)
         finally:
-            if view.read.count() > questions:  # with what planning and members asked for
+            if view.read.count() > reads:  # planning and `members` read, too
                 self._interests.replace(key, view, desired.objects if isinstance(desired, Graph) else ())
 
 
-def _is_to_be_tried_again(outcome: Outcome) -> bool:
-    """Tells whether a retry may help: after a failure, and when an object was not as the cache had shown it."""
+def _may_succeed_on_retry(outcome: Outcome) -> bool:
+    """Reports whether a retry may help: after a failure, or if an object was not as the cache had shown it."""
     return outcome.action is Action.FAILED or isinstance(outcome.error, WriteConflict | NotFound)
 
 
-def _in_words(error: Exception) -> str:
-    """Returns an error in one line; an unexpected exception with its type, because its text alone may not be clear."""
+def _message(error: Exception) -> str:
+    """Returns an error's message; that of an unexpected exception with its type, because the message alone may not be clear."""
     return str(error) if isinstance(error, ApplierError) else f"{type(error).__name__}: {error}"
 
 
-async def _cancelled(tasks: Sequence[asyncio.Task[Any]]) -> None:
+async def _cancel_all(tasks: Sequence[asyncio.Task[Any]]) -> None:
     """Cancels tasks and waits for them. One that first finishes its requests, as `execute` does, is cancelled again after a moment."""
     pending = set(tasks)
     while pending:
         for task in pending:
             task.cancel()
-        _, pending = await asyncio.wait(pending, timeout=LAST_MOMENT)
+        _, pending = await asyncio.wait(pending, timeout=CANCEL_TIMEOUT)
     await asyncio.gather(*tasks, return_exceptions=True)

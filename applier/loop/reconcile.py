@@ -2,7 +2,7 @@
 
 The order makes a crash harmless. Events come first: their cause may be gone after the other writes, and repeating one is harmless.
 Statuses come before objects and deletions, which follow from the decisions in them, so that a restarted operator reads what was decided.
-Deletions come last, and only if everything before succeeded and everything that was read is certain.
+Deletions come last, and only if everything before succeeded and nothing that was read may be stale.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ NO_LONGER_WANTED = "no longer wanted"
 
 
 class Reconciler(Generic[K]):
-    """Reconciles keys. Where nothing differs it makes no request.
+    """Reconciles keys. A key without differences costs no request.
 
     `members` returns the objects that exist because of a key, for instance those that its primary object owns: those that the graph no
     longer holds are deleted, each by UID. Without `members` only the graph's own deletions are carried out. Deletions are held, with the
-    reason, unless the whole graph was applied and everything that was read is certain (`View.doubts`). `attribution` names an annotation
+    reason, unless the whole graph was applied and nothing that was read may be stale (`View.staleness`). `attribution` names an annotation
     that gets the reason before an object is deleted, so that our deletions can be distinguished from others'. `finalizers` are ours, which
     are removed from members that are deleted; so are `guards`, once the members are no longer desired. `namespace` limits what is watched.
     `group` keeps the keys of one group from using all concurrent writes (see `Concurrency`). Writes go through `cache`, so that the next
@@ -68,41 +68,41 @@ class Reconciler(Generic[K]):
             self.cluster, manager=manager, annotation=attribution, finalizers=finalizers, guards=guards, sink=sink
         )
         self._schemas: dict[frozenset[Kind], Schemas] = {}
-        self._asks_for_schemas = asyncio.Lock()
-        # One for all keys: 16 keys with 16 writes each would open 256 connections, and a server takes no more a second for it.
+        self._schemas_lock = asyncio.Lock()
+        # Shared by all keys: 16 keys with 16 writes each would open 256 connections, without a gain in throughput.
         self._concurrency = Concurrency(throttled=lambda: getattr(cluster, "throttled", 0), sink=sink)
         self._statuses = StatusWriter(self.cluster, manager=manager, concurrency=self._concurrency, sink=sink)
 
     @property
     def write_limit(self) -> int:
-        """How many writes may be in flight now."""
+        """Returns how many writes may be in flight now."""
         return self._concurrency.limit
 
     async def __call__(self, key: K, desired: Graph | Gone | Hold, view: View) -> list[Outcome]:
         """Reconciles a key; returns an outcome for each object that was not in its desired state.
 
-        Raises `ApplierError` when nothing can be read.
+        Raises `ApplierError` if nothing can be read.
         """
         match desired:
             case Gone():
                 return await self._delete(key, Graph([]), view)
             case Hold():
-                return await self._tell(key, desired, view, await self._known(desired, view))
+                return await self._report(key, desired, view, await self._watch_and_load_schemas(desired, view))
             case Graph():
-                return await self._bring(key, desired, view)
+                return await self._reconcile_graph(key, desired, view)
 
-    async def _bring(self, key: K, graph: Graph, view: View) -> list[Outcome]:
-        schemas = await self._known(graph, view)
-        outcomes = await self._tell(key, graph, view, schemas)
-        # A status that was rejected for its resourceVersion was computed from an outdated state, so its decisions must not be carried out.
-        if not any(_refutes(outcome) for outcome in outcomes):
+    async def _reconcile_graph(self, key: K, graph: Graph, view: View) -> list[Outcome]:
+        schemas = await self._watch_and_load_schemas(graph, view)
+        outcomes = await self._report(key, graph, view, schemas)
+        # A status that was rejected for its resourceVersion was computed from a stale state, so its decisions must not be carried out.
+        if not any(_is_rejected_as_stale(outcome) for outcome in outcomes):
             outcomes += await self._apply(key, graph, view, schemas)
         failed = next((outcome for outcome in outcomes if outcome.action in UNDONE and outcome.step.ref[:2] != EVENT), None)
         if failed:
             self._schemas.clear()  # a definition may have changed
         return outcomes + await self._delete(key, graph, view, failed)
 
-    async def _known(self, desired: Graph | Hold, view: View) -> Schemas:
+    async def _watch_and_load_schemas(self, desired: Graph | Hold, view: View) -> Schemas:
         """Watches all kinds that are to be written, and returns their schemas."""
         written = {status.of.kind for status in desired.statuses}
         deleted: set[Kind] = set()
@@ -111,15 +111,16 @@ class Reconciler(Generic[K]):
             deleted = {deletion.of.kind for deletion in desired.deletions}
         await view.watch(Wanted(kind, self.namespace) for kind in written | deleted)
         kinds = frozenset(written)
-        # One worker asks for all: a document has megabytes, and at the start of the operator sixteen workers want the same ones.
-        async with self._asks_for_schemas:
+        # One worker requests them for all: a document has megabytes, and when the operator starts, all workers need the same ones.
+        async with self._schemas_lock:
             if kinds not in self._schemas:
                 self._schemas[kinds] = await self.cluster.schemas(kinds)
             return self._schemas[kinds]
 
-    async def _tell(self, key: K, desired: Graph | Hold, view: View, schemas: Schemas) -> list[Outcome]:
-        told = await self._events.write(desired.events)
-        return told + await self._statuses.write(desired.statuses, view, schemas, self._group(key))
+    async def _report(self, key: K, desired: Graph | Hold, view: View, schemas: Schemas) -> list[Outcome]:
+        """Records the events and writes the statuses."""
+        outcomes = await self._events.write(desired.events)
+        return outcomes + await self._statuses.write(desired.statuses, view, schemas, self._group(key))
 
     async def _apply(self, key: K, graph: Graph, view: View, schemas: Schemas) -> list[Outcome]:
         """Applies the graph without terminating objects, which are created again once the watch has shown that they are gone."""
@@ -141,18 +142,15 @@ class Reconciler(Generic[K]):
 
 
 def _left_over(members: Iterable[Manifest], graph: Graph) -> list[Deletion]:
-    gone = (one for one in members if Ref.of(one) not in graph.objects)
-    return [Deletion(ObjectReference.of(one), NO_LONGER_WANTED, is_attributed=False) for one in gone]
+    undesired = (member for member in members if Ref.of(member) not in graph.objects)
+    return [Deletion(ObjectReference.of(member), NO_LONGER_WANTED, is_attributed=False) for member in undesired]
 
 
 EVENT = ("", "Event")
 
 
-def _refutes(outcome: Outcome) -> bool:
-    """Tells whether a status that is bound to a resourceVersion could not be written.
-
-    Then everything that follows from it may be wrong, and nothing more is written.
-    """
+def _is_rejected_as_stale(outcome: Outcome) -> bool:
+    """Reports whether a status that is bound to a resourceVersion could not be written."""
     return outcome.action in UNDONE and bool(outcome.step.resource_version)
 
 
@@ -168,5 +166,5 @@ def _leaving(graph: Graph, view: View) -> set[Ref]:
 def _live(view: View, ref: Ref) -> Manifest:
     try:
         return view.get(ref) or {}
-    except NotSynced:  # of a kind that is not served: its step says so
+    except NotSynced:  # the kind is not served, which its step reports
         return {}

@@ -12,14 +12,14 @@ from applier.ref import GroupKind, Kind, Manifest, Ref
 
 
 class Ownership(NamedTuple):
-    """A read of the objects of a kind, or of all kinds, that have an owner with this UID."""
+    """Represents a read of the objects of a kind, or of all kinds, that have an owner with this UID."""
 
     uid: str
     kind: GroupKind | None
 
 
 class Selection(NamedTuple):
-    """A read of the objects of a kind by label selector."""
+    """Represents a read of the objects of a kind by label selector."""
 
     group: str
     kind: str
@@ -29,7 +29,7 @@ class Selection(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class ReadSet:
-    """Everything that was read through a view: objects by name, by owner and by label, and the kinds of all these."""
+    """Collects everything that was read through a view: objects by name, by owner and by label, and the kinds of all these."""
 
     refs: set[Ref] = field(default_factory=set)
     owned: set[Ownership] = field(default_factory=set)
@@ -45,13 +45,13 @@ class View:
     """Wraps the cache (a `Live`) and records what is read. Objects are read-only; nothing changes while the function runs.
 
     An unknown object is never reported as absent: reads raise `NotSynced`. `since` is a time of the loop's clock: a state that the server
-    has not confirmed after it is in doubt.
+    has not confirmed after it counts as stale.
     """
 
     def __init__(self, cache: WatchCache, since: float = float("-inf")) -> None:
         self.read = ReadSet()
         self._cache, self._since = cache, since
-        self._doubts: list[str] = []
+        self._staleness: list[str] = []
 
     def get(self, ref: Ref) -> Manifest | None:
         """Returns the live object, or None when there is none. Raises `NotSynced` when that is not known."""
@@ -86,17 +86,17 @@ class View:
         self.read.kinds.add((group, kind))
         return self._cache.changes(group, kind, label, value, namespace, since)
 
-    def doubts(self) -> list[str]:
-        """Returns why the state that was read may be outdated, a sentence for each kind; empty when it is reliable.
+    def staleness(self) -> list[str]:
+        """Returns why the state that was read may be stale, a sentence for each kind; empty if it is current.
 
-        A doubt stays: the result was computed from the doubtful state, whatever the server has confirmed since.
+        A view that was once stale stays so: the result was computed from that state, whatever the server has confirmed since.
         """
-        self._doubts = self._doubts or self._cache.doubts(self.read.kinds, self._since)
-        return self._doubts
+        self._staleness = self._staleness or self._cache.staleness(self.read.kinds, self._since)
+        return self._staleness
 
-    def ask(self) -> None:
-        """Requests a fresh state of the kinds that are only in doubt because the server was silent, for the next reconcile."""
-        self._cache.ask(self.read.kinds, self._since)
+    def refresh(self) -> None:
+        """Requests the state of the kinds that are stale only because the server was silent, for the next reconcile."""
+        self._cache.refresh(self.read.kinds, self._since)
 
     def unserved(self) -> set[Kind]:
         """Returns the watched kinds that the server does not serve now."""

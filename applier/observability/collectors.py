@@ -1,4 +1,4 @@
-"""How queue, cache and requests stand, worked out when Prometheus asks."""
+"""Collects metrics of the queue, the cache and requests, computed when Prometheus scrapes them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from applier.cache import WatchCache
 
 
 class Queue(Protocol):
-    """What is asked of a work queue."""
+    """Describes the figures of a work queue that are exported."""
 
     def depth(self) -> int: ...
     def active(self) -> int: ...
@@ -23,13 +23,13 @@ class Queue(Protocol):
 
 
 class CountedRequests(Protocol):
-    """What is asked of a cluster: how many requests it made, by verb and plural."""
+    """Describes a cluster that counts its requests, by verb and plural."""
 
     requests: Count[tuple[str, str]]
 
 
 class QueueMetrics(Collector):
-    """Shows how a queue stands. Read when Prometheus asks: a queue is too busy to be told of."""
+    """Exports the length and age of a queue. Computed at each scrape, since updating metrics on each change of a queue costs too much."""
 
     def __init__(self, prefix: str, name: str, queue: Queue) -> None:
         self._prefix, self._name, self._queue = prefix, name, queue
@@ -49,7 +49,7 @@ class QueueMetrics(Collector):
 
 
 class CacheMetrics(Collector):
-    """Shows how old each kind is, how many objects are known, and what keeping them up to date took."""
+    """Exports the age of each kind's state, the number of objects, and the lists, streams and events that kept them up to date."""
 
     def __init__(self, prefix: str, cache: WatchCache) -> None:
         self._prefix, self._cache, self._loop = prefix, cache, asyncio.get_running_loop()
@@ -68,10 +68,10 @@ class CacheMetrics(Collector):
             }.items()
         }
         for source in self._cache.sources():
-            of = [source.wanted.kind.group_kind, source.wanted.namespace]
-            age.add_metric(of, self._loop.time() - source.heard)
+            values = [source.wanted.kind.group_kind, source.wanted.namespace]
+            age.add_metric(values, self._loop.time() - source.confirmed_at)
             for name, family in counts.items():
-                family.add_metric(of, getattr(source, name))
+                family.add_metric(values, getattr(source, name))
         objects = GaugeMetricFamily(f"{self._prefix}_cache_objects", "Objects that are known", value=self._cache.count())
         lag = GaugeMetricFamily(
             f"{self._prefix}_cache_lag_seconds", "Since our oldest write that the watches have not told yet", value=self._cache.lag()
@@ -80,7 +80,7 @@ class CacheMetrics(Collector):
 
 
 class RequestMetrics(Collector):
-    """Shows how many requests a cluster made."""
+    """Exports the number of requests that a cluster made."""
 
     def __init__(self, prefix: str, cluster: CountedRequests) -> None:
         self._prefix, self._cluster = prefix, cluster

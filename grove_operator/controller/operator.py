@@ -123,7 +123,7 @@ class Operator:
     def take_over(self, context: Context) -> None:
         """Goes on by other rules, and looks at everything anew."""
         self._context.take_over(context)
-        self.loop.look_at_all()
+        self.loop.enqueue_all()
 
     def stop(self, grace: float = 25.0) -> None:
         """Lets what is in work end, and begins nothing more."""

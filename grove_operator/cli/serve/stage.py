@@ -83,7 +83,7 @@ def watching(cache: WatchCache, wanted: list[Wanted]) -> Look:
         for one in served:
             with suppress(NotSynced):  # of a kind that was just installed; it is told as a doubt
                 objects += cache.by_label(one.kind.group, one.kind.kind, "", one.namespace)
-        return Seen(objects, unserved, cache.doubts((one.kind.group, one.kind.kind) for one in served if one.kind != EVENT))
+        return Seen(objects, unserved, cache.staleness((one.kind.group, one.kind.kind) for one in served if one.kind != EVENT))
 
     return look
 

@@ -19,9 +19,9 @@ async def test_who_has_just_begun_to_lead_waits_for_a_word_of_the_server_that_is
         leads_since = asyncio.get_running_loop().time()
         cluster.end_watches()
         await asyncio.sleep(5)
-        assert cache.doubts([("", "ConfigMap")], leads_since), "a watch that is taken says nothing of what others wrote before"
+        assert cache.staleness([("", "ConfigMap")], leads_since), "a watch that is taken says nothing of what others wrote before"
         cluster.bookmark()
-        await until(lambda: not cache.doubts([("", "ConfigMap")], leads_since))
+        await until(lambda: not cache.staleness([("", "ConfigMap")], leads_since))
 
 
 @in_virtual_time
@@ -45,9 +45,9 @@ async def test_what_is_in_doubt_for_silence_alone_is_known_as_soon_as_somebody_a
     kinds = [("", "ConfigMap")]
     async with watching(cluster, stall=60.0) as cache:
         await asyncio.sleep(600)
-        assert cache.doubts(kinds)
-        cache.ask(kinds)
-        await until(lambda: not cache.doubts(kinds), 1)
+        assert cache.staleness(kinds)
+        cache.refresh(kinds)
+        await until(lambda: not cache.staleness(kinds), 1)
         assert names(cache) == ["a"]
 
 
@@ -56,6 +56,6 @@ async def test_who_asks_about_what_is_in_no_doubt_asks_the_server_nothing() -> N
     cluster = MemoryCluster()
     async with watching(cluster) as cache:
         await asyncio.sleep(30)
-        cache.ask([("", "ConfigMap")])
+        cache.refresh([("", "ConfigMap")])
         await asyncio.sleep(30)
         assert cluster.requests["watch", "configmaps"] == 1

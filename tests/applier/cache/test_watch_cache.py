@@ -120,7 +120,7 @@ async def test_it_serves_what_it_knew_while_it_cannot_reach_the_server() -> None
         cluster.store.forget()
         await asyncio.sleep(300)
         assert names(cache) == ["a"]
-        assert cache.doubts([("", "ConfigMap")])
+        assert cache.staleness([("", "ConfigMap")])
 
 
 @in_virtual_time
@@ -131,8 +131,8 @@ async def test_a_broken_stream_is_no_doubt_any_more_once_it_is_opened_again_thou
     async with watching(cluster, watch_list=False) as cache:
         cluster.fail("watch", Unreachable("no route"), times=2)
         cluster.end_watches(Unreachable("reset"))
-        await until(lambda: bool(cache.doubts([("", "ConfigMap")])))
-        await until(lambda: not cache.doubts([("", "ConfigMap")]), 10)
+        await until(lambda: bool(cache.staleness([("", "ConfigMap")])))
+        await until(lambda: not cache.staleness([("", "ConfigMap")]), 10)
 
 
 @in_virtual_time
@@ -218,7 +218,7 @@ async def test_of_a_kind_that_is_not_served_nothing_is_known_until_it_is() -> No
                 question()
         define_orders(cluster)
         await until(lambda: not cache.unserved())
-        assert cache.get(ONE) and not cache.doubts([ONE[:2]])
+        assert cache.get(ONE) and not cache.staleness([ONE[:2]])
 
 
 @in_virtual_time
@@ -227,7 +227,7 @@ async def test_an_optional_kind_that_is_not_served_is_known_to_have_no_objects()
     cache = WatchCache(cluster, [Wanted(ORDER, optional=True)])
     await cache.start()
     await cache.synced()
-    assert (cache.get(ONE), cache.by_label(*ONE[:2]), cache.doubts([ONE[:2]])) == (None, [], [])
+    assert (cache.get(ONE), cache.by_label(*ONE[:2]), cache.staleness([ONE[:2]])) == (None, [], [])
     define_orders(cluster)
     await until(lambda: cache.get(ONE))
     await cache.stop()

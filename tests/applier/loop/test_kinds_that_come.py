@@ -74,10 +74,10 @@ async def test_who_has_asked_whether_a_kind_is_served_is_asked_again_when_it_com
 @in_virtual_time
 async def test_who_waits_for_a_kind_ends_when_it_is_cancelled_as_a_definition_comes() -> None:
     """Both at once: a cancellation that is lost there would let a loop that is ended wait for ever."""
-    heard = Definitions(lambda *_: _Silent())  # type: ignore[arg-type]
-    waiting = asyncio.create_task(heard.change("example.com", 1000.0))
+    definitions = Definitions(lambda *_: _Silent())  # type: ignore[arg-type]
+    waiting = asyncio.create_task(definitions.wait_for_change("example.com", 1000.0))
     await asyncio.sleep(0)
-    heard._tell("example.com")
+    definitions._notify("example.com")
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
     assert waiting.cancelled()
