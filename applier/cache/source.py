@@ -118,9 +118,9 @@ class Source:
     def _delay_after_end(self) -> float:
         """Returns the seconds to wait after a stream has ended without an error: 0, unless short streams end repeatedly."""
         self._note_end()
-        self.breaks += 1
         if self._is_refreshing:
             return 0.0
+        self.breaks += 1
         if self._backoff.failures == 0:
             self._backoff.failures = 1
             return 0.0

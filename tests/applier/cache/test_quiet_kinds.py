@@ -52,6 +52,23 @@ async def test_what_is_in_doubt_for_silence_alone_is_known_as_soon_as_somebody_a
 
 
 @in_virtual_time
+async def test_a_stream_that_we_reopen_for_a_fresh_state_does_not_count_as_broken() -> None:
+    """Whoever waits for a definition takes a break for a sign of an upgraded server."""
+    cluster = MemoryCluster()
+    cluster.store.has_progress = False
+    kinds = [("", "ConfigMap")]
+    async with watching(cluster, stall=60.0) as cache:
+        [source] = cache.sources()
+        await asyncio.sleep(600)
+        streams, breaks = source.streams, source.breaks
+        cache.refresh(kinds)
+        await until(lambda: not cache.staleness(kinds), 1)
+        assert (source.streams, source.breaks) == (streams + 1, breaks)
+        cluster.end_watches()
+        await until(lambda: source.breaks == breaks + 1, 1)
+
+
+@in_virtual_time
 async def test_who_asks_about_what_is_in_no_doubt_asks_the_server_nothing() -> None:
     cluster = MemoryCluster()
     async with watching(cluster) as cache:
