@@ -1,1 +1,1 @@
-"""Plans carried out on a cluster: wave by wave (`executor`), step by step (`write`), request by request (`requests`)."""
+"""Executes plans on a cluster: wave by wave (`executor`), step by step (`write`), request by request (`requests`)."""

@@ -1,8 +1,8 @@
-"""How many writes are in flight: as many as the server takes well.
+"""Limits the writes in flight, and adapts the limit to the throughput of the server.
 
-More are tried as long as it pays. A server that waits for something answers more when it is asked more at once; one that is saturated
-only answers later, and then the limit goes back to where it was for a while. When the server slows down by itself the limit falls, and
-when it asks us to (429), it is halved, and nothing is begun before the time that it named.
+The limit rises as long as that raises throughput. A server that waits for something, such as a webhook, has a higher throughput with more
+requests in flight; a saturated one only answers later, and the limit returns to its last good value for a while. If throughput collapses,
+the limit falls. If the server throttles us (429), it is halved, and no write begins before the time that the server named.
 """
 
 from __future__ import annotations
@@ -18,21 +18,19 @@ from applier.events import Adapted, Sink, Throttled, nowhere
 
 T = TypeVar("T")
 
-PAYS = 0.3
-"""What part of the writes that are added must show as speed, for more to be worth it."""
-HOLD = 8
-"""Rounds for which the limit stays after more did not pay. A round is as many answers as the limit."""
+MIN_GAIN = 0.3
+"""The relative gain in throughput, per relative increase of the limit, above which a higher limit is worth it."""
 
-FEWEST = 4
-"""Where the limit stops falling because answers are late: a write that waits for a webhook says nothing about the server, and some of these
-places are for writes of others. Only a server that asks us to (429) gets fewer."""
+HOLD_ROUNDS = 8
+"""Rounds for which the limit stays after an increase did not help. A round is as many answers as the limit."""
+
+LATENCY_FLOOR = 4
+"""The limit below which late answers do not lower it further: a write that waits for a webhook is no sign of an overloaded server, and some
+slots are reserved for other groups. Only throttling (429) does."""
 
 
 def _clock() -> float:
-    """Returns the event loop's time, by which `sleep` waits: with any other, a loop of virtual time would wait for ever.
-
-    The machine's without.
-    """
+    """Returns the event loop's time, by which `sleep` waits also in virtual time; that of the machine outside of a loop."""
     try:
         return asyncio.get_running_loop().time()
     except RuntimeError:
@@ -40,12 +38,11 @@ def _clock() -> float:
 
 
 class Concurrency:
-    """A limit on writes in flight, between `least` and `most`, that starts at `start`.
+    """Limits writes in flight to a number between `least` and `most` that starts at `start`.
 
-    Writes may be of a group: a quarter of the limit is kept from each group for the others, so that a group whose writes all wait for
-    something, such as a webhook that does not answer, delays nobody else.
-
-    `throttled` counts the refusals for haste that the transport has had, which it repeats by itself without our seeing them.
+    Writes may belong to a group: a quarter of the limit is reserved for writes outside the largest group, so that a group whose writes all
+    hang, for instance in a webhook, delays no others. `throttled` returns how many requests the server has throttled so far: the transport
+    retries those by itself, so that they raise no error here.
     """
 
     def __init__(
@@ -63,16 +60,16 @@ class Concurrency:
         self.in_flight = 0
         self._of_group: Counter[Hashable] = Counter()
         self._waiting: deque[tuple[Hashable, asyncio.Future[None]]] = deque()
-        self._seen = throttled()
+        self._throttled_before = throttled()
         self._closed_until = float("-inf")
-        self._round_began, self._done, self._held = clock(), 0, 0
-        self._settled: tuple[int, float] | None = None  # the last limit that paid, and how many writes a second it gave
+        self._round_began, self._done, self._hold = clock(), 0, 0
+        self._best: tuple[int, float] | None = None  # the last limit that was worthwhile, and its throughput in writes per second
 
     def __repr__(self) -> str:
         return f"<Concurrency {self.in_flight} of {self.limit} in flight, {len(self._waiting)} waiting>"
 
     async def run(self, call: Callable[[], Awaitable[T]], group: Hashable = None) -> T:
-        """Makes one request when there is room for it, and learns from how it goes."""
+        """Makes one request once a slot is free, and adapts the limit to its outcome."""
         await self._enter(group)
         try:
             result = await call()
@@ -80,33 +77,33 @@ class Concurrency:
             self.slow_down(error.retry_after or 1.0)
             raise
         else:
-            self._learn()
+            self._note_answer()
             return result
         finally:
             self._leave(group)
 
     def slow_down(self, seconds: float) -> None:
-        """Halves the limit, once for all requests that were under way together, and begins no write for so many seconds."""
+        """Halves the limit, once for all requests that were in flight together, and begins no write for so many seconds."""
         now = self.clock()
         if now >= self._closed_until:
             self.limit = max(self.least, self.limit // 2)
-            self._settled = None
+            self._best = None
             self._new_round(now)
             self.sink(Throttled(seconds, self.limit))
         self._closed_until = max(self._closed_until, now + seconds)
 
     async def _enter(self, group: Hashable) -> None:
-        """Waits for room. A place that becomes free is handed to who waited longest, of those whose group may have one."""
-        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append((group, place))
+        """Waits for a slot. A free slot goes to the longest waiting write whose group may have one."""
+        slot: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((group, slot))
         self._wake()
         try:
-            await place
+            await slot
         except asyncio.CancelledError:
-            if place.done() and not place.cancelled():
+            if slot.done() and not slot.cancelled():
                 self._leave(group)
             else:
-                place.cancel()
+                slot.cancel()
             raise
         while (wait := self._closed_until - self.clock()) > 0:
             await asyncio.sleep(wait)
@@ -119,43 +116,44 @@ class Concurrency:
         self._wake()
 
     def _wake(self) -> None:
-        kept: list[tuple[Hashable, asyncio.Future[None]]] = []
-        while self._waiting and (self.in_flight < self.limit or self._of_others(None) < self._kept_for_others()):
-            group, place = self._waiting.popleft()
-            if place.done():
-                continue  # who waited has left
+        blocked: list[tuple[Hashable, asyncio.Future[None]]] = []
+        while self._waiting and (self.in_flight < self.limit or self._outside_largest(None) < self._reserved()):
+            group, slot = self._waiting.popleft()
+            if slot.done():
+                continue  # cancelled
             if not self._may_enter(group):
-                kept.append((group, place))
+                blocked.append((group, slot))
             else:
                 self.in_flight += 1
                 self._of_group[group] += 1
-                place.set_result(None)
-        self._waiting.extendleft(reversed(kept))
+                slot.set_result(None)
+        self._waiting.extendleft(reversed(blocked))
 
     def _may_enter(self, group: Hashable) -> bool:
-        """Tells whether a write of a group may begin.
+        """Reports whether a write of a group may begin.
 
-        The limit may fall below what a group that hangs has in flight: that keeps nobody out.
+        The reserved slots stay open to other groups even when the limit has fallen below what a hanging group has in flight.
         """
         if self.in_flight < self.limit:
-            return group is None or self._of_group[group] < self.limit - self._kept_for_others()
-        return group is not None and self._of_others(group) < self._kept_for_others()
+            return group is None or self._of_group[group] < self.limit - self._reserved()
+        return group is not None and self._outside_largest(group) < self._reserved()
 
-    def _of_others(self, group: Hashable) -> int:
-        """Returns how many writes are not of the group that has most of them; the limit where that is the group itself."""
-        largest, count = max(self._of_group.items(), key=lambda one: one[1])
+    def _outside_largest(self, group: Hashable) -> int:
+        """Returns how many writes in flight are not of the largest group; the limit if that is `group` itself."""
+        largest, count = max(self._of_group.items(), key=lambda item: item[1])
         return self.limit if largest == group else self.in_flight - count
 
-    def _kept_for_others(self) -> int:
+    def _reserved(self) -> int:
+        """Returns how many slots are reserved for writes outside the largest group."""
         return max(1, self.limit // 4) if self.limit > 1 else 0
 
-    def _learn(self) -> None:
-        """Counts an answer; after a round of as many answers as the limit, sees whether more or fewer pay."""
+    def _note_answer(self) -> None:
+        """Counts an answer; adapts the limit after a round, which is as many answers as the limit."""
         count = self.throttled()
-        if count > self._seen:
-            self._seen = count
+        if count > self._throttled_before:
+            self._throttled_before = count
             return self.slow_down(0.0)
-        if not self._waiting:  # not held back by the limit, so that the speed says nothing about it
+        if not self._waiting:  # the limit was not reached, so that the throughput says nothing about it
             return self._new_round(self.clock())
         self._done += 1
         if self._done < self.limit:
@@ -167,29 +165,30 @@ class Concurrency:
     def _new_round(self, now: float) -> None:
         self._round_began, self._done = now, 0
 
-    def _adapt(self, speed: float) -> None:
-        """Sets the limit for the next round from the speed of this one, and tells when it is another."""
+    def _adapt(self, throughput: float) -> None:
+        """Sets the limit for the next round from the throughput of this one, and emits an event if it changes."""
         before = self.limit
-        self._judge(speed)
+        self._set_limit(throughput)
         if self.limit != before:
-            self.sink(Adapted(self.limit, speed))
+            self.sink(Adapted(self.limit, throughput))
 
-    def _judge(self, speed: float) -> None:
-        if self._held:
-            self._held -= 1
-            if self._settled and speed < self._settled[1] / 2:
-                self.limit, self._settled, self._held = max(self.least, min(self.limit, FEWEST), self.limit * 3 // 4), None, HOLD
-            elif not self._held:
-                self._try_more(speed)
-        elif self._settled is None or self._has_paid(speed, *self._settled):
-            self._try_more(speed)
+    def _set_limit(self, throughput: float) -> None:
+        if self._hold:
+            self._hold -= 1
+            if self._best and throughput < self._best[1] / 2:
+                lower = max(self.least, min(self.limit, LATENCY_FLOOR), self.limit * 3 // 4)
+                self.limit, self._best, self._hold = lower, None, HOLD_ROUNDS
+            elif not self._hold:
+                self._increase(throughput)
+        elif self._best is None or self._is_worthwhile(throughput, *self._best):
+            self._increase(throughput)
         else:
-            self.limit, self._held = self._settled[0], HOLD
+            self.limit, self._hold = self._best[0], HOLD_ROUNDS
 
-    def _has_paid(self, speed: float, limit: int, before: float) -> bool:
-        return speed >= before * (1 + PAYS * (self.limit / limit - 1))
+    def _is_worthwhile(self, throughput: float, limit: int, before: float) -> bool:
+        return throughput >= before * (1 + MIN_GAIN * (self.limit / limit - 1))
 
-    def _try_more(self, speed: float) -> None:
-        self._settled = (self.limit, speed)
+    def _increase(self, throughput: float) -> None:
+        self._best = (self.limit, throughput)
         more = min(self.most, self.limit + max(2, self.limit // 4))
-        self.limit, self._held = more, HOLD if more == self.limit else 0
+        self.limit, self._hold = more, HOLD_ROUNDS if more == self.limit else 0

@@ -1,4 +1,4 @@
-"""How a plan is carried out: who is told, how much is in flight, and how long is waited for what a cluster does in its own time."""
+"""Configures the execution of a plan: dry run, listeners, concurrency, and the time-outs of what a cluster does asynchronously."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ AfterWrite = Callable[[Manifest], None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Timeouts:
-    """All times in seconds. Looks at something begin `first` apart and end `longest` apart.
+    """Sets the time-outs and polling intervals of a run, in seconds.
 
-    `gone` is for a deleted object to go, `established` for a definition (CRD) to be served, `passing` for a refusal that passes by
-    itself. `decisions` is how often one object is decided on again because somebody else wrote to it.
+    Polls are `first` seconds apart at the beginning and `longest` at the end. `gone` is the time-out for a deleted object to disappear,
+    `established` for a definition (CRD) to be served, `passing` for a refusal that is expected to be temporary. `decisions` is how often
+    an object is decided on at most because another client writes to it concurrently.
     """
 
     first: float = 0.02
@@ -35,12 +36,12 @@ class Timeouts:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ExecuteOptions:
-    """How plans are carried out, in the words of kubectl where it has any.
+    """Configures the execution of a plan.
 
-    `dry_run` has the server try everything and write nothing. `sink` is told what happens. `after_write` takes each written object as
-    the server answered; in a dry run, as it would be. `concurrency` limits the writes in flight; without, a limit of its own that
-    adapts; of one `group` there are never as many as it allows. `stop` ends a run early. `exact` writes only over what the plan was
-    decided on.
+    With `dry_run` the server validates every write and stores none. `sink` receives the events of the run. `after_write` is called with
+    each written object as the server returned it, in a dry run as it would be. `concurrency` limits the writes in flight, by default with
+    a limit of this run alone; writes count for `group` (see `Concurrency`). `stop` ends the run early. With `exact` an object is written
+    only in the version that the plan was decided on.
     """
 
     dry_run: bool = False
@@ -54,20 +55,20 @@ class ExecuteOptions:
 
 
 async def poll(timeouts: Timeouts, stop: Stop, seconds: float) -> AsyncIterator[None]:
-    """Comes back at once, then at growing distances for as long as given, at least twice in all. Raises `Stopped`."""
+    """Yields at once, then at growing intervals for so many seconds, at least twice in all. Raises `Stopped`."""
     yield
     async for _ in backoff(timeouts, stop, seconds):
         yield
 
 
 async def backoff(timeouts: Timeouts, stop: Stop, seconds: float) -> AsyncIterator[None]:
-    """Comes back at growing distances for as long as given, at least once. Raises `Stopped`."""
+    """Yields at growing intervals for so many seconds, at least once. Raises `Stopped`."""
     loop = asyncio.get_running_loop()
-    end, distance = loop.time() + seconds, timeouts.first
+    end, interval = loop.time() + seconds, timeouts.first
     while True:
         left = end - loop.time()
-        await stop.pause(max(0.0, min(distance, left)))
+        await stop.pause(max(0.0, min(interval, left)))
         yield
         if left <= 0:
             return
-        distance = min(timeouts.longest, distance * 1.5)
+        interval = min(timeouts.longest, interval * 1.5)

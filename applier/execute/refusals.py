@@ -1,4 +1,4 @@
-"""What a server's refusal means for a step: can it never be done in place, does it pass by itself, who is in the way."""
+"""Classifies a server's refusal of a write: immutable fields, another object of the same name, temporary causes, field conflicts."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from applier.ref import Manifest
 IMMUTABLE = re.compile(
     r"immutable|may not (be )?changed?|must not be changed|cannot (be )?changed?|updates to .+ (are|is) forbidden", re.I | re.S
 )
-"""The ways in which Kubernetes' validation, and CRDs with transition rules, say that a field cannot be changed."""
+"""Messages of Kubernetes' validation, and of CRDs with transition rules, for a field that cannot be changed."""
 
 PASSING = re.compile(r'serviceaccount "[^"]*" not found|status unknown for quota|error looking up service account', re.S)
-"""Refusals in a namespace that is just made: controllers have not put there yet what admission asks for."""
+"""Refusals of admission in a new namespace, in which controllers have not created service accounts and quota statuses yet."""
 
 _MANAGER = re.compile(
     r'conflict with "(?P<manager>[^"]*)"(?: with subresource "(?P<subresource>[^"]*)")?(?P<update> using \S+(?: at (?P<time>\S+))?)?'
@@ -24,9 +24,9 @@ _MANAGER = re.compile(
 
 
 def is_immutable(error: Exception) -> bool:
-    """Says whether the object is refused only because of fields that cannot be changed in place.
+    """Reports whether an object is refused only because of immutable fields.
 
-    If anything else is wrong with it, it could not be made again either, and must not be deleted.
+    If anything else is wrong with it, it could not be recreated either, and must not be deleted.
     """
     if not isinstance(error, Invalid) or error.status != 422:
         return False
@@ -35,17 +35,17 @@ def is_immutable(error: Exception) -> bool:
 
 
 def is_other_object(error: Exception) -> bool:
-    """Says whether the object that was meant is gone and another one has its name: its UID went along, and cannot be changed."""
+    """Reports whether another object has the name by now: the server refuses a change of the UID, which each write includes."""
     return isinstance(error, Invalid) and any(cause.field == "metadata.uid" for cause in error.causes)
 
 
 def is_passing(error: Exception, *, defined: bool) -> bool:
-    """Says whether trying again soon may help, without anybody changing anything. `defined`: its kind was made in this run."""
+    """Reports whether the refusal may disappear by itself within seconds. `defined`: this run has written the definition of the kind."""
     return (defined and isinstance(error, UnknownKind)) or (isinstance(error, Forbidden) and bool(PASSING.search(error.message)))
 
 
 def conflicts_of(error: FieldConflict, live: Manifest) -> list[Conflict]:
-    """Returns the fields in conflict as the server names them, each path as one text; the times are those of the live object's owners."""
+    """Returns the fields in conflict, each path as one string in the server's notation, with the times of the live object's managers."""
     times = {
         (entry.get("manager"), entry.get("operation"), entry.get("subresource", "")): entry.get("time", "") for entry in entries_of(live)
     }

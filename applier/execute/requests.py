@@ -1,6 +1,6 @@
-"""The requests that a run makes for its objects, and what all its steps share.
+"""Makes the requests of a run, with the state that its steps share, and retries temporary refusals.
 
-What is tried again before it counts as refused is here, too; what a refusal means for a step is for `applier.execute.write` to say.
+What a refusal means for a step is decided in `applier.execute.write`.
 """
 
 from __future__ import annotations
@@ -41,28 +41,28 @@ T = TypeVar("T")
 OVER = object()
 
 
-class Blocked(Exception):
-    """Others own fields that we want to set, and may not be overruled."""
+class UnresolvedConflicts(Exception):
+    """Reports conflicts with managers whose fields may not be taken."""
 
     def __init__(self, conflicts: Sequence[Conflict]) -> None:
         self.conflicts = conflicts
         super().__init__()
 
 
-class NoOwner(ApplierError):
-    """The owner of an object is not there, so that the object cannot be made."""
+class OwnerMissing(ApplierError):
+    """Reports that the owner of an object does not exist, so that the object cannot be created."""
 
 
-class StillThere(Exception):
-    """A deleted object that does not go; the text says what it waits for."""
+class DeletionPending(Exception):
+    """Reports a deleted object that is not gone in time; the message names its finalizers."""
 
 
 @dataclass(slots=True, eq=False)
 class Run:
-    """One carrying out of a plan.
+    """Holds the state of one execution of a plan.
 
-    `outcomes` and `uids` grow as objects are settled. `causes` holds, for what waits, the first cause of its waiting; `defined` the
-    definitions of the graph, by what they define.
+    `outcomes` and `uids` grow with each finished step. `causes` holds the first cause of each held step; `defined` the definitions of the
+    graph, by the kind that they define.
     """
 
     plan: Plan
@@ -84,30 +84,30 @@ class Run:
 
     @property
     def manager(self) -> str:
-        """The field manager under which everything is written."""
+        """Returns the field manager of all writes."""
         return self.plan.intent.manager
 
     def is_new(self, ref: Ref) -> bool:
-        """Says whether an object was made in this run."""
+        """Reports whether this run has created or recreated an object."""
         outcome = self.outcomes.get(ref)
         return outcome is not None and outcome.action in (Action.CREATED, Action.RECREATED)
 
-    def learn(self, manifest: Manifest) -> None:
-        """Hands on what the server has just answered."""
+    def notify_written(self, manifest: Manifest) -> None:
+        """Passes the answer to a write on to the caller."""
         if self.options.after_write is not None:
             self.options.after_write(manifest)
 
-    async def ask(self, call: Callable[[], Awaitable[T]]) -> T:
-        """Makes one request within the limit."""
+    async def request(self, call: Callable[[], Awaitable[T]]) -> T:
+        """Makes one request within the limit of concurrent ones."""
         return await self.limit.run(call, self.options.group)
 
     async def read(self, ref: Ref, kind: Kind) -> Manifest | None:
-        """Reads the object as it is now; None when there is none."""
+        """Reads an object from the server; None if there is none."""
         resource = await self.cluster.resource(kind)
-        return await self.ask(lambda: find(self.cluster, resource, ref.namespace, ref.name))
+        return await self.request(lambda: find(self.cluster, resource, ref.namespace, ref.name))
 
     async def schema(self, kind: Kind) -> Type | None:
-        """Returns the schema of a kind; of one that came with the graph, as soon as it is served."""
+        """Returns the schema of a kind, including one that the graph itself defines once that is served."""
         known = self.plan.schemas.get(kind) or self.schemas.get(kind)
         if known is None and kind not in self.schemas:
             fresh: Schemas = await self.cluster.schemas([kind])
@@ -115,11 +115,11 @@ class Run:
         return known
 
     async def write(self, call: Callable[[], Awaitable[Manifest]], kind: Kind) -> Manifest:
-        """Makes a request, and again for a while when it is refused for what controllers are about to put right."""
-        waits: AsyncIterator[None] | None = None  # made when it is needed, which is next to never
+        """Makes a write, and retries it for a while if the refusal may be temporary."""
+        waits: AsyncIterator[None] | None = None  # created only if needed, which is rare
         while True:
             try:
-                return await self.ask(call)
+                return await self.request(call)
             except ClusterError as error:
                 if self.options.dry_run or not is_passing(error, defined=(kind.group, kind.kind) in self.defined):
                     raise
@@ -128,8 +128,8 @@ class Run:
                     raise
 
 
-async def send(run: Run, manifest: Manifest, *, force: bool, on_created: Callable[[], None] | None = None) -> Manifest:
-    """Applies a manifest on the server; the object as it is then. `on_created` is told when this has made it."""
+async def apply_manifest(run: Run, manifest: Manifest, *, force: bool, on_created: Callable[[], None] | None = None) -> Manifest:
+    """Applies a manifest on the server; returns the resulting object. `on_created` is called if this request has created it."""
     resource = await run.cluster.resource(Kind.of(manifest))
     call = partial(
         run.cluster.apply, resource, manifest, manager=run.manager, force=force, dry_run=run.options.dry_run, on_created=on_created
@@ -137,40 +137,40 @@ async def send(run: Run, manifest: Manifest, *, force: bool, on_created: Callabl
     return await run.write(call, resource.kind)
 
 
-async def send_over(run: Run, desired: Desired, intent: Manifest, live: Manifest, *, force: bool, exact: bool) -> Manifest:
-    """Applies over an object that is there, and over no other: its UID goes along, and when `exact` its version.
+async def apply_to_live(run: Run, desired: Desired, intent: Manifest, live: Manifest, *, force: bool, exact: bool) -> Manifest:
+    """Applies an intent to this live object and no other: the request includes its UID, and if `exact` its resourceVersion.
 
-    `force` says that fields are known to be taken from managers that may be taken from. Raises `Blocked` on conflicts that stand.
+    With `force` the intent is known to take fields, from managers whose fields may be taken. Raises `UnresolvedConflicts` on others.
 
-    The server takes all fields in conflict or none. To take those of some managers only, they are looked at first, and then this very
-    version of the object is forced.
+    The server takes all fields in conflict or none. To take those of some managers only, the conflicts are checked first, and then
+    exactly this version of the object is applied with force.
     """
     may = {*run.plan.intent.force, *desired.policy.force}
     if not force:
         try:
-            return await send(run, _bound_to(intent, live, exact=exact), force=False)
+            return await apply_manifest(run, _bound_to(intent, live, exact=exact), force=False)
         except FieldConflict as error:
             conflicts = conflicts_of(error, live)
         if not all(_may_be_taken(run, conflict.owner.manager, may) for conflict in conflicts):
-            raise Blocked(conflicts)
-    return await send(run, _bound_to(intent, live, exact=exact or "*" not in may), force=True)
+            raise UnresolvedConflicts(conflicts)
+    return await apply_manifest(run, _bound_to(intent, live, exact=exact or "*" not in may), force=True)
 
 
 def _may_be_taken(run: Run, manager: str, may: set[str]) -> bool:
-    """Tells whether fields may be taken. In a dry run nothing has been taken over, so that those managers are still in the way."""
+    """Reports whether a manager's fields may be taken. In a dry run, which has taken over nothing before, so may those to take over."""
     return "*" in may or manager in may or (run.options.dry_run and manager in (*run.plan.intent.take_over, run.manager))
 
 
 def _bound_to(manifest: Manifest, live: Manifest, *, exact: bool) -> Manifest:
-    """Returns the manifest for this object only, and for this version of it when `exact`. Anything else is a `WriteConflict`."""
+    """Returns the manifest with the UID of this object, and if `exact` its resourceVersion; the server refuses it for any other."""
     bound: dict[str, Any] = {"uid": uid_of(live)}
     if exact:
         bound["resourceVersion"] = resource_version_of(live)
     return {**manifest, "metadata": {**manifest["metadata"], **bound}}
 
 
-async def owned(run: Run, desired: Desired, manifest: Manifest) -> Manifest:
-    """Returns a manifest of the object with the UID of its owner. Raises `NoOwner` when the owner is not there."""
+async def with_owner_uid(run: Run, desired: Desired, manifest: Manifest) -> Manifest:
+    """Returns a manifest of the object with the UID of its owner. Raises `OwnerMissing` if the owner does not exist."""
     owner = desired.owner
     if owner is None or not refers_to(manifest, owner):
         return manifest
@@ -180,28 +180,28 @@ async def owned(run: Run, desired: Desired, manifest: Manifest) -> Manifest:
 
 
 async def _uid_of_owner(run: Run, manifest: Manifest, owner: Ref) -> str:
-    """Reads an owner that is no part of the graph. One without a namespace is in the object's own, or in none."""
+    """Reads the UID of an owner outside the graph. Raises `OwnerMissing`."""
     entry = next(entry for entry in manifest["metadata"]["ownerReferences"] if names(entry, owner))
     live = await run.read(owner, Kind.read(str(entry["apiVersion"]), owner.kind))
     if live is None or is_being_deleted(live):
-        raise NoOwner(f"its owner {owner} {'does not exist' if live is None else 'is being deleted'}")
+        raise OwnerMissing(f"its owner {owner} {'does not exist' if live is None else 'is being deleted'}")
     return uid_of(live)
 
 
-async def put_right(run: Run, resource: Resource, live: Manifest) -> Manifest:
-    """Makes ours what the plan takes over, and readable what the server would forget; the object as it is then.
+async def repair_ownership(run: Run, resource: Resource, live: Manifest) -> Manifest:
+    """Takes over the fields that the plan takes over, and repairs managedFields; returns the resulting object.
 
-    The same object when there is nothing to do. Raises `WriteConflict` when it has changed since it was read.
+    Returns the same object if there is nothing to do. Raises `WriteConflict` if it has changed since it was read.
     """
-    # First what the server would forget: it drops the entries of versions that it serves no longer, and their fields have no owner then.
+    # The repair comes first: on a write the server drops entries of versions that it no longer serves, and their fields lose their owner.
     live = await _patch(run, resource, live, rewrite_old_versions(live, await _served(run, resource, live)))
     return await _patch(run, resource, live, ownership_patch(live, run.manager, run.plan.intent.take_over))
 
 
 async def _served(run: Run, resource: Resource, live: Manifest) -> set[str]:
-    """Returns, of the versions in an object's managedFields, those that are served.
+    """Returns the API versions in an object's managedFields that the server serves.
 
-    Only versions of the object's own group are looked at: others belong to subresources, like `autoscaling/v1` to scale.
+    Versions of other groups count as served: they belong to subresources, like `autoscaling/v1` to scale.
     """
     served = set()
     for version in {str(entry.get("apiVersion")) for entry in entries_of(live)}:
@@ -214,28 +214,30 @@ async def _served(run: Run, resource: Resource, live: Manifest) -> set[str]:
 
 
 async def _patch(run: Run, resource: Resource, live: Manifest, patch: Patch) -> Manifest:
-    """Patches, and returns the object; in a dry run, where nothing is kept, as it would be."""
+    """Patches an object and returns the result; in a dry run, what it would be."""
     if not patch:
         return live
     if run.options.dry_run:
         return after_takeover(live, patch)
     ref = Ref.of(live)
     try:
-        return await run.ask(partial(run.cluster.patch, resource, ref.namespace, ref.name, patch, manager=run.manager))
-    except Invalid as error:  # how a server says that a patch's test has failed
+        return await run.request(partial(run.cluster.patch, resource, ref.namespace, ref.name, patch, manager=run.manager))
+    except Invalid as error:  # the server's answer when a `test` operation of a JSON patch fails
         raise WriteConflict(409, "Conflict", f"{ref} has changed meanwhile: {error}") from None
 
 
-async def remove(run: Run, live: Manifest) -> Manifest | None:
-    """Deletes an object and waits until it is gone; gives what has its name then, None for nothing. Raises `StillThere`.
+async def delete_and_wait(run: Run, live: Manifest) -> Manifest | None:
+    """Deletes an object and waits until it is gone; returns the object that has its name then, if any. Raises `DeletionPending`.
 
-    An object that is gone already, or whose place another one has taken, is not an error: it is what was wanted.
+    An object that is gone already, or that another one has replaced, is no error.
     """
     ref, resource = Ref.of(live), await run.cluster.resource(Kind.of(live))
     for left in reversed(range(run.options.timeouts.decisions)):
         try:
             with suppress(NotFound, WriteConflict):
-                await run.ask(partial(run.cluster.delete, resource, ref.namespace, ref.name, uid=uid_of(live), dry_run=run.options.dry_run))
+                await run.request(
+                    partial(run.cluster.delete, resource, ref.namespace, ref.name, uid=uid_of(live), dry_run=run.options.dry_run)
+                )
             break
         except Unreachable as error:
             if not error.maybe_done or not left:
@@ -243,14 +245,14 @@ async def remove(run: Run, live: Manifest) -> Manifest | None:
         now = await run.read(ref, resource.kind)
         if now is None or uid_of(now) != uid_of(live) or is_being_deleted(now):
             break
-    # Who stops a run wants what is begun to be finished: an object that we deleted and did not make again would be missing.
-    return await gone(run, live, stop=Stop())
+    # Waits even if the run is stopped: an object that we delete and do not create again would be missing.
+    return await wait_until_gone(run, live, stop=Stop())
 
 
-async def gone(run: Run, live: Manifest, *, stop: Stop) -> Manifest | None:
-    """Waits until an object that is being deleted is gone; gives what has its name then, None for nothing.
+async def wait_until_gone(run: Run, live: Manifest, *, stop: Stop) -> Manifest | None:
+    """Waits until an object that is being deleted is gone; returns the object that has its name then, if any.
 
-    Raises `StillThere`, and `Stopped` when the run is to end. A dry run does not wait for what was not deleted.
+    Raises `DeletionPending`, and `Stopped` when the run is stopped. Does not wait in a dry run, which deletes nothing.
     """
     ref, kind, uid = Ref.of(live), Kind.of(live), uid_of(live)
     if run.options.dry_run:
@@ -261,5 +263,5 @@ async def gone(run: Run, live: Manifest, *, stop: Stop) -> Manifest | None:
             return now
         live = now
     if not is_being_deleted(live):
-        raise StillThere(f"could not be deleted within {run.options.timeouts.gone:g} s")
-    raise StillThere(f"{being_deleted(live)}; it is made again by a run that finds it gone")
+        raise DeletionPending(f"could not be deleted within {run.options.timeouts.gone:g} s")
+    raise DeletionPending(f"{being_deleted(live)}; it is made again by a run that finds it gone")

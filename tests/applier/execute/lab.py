@@ -45,9 +45,9 @@ class Lab:
     async def apply(self, *objects: Desired, force: tuple[str, ...] = (), take_over: tuple[str, ...] | None = None, **options: Any) -> str:
         """What became of each object, as text: `a=created b=held`."""
         more = {} if take_over is None else {"take_over": take_over}
-        return await self.carry_out(self.plan(*objects, force=force, **more), *objects, **options)
+        return await self.execute_step(self.plan(*objects, force=force, **more), *objects, **options)
 
-    async def carry_out(self, plan: Plan, *objects: Desired, **options: Any) -> str:
+    async def execute_step(self, plan: Plan, *objects: Desired, **options: Any) -> str:
         """The same for a plan that was made before."""
         given: dict[str, Any] = {"timeouts": SHORT, "concurrency": Concurrency(), "sink": self.events.append, **options}
         self.cluster.forget_requests()

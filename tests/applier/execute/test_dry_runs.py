@@ -31,7 +31,7 @@ async def test_a_dry_run_tells_a_change_from_none() -> None:
     plan = lab.plan(desired("a", data={"x": "2"}), desired("b", data={"x": "2"}))
     lab.cluster.seed(manifest("b", data={"x": "2"}), manager=ME)
     plan.live[ref("b")] = lab.live(ref("b"))
-    assert (await lab.carry_out(plan, desired("a", data={"x": "2"}), desired("b", data={"x": "1"}), dry_run=True)).startswith(
+    assert (await lab.execute_step(plan, desired("a", data={"x": "2"}), desired("b", data={"x": "1"}), dry_run=True)).startswith(
         "a=configured"
     )
 

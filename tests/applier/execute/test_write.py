@@ -92,7 +92,7 @@ async def test_a_change_that_is_there_already_is_unchanged() -> None:
     plan = lab.plan(desired("a", data={"x": "2"}))
     await lab.apply(desired("a", data={"x": "2"}))
     plan.live[A] = lab.live(A)
-    assert await lab.carry_out(plan, desired("a", data={"x": "2"})) == "a=unchanged"
+    assert await lab.execute_step(plan, desired("a", data={"x": "2"})) == "a=unchanged"
 
 
 # Answers that never come.
