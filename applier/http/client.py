@@ -1,4 +1,4 @@
-"""Requests to one server, over connections that are kept for the next."""
+"""Sends requests to one server over pooled connections."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from applier.http.dial import Address, Proxy, dial
 from applier.http.response import Response
 from applier.http.stream import Stream
 
-KEPT = 60.0  # seconds for which an idle connection is used again; servers and load balancers end theirs some time after that
-PARTING = 1.0  # seconds in which the event loop lets go of what was closed
+KEEP_ALIVE = 60.0  # seconds for which an idle connection is reused; servers and load balancers close theirs some time after that
+CLOSE_TIMEOUT = 1.0  # seconds in which the event loop releases closed connections
 
 
 class Request(NamedTuple):
-    """`target` is path and query, as they go over the wire."""
+    """Represents a request. `target` is its path and query, encoded."""
 
     method: str
     target: str
@@ -27,11 +27,11 @@ class Request(NamedTuple):
 
 
 class Client:
-    """Sends requests to a server, each on a connection that nobody else uses meanwhile; used inside one event loop.
+    """Sends requests to a server, one at a time on each connection; used inside one event loop.
 
-    `server` is its URL, whose path comes before that of every request. `tls` is how to speak TLS to an https server; connections that were
-    made with another context are not used again. Nothing is repeated and no redirect followed. `connect` is how many seconds a
-    connection may take to be made. `headers` go with every request; several may have one name.
+    `server` is its URL, whose path is prepended to that of every request. `tls` is the context for an https server; connections made with
+    another context are not reused. Nothing is retried, and no redirect followed. `connect` is the time-out of connecting in seconds.
+    `headers` are sent with every request; several may have the same name.
     """
 
     def __init__(
@@ -51,72 +51,72 @@ class Client:
         self._connect = connect
         self._prefix = parts.path.rstrip("/")
         lines = [("Host", parts.netloc.rpartition("@")[2]), *headers]
-        through = self.address.proxy
-        if through and through.speaks_http and not self.encrypted:
+        via = self.address.proxy
+        if via and via.speaks_http and not self.encrypted:
             self._prefix = f"http://{self.address.authority}{self._prefix}"
-            lines += [("Proxy-Authorization", through.authorization)] if through.authorization else []
+            lines += [("Proxy-Authorization", via.authorization)] if via.authorization else []
         self._head = _lines(lines)
         self._idle: list[Connection] = []
-        self._made: set[Connection] = set()
+        self._open_connections: set[Connection] = set()
 
     @property
     def connections(self) -> int:
-        """How many connections there are, idle ones included."""
-        return len(self._made)
+        """Returns the number of open connections, idle ones included."""
+        return len(self._open_connections)
 
     async def call(self, request: Request, timeout: float) -> Response:
-        """Sends a request and returns the whole answer, whatever its status, within `timeout` seconds.
+        """Sends a request and returns the complete response, whatever its status, within `timeout` seconds.
 
         Raises `HttpError`, `OSError`, `TimeoutError`.
         """
-        sent = self._bytes(request)
+        data = self._bytes(request)
         async with asyncio.timeout(timeout):
             connection = await self._take()
             try:
-                response = await connection.exchange(sent)
+                response = await connection.exchange(data)
             except BaseException:
                 connection.abort()
                 raise
-        self._give_back(connection)
+        self._put_back(connection)
         return response
 
     async def open(self, request: Request, timeout: float, silence: float) -> Stream:
-        """Sends a request and returns the answer as a stream, once its status and headers are there, within `timeout` seconds.
+        """Sends a request and returns the response as a stream, once its status and headers have arrived, within `timeout` seconds.
 
-        Raises as `call`.
+        Raises the errors of `call`. A stream without a byte for `silence` seconds times out.
         """
-        sent = self._bytes(request)
+        data = self._bytes(request)
         async with asyncio.timeout(timeout):
             connection = await self._take()
             try:
-                await connection.begin(sent)
+                await connection.begin(data)
             except BaseException:
                 connection.abort()
                 raise
         return Stream(connection, silence)
 
     async def close(self) -> None:
-        """Ends all connections."""
-        made = list(self._made)
-        for connection in made:
+        """Closes all connections."""
+        connections = list(self._open_connections)
+        for connection in connections:
             connection.abort()
-        if made:
-            await asyncio.wait([connection.lost for connection in made], timeout=PARTING)
+        if connections:
+            await asyncio.wait([connection.lost for connection in connections], timeout=CLOSE_TIMEOUT)
 
     async def _take(self) -> Connection:
-        """Takes an idle connection, the one used last first; or a new one."""
+        """Returns the most recently used idle connection, or else a new one."""
         now = asyncio.get_running_loop().time()
         while self._idle:
             connection = self._idle.pop()
-            if connection.reusable and connection.tls is self.tls and now - connection.idle_since < KEPT:
+            if connection.reusable and connection.tls is self.tls and now - connection.idle_since < KEEP_ALIVE:
                 return connection
             connection.abort()
         connection = await dial(self.address, self.tls, self._connect)
-        self._made.add(connection)
-        connection.lost.add_done_callback(lambda _: self._made.discard(connection))
+        self._open_connections.add(connection)
+        connection.lost.add_done_callback(lambda _: self._open_connections.discard(connection))
         return connection
 
-    def _give_back(self, connection: Connection) -> None:
+    def _put_back(self, connection: Connection) -> None:
         if connection.reusable:
             connection.idle_since = asyncio.get_running_loop().time()
             self._idle.append(connection)
@@ -124,7 +124,7 @@ class Client:
             connection.abort()
 
     def _bytes(self, request: Request) -> bytes:
-        """Writes the request as it goes over the wire. Raises `ValueError` for a header with a line break in it."""
+        """Encodes a request. Raises `ValueError` for a header with a line break in it."""
         first = f"{request.method} {self._prefix}{request.target} HTTP/1.1\r\n{self._head}{_lines(request.headers.items())}"
         if request.body is None:
             return f"{first}\r\n".encode()

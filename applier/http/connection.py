@@ -1,4 +1,4 @@
-"""One connection: what is sent, what comes back, and when it can be used again."""
+"""Carries requests and responses over one connection."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from applier.http.errors import Ended, HttpError
 from applier.http.reader import Reader
 from applier.http.response import Response
 
-FULL = 2**20  # bytes of a stream that nobody has taken yet; more wait at the server
+BUFFER_LIMIT = 2**20  # bytes of a stream that are buffered before reading from the server is paused
 
 
 class Connection(asyncio.Protocol):
-    """Carries one request at a time. `lost` is done when the connection is gone; `tls` is what it was made with."""
+    """Carries one request at a time. `lost` is done when the connection is closed; `tls` is the context that it was made with."""
 
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.tls, self.idle_since = tls, 0.0
@@ -28,12 +28,12 @@ class Connection(asyncio.Protocol):
 
     @property
     def reusable(self) -> bool:
-        """Whether the last answer was taken whole and another request may follow."""
+        """Reports whether the last response was received completely and another request may follow."""
         reader = self.reader
         return reader.complete and reader.keeps and not reader.excess and self._error is None and not self.transport.is_closing()
 
     async def exchange(self, request: bytes) -> Response:
-        """Sends a request and waits for the whole answer."""
+        """Sends a request and waits for the complete response."""
         reader = self._send(request)
         while not reader.complete:
             await self._more()
@@ -41,25 +41,25 @@ class Connection(asyncio.Protocol):
         return Response(reader.status, reader.headers, reader.take())
 
     async def begin(self, request: bytes) -> None:
-        """Sends a request and waits for status and headers of the answer; `chunk` gives the rest."""
+        """Sends a request and waits for status and headers of the response; `chunk` returns the body."""
         reader = self._send(request)
         self._streamed = True
         while not reader.headed:
             await self._more()
 
     async def chunk(self) -> bytes:
-        """Returns the next piece of the body; nothing when it is complete."""
+        """Returns the next chunk of the body; empty at its end."""
         reader = self.reader
         while not reader.size and not reader.complete:
             await self._more()
-        piece = reader.take()
+        chunk = reader.take()
         if self._paused:
             self._paused = False
             self.transport.resume_reading()
-        return piece
+        return chunk
 
     def abort(self) -> None:
-        """Ends the connection at once. An answer that is under way is `Ended`."""
+        """Closes the connection at once. A response in progress raises `Ended`."""
         self.transport.abort()
 
     def _send(self, request: bytes) -> Reader:
@@ -69,7 +69,7 @@ class Connection(asyncio.Protocol):
         return self.reader
 
     async def _more(self) -> None:
-        """Returns when more has come. Raises what ended the connection."""
+        """Waits for more data. Raises the error that ended the connection."""
         if self._error is not None:
             raise self._error
         self._waiter = self._loop.create_future()
@@ -90,32 +90,32 @@ class Connection(asyncio.Protocol):
             self._error = error
         self._wake()
 
-    # What the event loop calls.
+    # Callbacks of the event loop (`asyncio.Protocol`).
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
-        if not self._busy:  # nobody has asked for this
+        if not self._busy:  # data without a request
             return self.transport.abort()
         try:
             self.reader.feed(data)
         except HttpError as error:
             self._fail(error)
             return self.transport.abort()
-        if self._streamed and self.reader.size > FULL and not self.reader.complete and not self._paused:
+        if self._streamed and self.reader.size > BUFFER_LIMIT and not self.reader.complete and not self._paused:
             self._paused = True
             self.transport.pause_reading()
         return self._wake()
 
     def connection_lost(self, error: Exception | None) -> None:
         try:
-            whole = error is None and self.reader.end()
-        except HttpError as problem:
-            whole, error = False, problem
+            is_complete = error is None and self.reader.end()
+        except HttpError as read_error:
+            is_complete, error = False, read_error
         if not self.lost.done():
             self.lost.set_result(None)
         self._error = self._error or error or Ended()
-        if whole:
+        if is_complete:
             self.reader.keeps = False
         self._wake()

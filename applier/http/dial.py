@@ -1,4 +1,4 @@
-"""How a connection is made: directly or through a proxy, with TLS or without."""
+"""Opens connections, directly or through a proxy, with or without TLS."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from applier.http.connection import Connection
 from applier.http.errors import Ended, Malformed, NotConnected, ProxyRefused
 
 PORTS = {"http": 80, "https": 443, "socks5": 1080}
-SECOND_FAMILY = 0.25  # seconds until a name's other addresses are tried beside the first (RFC 8305)
+HAPPY_EYEBALLS_DELAY = 0.25  # seconds until a host's other addresses are tried beside the first (RFC 8305)
 
 
 class Proxy(NamedTuple):
-    """An HTTP proxy, or one that speaks SOCKS5, which looks names up as it does for Go. `user` is empty where it wants none."""
+    """Represents an HTTP or SOCKS5 proxy. A SOCKS5 proxy resolves names itself, as for Go. `user` is empty without authentication."""
 
     host: str
     port: int
@@ -35,18 +35,18 @@ class Proxy(NamedTuple):
 
     @property
     def speaks_http(self) -> bool:
-        """Whether it reads requests; one for SOCKS only passes bytes on."""
+        """Reports whether the proxy handles HTTP requests; a SOCKS proxy only relays bytes."""
         return self.scheme != "socks5"
 
     @property
     def authorization(self) -> str:
-        """The value of the header; empty without a user."""
+        """Returns the value of the Proxy-Authorization header; empty without a user."""
         login = f"{self.user}:{self.password}".encode()
         return f"Basic {base64.b64encode(login).decode()}" if self.user else ""
 
 
 class Address(NamedTuple):
-    """Where a server is. `server_name` is what its certificate is for, where that is not the host."""
+    """Represents the address of a server. `server_name` is the name in its certificate, if that is not the host."""
 
     host: str
     port: int
@@ -55,19 +55,19 @@ class Address(NamedTuple):
 
     @property
     def authority(self) -> str:
-        """`host:port` as requests name it."""
+        """Returns `host:port` as in a request line."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 async def dial(address: Address, tls: ssl.SSLContext | None, seconds: float) -> Connection:
-    """Returns a new connection; TLS where a context is given. Raises `NotConnected` and `ProxyRefused`."""
+    """Opens a connection, with TLS if a context is given. Raises `NotConnected` and `ProxyRefused`."""
     try:
         async with asyncio.timeout(seconds):
             if address.proxy is None:
                 return await _connect(address.host, address.port, tls, address.server_name or address.host)
-            through = _through if address.proxy.speaks_http else _through_socks
-            return await through(address.proxy, address, tls)
-    except (OSError, TimeoutError, UnicodeError) as error:  # UnicodeError: a name that can be none
+            connect = _connect_via_http if address.proxy.speaks_http else _connect_via_socks
+            return await connect(address.proxy, address, tls)
+    except (OSError, TimeoutError, UnicodeError) as error:  # UnicodeError: an invalid host name
         raise NotConnected(address.host) from error
 
 
@@ -75,22 +75,19 @@ async def _connect(host: str, port: int, tls: ssl.SSLContext | None, server_name
     loop = asyncio.get_running_loop()
     name = server_name if tls else None
     connection = Connection(tls)
-    more: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     if isinstance(loop, asyncio.BaseEventLoop):
-        more["happy_eyeballs_delay"] = SECOND_FAMILY
+        options["happy_eyeballs_delay"] = HAPPY_EYEBALLS_DELAY
     else:
-        # uvloop knows no such delay; and a connection that is given up while it looks for the name leaves an error that nobody fetches
-        # ("Future exception was never retrieved"), so that the name is looked for before. An address is found without asking.
+        # uvloop has no such delay. And if a connection is cancelled while uvloop resolves the name, it logs "Future exception was never
+        # retrieved", so the name is resolved before. For an IP address this costs nothing.
         await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    await loop.create_connection(lambda: connection, host, port, ssl=tls, server_hostname=name, **more)
+    await loop.create_connection(lambda: connection, host, port, ssl=tls, server_hostname=name, **options)
     return connection
 
 
-async def _through(proxy: Proxy, address: Address, tls: ssl.SSLContext | None) -> Connection:
-    """Returns a connection by way of a proxy.
-
-    Requests without TLS are the proxy's own to pass on; for TLS it opens a tunnel (RFC 9110, 9.3.6).
-    """
+async def _connect_via_http(proxy: Proxy, address: Address, tls: ssl.SSLContext | None) -> Connection:
+    """Opens a connection through an HTTP proxy, which forwards requests without TLS and opens a tunnel for TLS (RFC 9110, 9.3.6)."""
     outer = ssl.create_default_context() if proxy.scheme == "https" else None
     try:
         connection = await _connect(proxy.host, proxy.port, outer, proxy.host)
@@ -109,9 +106,9 @@ async def _through(proxy: Proxy, address: Address, tls: ssl.SSLContext | None) -
     return inner
 
 
-async def _through_socks(proxy: Proxy, address: Address, tls: ssl.SSLContext | None) -> Connection:
-    """Returns a connection by way of a SOCKS5 proxy, which knows no HTTP: what goes over it is as without a proxy."""
-    from python_socks import ProxyError, ProxyTimeoutError, ProxyType  # 0.1 s to import, and few have such a proxy
+async def _connect_via_socks(proxy: Proxy, address: Address, tls: ssl.SSLContext | None) -> Connection:
+    """Opens a connection through a SOCKS5 proxy, which relays the same bytes as without a proxy."""
+    from python_socks import ProxyError, ProxyTimeoutError, ProxyType  # takes 0.1 s to import, and is rarely used
     from python_socks.async_.asyncio import Proxy as Socks
 
     try:

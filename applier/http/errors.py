@@ -1,14 +1,14 @@
-"""Why there is no answer."""
+"""Defines the errors of requests without a complete response."""
 
 from __future__ import annotations
 
 
 class HttpError(Exception):
-    """No answer, or none that is whole. Besides these, `OSError` and `TimeoutError` are raised as they come."""
+    """Reports a request without a complete response. Requests also raise `OSError` and `TimeoutError` as they occur."""
 
 
 class NotConnected(HttpError):
-    """No connection, so that nothing was sent. `__cause__` is why; `proxy` is where we were told to go first, as `host:port`."""
+    """Reports that no connection could be made, so that nothing was sent. `__cause__` is the reason; `proxy` is `host:port` of a proxy."""
 
     def __init__(self, host: str, proxy: str = "") -> None:
         super().__init__(host, proxy)
@@ -16,7 +16,7 @@ class NotConnected(HttpError):
 
 
 class ProxyRefused(HttpError):
-    """The proxy answered with this status when asked to connect us, so that nothing was sent."""
+    """Reports that the proxy refused to open a tunnel, so that nothing was sent."""
 
     def __init__(self, status: int) -> None:
         super().__init__(status)
@@ -24,11 +24,11 @@ class ProxyRefused(HttpError):
 
 
 class Ended(HttpError):
-    """The server ended the connection before its answer was complete."""
+    """Reports that the server closed the connection before its response was complete."""
 
     def __init__(self) -> None:
         super().__init__("it ended the connection")
 
 
 class Malformed(HttpError):
-    """What came is not HTTP, or is not encoded as we asked for."""
+    """Reports data that is not HTTP, or has an encoding that we did not request."""

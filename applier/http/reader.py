@@ -1,4 +1,4 @@
-"""Makes answers of the bytes that a server sends."""
+"""Parses the responses of a server."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import httptools
 from applier.http.errors import Malformed
 from applier.http.response import Headers
 
-GZIP_OR_ZLIB = zlib.MAX_WBITS | 32  # zlib finds out by itself which one it is
+GZIP_OR_ZLIB = zlib.MAX_WBITS | 32  # zlib detects which of the two it is
 WITHOUT_BODY = (204, 304)
 
 
 class Reader:
-    """Reads one answer after the other. `headed` when status and headers are known, `complete` when the body has come as well.
+    """Parses one response after the other. `headed` is set once status and headers are known, `complete` once the body is.
 
-    `keeps` says that the server leaves the connection open; `excess` that it sent more than was asked for.
+    `keeps` means that the server keeps the connection open; `excess`, that it sent more than one response.
     """
 
     __slots__ = ("_chunks", "_decompress", "_pairs", "_parser", "complete", "excess", "headed", "headers", "keeps", "size", "status")
@@ -28,7 +28,7 @@ class Reader:
         self.expect()
 
     def expect(self) -> None:
-        """Begins the next answer."""
+        """Begins the next response."""
         self.status, self.size = 0, 0
         self.headed = self.complete = self.keeps = False
         self.headers = Headers([])
@@ -37,7 +37,7 @@ class Reader:
         self._decompress: Any = None
 
     def feed(self, data: bytes) -> None:
-        """Takes what came. Raises `Malformed`."""
+        """Parses received data. Raises `Malformed`."""
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
@@ -47,20 +47,20 @@ class Reader:
             raise Malformed(str(cause) if isinstance(cause, zlib.error | Malformed) else str(error)) from None
 
     def end(self) -> bool:
-        """Takes note that the server has ended the connection; tells whether that is how this answer ends."""
+        """Handles the end of the connection; returns whether the response is complete, as one without a length is then."""
         has_length = "Content-Length" in self.headers or "Transfer-Encoding" in self.headers
         if self.headed and not self.complete and not has_length:
             self._finish()
         return self.complete
 
     def take(self) -> bytes:
-        """Returns what has come of the body since this was last asked."""
-        taken = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
+        """Returns the part of the body that was received since the last call."""
+        data = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
         self._chunks.clear()
         self.size = 0
-        return taken
+        return data
 
-    # What the parser calls.
+    # Callbacks of the parser.
 
     def on_message_begin(self) -> None:
         self.excess = self.excess or self.complete
@@ -71,7 +71,7 @@ class Reader:
 
     def on_headers_complete(self) -> None:
         status = self._parser.get_status_code()
-        if status < 200 or self.complete:  # an interim answer, or one that nobody asked for
+        if status < 200 or self.complete:  # an interim response, or one without a request
             return
         self.status, self.headed = status, True
         self.headers = Headers(self._pairs)

@@ -1,4 +1,4 @@
-"""An answer as the server gave it."""
+"""Represents a response and its headers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 
 class Headers(Mapping[str, str]):
-    """Headers by their name in any case. Most answers are asked for one header or none, so that nothing is prepared."""
+    """Maps header names, in any case, to values. Searches linearly: most responses are asked for one header or none."""
 
     __slots__ = ("pairs",)
 
@@ -15,15 +15,15 @@ class Headers(Mapping[str, str]):
         self.pairs = pairs
 
     def all(self, name: str) -> list[str]:
-        """Returns every value of a header that may come more than once."""
-        wanted = name.lower().encode()
-        return [value.decode("latin-1") for key, value in self.pairs if key.lower() == wanted]
+        """Returns all values of a header that may occur more than once."""
+        lowered = name.lower().encode()
+        return [value.decode("latin-1") for key, value in self.pairs if key.lower() == lowered]
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Returns a header as any mapping does; without an exception on the way, since most headers are not there."""
-        wanted = name.lower().encode()
+        """Returns a header, or the default. Unlike that of Mapping, raises no exception internally, since most headers are absent."""
+        lowered = name.lower().encode()
         for key, value in self.pairs:
-            if key.lower() == wanted:
+            if key.lower() == lowered:
                 return value.decode("latin-1")
         return default
 
@@ -41,7 +41,7 @@ class Headers(Mapping[str, str]):
 
 
 class Response(NamedTuple):
-    """A whole answer; `body` is decompressed."""
+    """Represents a complete response; `body` is decompressed."""
 
     status: int
     headers: Headers

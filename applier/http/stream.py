@@ -1,4 +1,4 @@
-"""An answer that is taken piece by piece as it comes."""
+"""Reads a response in chunks as they arrive."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from applier.http.response import Headers
 
 
 class Stream:
-    """The body of an answer whose status and headers are known. `silence` is how many seconds may pass without a byte.
+    """Reads the body of a response whose status and headers are known. `silence` is the longest time without a byte, in seconds.
 
-    It has a connection of its own, which ends with it: whoever takes a stream closes it.
+    A stream has a connection of its own, which `close` closes.
     """
 
     def __init__(self, connection: Connection, silence: float) -> None:
@@ -19,26 +19,26 @@ class Stream:
 
     @property
     def status(self) -> int:
-        """The status of the answer."""
+        """Returns the status of the response."""
         return self._connection.reader.status
 
     @property
     def headers(self) -> Headers:
-        """The headers of the answer."""
+        """Returns the headers of the response."""
         return self._connection.reader.headers
 
     async def chunk(self) -> bytes:
-        """Returns the next piece, of any size; nothing at the end. Raises `TimeoutError` on silence, and `HttpError` or `OSError`."""
+        """Returns the next chunk, of any size; empty at the end. Raises `TimeoutError` after silence, `HttpError` and `OSError`."""
         async with asyncio.timeout(self._silence):
             return await self._connection.chunk()
 
     async def read(self) -> bytes:
-        """Returns all that is left."""
-        pieces = []
-        while piece := await self.chunk():
-            pieces.append(piece)
-        return b"".join(pieces)
+        """Returns the rest of the body."""
+        chunks = []
+        while chunk := await self.chunk():
+            chunks.append(chunk)
+        return b"".join(chunks)
 
     def close(self) -> None:
-        """Ends the stream and its connection."""
+        """Closes the stream and its connection."""
         self._connection.abort()

@@ -121,7 +121,7 @@ async def test_what_comes_unasked_ends_an_idle_connection() -> None:
 
 async def test_an_old_connection_is_not_used_again(server: RawServer, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     await client.call(GET, SOON)
-    monkeypatch.setattr(client_module, "KEPT", 0.0)
+    monkeypatch.setattr(client_module, "KEEP_ALIVE", 0.0)
     await client.call(GET, SOON)
     assert len(server.heard) == 2
     while client.connections > 1:

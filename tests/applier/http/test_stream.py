@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from applier.http import Client, Ended, Malformed, Request
-from applier.http.connection import FULL
+from applier.http.connection import BUFFER_LIMIT
 
 from ..transport.scripted import raised
 from .raw_server import END, SILENCE, serving
@@ -88,11 +88,11 @@ async def test_the_server_waits_while_nobody_takes_what_has_come() -> None:
         client = Client(server.url)
         stream = await client.open(GET, SOON, SOON)
         reader = stream._connection.reader
-        while reader.size <= FULL:
+        while reader.size <= BUFFER_LIMIT:
             await asyncio.sleep(0)
         for _ in range(100):  # more turns than the rest would take to come
             await asyncio.sleep(0)
-        assert reader.size < 2 * FULL
+        assert reader.size < 2 * BUFFER_LIMIT
         assert len(await stream.read()) == 30_000_000
         await client.close()
 
