@@ -1,1 +1,1 @@
-"""A whole run: what is there is read, a plan made and carried out, and an account given. `pipeline` is its path from top to bottom."""
+"""Runs an apply or a diff as a whole: reads the cluster, plans, executes, prunes, waits and reports. `pipeline` has the sequence."""

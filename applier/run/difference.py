@@ -1,4 +1,4 @@
-"""What an apply would change, without applying."""
+"""Computes what an apply would change, without applying."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from applier.run.options import ApplyOptions
 
 
 class Difference(NamedTuple):
-    """One object as it is and as it would be; None where there is none (any more), and `merged` also where nobody can say."""
+    """Holds one object as it is and as it would be. None means no object; `merged` is also None if the result cannot be predicted."""
 
     step: Step
     live: Manifest | None
@@ -30,35 +30,35 @@ class Difference(NamedTuple):
 async def diff(graph: Graph, cluster: Cluster, options: ApplyOptions, *, ask_server: bool = False) -> list[Difference]:
     """Returns what an apply would change: one entry for each object in the order of writing, unchanged ones included.
 
-    What can be decided here is. The rest is a dry run of the server's, and with `ask_server` all that would be written is; what would not
-    be is not asked about, since an apply does not send it. Nor are Secrets whose ownership is taken over: that would have to be tried
-    with their values, which are not at hand. Steps take over what the server says. Values of Secrets are hidden. What the plan of a set
-    prunes comes last. Raises what `survey` does.
+    Results are computed here as far as possible. The others come from a dry run on the server; with `ask_server`, those of all objects that
+    would be written do. Objects that would not be written are never sent, nor are Secrets whose ownership is taken over: a dry run of
+    these would need their values, which are hidden here. Steps get the result of their dry run. Values of Secrets are hidden. The objects
+    that the plan of a set prunes come last. Raises what `survey` does.
     """
     state = await survey(graph, cluster, options)
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    results = {step.ref: _worked_out(step, state, now) for step in state.plan.steps if step.action in WRITTEN}
-    asked = [step for step in state.plan.steps if step.action in WRITTEN and (ask_server or step.unsure)]
-    if asked:
-        results |= await _ask(state, asked, results, cluster)
-    hold_back(state.plan)  # the server, and schemas, may have refused more
+    results = {step.ref: _predict(step, state, now) for step in state.plan.steps if step.action in WRITTEN}
+    uncertain = [step for step in state.plan.steps if step.action in WRITTEN and (ask_server or step.unsure)]
+    if uncertain:
+        results |= await _dry_run(state, uncertain, results, cluster)
+    hold_back(state.plan)  # again, since predictions and dry runs may have failed steps that others depend on
     return [_difference(step, state, results) for step in state.plan.steps]
 
 
-async def _ask(state: Survey, asked: list[Step], results: dict[Ref, Manifest | None], cluster: Cluster) -> dict[Ref, Manifest]:
-    """Asks the server what would be there, for the steps that it accepts; steps say what the server said."""
-    from applier.run.dry_run import settle, try_results, try_steps  # most runs of this need no request for an object, and start sooner
+async def _dry_run(state: Survey, steps: list[Step], results: dict[Ref, Manifest | None], cluster: Cluster) -> dict[Ref, Manifest]:
+    """Returns the results of a dry run on the server, for the steps that it accepts; updates the steps."""
+    from applier.run.dry_run import try_results, try_steps, update_step  # most diffs need no dry run, and start faster without
 
-    over = {step.ref: result for step in asked if (result := results[step.ref]) is not None and _takes_over(step, state)}
-    answers = await try_results(state.plan, over, state.graph, cluster)
-    answers |= await try_steps(state.plan, [step for step in asked if step.ref not in over], state.graph, cluster)
+    takeovers = {step.ref: result for step in steps if (result := results[step.ref]) is not None and _takes_over(step, state)}
+    answers = await try_results(state.plan, takeovers, state.graph, cluster)
+    answers |= await try_steps(state.plan, [step for step in steps if step.ref not in takeovers], state.graph, cluster)
     hidden = {ref: hide_secrets(answer) for ref, answer in answers.items()}
-    for step in asked:
+    for step in steps:
         live = state.plan.live.get(step.ref)
         if live is not None and step.ref in hidden and step.action is not Action.RECREATED:
             try:
-                settle(step, live, hidden[step.ref], state.schemas.get(Kind.of(state.graph.objects[step.ref].manifest)))
-            except Exception as error:  # as above, for one object only
+                update_step(step, live, hidden[step.ref], state.schemas.get(Kind.of(state.graph.objects[step.ref].manifest)))
+            except Exception as error:  # an object that cannot be compared must not hide the others
                 step.action, step.reason = Action.FAILED, f"cannot be compared: {type(error).__name__}: {error}"
     return hidden
 
@@ -75,33 +75,33 @@ def _difference(step: Step, state: Survey, results: dict[Ref, Manifest | None]) 
     return Difference(step, live, results.get(step.ref) if step.action in WRITTEN else live)
 
 
-def _worked_out(step: Step, state: Survey, now: str) -> Manifest | None:
-    """Returns the object as it would be. What its schema does not allow makes the step fail, with what the server would say."""
+def _predict(step: Step, state: Survey, now: str) -> Manifest | None:
+    """Returns the object as it would be; None if that cannot be predicted. A violation of the schema fails the step."""
     desired = state.graph.objects[step.ref]
     try:
         if is_secret(desired.manifest) and (schema := state.schemas.get(Kind.of(desired.manifest))) is not None:
-            check(schema, prepared(desired.manifest, schema))  # here, since hashes are texts whatever they stand for
+            check(schema, prepared(desired.manifest, schema))  # before values are hidden: a hash is a string, whatever type the value had
         return _merged(step, desired, state, now)
     except (Invalid, Misfit) as error:
         step.action, step.reason = Action.FAILED, f"the server would refuse it: {error}"
-    except Exception as error:  # whatever a strange object does to a comparison, it must not hide the others
+    except Exception as error:  # an object that cannot be compared must not hide the others
         step.action, step.reason = Action.FAILED, f"cannot be compared: {type(error).__name__}: {error}"
     return None
 
 
 def _merged(step: Step, desired: Desired, state: Survey, now: str) -> Manifest | None:
-    """Merges here; gives None when the server would have to be asked. Raises `Invalid`."""
+    """Merges without a request; None if only the server can. Raises `Invalid`."""
     intent, schema, live = state.plan.intent, state.schemas.get(Kind.of(desired.manifest)), state.plan.live.get(step.ref)
     if live is None or step.action is not Action.CONFIGURED:
-        wanted = hide_secrets(prepared(desired.manifest, schema))
+        created = hide_secrets(prepared(desired.manifest, schema))
         if schema is None:
-            return wanted if step.action is Action.CREATED else None
-        return merged(wanted, None, schema, manager=intent.manager, now=now)
+            return created if step.action is Action.CREATED else None
+        return merged(created, None, schema, manager=intent.manager, now=now)
     if schema is None or step.intent is None:
         return None
-    over = after_takeover(live, ownership_patch(live, intent.manager, intent.take_over))
-    may = {*intent.force, *desired.policy.force}
+    base = after_takeover(live, ownership_patch(live, intent.manager, intent.take_over))
+    force = {*intent.force, *desired.policy.force}
     try:
-        return merged(step.intent, over, schema, manager=intent.manager, now=now, force=may)
+        return merged(step.intent, base, schema, manager=intent.manager, now=now, force=force)
     except FieldConflict:
         return None

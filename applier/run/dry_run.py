@@ -1,4 +1,4 @@
-"""What the server would make of objects, asked by dry runs."""
+"""Tries steps on the server by dry runs."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ from applier.plan import Plan
 from applier.plan.reasons import RECREATE, what_differs
 from applier.ref import Kind, Manifest, Ref
 
-AT_ONCE = 16
-OURS = ("labels", "annotations", "finalizers", "ownerReferences")
-"""The metadata that an apply may change."""
+AT_ONCE = 16  # requests in flight
+
+APPLICABLE_METADATA = ("labels", "annotations", "finalizers", "ownerReferences")
+"""The fields of `metadata` that an apply may change."""
 
 
 async def try_steps(plan: Plan, steps: list[Step], graph: Graph, cluster: Cluster) -> dict[Ref, Manifest]:
-    """Lets the server try an apply of these steps, which take over what it says; what would be there, for those that it accepts."""
+    """Dry-runs these steps on the server and updates them; returns the resulting objects of those that it accepts."""
     answers: dict[Ref, Manifest] = {}
     trial = Plan(steps, plan.intent, live=plan.live, schemas=plan.schemas)
 
@@ -42,39 +43,39 @@ async def try_steps(plan: Plan, steps: list[Step], graph: Graph, cluster: Cluste
 
 
 async def try_results(plan: Plan, results: dict[Ref, Manifest], graph: Graph, cluster: Cluster) -> dict[Ref, Manifest]:
-    """Lets the server try what was worked out for objects whose ownership is taken over.
+    """Dry-runs the predicted results of objects whose ownership is taken over; returns the objects that the server accepts.
 
-    An apply cannot be tried there: it leaves what the other manager owns, since in a dry run nothing has been taken over. So the whole
-    result is, as a patch, and the server validates it and fills in its defaults. The answers are those that it accepts.
+    An apply cannot be tried for these: in a dry run nothing has been taken over, so that it would keep the fields of the other manager.
+    Instead the whole predicted result is sent as a JSON patch, which the server validates and defaults.
     """
     answers: dict[Ref, Manifest] = {}
     steps = {step.ref: step for step in plan.steps}
-    at_once = asyncio.Semaphore(AT_ONCE)
+    semaphore = asyncio.Semaphore(AT_ONCE)
 
-    async def one(ref: Ref, result: Manifest) -> None:
+    async def try_one(ref: Ref, result: Manifest) -> None:
         step = steps[ref]
         step.unsure = False
         try:
             resource = await cluster.resource(Kind.of(graph.objects[ref].manifest))
             patch = patch_to(plan.live[ref], result)
-            async with at_once:
+            async with semaphore:
                 answers[ref] = await cluster.patch(resource, ref.namespace, ref.name, patch, manager=plan.intent.manager, dry_run=True)
         except ClusterError as error:
-            fixed = is_immutable(error)
-            step.action, step.reason = (Action.HELD, f"{error}; {RECREATE}") if fixed else (Action.FAILED, str(error))
-        except Exception as error:  # one object's trouble ends no diff
+            immutable = is_immutable(error)
+            step.action, step.reason = (Action.HELD, f"{error}; {RECREATE}") if immutable else (Action.FAILED, str(error))
+        except Exception as error:  # an error of one object must not end the diff
             step.action, step.reason = Action.FAILED, f"cannot be tried: {type(error).__name__}: {error}"
 
-    await asyncio.gather(*(one(ref, result) for ref, result in results.items() if not is_secret(result)))
+    await asyncio.gather(*(try_one(ref, result) for ref, result in results.items() if not is_secret(result)))
     return answers
 
 
 def patch_to(live: Manifest, result: Manifest) -> list[dict[str, Any]]:
-    """Returns the JSON patch (RFC 6902) that makes an object what was worked out, apart from what only the server sets."""
+    """Returns the JSON patch (RFC 6902) from a live object to a predicted result, without fields that only the server sets."""
     names = [name for name in dict.fromkeys((*live, *result)) if name not in ("apiVersion", "kind", "metadata", "status")]
     patch = [change for name in names if (change := _change(f"/{name}", live.get(name), result.get(name)))]
     before, after = live["metadata"], result["metadata"]
-    return patch + [change for name in OURS if (change := _change(f"/metadata/{name}", before.get(name), after.get(name)))]
+    return patch + [change for name in APPLICABLE_METADATA if (change := _change(f"/metadata/{name}", before.get(name), after.get(name)))]
 
 
 def _change(path: str, old: Any, new: Any) -> dict[str, Any]:
@@ -83,8 +84,8 @@ def _change(path: str, old: Any, new: Any) -> dict[str, Any]:
     return {"op": "remove", "path": path} if new is None else {"op": "add", "path": path, "value": new}
 
 
-def settle(step: Step, live: Manifest, answer: Manifest, schema: Type | None) -> None:
-    """Makes a step say what really differs between an object and what the server answered; `answer` has its Secrets hidden."""
+def update_step(step: Step, live: Manifest, answer: Manifest, schema: Type | None) -> None:
+    """Sets the changes of a step to the differences between the live object and the server's answer, in which Secrets are hidden."""
     if schema is None:
         return
     owners = {change.path: change.owners for change in step.changes}

@@ -1,4 +1,4 @@
-"""Which cluster it is, so that a plan that was made for one is not carried out on another."""
+"""Identifies a cluster, so that a plan that was made for one is not executed on another."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from applier.errors import ClusterError, Forbidden, UnknownKind
 from applier.ref import Kind, uid_of
 
 NAMESPACE = "kube-system"
-"""Every cluster has it, it is made with the cluster, and nobody deletes it: its UID is what others call the cluster's ID, too."""
+"""Exists in every cluster from the beginning and is never deleted, so that its UID commonly serves as the cluster's ID."""
 
 
 async def identity_of(cluster: Cluster) -> str:
-    """Returns the UID of `kube-system`, as `uid:…`; where it may not be read, the server's address, as `server:…`.
+    """Returns the UID of `kube-system` as `uid:…`; without permission to read it, the server's address as `server:…`.
 
-    An address says less: one may lead to another cluster tomorrow, and a cluster may have several. It refuses too much rather than too
-    little. Raises `ClusterError` when the server cannot be asked.
+    An address is a weaker identity: it may lead to another cluster later, and a cluster may have several. Raises `ClusterError`.
     """
     try:
         live = await find(cluster, await cluster.resource(Kind("", "v1", "Namespace")), "", NAMESPACE)
@@ -24,7 +23,7 @@ async def identity_of(cluster: Cluster) -> str:
 
 
 class OtherCluster(ClusterError):
-    """A plan was made for another cluster than the one that it is to be carried out on."""
+    """Reports a plan that was made for another cluster."""
 
     def __init__(self, planned: str, now: str) -> None:
         super().__init__(f"the plan was made for another cluster ({planned}) than this one ({now}): plan again, or choose its context")

@@ -1,4 +1,4 @@
-"""What is there, as far as a graph is concerned, and what is to be done about it."""
+"""Reads the live state of a graph's objects, and plans from it."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from applier.plan import Plan, plan, save
 from applier.plan.holding import hold_back
 from applier.ref import Kind, Ref, names
 from applier.run.options import ApplyOptions
-from applier.run.refusals import check_places, check_record, name_sets
+from applier.run.refusals import check_namespaces, check_record, name_sets
 
 if TYPE_CHECKING:
     from applier.prune import OpenApplySet
 
 
 class Survey(NamedTuple):
-    """A plan, and what it was made from.
+    """Holds a plan with its inputs.
 
-    `given` is the graph that was given, and `graph` the one to be applied: with the label of the set where it is kept as one.
+    `given` is the caller's graph, and `graph` the one that is applied: for an ApplySet its objects have the label of the set.
     """
 
     plan: Plan
@@ -36,20 +36,20 @@ class Survey(NamedTuple):
 
     @property
     def approval(self) -> str:
-        """The hash that approves the deletes that are held for being too many; empty when there are none."""
+        """Returns the hash that approves deletions that exceed the limit; empty if there are none."""
         return self.applyset.approval if self.applyset else ""
 
     def save(self, *, cluster: str = "", namespace: str = "") -> bytes:
-        """Returns the plan, with the set, to be carried out later by `apply_saved`. No value of a Secret is in it.
+        """Serializes the plan and its ApplySet, without values of Secrets, for `apply_saved`.
 
-        `cluster` is the identity of the cluster (`identity_of`): with it, the plan is refused by any other. `namespace` is that of
-        manifests that name none, for whoever reads the same input again.
+        `cluster` is the identity of the cluster (`identity_of`); if given, the plan is refused for any other. `namespace` is that of
+        manifests without one, for reading the same input again.
         """
         return save(self.plan, self.given, self.applyset.form() if self.applyset else None, cluster=cluster, namespace=namespace)
 
 
 def wanted(graph: Graph) -> list[Wanted]:
-    """Returns what has to be read to plan a graph: its objects, and owners that are no part of it."""
+    """Returns the reads that planning a graph needs: its objects, and owners outside of it."""
     return by_place(_objects(graph))
 
 
@@ -64,19 +64,18 @@ def _objects(graph: Graph) -> Iterator[tuple[Kind, Ref]]:
 
 
 async def read(graph: Graph, cluster: Cluster) -> Snapshot:
-    """Reads what is there of a graph. Raises `ClusterError`."""
+    """Reads the live objects of a graph. Raises `ClusterError`."""
     return await read_once(cluster, wanted(graph))
 
 
 async def survey(graph: Graph, cluster: Cluster, options: ApplyOptions) -> Survey:
-    """Reads what is there and plans. Writes nothing.
+    """Reads the live state and plans, without writing.
 
-    What an apply would be refused for want of a namespace is a failed step here, and what would wait for something that fails is held.
-    What the plan of a set prunes comes last. Raises `ClusterError` when something cannot be read, `ApplySetError` when the set cannot
-    be used, and `Cycle`.
+    Steps for which the namespace is missing are failed, and steps that depend on failed ones are held. Prune steps come last. Raises
+    `ClusterError` if the live state cannot be read, `ApplySetError` if the set cannot be used, and `Cycle`.
     """
     result = await read_and_plan(graph, cluster, options)
-    await check_places(result.plan, cluster)
+    await check_namespaces(result.plan, cluster)
     hold_back(result.plan)
     if result.applyset:
         await check_record(result.applyset, cluster)
@@ -84,9 +83,9 @@ async def survey(graph: Graph, cluster: Cluster, options: ApplyOptions) -> Surve
 
 
 async def read_and_plan(graph: Graph, cluster: Cluster, options: ApplyOptions) -> Survey:
-    """Surveys for whoever goes on to write, and is told by the server then what it refuses.
+    """Reads and plans as `survey`, but without the checks that an apply leaves to the server.
 
-    One kind that may not be read does not stop the others: its objects are failed steps.
+    A kind that cannot be read, for want of permission, fails only the steps of its own objects.
     """
     given, opened = graph, None
     if options.applyset:

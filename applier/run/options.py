@@ -1,4 +1,4 @@
-"""What an apply is asked for."""
+"""Configures an apply."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WaitFor:
-    """Afterwards it is waited until all objects are ready, by built-in rules and these, for so many seconds."""
+    """Configures the wait after an apply: until all objects are ready by built-in rules and these, for so many seconds at most."""
 
     seconds: float
     rules: Sequence[Rule] = ()
@@ -24,11 +24,11 @@ class WaitFor:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ApplyOptions(ExecuteOptions):
-    """What an apply is asked for, in the words of kubectl's flags where it has them.
+    """Configures an apply, with the names of kubectl's flags where it has them.
 
-    Objects are written under `field_manager`, and only where something differs. `force_conflicts` names managers whose fields may be
-    taken (`*`: all), `take_over` those whose ownership becomes ours. With `applyset` the graph is kept as a recorded set and pruned.
-    Pruning and waiting come after all is written, and only if all of it was.
+    Objects are written under `field_manager`, and only if they differ. `force_conflicts` names managers whose fields may be taken
+    (`*`: all), `take_over` those whose ownership becomes ours. With `applyset` the graph is applied as an ApplySet, and pruned. Pruning
+    and waiting follow only if all objects were written.
     """
 
     field_manager: str
@@ -40,5 +40,5 @@ class ApplyOptions(ExecuteOptions):
 
     @property
     def intent(self) -> Intent:
-        """The same in the words of a plan."""
+        """Returns the options that planning needs."""
         return Intent(self.field_manager, self.force_conflicts, self.take_over)

@@ -1,6 +1,6 @@
-"""The path of an apply, from top to bottom: read what is there and plan, write in waves, prune, wait, report.
+"""Runs an apply from beginning to end: read the live state, plan, write in waves, prune, wait, report.
 
-A plan that was kept takes the same path; it is not made anew but held against what is there, and refused where that has moved.
+A saved plan takes the same path; instead of planning, it is checked against the live state, and refused if that has changed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from applier.wait import wait_ready
 
 
 class OutOfDate(ApplierError):
-    """A saved plan that no longer holds; `reasons` has every one."""
+    """Reports a saved plan that no longer matches the live state; `reasons` holds every difference."""
 
     def __init__(self, reasons: list[str]) -> None:
         self.reasons = reasons
@@ -37,25 +37,25 @@ class OutOfDate(ApplierError):
 async def apply(graph: Graph, cluster: Cluster, options: ApplyOptions) -> Report:
     """Makes the cluster equal to the graph.
 
-    A run that is stopped ends early with a report of what was done. Raises only what makes a run impossible, before anything is
-    written: `ClusterError` when what is there cannot be read, `ApplySetError`, and `Cycle`.
+    A run that is stopped ends early with a report of what was done. Raises only before anything is written: `ClusterError` if the live
+    state cannot be read, `ApplySetError`, and `Cycle`.
     """
     account = Account(cluster, options.sink)
     survey = await read_and_plan(graph, cluster, options)
-    report = await _carry_out(survey.plan, survey.graph, survey.applyset, account, options)
+    report = await _execute(survey.plan, survey.graph, survey.applyset, account, options)
     await _wait(report, survey.graph, survey.applyset, account, options.wait, options)
     return _closed(account, report)
 
 
 async def apply_saved(saved: SavedPlan, cluster: Cluster, options: ExecuteOptions | None = None, wait: WaitFor | None = None) -> Report:
-    """Carries out a plan that was made earlier, only on the cluster that it was made for, and only over what it was decided on.
+    """Executes a saved plan, only on the cluster that it was made for, and only on the versions of objects that it was decided on.
 
-    Raises `OutOfDate`, with every reason, before anything is written; `OtherCluster`; `BadPlan` and `ApplySetError` when its set cannot
+    Raises, before anything is written: `OutOfDate` with every reason, `OtherCluster`, and `BadPlan` or `ApplySetError` if its set cannot
     be used.
     """
     options = replace(options or ExecuteOptions(), exact=True)
     account = Account(cluster, options.sink)
-    # What is to be created is nowhere either on another cluster, so that no object would tell the difference.
+    # Objects to be created are missing on any other cluster as well, so that comparing objects would not reveal the wrong one.
     if saved.cluster and (now := await identity_of(cluster)) != saved.cluster:
         raise OtherCluster(saved.cluster, now)
     opened = await OpenApplySet.open_saved(saved, cluster) if saved.applyset else None
@@ -68,23 +68,23 @@ async def apply_saved(saved: SavedPlan, cluster: Cluster, options: ExecuteOption
     if opened:
         opened.hold(saved)
     for step in saved.plan.steps:
-        if step.action is Action.FAILED:  # it is not tried, and why it would have failed may be over
+        if step.action is Action.FAILED:  # it is not tried, although the cause of its failure may be gone
             step.reason = f"was planned to fail: {step.reason}; plan again if that is no longer so"
-    report = await _carry_out(saved.plan, graph, opened, account, options)
+    report = await _execute(saved.plan, graph, opened, account, options)
     await _wait(report, graph, opened, account, wait, options)
     return _closed(account, report)
 
 
-async def _carry_out(plan: Plan, graph: Graph, opened: OpenApplySet | None, account: Account, options: ExecuteOptions) -> Report:
-    """Writes what the plan says. Of a set, the record is made wide enough before, and what is no longer wanted goes afterwards."""
+async def _execute(plan: Plan, graph: Graph, opened: OpenApplySet | None, account: Account, options: ExecuteOptions) -> Report:
+    """Executes the writes of a plan. For an ApplySet, widens its record before and prunes afterwards."""
     writes = plan.writes(graph)
     prunes = opened.steps if opened else []
     account.planned(writes.counts() + Counter(step.action for step in prunes), len(writes.waves()))
-    # Before the first member, and for all of them at once: who dies in between leaves a record that names kinds without members, and the
-    # next run makes it true. The other way round, members would be in the cluster that no record leads to.
+    # The record is widened for all members before the first is written: a crash then leaves a record that names kinds without members,
+    # which the next run corrects. The other way round it would leave members that no record leads to.
     first: list[Outcome] = []
     if opened and not options.dry_run:
-        first = await _make_home(writes, graph, opened, account.cluster, options)
+        first = await _create_record_namespace(writes, graph, opened, account.cluster, options)
         writes = replace(writes, steps=[step for step in writes.steps if all(step is not outcome.step for outcome in first)])
         if not any(outcome.action in UNDONE for outcome in first):
             await opened.widen()
@@ -98,23 +98,25 @@ async def _carry_out(plan: Plan, graph: Graph, opened: OpenApplySet | None, acco
     return report
 
 
-async def _make_home(plan: Plan, graph: Graph, opened: OpenApplySet, cluster: Cluster, options: ExecuteOptions) -> list[Outcome]:
-    """Makes the namespace in which the record stands, where the graph makes it; what became of it, and of all else if that failed.
+async def _create_record_namespace(
+    plan: Plan, graph: Graph, opened: OpenApplySet, cluster: Cluster, options: ExecuteOptions
+) -> list[Outcome]:
+    """Creates the namespace of the set's record if it is a member itself; returns its outcome, and if that failed, those of all others.
 
-    It is the one member that is written before the record can be: who dies in between leaves a namespace that the record does not name
-    yet, and the next run, which wants it as well, names it.
+    It is the only member that is written before the record. A crash in between leaves a namespace that the record does not name yet; the
+    next run, which has it as a member as well, names it.
     """
-    home = Ref(*NAMESPACE, "", opened.options.applyset.namespace)
-    steps = [step for step in plan.steps if step.ref == home and step.action is Action.CREATED]
+    namespace = Ref(*NAMESPACE, "", opened.options.applyset.namespace)
+    steps = [step for step in plan.steps if step.ref == namespace and step.action is Action.CREATED]
     outcomes = await execute(Plan(steps, plan.intent, live=plan.live, schemas=plan.schemas), graph, cluster, options) if steps else []
     if not any(outcome.action in UNDONE for outcome in outcomes):
         return outcomes
     fate = "failed" if outcomes[0].action is Action.FAILED else "is held"
     for step in plan.steps:
-        if step.ref != home:
+        if step.ref != namespace:
             held = Outcome(step, step.action, step.reason, step.uid)
             if step.action in WRITTEN:
-                held.action, held.reason = Action.HELD, f"waits for {home}, in which the record of the set stands and which {fate}"
+                held.action, held.reason = Action.HELD, f"waits for {namespace}, in which the record of the set stands and which {fate}"
             options.sink(Finished(held))
             outcomes.append(held)
     return outcomes
@@ -123,7 +125,7 @@ async def _make_home(plan: Plan, graph: Graph, opened: OpenApplySet, cluster: Cl
 async def _wait(
     report: Report, graph: Graph, opened: OpenApplySet | None, account: Account, wait: WaitFor | None, options: ExecuteOptions
 ) -> None:
-    """Waits until all is ready, if all was done, and no longer once the run is to end; the report says what came of it."""
+    """Waits until all objects are ready, if all were written and unless the run is stopped; adds the result to the report."""
     if wait is None or options.dry_run or options.stop.is_cancelled or not report.ok:
         return
     manifests = [desired.manifest for desired in graph.objects.values()]
@@ -132,10 +134,10 @@ async def _wait(
     try:
         waited = await options.stop.unless(waiting)
     except ClusterError as error:
-        report.troubles.append(str(error))
+        report.errors.append(str(error))
         return
     if waited is None:
-        report.troubles.append("the run was stopped before everything was ready")
+        report.errors.append("the run was stopped before everything was ready")
     else:
         report.waited = waited
 

@@ -1,7 +1,6 @@
-"""What an apply would be refused, or is held for, as only the cluster can say: places that are missing, and the names of other sets.
+"""Predicts refusals that only the cluster's state reveals: namespaces that are missing or being deleted; and names the sets in conflicts.
 
-Objects of a namespace that is missing, or is being deleted, are refused. An apply is told so by the server, object by object. Who only
-looks would be told that all of them are created.
+An apply learns of a missing namespace from the server, object by object. A plan or diff would report all of its objects as created.
 """
 
 from __future__ import annotations
@@ -22,61 +21,60 @@ from applier.ref import NAMESPACE, Kind, Manifest, Ref, is_being_deleted
 if TYPE_CHECKING:
     from applier.prune import OpenApplySet
 
-MADE = frozenset({Action.CREATED, Action.RECREATED})
+CREATES = frozenset({Action.CREATED, Action.RECREATED})
 
 
-async def check_places(plan: Plan, cluster: Cluster) -> None:
-    """Lets the steps fail for which there is no place, with the server's reasons.
+async def check_namespaces(plan: Plan, cluster: Cluster) -> None:
+    """Fails the steps that create objects in namespaces that are missing or being deleted, with the server's reason.
 
-    A namespace that is in the plan itself is a place: it comes first, and when it fails, what is in it waits for it. Where a namespace may
-    not be read, nothing is said about it. Raises `ClusterError` when one cannot be read for another reason.
+    A namespace in the plan itself counts as existing: it comes first, and if it fails, its objects are held. One that we may not read
+    counts as existing, too. Raises `ClusterError` for any other error of reading it.
     """
     planned = {step.ref.name for step in plan.steps if step.ref[:2] == NAMESPACE}
-    made = [step for step in plan.steps if step.action in MADE and step.ref.namespace and step.ref.namespace not in planned]
-    if made:
-        why = await no_places({step.ref.namespace for step in made}, cluster)
-        _fail(made, why)
+    creates = [step for step in plan.steps if step.action in CREATES and step.ref.namespace and step.ref.namespace not in planned]
+    if creates:
+        _fail(creates, await unusable_namespaces({step.ref.namespace for step in creates}, cluster))
 
 
-def _fail(made: Iterable[Step], why: dict[str, str]) -> None:
-    for step in made:
-        if reason := why.get(step.ref.namespace):
+def _fail(steps: Iterable[Step], reasons: dict[str, str]) -> None:
+    for step in steps:
+        if reason := reasons.get(step.ref.namespace):
             step.action, step.reason, step.unsure = Action.FAILED, reason, False
 
 
-async def no_places(names: Collection[str], cluster: Cluster) -> dict[str, str]:
-    """Returns why nothing can be made in these namespaces, by name; those that are as they should be, or may not be read, are not in it."""
+async def unusable_namespaces(names: Collection[str], cluster: Cluster) -> dict[str, str]:
+    """Returns, by name, why nothing can be created in those of these namespaces that are missing or being deleted."""
     resource = await cluster.resource(Kind("", "v1", "Namespace"))
     live = await (_listed if len(names) > FEW else _read)(names, resource, cluster)
-    return {name: why for name, one in live.items() if (why := _why_not(name, one))}
+    return {name: reason for name, found in live.items() if (reason := _why_unusable(name, found))}
 
 
 async def _listed(names: Collection[str], resource: Resource, cluster: Cluster) -> dict[str, Manifest | None]:
     try:
         listing = await cluster.list(resource)
-    except Forbidden:  # a role may allow to read single ones
+    except Forbidden:  # a role may allow `get` and not `list`
         return await _read(names, resource, cluster)
-    there = {Ref.of(manifest).name: manifest for manifest in listing.items}
-    return {name: there.get(name) for name in names}
+    existing = {Ref.of(manifest).name: manifest for manifest in listing.items}
+    return {name: existing.get(name) for name in names}
 
 
 async def _read(names: Collection[str], resource: Resource, cluster: Cluster) -> dict[str, Manifest | None]:
-    at_once = asyncio.Semaphore(AT_ONCE)
+    semaphore = asyncio.Semaphore(AT_ONCE)
     live: dict[str, Manifest | None] = {}
 
-    async def one(name: str) -> None:
-        async with at_once:
+    async def read_one(name: str) -> None:
+        async with semaphore:
             try:
                 live[name] = await find(cluster, resource, "", name)
             except Forbidden:
                 return
 
-    await asyncio.gather(*map(one, sorted(names)))
+    await asyncio.gather(*map(read_one, sorted(names)))
     return live
 
 
-def _why_not(name: str, live: Manifest | None) -> str:
-    """Says why not, in the words in which a refusal of the server is told."""
+def _why_unusable(name: str, live: Manifest | None) -> str:
+    """Returns why nothing can be created in a namespace, as the server's refusal is reported; empty if something can."""
     if live is None:
         return f"namespace {name!r} does not exist"
     if is_being_deleted(live):
@@ -85,21 +83,21 @@ def _why_not(name: str, live: Manifest | None) -> str:
 
 
 async def check_record(opened: OpenApplySet, cluster: Cluster) -> None:
-    """Raises `ApplySetError` when the record of a new set could not be made."""
+    """Raises `ApplySetError` if the record of a new set could not be created."""
     parent = opened.options.applyset.parent
     if Ref(*NAMESPACE, "", parent.namespace) in opened.graph.objects:
-        return  # it is made before the record
-    if opened.is_new and parent.namespace and (why := await no_places([parent.namespace], cluster)):
+        return  # it is created before the record
+    if opened.is_new and parent.namespace and (reasons := await unusable_namespaces([parent.namespace], cluster)):
         from applier.prune import ApplySetError  # only for sets
 
-        raise ApplySetError(f"the record of the set, {parent}, could not be made: {why[parent.namespace]}")
+        raise ApplySetError(f"the record of the set, {parent}, could not be made: {reasons[parent.namespace]}")
 
 
 async def name_sets(plan: Plan, cluster: Cluster) -> None:
-    """Puts the name of the record where a reason has the id of another set. No request when nothing is held for one.
+    """Replaces the id of another set in the reasons of held steps by the name of its record. Costs no request without such steps.
 
-    A label has only the id, which is a hash, and people know the record by its name. Records are looked for among Secrets and
-    ConfigMaps of the members' own namespaces, where nearly all are. What may not be read or is not there leaves the id.
+    The label of a member has only the id, a hash, while people know the record by name. Records are searched for among the Secrets and
+    ConfigMaps of the members' namespaces, where nearly all are. If none is found or readable, the id stays.
     """
     held: dict[tuple[str, str], list[Step]] = {}
     for step in plan.steps:

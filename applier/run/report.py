@@ -1,4 +1,4 @@
-"""What a run came to."""
+"""Reports the results of a run."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from applier.wait.ready import Waited
 
 @dataclass(slots=True, eq=False)
 class Report:
-    """What became of each object, those that were pruned last.
+    """Holds the outcome of each object, pruned ones last.
 
-    `requests` counts what was sent, by verb and plural; `seconds` is wall time. `waited` says of each object that was waited for whether
-    it is ready. `troubles` are what went wrong with the run itself after objects were written, and `approval` is the hash that approves
-    deletes that were held for being too many.
+    `requests` counts the requests of the run, by verb and plural; `seconds` is wall time. `waited` holds the readiness of each object that
+    was waited for. `errors` are those of the run itself after objects were written; `approval` is the hash that approves deletions that
+    were held because they exceed the limit.
     """
 
     outcomes: list[Outcome]
     seconds: float = 0.0
     requests: Counter[tuple[str, str]] = field(default_factory=Counter)
     waited: list[Waited] = field(default_factory=list)
-    troubles: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
     approval: str = ""
 
     @property
     def counts(self) -> Counter[Action]:
-        """How many objects ended as what."""
+        """Counts the objects by final action."""
         return Counter(outcome.action for outcome in self.outcomes)
 
     @property
     def ok(self) -> bool:
-        """Whether everything is as it was wanted, and ready where that was waited for."""
+        """Reports whether all objects are in their desired state, and ready if that was waited for."""
         return not self.problems()
 
     def problems(self) -> dict[str, list[Ref]]:
-        """Returns what went wrong, each reason once, with all objects that it concerns: failed, then held, then not ready."""
+        """Returns the problems of the run, each reason once, with its objects: failed, then held, then not ready."""
         undone = [outcome for outcome in self.outcomes if outcome.action in UNDONE]
-        problems: dict[str, list[Ref]] = {trouble: [] for trouble in self.troubles}
+        problems: dict[str, list[Ref]] = {error: [] for error in self.errors}
         for outcome in sorted(undone, key=lambda outcome: outcome.action is Action.HELD):
             problems.setdefault(outcome.reason, []).append(outcome.step.ref)
         for waited in self.waited:

@@ -31,7 +31,7 @@ def run_report(report: Report) -> dict[str, Any]:
     value = outcomes_report(report.outcomes)
     waiting = [waited for waited in report.waited if waited.reason]
     value["notReady"] = [{**ref_value(waited.ref), "reason": waited.readiness.reason} for waited in waiting]
-    value |= {"troubles": report.troubles, "approval": report.approval}
+    value |= {"troubles": report.errors, "approval": report.approval}
     return {key: part for key, part in value.items() if part not in ("", []) or key == "objects"}
 
 

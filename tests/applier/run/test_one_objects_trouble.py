@@ -60,7 +60,7 @@ async def test_a_diff_goes_on_when_one_object_cannot_be_worked_out(monkeypatch: 
 async def test_a_diff_goes_on_when_an_answer_cannot_be_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     from applier.run import dry_run
 
-    monkeypatch.setattr(dry_run, "settle", faulty(dry_run.settle, 1))
+    monkeypatch.setattr(dry_run, "update_step", faulty(dry_run.update_step, 1))
     steps = {one.step.ref.name: one.step for one in await diff(GRAPH, cluster(), ApplyOptions("me"), ask_server=True)}
     assert steps["b"].action is Action.CONFIGURED
     assert steps["a"].action is Action.FAILED

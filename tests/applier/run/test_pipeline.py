@@ -198,7 +198,7 @@ async def test_a_watch_that_is_refused_is_told_and_hides_nothing() -> None:
     cluster = memory()
     cluster.fail("list", DENIED)
     report = await run(cluster, desired("a"), wait=WaitFor(5))
-    assert (said(report.outcomes), report.troubles) == ("a=created", ["admission refused it"])
+    assert (said(report.outcomes), report.errors) == ("a=created", ["admission refused it"])
 
 
 # Stopping.
@@ -221,7 +221,7 @@ async def test_a_run_that_is_stopped_while_it_waits_ends_at_once() -> None:
 
     cluster.before = stop_at_list
     report = await run(cluster, desired("p", "Pod"), wait=WaitFor(60), stop=stop)
-    assert (said(report.outcomes), report.troubles) == ("p=created", ["the run was stopped before everything was ready"])
+    assert (said(report.outcomes), report.errors) == ("p=created", ["the run was stopped before everything was ready"])
 
 
 # Saved plans.

@@ -96,8 +96,8 @@ class ApplyRun:
             if waited.reason:
                 not_ready.add(waited.ref, waited.reason)
         not_ready.end()
-        for trouble in report.troubles:
-            say(trouble)
+        for error in report.errors:
+            say(error)
         if report.ok:
             return DONE
         return self.ended.code or ERROR
