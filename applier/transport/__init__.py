@@ -1,4 +1,4 @@
-"""Requests to a Kubernetes API server: raw objects by orjson over `applier.http`, with kubeconfigs, retries and discovery."""
+"""Implements a cluster by requests to a Kubernetes API server: raw objects over `applier.http`, with kubeconfigs, retries and discovery."""
 
 from applier.transport.api_cluster import ApiCluster
 from applier.transport.connect import Terminated, connect, connect_to, run

@@ -1,4 +1,4 @@
-"""A cluster behind a Kubernetes API server."""
+"""Implements `applier.cluster.Cluster` by requests to a Kubernetes API server."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ APPLY, JSON_PATCH, MERGE_PATCH = "application/apply-patch+yaml", "application/js
 
 CREATED = 201
 
-UNASKED = "Ignore"
-"""For applies: the server refuses unknown fields of them by itself, when it types them. To validate would mean to parse everything once
-more, for 15 % of the CPU that an apply takes there, and to find nothing but keys that stand twice, which no dict has."""
+APPLY_VALIDATION = "Ignore"
+"""The `fieldValidation` of applies, whose unknown fields the server refuses anyway when it converts them to typed values. Strict validation
+would parse the body once more, which takes 15 % of an apply's CPU there, and only find duplicate keys, which a dict cannot have."""
 
 Warn = Callable[[Ref, str], None]
-"""Takes what the server warns of when an object is written: deprecated versions, unknown fields, and so on."""
+"""Receives the server's warnings about an object that is written: deprecated versions, unknown fields, and so on."""
 
 
-def unheard(ref: Ref, warning: str) -> None:
-    """Drops warnings, for whoever wants none."""
+def ignore_warning(ref: Ref, warning: str) -> None:
+    """Drops a warning; the default `Warn`."""
 
 
 class ApiCluster:
-    """Implements `applier.cluster.Cluster`. Used inside one event loop; `close` ends its connections."""
+    """Implements `Cluster` for one API server, inside one event loop. `close` closes its connections."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class ApiCluster:
         user_agent: str = "applier",
         cache_dir: Path | None = None,
         sink: Sink = nowhere,
-        warn: Warn = unheard,
+        warn: Warn = ignore_warning,
         validation: str = "Strict",
         retries: Retries | None = None,
         trace: Trace = untraced,
@@ -67,20 +67,20 @@ class ApiCluster:
 
     @property
     def requests(self) -> Counter[tuple[str, str]]:
-        """How many requests were sent, by verb and plural name; each try counts."""
+        """Returns how many requests were sent, by verb and plural name; each try counts."""
         return self.wire.requests
 
     @property
     def throttled(self) -> int:
-        """How many answers asked us to slow down."""
+        """Returns how many requests the server has throttled (429)."""
         return self.wire.throttled
 
     async def close(self) -> None:
-        """Ends all connections."""
+        """Closes all connections."""
         await self.wire.close()
 
     async def version(self) -> dict[str, str]:
-        """Returns the server's version, as `/version` gives it: `major`, `minor`, `gitVersion`…"""
+        """Returns the server's `/version` document: `major`, `minor`, `gitVersion`…"""
         return _object(await self.wire.call(ApiRequest("get", "version"), "GET", "/version"))
 
     async def resource(self, kind: Kind) -> Resource:
@@ -92,15 +92,15 @@ class ApiCluster:
         return (await self.discovery.all()).preferred()
 
     async def await_established(self, kinds: Iterable[Kind], timeout: float = 30.0) -> None:
-        """Returns once the server serves these kinds, whose definitions may just have been made. `timeout` in seconds.
+        """Waits until the server serves these kinds, whose definitions may just have been created. `timeout` is in seconds.
 
-        Raises `UnknownKind` that names what is missing and why.
+        Raises `UnknownKind` with each missing kind and why.
         """
         if await await_established(self, self.discovery, kinds, timeout):
             self.openapi.forget()
 
     async def schemas(self, kinds: Iterable[Kind]) -> Any:
-        """Returns the schemas of these kinds: `get(kind)` gives an `applier.decision` type, or None where its schema cannot be had."""
+        """Returns the `applier.decision.Schemas` of these kinds. A kind whose schema is not available is missing in it."""
         return await self.openapi.schemas(kinds)
 
     async def get(self, resource: Resource, namespace: str, name: str) -> Manifest:
@@ -115,10 +115,10 @@ class ApiCluster:
     def watch(
         self, resource: Resource, namespace: str = "", *, labels: str = "", resource_version: str = "", initial: bool = False
     ) -> AsyncGenerator[WatchEvent, None]:
-        """Changes since a version, or with `initial` the state first, until the server ends the stream.
+        """Yields the changes since a version, or with `initial` the state first, until the server ends the stream.
 
-        Whoever stops early closes the iterator (`contextlib.aclosing`), or its connection stays until it is collected. Raises `Expired`
-        when the version is too old, and `Unreachable` when the stream breaks or stalls.
+        A caller that stops early has to close the iterator (`contextlib.aclosing`), or its connection stays open until it is collected.
+        Raises `Expired` if the version is too old, and `Unreachable` if the stream breaks or stalls.
         """
         path = _path(resource, namespace)
         if initial:
@@ -136,27 +136,29 @@ class ApiCluster:
         subresource: str = "",
         on_created: Callable[[], None] | None = None,
     ) -> Manifest:
-        """Applies on the server's side; gives the object as it is then.
+        """Applies a manifest (server-side apply); returns the resulting object.
 
-        Fields that the server does not know are `Invalid`, whatever `validation` is. Raises `FieldConflict`, `Invalid` and the
-        rest. Repeated when its fate is unknown: applying twice is as good as once.
+        Raises `FieldConflict`, `Invalid` and other errors; unknown fields are `Invalid` whatever `validation` is. Being idempotent,
+        an apply is retried when no answer came, unless the manifest has a resourceVersion.
         """
         namespace, name = _names(manifest)
-        request = ApiRequest("patch", resource.plural, _ref(resource, namespace, name), not _versioned(manifest), manifest)
-        path = _path(resource, namespace, name, subresource) + _query(manager, UNASKED, dry_run, force)
-        answer = self._heard(request, await self.wire.call(request, "PATCH", path, body=_json(manifest), content_type=APPLY))
+        request = ApiRequest("patch", resource.plural, _ref(resource, namespace, name), not _has_version(manifest), manifest)
+        path = _path(resource, namespace, name, subresource) + _query(manager, APPLY_VALIDATION, dry_run, force)
+        answer = self._with_warnings(request, await self.wire.call(request, "PATCH", path, body=_json(manifest), content_type=APPLY))
         if on_created and (answer.status == CREATED or answer.unsure):
             on_created()
         return _object(answer)
 
     async def create(self, resource: Resource, manifest: Manifest, *, manager: str, dry_run: bool = False) -> Manifest:
-        """Makes an object. Raises `AlreadyExists`; and `Unreachable` with `maybe_done` when it exists after a try of unknown fate,
-        because then nobody knows who made it."""
+        """Creates an object. Raises `AlreadyExists`.
+
+        If no answer came to a first try and the object exists then, it is not known who created it: `Unreachable` with `maybe_done`.
+        """
         namespace, name = _names(manifest)
         request = ApiRequest("create", resource.plural, _ref(resource, namespace, name), bool(name), manifest)
         path = _path(resource, namespace) + _query(manager, self.validation, dry_run)
         try:
-            return _object(self._heard(request, await self.wire.call(request, "POST", path, body=_json(manifest))))
+            return _object(self._with_warnings(request, await self.wire.call(request, "POST", path, body=_json(manifest))))
         except Uncertain as error:
             if isinstance(error.error, AlreadyExists):
                 raise Unreachable(
@@ -167,16 +169,16 @@ class ApiCluster:
     async def patch(
         self, resource: Resource, namespace: str, name: str, patch: Any, *, manager: str = "", subresource: str = "", dry_run: bool = False
     ) -> Manifest:
-        """Sends a JSON patch when `patch` is a list, a merge patch when it is a map.
+        """Sends a JSON patch if `patch` is a list, a merge patch if it is a map.
 
-        A JSON patch is not repeated when its fate is unknown: `Unreachable` with `maybe_done`.
+        A JSON patch is not idempotent: if no answer came, it is not retried and raises `Unreachable` with `maybe_done`.
         """
         is_merge = isinstance(patch, dict)
-        harmless = is_merge and not _versioned(patch)
-        request = ApiRequest("patch", resource.plural, _ref(resource, namespace, name), harmless, patch)
+        idempotent = is_merge and not _has_version(patch)
+        request = ApiRequest("patch", resource.plural, _ref(resource, namespace, name), idempotent, patch)
         path = _path(resource, namespace, name, subresource) + _query(manager, self.validation, dry_run)
         kind = MERGE_PATCH if is_merge else JSON_PATCH
-        return _object(self._heard(request, await self.wire.call(request, "PATCH", path, body=_json(patch), content_type=kind)))
+        return _object(self._with_warnings(request, await self.wire.call(request, "PATCH", path, body=_json(patch), content_type=kind)))
 
     async def delete(
         self,
@@ -189,14 +191,14 @@ class ApiCluster:
         propagation: str = "Background",
         dry_run: bool = False,
     ) -> Manifest | None:
-        """Deletes the object with this UID and no other. Raises `WriteConflict` when another one has the name, `NotFound` when none.
+        """Deletes the object with this UID and no other; returns the object while it is terminating, None once it is gone.
 
-        After a try of unknown fate, both of these mean that it is gone. A namespace that is being deleted already is left to that. Gives
-        the object while it is being deleted, None when it is gone.
+        Raises `WriteConflict` if another object has the name, `NotFound` if there is none. After a try without an answer both mean that
+        the object is gone. A namespace that is terminating already is no error.
         """
         request = ApiRequest("delete", resource.plural, _ref(resource, namespace, name))
-        wanted = {"uid": uid} | ({"resourceVersion": resource_version} if resource_version else {})
-        options = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": propagation, "preconditions": wanted}
+        preconditions = {"uid": uid} | ({"resourceVersion": resource_version} if resource_version else {})
+        options = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": propagation, "preconditions": preconditions}
         if dry_run:
             options["dryRun"] = ["All"]
         try:
@@ -206,15 +208,15 @@ class ApiCluster:
                 return None
             raise error.error from None
         except WriteConflict as error:
-            if resource.plural != "namespaces" or not _ending(error):
+            if resource.plural != "namespaces" or not _is_terminating(error):
                 raise
             return await find(self, resource, namespace, name)
-        # Of what is gone at once the server shows a Status, or for some kinds the object as it was last: without a deletionTimestamp.
-        shown = _object(self._heard(request, answer))
-        return shown if is_being_deleted(shown) else None
+        # For an object that is gone at once the server returns a Status, or for some kinds its last state, without a deletionTimestamp.
+        returned = _object(self._with_warnings(request, answer))
+        return returned if is_being_deleted(returned) else None
 
-    def _heard(self, request: ApiRequest, answer: Answer) -> Answer:
-        """Hands on the server's warnings: `299 - "text"` (RFC 7234 section 5.5)."""
+    def _with_warnings(self, request: ApiRequest, answer: Answer) -> Answer:
+        """Passes on the server's warnings, `299 - "text"` (RFC 7234 section 5.5); returns the answer."""
         if request.ref is not None:
             for warning in answer.headers.all("Warning"):
                 self.warn(request.ref, warning.partition('"')[2].rpartition('"')[0].replace('\\"', '"') or warning)
@@ -229,8 +231,8 @@ def _object(answer: Answer) -> Manifest:
     return manifest
 
 
-def _ending(error: WriteConflict) -> bool:
-    """Tells whether a namespace is not deleted because that is under way: the server answers so while finalizers remain."""
+def _is_terminating(error: WriteConflict) -> bool:
+    """Reports whether a namespace is terminating already: the server refuses a delete while its finalizers remain."""
     return "ensuring all content is removed" in error.message
 
 
@@ -243,8 +245,8 @@ def _names(manifest: Manifest) -> tuple[str, str]:
     return metadata.get("namespace") or "", metadata.get("name") or ""
 
 
-def _versioned(manifest: Manifest) -> bool:
-    """Tells whether it is meant for one version of the object: then doing it twice is refused, even if once would have been fine."""
+def _has_version(manifest: Manifest) -> bool:
+    """Reports whether a write is bound to a resourceVersion, so that a second try is refused if the first was carried out."""
     return bool((manifest.get("metadata") or {}).get("resourceVersion"))
 
 
@@ -262,7 +264,7 @@ def _query(manager: str, validation: str, dry_run: bool, force: bool = False) ->
 
 
 def _json(value: Any) -> bytes:
-    """Returns the body of a request. Raises `Invalid` for what JSON, as servers read it, does not hold."""
+    """Encodes the body of a request. Raises `Invalid` for values that a server's JSON cannot represent."""
     try:
         return orjson.dumps(value)
     except TypeError as error:

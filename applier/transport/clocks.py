@@ -1,4 +1,4 @@
-"""Times in tokens, certificates and answers: what to blame on a clock."""
+"""Reads the validity of tokens and certificates, and the server's clock, to explain refused credentials."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from itertools import pairwise
 
 import orjson
 
-FAR = 60.0  # seconds by which two clocks may differ without a word
+TOLERANCE = 60.0  # seconds by which two clocks may differ without a hint
 
 Times = tuple[datetime.datetime | None, datetime.datetime | None]
-"""From when and until when something holds; None where it does not say."""
+"""Begin and end of a validity; None if unlimited or unknown."""
 
 
 def token_times(header: str) -> Times:
-    """Returns when a bearer token that is a JSON web token begins and ends. It is read, not verified: that is the server's part."""
+    """Returns the validity of a bearer token that is a JSON Web Token. It is not verified: the server does that."""
     parts = header.removeprefix("Bearer ").split(".")
     if len(parts) != 3:
         return None, None
@@ -38,11 +38,11 @@ def _moment(seconds: object) -> datetime.datetime | None:
 
 
 TIME = re.compile(rb"\x17\x0d(\d{12})Z|\x18\x0f(\d{14})Z")
-"""DER's UTCTime and GeneralizedTime. In a certificate (RFC 5280) the first two that follow each other are its validity."""
+"""Matches DER's UTCTime and GeneralizedTime. The first two adjacent ones in a certificate (RFC 5280) are its validity."""
 
 
 def certificate_times(pem: str) -> Times:
-    """Returns from when until when a certificate in PEM text holds."""
+    """Returns the validity of a certificate in PEM form."""
     start, end = pem.find("-----BEGIN CERTIFICATE-----"), pem.find("-----END CERTIFICATE-----")
     if start < 0 or end < 0:
         return None, None
@@ -59,7 +59,7 @@ def certificate_times(pem: str) -> Times:
 
 def _der_time(match: re.Match[bytes]) -> datetime.datetime | None:
     text = (match[1] or match[2]).decode()
-    if match[1]:  # two digits: 50 to 99 are of the last century (RFC 5280, section 4.1.2.5.1)
+    if match[1]:  # a year of two digits: 50 to 99 mean 1950 to 1999 (RFC 5280, section 4.1.2.5.1)
         text = ("19" if text >= "5" else "20") + text
     try:
         return datetime.datetime.strptime(text, "%Y%m%d%H%M%S").replace(tzinfo=datetime.UTC)
@@ -68,8 +68,8 @@ def _der_time(match: re.Match[bytes]) -> datetime.datetime | None:
 
 
 def server_time(headers: Mapping[str, str]) -> datetime.datetime | None:
-    """Returns the server's clock as the Date of its answer tells it."""
-    from email.utils import parsedate_to_datetime  # only when something went wrong
+    """Returns the server's time from the Date header of a response; None without one."""
+    from email.utils import parsedate_to_datetime  # needed only for errors
 
     try:
         return parsedate_to_datetime(headers["Date"])
@@ -78,7 +78,7 @@ def server_time(headers: Mapping[str, str]) -> datetime.datetime | None:
 
 
 def why_not_now(what: str, times: Times, now: datetime.datetime) -> str:
-    """Returns what is wrong with the time of a token or certificate; empty when it holds now."""
+    """Returns why a token or certificate is not valid now; empty if it is."""
     begins, ends = times
     if begins and now < begins:
         return f"{what} is valid only from {begins:%Y-%m-%d %H:%M:%S} UTC on"
@@ -88,9 +88,9 @@ def why_not_now(what: str, times: Times, now: datetime.datetime) -> str:
 
 
 def skew(headers: Mapping[str, str], now: datetime.datetime) -> str:
-    """Returns a hint when the server's clock is far from ours; empty when it is not."""
+    """Returns a hint if the server's clock differs from ours by more than the tolerance; empty if not."""
     theirs = server_time(headers)
-    if theirs is None or abs((theirs - now).total_seconds()) <= FAR:
+    if theirs is None or abs((theirs - now).total_seconds()) <= TOLERANCE:
         return ""
     seconds = (now - theirs).total_seconds()
     return f"this machine's clock is {abs(seconds):.0f} s {'ahead of' if seconds > 0 else 'behind'} the server's"

@@ -1,4 +1,4 @@
-"""Connections to clusters, and the event loop that they run in."""
+"""Connects to clusters, and runs the event loop."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ T = TypeVar("T")
 
 
 class Options(TypedDict, total=False):
-    """How to talk to a cluster.
+    """Types the options of a connection.
 
-    `user_agent` is what its audit log calls us ("applier"). `cache_dir` keeps discovery and compiled schemas from run to run. `sink` takes
-    events, `warn` the server's warnings. `validation` is Strict, Warn or Ignore: what the server does about fields that it does not know
-    in what we create and patch (Strict); of what is applied it refuses them always. `retries` says how often and how long a request is
-    tried. `trace` is told of each try: method, path, status (0 without an answer), and seconds.
+    `user_agent` names us in audit logs ("applier"). `cache_dir` caches discovery and compiled schemas between runs. `sink` receives
+    events, `warn` the server's warnings. `validation` is how the server treats unknown fields in creates and patches: Strict (the default),
+    Warn or Ignore; in applies it always refuses them. `retries` configures retries. `trace` receives each try: method, path, status (0
+    without a response), and seconds.
     """
 
     user_agent: str
@@ -46,7 +46,7 @@ async def connect(
 ) -> AsyncIterator[ApiCluster]:
     """Connects to the cluster of a kubeconfig's context, or to the one that we run in.
 
-    `user` has fields of the user in place of those of the kubeconfig. Sends nothing yet. Raises `CredentialsError`.
+    The fields of `user` replace those of the kubeconfig's user. Sends no request yet. Raises `CredentialsError`.
     """
     async with _open(find_target(kubeconfig, context, os.environ, overrides=user), options) as cluster:
         yield cluster
@@ -66,7 +66,7 @@ async def connect_to(
 ) -> AsyncIterator[ApiCluster]:
     """Connects to the cluster at a URL.
 
-    `ca` and `certificate` (with its key) are PEM text; `server_name` is what the server's certificate is for.
+    `ca` and `certificate` (with its key) are PEM text; `server_name` is the name in the server's certificate.
     """
     credentials = Fixed.token(token, certificate)
     target = Target(url.rstrip("/"), credentials, namespace=namespace, ca=ca, insecure=insecure, server_name=server_name)
@@ -84,17 +84,17 @@ async def _open(target: Target, options: Options) -> AsyncIterator[ApiCluster]:
 
 
 class Terminated(BaseException):
-    """SIGTERM came, and what was under way has been ended in order."""
+    """Ends the program after SIGTERM, once everything in progress was ended in order."""
 
 
 def run(main: Coroutine[Any, Any, T]) -> T:
-    """Runs a coroutine to its end, in uvloop where that is installed. Raises `Terminated` when SIGTERM comes and nobody else takes it."""
+    """Runs a coroutine to its end, in uvloop if that is installed. Raises `Terminated` on a SIGTERM that the coroutine does not handle."""
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         return runner.run(_until_terminated(main))
 
 
 async def _until_terminated(main: Coroutine[Any, Any, T]) -> T:
-    """Cancels what runs on SIGTERM, as asyncio does on SIGINT: else a credential plugin that hangs would outlive us."""
+    """Cancels the coroutine on SIGTERM, as asyncio does on SIGINT; otherwise a credential plugin that hangs would outlive us."""
     loop, task, signals = asyncio.get_running_loop(), asyncio.current_task(), []
     loop.set_exception_handler(unhandled)
 
@@ -103,7 +103,7 @@ async def _until_terminated(main: Coroutine[Any, Any, T]) -> T:
         signals.append(signal.SIGTERM)
         loop.call_soon_threadsafe(task.cancel)
 
-    # A handler of the process and not of the loop: whoever takes the signal for a while (`applier.stop`) can give this one back.
+    # A handler of the process and not of the loop, so that `applier.stop`, which replaces it for a while, can restore it.
     before = None
     with suppress(ValueError):  # threads may not handle signals
         before = signal.signal(signal.SIGTERM, terminate)
@@ -119,10 +119,10 @@ async def _until_terminated(main: Coroutine[Any, Any, T]) -> T:
 
 
 def unhandled(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Tells of an error that no task has seen, as asyncio does, but for writes to connections that the server has closed.
+    """Reports an unhandled error as asyncio does, except for writes to connections that the server has closed.
 
-    uvloop may write the end of TLS to a connection that it knows is gone (a server that is killed does that), and would print a traceback.
-    Whoever waited for an answer on it is told by the connection's end.
+    uvloop may write the end of TLS to a connection that is gone, as after the server was killed, and would print a traceback. Whoever
+    awaits a response on the connection gets an error from its end.
     """
     error = context.get("exception")
     if not (isinstance(error, RuntimeError) and "the handler is closed" in str(error)):

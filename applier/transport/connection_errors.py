@@ -1,4 +1,4 @@
-"""What a broken connection means, in one sentence each."""
+"""Writes error messages for requests that got no response."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from applier.http import Ended, HttpError, Malformed, NotConnected, ProxyRefused
 NOT_YET_VALID, EXPIRED = 9, 10  # X509_V_ERR_CERT_NOT_YET_VALID, X509_V_ERR_CERT_HAS_EXPIRED
 
 ConnectionErrors = (HttpError, TimeoutError, OSError)
-"""All that a request can raise when no answer comes."""
+"""The exceptions of a request that got no response."""
 
 
 def unreachable(error: BaseException, server: str, label: str, *, reading: bool) -> Unreachable:
-    """Returns the error for a request that got no answer. `reading` means that it changes nothing."""
+    """Returns the error for a request that got no response. A `reading` request cannot have changed anything."""
     sent = not isinstance(error, NotConnected | ProxyRefused)
     where = f"{server} ({label})" if label else server
     text, passing = _sentence(error)
@@ -26,7 +26,7 @@ def unreachable(error: BaseException, server: str, label: str, *, reading: bool)
 
 
 def _sentence(error: BaseException) -> tuple[str, bool]:
-    """Returns what happened, and whether it may pass."""
+    """Returns the message, and whether the error may be temporary."""
     match error:
         case NotConnected():
             return _not_connected(error, error.__cause__ or error)
@@ -44,7 +44,7 @@ def _sentence(error: BaseException) -> tuple[str, bool]:
 
 
 def _not_connected(error: NotConnected, cause: BaseException) -> tuple[str, bool]:
-    """Returns why there is no connection, and whether that may pass."""
+    """Returns why there is no connection, and whether that may be temporary."""
     match cause:
         case _ if error.proxy:
             return f"its proxy {error.proxy} does not answer: {_reason(cause)}", not isinstance(cause, ssl.SSLError | Malformed)
@@ -61,7 +61,7 @@ def _not_connected(error: NotConnected, cause: BaseException) -> tuple[str, bool
 
 
 def _reason(error: BaseException) -> str:
-    """Returns an error without its numbers."""
+    """Returns the text of an error without its number."""
     return str(getattr(error, "strerror", None) or error or type(error).__name__).replace("\n", " ")
 
 
@@ -72,7 +72,7 @@ def _refused(error: BaseException) -> str:
 
 
 def _certificate(error: Exception) -> str:
-    """Returns why a server's certificate is not accepted. A wrong clock looks like a wrong certificate, so that our time is said too."""
+    """Explains why a server's certificate is not accepted; names our time, since a wrong clock looks like a wrong certificate."""
     code = getattr(error, "verify_code", 0)
     text = getattr(error, "verify_message", "") or _reason(error)
     if code in (NOT_YET_VALID, EXPIRED):

@@ -1,4 +1,4 @@
-"""Which kinds a server serves: asked once, kept in memory and for a while on disk, asked again for a kind that nobody knows."""
+"""Finds out which kinds a server serves; caches the result in memory and on disk, and refreshes it for an unknown kind."""
 
 from __future__ import annotations
 
@@ -16,66 +16,66 @@ from applier.transport.retries import ApiRequest
 from applier.transport.served import AGGREGATED, Served, read_aggregated
 from applier.transport.wire import Wire
 
-LIFE = 600.0  # seconds that what is on disk may be old; a kind that it lacks is asked for at once
-AGAIN = 2.0  # seconds in which a second unknown kind does not make us ask again
+LIFE = 600.0  # seconds for which the cache on disk is valid; a kind that it lacks causes a refresh at once
+REFRESH_INTERVAL = 2.0  # seconds between refreshes for unknown kinds, at least
 
 
 class Discovery:
-    """What one server serves."""
+    """Provides the resources of one server."""
 
     def __init__(self, wire: Wire, disk: Disk) -> None:
         self.wire, self.disk = wire, disk
         self.served: Served | None = None
-        self.asked_at = float("-inf")
+        self.fetched_at = float("-inf")
         self._lock = asyncio.Lock()
 
     async def resource(self, kind: Kind) -> Resource:
-        """Returns how a kind is served. Raises `UnknownKind`, which says what is served instead."""
+        """Returns how a kind is served. Raises `UnknownKind`, with what is served instead."""
         resource = (await self.all()).by_kind.get(kind)
-        if resource is None and time.monotonic() - self.asked_at > AGAIN:
+        if resource is None and time.monotonic() - self.fetched_at > REFRESH_INTERVAL:
             resource = (await self.refresh()).by_kind.get(kind)
         if resource is None:
             raise self._unknown(kind)
         return resource
 
     async def all(self) -> Served:
-        """Returns everything, from memory, disk or the server."""
+        """Returns all resources, from memory, disk or the server."""
         if self.served is None:
             async with self._lock:
                 if self.served is None:
-                    self.served = self._from_disk() or await self._ask()
+                    self.served = self._from_disk() or await self._fetch()
         return self.served
 
     async def refresh(self) -> Served:
-        """Asks the server for everything; once for all who wait for it."""
+        """Fetches all resources from the server; concurrent calls share one fetch."""
         before = self.served
         async with self._lock:
             if self.served is before or self.served is None:
-                self.served = await self._ask()
+                self.served = await self._fetch()
             return self.served
 
     def forget(self) -> None:
-        """Forgets what was known, which may no longer hold: a kind that should be served was not found."""
+        """Drops the caches, after a kind that should be served was not found."""
         self.served = None
         self.disk.drop("discovery.json")
 
     def _from_disk(self) -> Served | None:
-        kept = self.disk.read("discovery.json", LIFE)
-        if kept is None:
+        cached = self.disk.read("discovery.json", LIFE)
+        if cached is None:
             return None
         try:
-            return Served.load(orjson.loads(kept))
+            return Served.load(orjson.loads(cached))
         except (ValueError, KeyError, TypeError):
             return None
 
-    async def _ask(self) -> Served:
-        self.asked_at = time.monotonic()
+    async def _fetch(self) -> Served:
+        self.fetched_at = time.monotonic()
         served = read_aggregated(await asyncio.gather(self._get("/api"), self._get("/apis")))
         self.disk.write("discovery.json", orjson.dumps(served.dump()))
         return served
 
     async def _get(self, path: str) -> dict[str, Any]:
-        """Asks what a server serves at one of its two roots. Raises `ClusterError` where something else answers."""
+        """Fetches the discovery document of one of the server's two roots. Raises `ClusterError` if the response is none."""
         answer = await self.wire.call(ApiRequest("get", "discovery"), "GET", path, headers={"Accept": AGGREGATED})
         try:
             document = orjson.loads(answer.body)

@@ -1,4 +1,4 @@
-"""What outlives the process: files of one server in a folder that the caller names."""
+"""Caches files about one server on disk."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 
 
 class Disk:
-    """Files about one server. Without a folder nothing is kept, and a folder that cannot be used is like none."""
+    """Caches files about one server. Without a folder, or with an unusable one, nothing is stored."""
 
     def __init__(self, folder: Path | None, server: str) -> None:
         self.folder = folder / hashlib.sha256(server.encode()).hexdigest()[:16] if folder else None
 
     def read(self, name: str, life: float = float("inf")) -> bytes | None:
-        """Reads a file's content; None when there is none, or it is older than `life` seconds."""
+        """Returns a file's content; None if there is none, or it is older than `life` seconds."""
         if self.folder is None:
             return None
         path = self.folder / name
@@ -27,20 +27,20 @@ class Disk:
             return None
 
     def write(self, name: str, content: bytes) -> None:
-        """Writes a file so that readers see the old one or the new one and nothing in between."""
+        """Writes a file atomically."""
         if self.folder is None:
             return
-        beside = self.folder / f".{name}.{os.getpid()}.{time.monotonic_ns()}"
+        temporary = self.folder / f".{name}.{os.getpid()}.{time.monotonic_ns()}"
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            beside.write_bytes(content)
-            beside.replace(self.folder / name)
+            temporary.write_bytes(content)
+            temporary.replace(self.folder / name)
         except OSError:
             with contextlib.suppress(OSError):
-                beside.unlink()
+                temporary.unlink()
 
     def drop(self, name: str) -> None:
-        """Takes a file away."""
+        """Deletes a file."""
         if self.folder is not None:
             with contextlib.suppress(OSError):
                 (self.folder / name).unlink()

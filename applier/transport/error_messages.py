@@ -1,4 +1,4 @@
-"""A server's refusals as sentences that say what to do."""
+"""Writes error messages for a server's refusals that name the cause and the remedy."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class Refused(NamedTuple):
-    """A refusal with all that is known about it."""
+    """Holds a refusal with everything that is known about it."""
 
-    made: type[ApiError]
+    error_type: type[ApiError]
     status: int
     message: str
     causes: tuple[Cause, ...]
@@ -30,9 +30,9 @@ class Refused(NamedTuple):
 
 
 def sentence(refused: Refused) -> str:
-    """Returns what a refusal says to a person: one line, without values of Secrets."""
-    say = SAYS.get(refused.made)
-    text = say(refused) if say else refused.message
+    """Returns the message for a refusal: one line, without values of Secrets."""
+    write = MESSAGES.get(refused.error_type)
+    text = write(refused) if write else refused.message
     return hide_values(" ".join(text.split()), refused.request)
 
 
@@ -46,7 +46,7 @@ WEBHOOK = re.compile(r'(?:admission webhook|failed calling webhook|webhook) "(?P
 
 
 def missing_right(message: str) -> tuple[str, str] | None:
-    """Returns the verb and the resource that somebody lacks permission for, if that is what a server says."""
+    """Returns the verb and the resource for which permission is missing; None for a refusal of another kind."""
     match = RBAC.search(message)
     if match is None:
         return None
@@ -66,7 +66,7 @@ def _forbidden(refused: Refused) -> str:
 
 
 def _permission(match: re.Match[str], *, applying: bool) -> str:
-    """Says who may not do what, where, and the rule of a Role or ClusterRole that would allow it. Applying needs two verbs."""
+    """Describes a missing permission, and the rule of a Role or ClusterRole that would grant it. An apply needs two verbs."""
     user, verb, namespace = match["user"], match["verb"], match["namespace"]
     if user == ANONYMOUS:
         what = match["path"] or match["resource"]
@@ -83,7 +83,7 @@ def _permission(match: re.Match[str], *, applying: bool) -> str:
 
 
 def _fields(refused: Refused) -> str:
-    """Says who owns which of the fields that an apply wants."""
+    """Lists the fields in conflict by their managers."""
     owned: dict[str, list[str]] = {}
     for cause in refused.causes:
         manager = re.search(r'conflict with "([^"]+)"', cause.message)
@@ -93,7 +93,7 @@ def _fields(refused: Refused) -> str:
 
 
 def _unauthorized(refused: Refused) -> str:
-    """Returns why the credentials may not be accepted: their time, or the clocks."""
+    """Explains why credentials may be refused: expired, not yet valid, or clocks that differ."""
     target, now = refused.target, datetime.datetime.now(datetime.UTC)
     header, (certificate, _) = target.credentials.authorization(), target.credentials.pair
     hints = [
@@ -145,7 +145,7 @@ def _gone(refused: Refused) -> str:
     return f"the server no longer keeps this part of its history: {refused.message}"
 
 
-SAYS = {
+MESSAGES = {
     Forbidden: _forbidden,
     FieldConflict: _fields,
     Unauthorized: _unauthorized,
@@ -157,11 +157,11 @@ SAYS = {
 }
 
 GO_VALUE = re.compile(r"&value\.valueUnstructured\{Value:.*?\}")
-SHORTEST = 3  # characters of a value that is looked for: shorter ones would be found everywhere
+SHORTEST = 3  # characters of a value that is replaced: shorter ones would occur everywhere
 
 
 def hide_values(text: str, request: ApiRequest) -> str:
-    """Hides the values of the Secret that was sent. Servers and webhooks quote what they do not like, decoded at times."""
+    """Hides the values of the Secret that was sent, which servers and webhooks may quote in errors, encoded or decoded."""
     if request.ref is None or (request.ref.group, request.ref.kind) != ("", "Secret"):
         return text
     text = GO_VALUE.sub("a hidden value", text)
@@ -172,7 +172,7 @@ def hide_values(text: str, request: ApiRequest) -> str:
 
 
 def _values(sent: Any) -> set[str]:
-    """Returns the values in a Secret, a merge patch or a JSON patch, as they were sent and decoded."""
+    """Returns the values of a Secret, a merge patch or a JSON patch, both as sent and decoded."""
     if isinstance(sent, list):
         parts = [one.get("value") for one in sent if isinstance(one, dict)]
     else:
@@ -182,7 +182,7 @@ def _values(sent: Any) -> set[str]:
 
 
 def _leaves(given: Any) -> list[Any]:
-    """Returns what is at the ends of maps and lists."""
+    """Returns the scalars in nested maps and lists."""
     if isinstance(given, dict):
         return [leaf for value in given.values() for leaf in _leaves(value)]
     if isinstance(given, list):

@@ -1,4 +1,4 @@
-"""Waiting until new kinds can be used."""
+"""Waits until new kinds are served."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from applier.ref import DEFINITION_KIND, Kind, Manifest
 from applier.transport.discovery import Discovery
 from applier.transport.served import Served
 
-FIRST, LONGEST = 0.05, 1.0  # seconds between two questions: a definition is mostly served 0.1 to 0.3 s after it was made
+FIRST, LONGEST = 0.05, 1.0  # seconds between polls: a definition is mostly served 0.1 to 0.3 s after it was created
 
 
 async def await_established(cluster: Cluster, discovery: Discovery, kinds: Iterable[Kind], timeout: float) -> bool:
-    """Returns once the server serves all these kinds; says whether any of them is new.
+    """Waits until the server serves all these kinds; returns whether it had to wait.
 
-    Raises `UnknownKind` after `timeout` seconds, naming what is missing and why. Only discovery is asked: it follows a definition a moment
-    after the definition says that it is established, so that watching definitions would spare no question, and not everybody may read them.
+    Raises `UnknownKind` after `timeout` seconds, with each missing kind and why. Polls discovery instead of watching definitions: discovery
+    is updated only after a definition is Established, so a watch would save no poll, and definitions may not be readable.
     """
     kinds = list(dict.fromkeys(kinds))
     if not _missing(await discovery.all(), kinds):
@@ -39,20 +39,20 @@ def _missing(served: Served, kinds: Iterable[Kind]) -> list[Kind]:
 
 
 async def _why(cluster: Cluster, missing: Iterable[Kind]) -> str:
-    """Returns why kinds cannot be used, of all of them at once."""
+    """Returns why these kinds are not served, in one message."""
     try:
         listing = await cluster.list(await cluster.resource(DEFINITION_KIND))
     except ClusterError:
-        return _sentence((kind, "the server does not serve it, and we may not read definitions") for kind in missing)
-    definitions = {_defined(one): one for one in listing.items}
-    return _sentence((kind, _trouble(kind, definitions.get((kind.group, kind.kind)))) for kind in missing)
+        return _message((kind, "the server does not serve it, and we may not read definitions") for kind in missing)
+    definitions = {_defined(definition): definition for definition in listing.items}
+    return _message((kind, _why_unserved(kind, definitions.get((kind.group, kind.kind)))) for kind in missing)
 
 
-def _sentence(troubles: Iterable[tuple[Kind, str]]) -> str:
-    return "; ".join(f"{kind.kind} of {kind.api_version} cannot be used: {why}" for kind, why in troubles)
+def _message(reasons: Iterable[tuple[Kind, str]]) -> str:
+    return "; ".join(f"{kind.kind} of {kind.api_version} cannot be used: {reason}" for kind, reason in reasons)
 
 
-def _trouble(kind: Kind, definition: Manifest | None) -> str:
+def _why_unserved(kind: Kind, definition: Manifest | None) -> str:
     """Returns why a kind's definition does not serve it."""
     if definition is None:
         return "there is no CustomResourceDefinition for it"
@@ -62,12 +62,12 @@ def _trouble(kind: Kind, definition: Manifest | None) -> str:
     conditions = {one["type"]: one for one in (definition.get("status") or {}).get("conditions") or ()}
     if (conditions.get("Established") or {}).get("status") == "True":
         return "not served yet"
-    refused = conditions.get("NamesAccepted") or {}
-    why = refused if refused.get("status") == "False" else conditions.get("Established") or {}
-    return f"its definition is not established: {why.get('message') or 'the server has not looked at it yet'}"
+    names_accepted = conditions.get("NamesAccepted") or {}
+    condition = names_accepted if names_accepted.get("status") == "False" else conditions.get("Established") or {}
+    return f"its definition is not established: {condition.get('message') or 'the server has not looked at it yet'}"
 
 
 def _defined(definition: Manifest) -> tuple[str, str]:
-    """Returns group and kind that a definition is for."""
+    """Returns the group and kind that a definition defines."""
     spec = definition.get("spec") or {}
     return str(spec.get("group") or ""), str((spec.get("names") or {}).get("kind") or "")

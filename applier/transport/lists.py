@@ -1,4 +1,4 @@
-"""Lists, page by page."""
+"""Lists objects page by page."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from applier.transport.retries import ApiRequest
 from applier.transport.wire import Wire
 
 METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
-PAGE = 1000  # objects; large enough that most lists are one answer, small enough for the server's memory
+PAGE = 1000  # objects; large enough that most lists take one request, small enough for the server's memory
 
 
 async def list_all(wire: Wire, resource: Resource, path: str, namespace: str, *, labels: str, fields: str, page: int = PAGE) -> Listing:
-    """Reads all pages, joined.
+    """Reads all pages of a list.
 
-    When the server no longer keeps the state that the pages came from, everything is read again in one piece.
+    If the continue token expires in between, the list is read again without paging.
     """
     request = ApiRequest("list", resource.plural, Ref(resource.kind.group, resource.kind.kind, namespace, ""))
     headers = {"Accept": METADATA_LIST} if resource.metadata_only else None

@@ -1,4 +1,4 @@
-"""Schemas of kinds, from the server's OpenAPI v3 documents; compiled ones are kept on disk with the server's hash of them."""
+"""Provides the schemas of kinds from the server's OpenAPI v3 documents; caches compiled ones on disk by the server's hash."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ from applier.transport.disk import Disk
 from applier.transport.retries import ApiRequest
 from applier.transport.wire import Wire
 
-LIFE = 60.0  # seconds that the index on disk counts without asking whether it is still the same
+LIFE = 60.0  # seconds for which the index on disk is used without checking it
 
 
 class OpenApi:
-    """The schemas of one server. Documents are fetched only for the group versions that are asked for, and compiled once for each hash."""
+    """Provides the schemas of one server. Documents are fetched only for the requested group versions, and compiled once for each hash."""
 
     def __init__(self, wire: Wire, disk: Disk) -> None:
         self.wire, self.disk = wire, disk
         self.compiled: dict[str, tuple[str, Schemas]] = {}
 
     async def schemas(self, kinds: Iterable[Kind]) -> Schemas:
-        """Returns the schemas of these kinds. One that the server does not publish, or that cannot be read, is missing."""
+        """Returns the schemas of these kinds. One that the server does not publish, or that cannot be parsed, is missing."""
         wanted = sorted({f"apis/{kind.group}/{kind.version}" if kind.group else f"api/{kind.version}" for kind in kinds})
         if not wanted:
             return Schemas()
         index = self._index_on_disk()
         if index is None or any(one not in index for one in wanted):
-            index = await self._ask_index()
+            index = await self._fetch_index()
         parts = await asyncio.gather(*(self._document(one, index[one]) for one in wanted if one in index))
         return Schemas.joined(part for part in parts if part is not None)
 
     def forget(self) -> None:
-        """Forgets the index, which may have changed: new kinds have come."""
+        """Drops the cached index, after new kinds were defined."""
         self.disk.drop("openapi.json")
 
     def _index_on_disk(self) -> dict[str, str] | None:
-        kept = self.disk.read("openapi.json", LIFE)
-        return _read_index(kept) if kept is not None else None
+        cached = self.disk.read("openapi.json", LIFE)
+        return _read_index(cached) if cached is not None else None
 
-    async def _ask_index(self) -> dict[str, str]:
-        """Returns URLs of documents by group version; their `hash` changes with the document (KEP-2896).
+    async def _fetch_index(self) -> dict[str, str]:
+        """Returns the URLs of documents by group version, with a `hash` that changes with the document (KEP-2896).
 
-        Empty when the server gives none.
+        Empty if the server has none.
         """
         try:
             answer = await self.wire.call(ApiRequest("get", "openapi"), "GET", "/openapi/v3")
@@ -58,9 +58,9 @@ class OpenApi:
         return index or {}
 
     async def _document(self, group_version: str, url: str) -> Schemas | None:
-        """Returns the schemas of one group version: from memory, disk, or the server. None when it publishes nothing that can be read."""
-        seen, schemas = self.compiled.get(group_version, ("", None))
-        if seen != url or schemas is None:
+        """Returns the schemas of one group version, from memory, disk or the server; None if its document cannot be read."""
+        compiled_url, schemas = self.compiled.get(group_version, ("", None))
+        if compiled_url != url or schemas is None:
             schemas = self._from_disk(group_version, url) or await self._fetch(group_version, url)
             if schemas is not None:
                 self.compiled[group_version] = url, schemas
@@ -73,28 +73,28 @@ class OpenApi:
         except orjson.JSONDecodeError:
             return None
         except (ApiError, UnknownKind):
-            self.forget()  # a server that has another document by now redirects to it
+            self.forget()  # the server redirects to a newer document
             return None
-        if "hash=" in url:  # without one, nothing would tell an old document from a new one
+        if "hash=" in url:  # without a hash, a stale document could not be recognized
             self.disk.write(_file(group_version), f"{url}\n{schemas.dumps()}".encode())
         return schemas
 
     def _from_disk(self, group_version: str, url: str) -> Schemas | None:
-        """Returns what was compiled of the very same document, by this release."""
-        kept = self.disk.read(_file(group_version))
-        if kept is None:
+        """Returns the schemas compiled from the same document by this release; None if the disk has none."""
+        cached = self.disk.read(_file(group_version))
+        if cached is None:
             return None
-        of, _, dumped = kept.partition(b"\n")
+        cached_url, _, dumped = cached.partition(b"\n")
         try:
-            return Schemas.loads(dumped) if of == url.encode() else None
+            return Schemas.loads(dumped) if cached_url == url.encode() else None
         except ValueError:
             return None
 
 
-def _read_index(kept: bytes) -> dict[str, str] | None:
+def _read_index(document: bytes) -> dict[str, str] | None:
     try:
-        paths = orjson.loads(kept)["paths"]
-        return {name: str(one["serverRelativeURL"]) for name, one in paths.items()}
+        paths = orjson.loads(document)["paths"]
+        return {name: str(path["serverRelativeURL"]) for name, path in paths.items()}
     except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
         return None
 

@@ -1,4 +1,4 @@
-"""What a server's refusal means: its Status object, told apart and said in one line."""
+"""Converts the error responses of a server, mostly Status objects, to errors with a message of one line."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 DENIED = re.compile(r"admission webhook .* denied the request|ValidatingAdmissionPolicy .* denied request", re.S)
 TYPED = re.compile(r"failed to create typed (patch|live) object|field not declared in schema|unable to (decode|convert)", re.S)
 LONGEST_PAUSE = 30.0
-"""Seconds that are waited at once, whatever a server asks for. One that is busy asks for a few; an hour is a gateway's mistake, and would
-hold back every other write for as long."""
+"""The longest wait, in seconds, for a server that asks to retry later. A busy server asks for a few seconds; an hour is a gateway's
+mistake, and would hold back all other writes for as long."""
 TOO_LARGE = ("request is too large", "Request entity too large", "trying to send message larger than max")
 
 
 def refusal(status: int, headers: Mapping[str, str], body: bytes, request: ApiRequest, target: Target) -> ClusterError:
-    """Returns the error for an answer that is not a good one. `body` is a Status object, or what a proxy in between had to say."""
+    """Returns the error for an unsuccessful response. `body` is a Status object, or the text of a proxy in between."""
     given = _status_object(body)
     message = str(given.get("message") or "").strip() or (_plain(body) if not given else "") or f"HTTP status {status}"
     reason = str(given.get("reason") or "")
@@ -55,22 +55,22 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes, request: ApiRe
         there = f" to {where}" if (where := headers.get("Location", "").partition("?")[0]) else ""  # a query may hold secrets
         why = "as login pages and proxies do; is the address that of the API server?"
         return ApiError(status, "Redirect", f"{target.server} redirects us{there}, {why}")
-    made = _type(status, reason, message, causes)
-    if made is NotFound and _no_such_kind(message, given, details):
+    error_type = _type(status, reason, message, causes)
+    if error_type is NotFound and _no_such_kind(message, given, details):
         return UnknownKind(f"the server does not serve {request.plural}; is its definition installed, in this version?")
-    text = sentence(Refused(made, status, message, causes, details, request, target, headers))
+    text = sentence(Refused(error_type, status, message, causes, details, request, target, headers))
     rest = {key: value for key, value in details.items() if key != "causes"}
-    if made is Forbidden and (missing := missing_right(message)):
+    if error_type is Forbidden and (missing := missing_right(message)):
         rest["missing"] = missing
-    asked = _retry_after(headers, details)
-    if asked is not None and asked > LONGEST_PAUSE:
-        text = f"{text}; it asks us to come back in {asked:.0f} s, and is asked again every {LONGEST_PAUSE:.0f} s for a while"
-        asked = LONGEST_PAUSE
-    return made(status, reason, text, causes, asked, rest)
+    retry_after = _retry_after(headers, details)
+    if retry_after is not None and retry_after > LONGEST_PAUSE:
+        text = f"{text}; it asks us to come back in {retry_after:.0f} s, and is asked again every {LONGEST_PAUSE:.0f} s for a while"
+        retry_after = LONGEST_PAUSE
+    return error_type(status, reason, text, causes, retry_after, rest)
 
 
 def status_error(given: dict[str, Any], request: ApiRequest, target: Target) -> ClusterError:
-    """Returns the error for a Status object that came inside of a watch."""
+    """Returns the error for a Status object in a watch."""
     code = given.get("code")
     return refusal(code if isinstance(code, int) else 500, {}, orjson.dumps(given), request, target)
 
@@ -84,7 +84,7 @@ def _status_object(body: bytes) -> dict[str, Any]:
 
 
 def _plain(body: bytes) -> str:
-    """Returns what a body that is no Status object says; pages of a proxy lose their markup."""
+    """Returns the text of a body that is no Status object, such as a proxy's error page, without markup."""
     text = re.sub(r"<[^>]*>", " ", body[:4096].decode("utf-8", "replace"))
     return " ".join(text.split())[:300]
 
@@ -97,7 +97,7 @@ def _causes(details: dict[str, Any], request: ApiRequest) -> tuple[Cause, ...]:
 
 
 def _type(status: int, reason: str, message: str, causes: tuple[Cause, ...]) -> type[ApiError]:
-    """Returns which error a refusal is. A webhook chooses its own status, so that its words come first."""
+    """Returns the error class of a refusal. The message comes first, since a webhook chooses its own status."""
     if DENIED.search(message):
         return Forbidden
     if any(words in message for words in TOO_LARGE) or status == 413 or (status >= 400 and TYPED.search(message)):
@@ -117,7 +117,7 @@ def _conflict(reason: str, causes: tuple[Cause, ...]) -> type[ApiError]:
 
 
 def _no_such_kind(message: str, given: dict[str, Any], details: dict[str, Any]) -> bool:
-    """Tells a missing kind from a missing object, which details name; a kind leaves them empty, or is no Status object at all."""
+    """Reports whether a 404 means a missing kind, for which there are no details or no Status object at all, and not a missing object."""
     return not given or (not details.get("name") and "could not find the requested resource" in message)
 
 
@@ -129,7 +129,7 @@ def _retry_after(headers: Mapping[str, str], details: dict[str, Any]) -> float |
         return float(seconds) if isinstance(seconds, int | float) and seconds else None
     if header.strip().isdigit():
         return float(header)
-    from email.utils import parsedate_to_datetime  # next to never
+    from email.utils import parsedate_to_datetime  # rarely needed
 
     try:
         until = parsedate_to_datetime(header)

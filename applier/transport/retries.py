@@ -1,4 +1,4 @@
-"""What a request is about, how long and how often it is tried, and when that ends."""
+"""Decides how often and for how long a request is retried."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from applier.backoff import Backoff
 from applier.errors import ApiError, ClusterError, ServerFailure, TooManyRequests, Unreachable
 from applier.ref import Ref
 
-FAILURE_TRIES = 4  # a server that fails (500) on one object mostly fails on it again; 502 to 504 pass
-WEBHOOK_TRIES = 2  # a webhook that fails mostly keeps failing, and each try may take it ten seconds
+FAILURE_TRIES = 4  # a server that fails (500) on an object mostly fails on it again; 502 to 504 are temporary
+WEBHOOK_TRIES = 2  # a webhook that fails mostly keeps failing, and each try may take ten seconds
 FIRST_CONTACT_TRIES = 2  # a server that has never answered is more likely a wrong address than a restart
 
 
 class ApiRequest(NamedTuple):
-    """A request in the API's words. `harmless`: doing it twice is as good as once. `sent`: the object or patch, to keep its secrets."""
+    """Describes a request to the API. `idempotent` ones may be retried; `sent` is the object or patch, to hide its secrets in errors."""
 
     verb: str
     plural: str
     ref: Ref | None = None
-    harmless: bool = True
+    idempotent: bool = True
     sent: Any = None
 
 
 @dataclass(slots=True, eq=False)
 class Retries:
-    """All times in seconds. `timeout` is for one try, `deadline` for all tries of a request; waits grow from `first` to `longest`.
+    """Configures retries, with times in seconds.
 
-    `stall` is how long a watch may be silent. Servers send a bookmark every minute, so that silence of more than that means a dead
-    connection.
+    `timeout` limits one try, `deadline` all tries of a request; the back-off grows from `first` to `longest`. `stall` is how long a watch
+    may be silent: servers send a bookmark every minute, so that a longer silence means a dead connection.
     """
 
     tries: int = 8
@@ -45,45 +45,45 @@ class Retries:
 
     @classmethod
     def within(cls, seconds: float) -> Retries:
-        """Makes those for requests each of which, with all its tries, has so much time."""
-        usual = cls()
-        return replace(usual, timeout=seconds, deadline=seconds, connect=min(seconds, usual.connect))
+        """Returns the configuration for requests that may take so many seconds, including their retries."""
+        default = cls()
+        return replace(default, timeout=seconds, deadline=seconds, connect=min(seconds, default.connect))
 
 
 @dataclass(slots=True, eq=False)
 class RetryBudget:
-    """What all requests of a cluster may spend on repeating, so that a dead server is not hammered.
+    """Limits the retries of all requests of a cluster by a token bucket, so that a dead server is not flooded.
 
-    `left` tries are there at once; `per_second` more come back as time goes by, up to `most`. `busy_since` is when the server began to
-    refuse everything for haste; None while it takes something.
+    `left` retries are available now; `per_second` are added, up to `most`. `throttled_since` is when the server began to throttle every
+    request; None once it has accepted one.
     """
 
     most: float = 200.0
     per_second: float = 10.0
     now: Callable[[], float] = time.monotonic
     left: float = field(init=False)
-    asked: float = field(init=False)
-    busy_since: float | None = None
+    updated: float = field(init=False)
+    throttled_since: float | None = None
 
     def __post_init__(self) -> None:
-        self.left, self.asked = self.most, self.now()
+        self.left, self.updated = self.most, self.now()
 
-    def refused_for_haste(self) -> float:
-        """Notes a 429. Returns for how many seconds there has been nothing else."""
+    def note_throttled(self) -> float:
+        """Records a 429. Returns for how many seconds the server has answered nothing else."""
         now = self.now()
-        if self.busy_since is None:
-            self.busy_since = now
-        return now - self.busy_since
+        if self.throttled_since is None:
+            self.throttled_since = now
+        return now - self.throttled_since
 
-    def answered(self) -> None:
-        """Notes that the server took a request."""
-        self.busy_since = None
+    def note_accepted(self) -> None:
+        """Records that the server accepted a request."""
+        self.throttled_since = None
 
     def take(self) -> bool:
-        """Tells whether one more try may be made."""
+        """Takes one retry from the budget; returns False if there is none left."""
         now = self.now()
-        self.left = min(self.most, self.left + (now - self.asked) * self.per_second)
-        self.asked = now
+        self.left = min(self.most, self.left + (now - self.updated) * self.per_second)
+        self.updated = now
         if self.left < 1:
             return False
         self.left -= 1
@@ -92,11 +92,14 @@ class RetryBudget:
 
 @dataclass(slots=True, eq=False)
 class Tries:
-    """The tries of one request. `harmless` says that doing it twice does no harm; `unsure` that an earlier try may have been done."""
+    """Tracks the tries of one request. `unsure` means that an earlier try may have been carried out although no answer came.
+
+    `known`: the server has answered a request before, so that its address is right.
+    """
 
     retries: Retries
     budget: RetryBudget
-    harmless: bool
+    idempotent: bool
     known: bool = True
     now: Callable[[], float] = time.monotonic
     count: int = 1
@@ -110,39 +113,39 @@ class Tries:
         self.backoff = Backoff(self.retries.first, self.retries.longest)
 
     def pause(self, error: ClusterError) -> float | None:
-        """Returns how many seconds to wait before the next try; None when there is to be none.
+        """Returns how many seconds to wait before the next try; None if there is none.
 
-        A server that says when to come back (429) is alive and costs nothing of the budget. One that says nothing else for as long as one
-        request may take says so to all of them: 100 objects, one after another since it asks for less, would else wait for hours. (kubectl
-        gives each object ten tries.)
+        A server that throttles (429) is alive, so this takes nothing from the budget. If it throttles every request for a whole deadline,
+        all requests give up: otherwise 100 objects, written one by one as the limit falls, would wait for hours. (kubectl tries ten times
+        for each object.)
         """
-        hasty = self.budget.refused_for_haste() if isinstance(error, TooManyRequests) else 0.0
-        if not self._may_repeat(error):
+        throttled_for = self.budget.note_throttled() if isinstance(error, TooManyRequests) else 0.0
+        if not self._may_retry(error):
             return None
         pause = self.backoff.next()
         if isinstance(error, ApiError) and error.retry_after is not None:
             pause = error.retry_after + random.uniform(0, self.retries.first)
-        if max(self.now() - self.started, hasty) + pause > self.retries.deadline:
+        if max(self.now() - self.started, throttled_for) + pause > self.retries.deadline:
             return None
         if not isinstance(error, TooManyRequests) and not self.budget.take():
             return None
         self.count += 1
         return pause
 
-    def _may_repeat(self, error: ClusterError) -> bool:
+    def _may_retry(self, error: ClusterError) -> bool:
         if isinstance(error, TooManyRequests):
             return True
         if isinstance(error, Unreachable):
             most = self.retries.tries if self.known else FIRST_CONTACT_TRIES
             self.unsure = self.unsure or error.maybe_done
-            return error.passing and self.count < most and (self.harmless or not error.maybe_done)
+            return error.passing and self.count < most and (self.idempotent or not error.maybe_done)
         if isinstance(error, ServerFailure):
             self.unsure = True
-            return self.harmless and error.status != 501 and self.count < self.retries.tries and not self._fails_for_good(error)
+            return self.idempotent and error.status != 501 and self.count < self.retries.tries and not self._is_persistent(error)
         return False
 
-    def _fails_for_good(self, error: ServerFailure) -> bool:
-        """Tells whether this request has failed inside of the server so often that it will go on to."""
+    def _is_persistent(self, error: ServerFailure) -> bool:
+        """Counts a failure inside the server; reports whether this request has failed so often that retries are futile."""
         if error.status != 500:
             return False
         self.failures += 1

@@ -1,4 +1,4 @@
-"""What a server serves, read from its discovery documents."""
+"""Reads the kinds that a server serves from its discovery documents."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from applier.cluster import Resource
 from applier.ref import Kind
 
 AGGREGATED = ",".join(f"application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList" for version in ("v2", "v2beta1"))
-"""What is asked for: two answers that tell everything. Every server since Kubernetes 1.27 gives them, so that the older way, one request
-for each group version, is not spoken."""
+"""The Accept header of aggregated discovery, which takes two requests. Every server since Kubernetes 1.27 supports it, so the older
+protocol, with one request for each group version, is not implemented."""
 
 
 @dataclass(slots=True, eq=False)
 class Served:
-    """Resources by kind, each group's preferred version first. `broken` are group versions whose API service does not answer."""
+    """Holds resources by kind, each group's preferred version first. `broken` are group versions whose API service does not answer."""
 
     by_kind: dict[Kind, Resource] = field(default_factory=dict)
     broken: list[str] = field(default_factory=list)
 
     def add(self, resource: Resource) -> None:
-        """Takes up a resource. Where two share a kind, the first counts."""
+        """Adds a resource. If two have the same kind, the first counts."""
         self.by_kind.setdefault(resource.kind, resource)
 
     def preferred(self) -> list[Resource]:
@@ -33,17 +33,17 @@ class Served:
         return list(first.values())
 
     def versions(self, kind: Kind) -> list[str]:
-        """Returns the versions in which a kind is served, whichever was asked for."""
+        """Returns the versions in which the group and kind of `kind` are served."""
         return [known.version for known in self.by_kind if (known.group, known.kind) == (kind.group, kind.kind)]
 
     def dump(self) -> dict[str, Any]:
-        """Returns JSON for a cache on disk."""
+        """Returns the resources as JSON, for a cache on disk."""
         rows = [[*r.kind, r.plural, r.namespaced, sorted(r.verbs), sorted(r.subresources)] for r in self.by_kind.values()]
         return {"resources": rows, "broken": self.broken}
 
     @classmethod
     def load(cls, dumped: dict[str, Any]) -> Served:
-        """Reads what `dump` gave. Raises KeyError, TypeError or ValueError when it is something else."""
+        """Reads the output of `dump`. Raises KeyError, TypeError or ValueError for anything else."""
         served = cls(broken=list(dumped["broken"]))
         for group, version, kind, plural, namespaced, verbs, subresources in dumped["resources"]:
             served.add(Resource(Kind(group, version, kind), plural, namespaced, frozenset(verbs), frozenset(subresources)))
@@ -53,7 +53,7 @@ class Served:
 def read_aggregated(documents: Iterable[dict[str, Any]]) -> Served:
     """Reads APIGroupDiscoveryLists (apidiscovery.k8s.io/v2), one for the core and one for all groups.
 
-    A version whose freshness is Stale comes from an API service that does not answer now; it is noted and keeps nothing else back.
+    A version whose freshness is Stale belongs to an API service that does not answer now, and is recorded in `broken`.
     """
     served = Served()
     for document in documents:

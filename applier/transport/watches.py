@@ -1,4 +1,4 @@
-"""Watches: changes as they happen, from a version on or from the whole state on."""
+"""Opens watches, from a resourceVersion or beginning with the current state, and decodes their events."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 INITIAL_END = "k8s.io/initial-events-end"
-SHORTEST, LONGEST = 300, 600  # seconds until the server ends a watch; by chance, so that many watches do not come back at once
+SHORTEST, LONGEST = 300, 600  # seconds until the server ends a watch, chosen at random, so that many watches are not reopened at once
 
 
 class Lines:
-    """Lines of a stream that comes in chunks of any size. Each byte is looked at once, however long a line is."""
+    """Splits a stream that comes in chunks of any size into lines, in time linear in its length."""
 
     def __init__(self) -> None:
         self.rest: list[bytes] = []
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """Returns the lines that this chunk completes, without their ends and without empty ones."""
+        """Returns the lines that this chunk completes, without line ends and without empty lines."""
         if b"\n" not in chunk:
             self.rest.append(chunk)
             return []
@@ -46,20 +46,20 @@ class Lines:
 
 
 class Watches:
-    """Opens watches on one server. `lists` says whether it starts a watch with the whole state (KEP-3157); known after the first try."""
+    """Opens watches on one server. `has_watch_list`: it supports watches that begin with the state (KEP-3157), until it refuses one."""
 
     def __init__(self, wire: Wire) -> None:
         self.wire = wire
-        self.lists = True
+        self.has_watch_list = True
 
     async def state_and_changes(
-        self, resource: Resource, path: str, namespace: str, labels: str, listed: Callable[[], Awaitable[Listing]]
+        self, resource: Resource, path: str, namespace: str, labels: str, list_all: Callable[[], Awaitable[Listing]]
     ) -> AsyncGenerator[WatchEvent, None]:
         """Yields the state as ADDED events, a bookmark that ends it, then changes.
 
-        `listed` makes a list where the server cannot do this.
+        `list_all` is used instead if the server does not support this.
         """
-        if self.lists:
+        if self.has_watch_list:
             try:
                 async with aclosing(self.changes(resource, path, namespace, labels, "", initial=True)) as events:
                     async for event in events:
@@ -68,8 +68,8 @@ class Watches:
             except Invalid as error:
                 if "sendInitialEvents" not in str(error):
                     raise
-                self.lists = False
-        state = await listed()
+                self.has_watch_list = False
+        state = await list_all()
         for item in state.items:
             yield WatchEvent("ADDED", item)
         bookmark = {"metadata": {"resourceVersion": state.resource_version, "annotations": {INITIAL_END: "true"}}}
@@ -81,7 +81,7 @@ class Watches:
     async def changes(
         self, resource: Resource, path: str, namespace: str, labels: str, resource_version: str, *, initial: bool = False
     ) -> AsyncGenerator[WatchEvent, None]:
-        """Changes since a version, until the server ends the stream. A silence longer than `Retries.stall` is `Unreachable`."""
+        """Yields the changes since a version, until the server ends the stream. Raises `Unreachable` after a silence of `Retries.stall`."""
         request = ApiRequest("watch", resource.plural, Ref(resource.kind.group, resource.kind.kind, namespace, ""))
         headers = {"Accept": METADATA} if resource.metadata_only else None
         stream = await self.wire.stream(request, f"{path}?{_query(labels, resource_version, initial)}", headers=headers)
@@ -91,7 +91,7 @@ class Watches:
             while chunk := await stream.chunk():
                 for line in lines.feed(chunk):
                     event = self._event(line, request)
-                    if resource.metadata_only:  # which say that they are PartialObjectMetadata
+                    if resource.metadata_only:  # the server sends PartialObjectMetadata as their kind
                         event.object["apiVersion"], event.object["kind"] = resource.kind.api_version, resource.kind.kind
                     yield event
         except ConnectionErrors as error:
@@ -127,7 +127,7 @@ def _ends_initial(manifest: Manifest) -> bool:
 
 
 def _error(given: Manifest, request: ApiRequest, wire: Wire) -> Exception:
-    """Returns an ERROR event. Old servers say "too old resource version" without the status that goes with it."""
+    """Returns the error of an ERROR event. Old servers send "too old resource version" without status 410."""
     error = status_error(given, request, wire.target)
     if isinstance(error, ApiError) and "too old resource version" in str(error):
         return Expired(410, "Expired", str(error))

@@ -1,4 +1,4 @@
-"""One request: sent, repeated where that helps and does no harm, counted, and its refusal turned into an error."""
+"""Sends requests to a server: retries them if that is safe and useful, renews credentials, counts, and turns refusals into errors."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ READS = frozenset({"get", "list", "watch"})
 
 
 Trace = Callable[[str, str, int, float], None]
-"""Takes each try of a request: method, path with query, the answer's status or 0 where none came, and seconds until then."""
+"""Receives each try of a request: method, path with query, the response's status or 0 without one, and the seconds until then."""
 
 
 def untraced(method: str, path: str, status: int, seconds: float) -> None:
-    """Shows requests to nobody."""
+    """Ignores tries; the default `Trace`."""
 
 
 class Answer(NamedTuple):
-    """A good answer. `unsure` says that an earlier try may have been carried out as well."""
+    """Represents a successful response. `unsure` means that an earlier try may have been carried out as well."""
 
     body: bytes
     headers: Headers
@@ -42,7 +42,7 @@ class Answer(NamedTuple):
 
 
 class Uncertain(ClusterError):
-    """Refused, after an earlier try that may have been carried out. `error` is the refusal."""
+    """Reports a refusal after an earlier try that may have been carried out. `error` is the refusal."""
 
     def __init__(self, error: ApiError) -> None:
         super().__init__(str(error))
@@ -50,7 +50,7 @@ class Uncertain(ClusterError):
 
 
 class Wire:
-    """The connections to one server. `in_flight` requests are under way; `throttled` counts answers that asked us to slow down."""
+    """Sends the requests to one server. `in_flight` is the number of requests in progress; `throttled` counts 429 responses."""
 
     def __init__(self, target: Target, *, user_agent: str, retries: Retries, sink: Sink, trace: Trace = untraced) -> None:
         self.target, self.retries, self.sink, self.trace = target, retries, sink, trace
@@ -72,11 +72,11 @@ class Wire:
 
     @property
     def connections(self) -> int:
-        """How many connections there are, idle ones included."""
+        """Returns the number of open connections, idle ones included."""
         return self._client.connections
 
     async def close(self) -> None:
-        """Ends all connections."""
+        """Closes all connections."""
         await self._client.close()
 
     async def call(
@@ -89,27 +89,27 @@ class Wire:
         content_type: str = JSON,
         headers: dict[str, str] | None = None,
     ) -> Answer:
-        """Sends a request, again where that helps. Raises `ClusterError`; `Uncertain` for a refusal after a try of unknown fate."""
-        tries = Tries(self.retries, self.budget, request.harmless, known=self.answered)
-        answer = await self._tried(request, tries, lambda: self._once(request, method, path, body, content_type, headers))
+        """Sends a request, with retries. Raises `ClusterError`; `Uncertain` for a refusal after a try that may have been carried out."""
+        tries = Tries(self.retries, self.budget, request.idempotent, known=self.answered)
+        answer = await self._retried(request, tries, lambda: self._once(request, method, path, body, content_type, headers))
         return Answer(answer.body, answer.headers, tries.unsure, answer.status)
 
     async def stream(self, request: ApiRequest, path: str, *, headers: dict[str, str] | None = None) -> Stream:
-        """Opens a watch. The caller closes the response."""
-        tries = Tries(self.retries, self.budget, harmless=True, known=self.answered)
-        return await self._tried(request, tries, lambda: self._open(request, path, headers))
+        """Opens a watch, with retries. The caller closes the stream."""
+        tries = Tries(self.retries, self.budget, idempotent=True, known=self.answered)
+        return await self._retried(request, tries, lambda: self._open(request, path, headers))
 
-    async def _tried(self, request: ApiRequest, tries: Tries, attempt: Callable[[], Awaitable[T]]) -> T:
-        """Makes an attempt, and makes it again where that helps, once of these with renewed credentials.
+    async def _retried(self, request: ApiRequest, tries: Tries, attempt: Callable[[], Awaitable[T]]) -> T:
+        """Retries an attempt, and once with renewed credentials after it was unauthorized.
 
-        Where a server's certificate is not trusted, its authority may have been replaced on disk a moment ago; nothing was sent then.
+        So too if the server's certificate is not trusted: its authority may have been replaced on disk a moment ago.
         """
         renewed = False
         while True:
             try:
                 sent = await self._renewal.ready()
                 result = await attempt()
-                self.budget.answered()
+                self.budget.note_accepted()
                 return result
             except (Unauthorized, Untrusted):
                 if renewed or not await self._renewal.after(sent):
@@ -123,13 +123,15 @@ class Wire:
         return unreachable(error, self.target.server, self.target.label, reading=reading)
 
     async def _wait(self, tries: Tries, error: ClusterError, request: ApiRequest) -> None:
-        """Waits until the next try; raises the error when there is to be none."""
-        before = tries.unsure
+        """Waits until the next try; raises the error if there is none."""
+        was_unsure = tries.unsure
         pause = tries.pause(error)
         if isinstance(error, UnknownKind):
             self.on_unknown_kind()
         if pause is None:
-            raise (Uncertain(error) if before and isinstance(error, ApiError) and request.verb in ("create", "delete") else error) from None
+            if was_unsure and isinstance(error, ApiError) and request.verb in ("create", "delete"):
+                raise Uncertain(error) from None
+            raise error from None
         if isinstance(error, TooManyRequests):
             self.throttled += 1
             self.sink(Throttled(pause, self.in_flight))
@@ -140,7 +142,7 @@ class Wire:
     async def _once(
         self, request: ApiRequest, method: str, path: str, body: bytes | None, content_type: str, headers: dict[str, str] | None
     ) -> Response:
-        """Tries once, and returns a good answer."""
+        """Tries a request once; returns a successful response and raises the error of any other."""
         all_headers = self._headers(headers, content_type if body is not None else "")
         self.requests[request.verb, request.plural] += 1
         self.in_flight += 1
@@ -176,7 +178,7 @@ class Wire:
         raise refusal(stream.status, stream.headers, content, request, self.target)
 
     def _headers(self, more: dict[str, str] | None, content_type: str) -> dict[str, str]:
-        """Returns the headers of a request, with the credentials that we have."""
+        """Returns the headers of a request, with the current credentials."""
         credentials = self.target.credentials
         if self._trusted != (self.target.ca, credentials.pair):
             self._trust()
@@ -188,7 +190,7 @@ class Wire:
         return headers | more if more else headers
 
     def _trust(self) -> None:
-        """Prepares TLS; again whenever the authority or the client certificate is another one."""
+        """Sets up TLS with the current certificate authority and client certificate."""
         ca, pair = self.target.ca, self.target.credentials.pair
         if self.target.encrypted:
             self._client.tls = trust(self.target, ca, *pair)

@@ -85,7 +85,7 @@ async def test_every_version_can_be_used(server: Scripted, cluster: ApiCluster) 
 
 
 async def test_an_unknown_kind_is_looked_for_once_more(server: Scripted, cluster: ApiCluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "AGAIN", -1.0)
+    monkeypatch.setattr(module, "REFRESH_INTERVAL", -1.0)
     serves(server, aggregated(APPS), aggregated(APPS, WIDGETS))
     assert (await cluster.resource(WIDGET)).plural == "widgets"
 
