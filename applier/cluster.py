@@ -1,4 +1,4 @@
-"""What the applier needs of a cluster: a protocol, so that a real server, a proxy of faults or a model in memory can stand behind it."""
+"""Defines the operations that the applier needs of a cluster, as a protocol for real servers, fault-injecting wrappers and fakes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 class Resource(NamedTuple):
     """Describes a kind as a server serves it. `verbs` are those of discovery: get, list, watch, patch, delete…
 
-    Lists and watches that are asked for `metadata_only` tell nothing else of their objects.
+    With `metadata_only`, lists and watches return only the metadata of objects.
     """
 
     kind: Kind
@@ -40,10 +40,10 @@ class Listing(NamedTuple):
 
 
 class WatchEvent(NamedTuple):
-    """`type` is ADDED, MODIFIED, DELETED or BOOKMARK. `initial_end` marks the bookmark that ends the state a watch-list starts with.
+    """Represents an event of a watch, of `type` ADDED, MODIFIED, DELETED or BOOKMARK.
 
-    OPENED, which is no event of Kubernetes and has no object, is the first: the server has taken the watch. Of a kind to which nothing
-    happens it says nothing else for up to a minute.
+    `initial_end` marks the bookmark that ends the initial state of a watch-list. The first event is OPENED, which Kubernetes does not have
+    and which has no object: the server has accepted the watch. For a kind without changes, the next event may come only after a minute.
     """
 
     type: str
@@ -61,10 +61,10 @@ class Cluster(Protocol):
         """Returns everything that the server serves, in each group's preferred version."""
 
     async def await_established(self, kinds: Iterable[Kind], timeout: float) -> None:
-        """Returns once these kinds are served, whose definitions were just written. Raises `UnknownKind` after `timeout` seconds."""
+        """Waits until these kinds are served, whose definitions were just written. Raises `UnknownKind` after `timeout` seconds."""
 
     async def schemas(self, kinds: Iterable[Kind]) -> Any:
-        """Returns the `applier.decision.Schemas` of these kinds. A kind whose schema cannot be had is missing in it."""
+        """Returns the `applier.decision.Schemas` of these kinds. A kind whose schema is not available is missing in it."""
 
     async def get(self, resource: Resource, namespace: str, name: str) -> Manifest:
         """Returns one object. Raises `NotFound`."""
@@ -75,9 +75,9 @@ class Cluster(Protocol):
     def watch(
         self, resource: Resource, namespace: str = "", *, labels: str = "", resource_version: str = "", initial: bool = False
     ) -> AsyncGenerator[WatchEvent, None]:
-        """Yields the changes since a version, until the server ends the stream. `initial` asks for the state first (watch-list).
+        """Yields the changes since a version, until the server ends the stream. `initial` requests the state first (watch-list).
 
-        Raises `Expired` when the version is too old and `Unreachable` when the stream breaks or stalls.
+        Raises `Expired` if the version is too old and `Unreachable` if the stream breaks or stalls.
         """
 
     async def apply(
@@ -93,9 +93,9 @@ class Cluster(Protocol):
     ) -> Manifest:
         """Applies a manifest (server-side apply); returns the resulting object. Raises `FieldConflict`, `Invalid` and other errors.
 
-        `on_created` is called when this very request has made the object, or nobody can say: an apply makes and changes with one verb.
-        With a resourceVersion in the manifest only this version is written over; else `WriteConflict`. `status` as the `subresource`
-        applies the status and nothing else, to an object that is there; else `NotFound`.
+        `on_created` is called if this request has created the object, or may have: an apply creates and updates with one verb. With a
+        resourceVersion in the manifest only that version is changed; any other is a `WriteConflict`. `status` as the `subresource` applies
+        only the status, of an existing object; else `NotFound`.
         """
 
     async def create(self, resource: Resource, manifest: Manifest, *, manager: str, dry_run: bool = False) -> Manifest:
@@ -104,7 +104,7 @@ class Cluster(Protocol):
     async def patch(
         self, resource: Resource, namespace: str, name: str, patch: Any, *, manager: str = "", subresource: str = "", dry_run: bool = False
     ) -> Manifest:
-        """Sends a JSON patch when `patch` is a list, a merge patch when it is a map."""
+        """Sends a JSON patch if `patch` is a list, a merge patch if it is a map."""
 
     async def delete(
         self,
@@ -117,9 +117,9 @@ class Cluster(Protocol):
         propagation: str = "Background",
         dry_run: bool = False,
     ) -> Manifest | None:
-        """Deletes the object with this UID and no other. Raises `WriteConflict` when another one has the name, `NotFound` when none.
+        """Deletes the object with this UID and no other. Raises `WriteConflict` if another one has the name, `NotFound` if there is none.
 
-        Gives the object as it is while its finalizers or its time of grace last; None when it is gone.
+        Returns the object while it is terminating (finalizers, grace period); None once it is gone.
         """
 
 
@@ -164,7 +164,7 @@ async def find(cluster: Cluster, resource: Resource, namespace: str, name: str) 
 
 
 class WrappedCluster:
-    """Passes everything on to another cluster; the base of clusters that do something around requests."""
+    """Forwards everything to another cluster; the base class of clusters that add something to requests."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
@@ -203,7 +203,7 @@ class WrappedCluster:
         return self.cluster.watch(resource, namespace, labels=labels, resource_version=resource_version, initial=initial)
 
     async def write(self, request: Callable[[], Awaitable[T]]) -> T:
-        """Makes a request that writes; create, apply, patch and delete all go through here."""
+        """Makes a write request; create, apply, patch and delete all use it."""
         return await request()
 
     async def apply(self, resource: Resource, manifest: Manifest, **options: Unpack[ApplyOptions]) -> Manifest:
@@ -220,7 +220,7 @@ class WrappedCluster:
 
 
 class Live(Protocol):
-    """Gives access to what was read of a cluster earlier, without a request."""
+    """Provides objects that were read of a cluster earlier, without a request."""
 
     def get(self, ref: Ref) -> Manifest | None:
-        """Returns the live object, with values of Secrets hashed, or None. Raises KeyError when its kind was not read."""
+        """Returns the live object, with values of Secrets hashed, or None. Raises KeyError if its kind was not read."""

@@ -77,7 +77,7 @@ def resource_version_of(manifest: Manifest) -> str:
 
 
 def is_being_deleted(manifest: Manifest) -> bool:
-    """Tells whether a live object's deletion has begun."""
+    """Reports whether a live object's deletion has begun."""
     return bool((manifest.get("metadata") or {}).get("deletionTimestamp"))
 
 
@@ -89,7 +89,7 @@ def being_deleted(live: Manifest) -> str:
 
 
 def names(entry: dict[str, Any], owner: Ref) -> bool:
-    """Tells whether an entry of `metadata.ownerReferences` names this object, whatever its UID."""
+    """Reports whether an entry of `metadata.ownerReferences` names this object, whatever its UID."""
     group = str(entry.get("apiVersion", "")).rpartition("/")[0]
     return entry.get("name") == owner.name and entry.get("kind") == owner.kind and group == owner.group
 
@@ -108,5 +108,5 @@ def with_owner(manifest: Manifest, owner: Ref, uid: str) -> Manifest:
 
 
 def refers_to(manifest: Manifest, owner: Ref) -> bool:
-    """Tells whether the object has an owner reference to this owner, so that its UID is needed."""
+    """Reports whether the object has an owner reference to this owner, so that its UID is needed."""
     return any(names(entry, owner) for entry in manifest["metadata"].get("ownerReferences") or ())

@@ -25,7 +25,7 @@ class Stop:
 
     @property
     def is_cancelled(self) -> bool:
-        """Tells whether the run was cancelled."""
+        """Reports whether the run was cancelled."""
         return self._cancelled.is_set()
 
     def cancel(self) -> None:
@@ -33,7 +33,7 @@ class Stop:
         self._cancelled.set()
 
     async def wait(self) -> None:
-        """Waits until the run is to end."""
+        """Waits until the run is cancelled."""
         await self._cancelled.wait()
 
     async def unless(self, waiting: Coroutine[Any, Any, T]) -> T | None:
@@ -42,13 +42,13 @@ class Stop:
         try:
             await asyncio.wait((task, end), return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for one in (task, end):
-                one.cancel()
+            for pending in (task, end):
+                pending.cancel()
             await asyncio.gather(task, end, return_exceptions=True)
         return None if task.cancelled() else task.result()
 
     async def pause(self, seconds: float) -> None:
-        """Sleeps. Raises `Stopped` as soon as the run is to end."""
+        """Sleeps. Raises `Stopped` as soon as the run is cancelled."""
         try:
             async with asyncio.timeout(seconds):
                 await self._cancelled.wait()
@@ -58,34 +58,34 @@ class Stop:
 
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-"""Ctrl-C of a person, and the word of whoever runs us that time is up: a pipeline, a Job, a machine that goes down."""
+"""The signals of Ctrl-C, and of a pipeline, Job or machine that terminates us."""
 
 
 @contextmanager
 def ended_by_signal(stop: Stop, tell: Callable[[signal.Signals], None] = lambda _: None) -> Iterator[None]:
-    """Cancels a run at the first SIGINT or SIGTERM while entered, inside a running event loop of the main thread. `tell` is called then.
+    """Cancels a run at the first SIGINT or SIGTERM while entered, inside a running event loop of the main thread, and calls `tell`.
 
-    From then on both do what they did before: a second one breaks the run off. Where signals cannot be handled (Windows, other
-    threads), nothing changes.
+    After the first signal the previous handlers are restored, so that a second one aborts the run. Where signals cannot be handled
+    (Windows, other threads), nothing changes.
     """
     loop = asyncio.get_running_loop()
     before = {number: signal.getsignal(number) for number in SIGNALS}
 
-    def ended(number: signal.Signals) -> None:
-        give_back()
+    def cancel(number: signal.Signals) -> None:
+        restore()
         stop.cancel()
         tell(number)
 
-    def give_back() -> None:
+    def restore() -> None:
         for number, handler in before.items():
             if loop.remove_signal_handler(number):
                 signal.signal(number, handler)
 
     with suppress(NotImplementedError, RuntimeError, ValueError):
         for number in SIGNALS:
-            loop.add_signal_handler(number, ended, number)
+            loop.add_signal_handler(number, cancel, number)
     try:
         yield
     finally:
         with suppress(NotImplementedError):
-            give_back()
+            restore()

@@ -128,7 +128,7 @@ class Lease:
         return found
 
     def _is_taken(self, lease: Manifest) -> bool:
-        """Tells whether another candidate may lead: less than a lease duration has passed since we saw its last renewal."""
+        """Reports whether another candidate may lead: less than a lease duration has passed since we saw its last renewal."""
         spec: dict[str, Any] = lease.get("spec") or {}
         if (spec.get("holderIdentity") or "") in ("", self.identity):
             return False

@@ -47,7 +47,7 @@ class StatusWriter:
         return list(outcomes)
 
     def _differs(self, status: StatusWrite, live: Manifest, schemas: Schemas) -> bool:
-        """Tells whether writing would change anything, as far as the live object shows."""
+        """Reports whether writing would change anything, as far as the live object shows."""
         if live.get(STATUS) == status.status:
             return False
         if not entries_of(live):

@@ -1,4 +1,4 @@
-"""Readers of the events of a run: a journal on disk, metrics, traces. Each is a `Sink`, and imported only by who wants it."""
+"""Exports the events of a run as a journal on disk, metrics and traces. Each exporter is a `Sink`, and imported only where it is used."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from applier.events import Sink, nowhere
 
 
 def traces_if_installed(name: str = "apply") -> Sink:
-    """Returns a sink that makes OpenTelemetry spans where `opentelemetry-api` is installed, and does nothing elsewhere.
+    """Returns a sink that creates OpenTelemetry spans if `opentelemetry-api` is installed, and drops events otherwise.
 
     `name` is that of the span of a run.
     """

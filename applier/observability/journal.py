@@ -1,4 +1,4 @@
-"""A journal of runs: one line of JSON for each event, only ever appended."""
+"""Writes a journal of runs: an append-only file with one line of JSON for each event."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ Sync = Literal["never", "run", "always"]
 
 
 class Journal:
-    """A `Sink` that appends to a file. A thread writes, so that whoever reports events never waits for a disk.
+    """Implements a `Sink` that appends to a file in a thread of its own, so that callers never wait for the disk.
 
-    `sync` says when the file is forced onto the disk: never, at the end of each run, or after every line. `run` marks the lines of this
-    process; by chance when it is not given. What cannot be written is counted in `lost`, with the first reason in `trouble`, and
-    hinders nobody. Used as a context manager it is closed at the end; what was reported before is written then.
+    `sync` is when the file is synced to disk: never, at the end of each run, or after every line. `run` identifies the lines of this
+    process; random by default. Lines that cannot be written are counted in `lost`, with the first error in `error`; nothing is raised.
+    As a context manager it is closed at the end, after all events are written.
     """
 
     def __init__(self, path: Path, *, sync: Sync = "run", run: str = "", now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self.run, self.lost = run or uuid.uuid4().hex[:12], 0
-        self.trouble: OSError | None = None
+        self.error: OSError | None = None
         self._sync, self._now = sync, now
         self._file = _opened(path)
         self._lines: queue.SimpleQueue[tuple[bytes, bool] | None] = queue.SimpleQueue()
@@ -43,7 +43,7 @@ class Journal:
         self._lines.put((text, self._sync == "always" or (self._sync == "run" and isinstance(event, RunEnded))))
 
     def close(self) -> None:
-        """Writes what is left, forces it onto the disk unless `sync` is never, and closes the file. Twice does no harm."""
+        """Writes the remaining lines, syncs them unless `sync` is never, and closes the file. Idempotent."""
         if not self._file.closed:
             self._lines.put(None)
             self._writer.join()
@@ -63,13 +63,13 @@ class Journal:
                 if any(sync for _, sync in batch) or (is_last and self._sync != "never"):
                     os.fsync(self._file.fileno())
             except OSError as error:
-                self.trouble = self.trouble or error
+                self.error = self.error or error
                 self.lost += len(batch)
             if is_last:
                 return
 
     def _next_batch(self) -> tuple[list[tuple[bytes, bool]], bool]:
-        """Returns what is there to be written, waiting for the first; and whether it is the last."""
+        """Returns all queued lines, after waiting for the first, and whether they are the last."""
         batch: list[tuple[bytes, bool]] = []
         record = self._lines.get()
         while record is not None:
@@ -82,7 +82,7 @@ class Journal:
 
 
 def _opened(path: Path) -> BinaryIO:
-    """Returns the file, to be appended to, unbuffered. A line that a crash cut off gets its end, so that the next one stands alone."""
+    """Opens the file for appending, unbuffered. Terminates a line that was truncated by a crash, so that it does not spoil the next."""
     path.parent.mkdir(parents=True, exist_ok=True)
     torn = False
     with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
@@ -96,7 +96,7 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def read_journal(path: Path) -> Iterator[dict[str, Any]]:
-    """Yields the lines of a journal, in order. What a crash cut off is left out."""
+    """Yields the lines of a journal, in order, without those that were truncated by a crash."""
     with path.open("rb") as file:
         for text in file:
             with contextlib.suppress(json.JSONDecodeError, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""Events as one line of JSON each: what is said of an object, and never a value of a field."""
+"""Converts events to JSON, without the values of fields."""
 
 from __future__ import annotations
 
@@ -9,10 +9,7 @@ from applier.outcome import FieldChange, Outcome, Step, dotted
 
 
 def line(event: Event) -> dict[str, Any]:
-    """Returns an event as a map that JSON can hold.
-
-    Of fields it names paths and managers only: a value may be a secret wherever it stands.
-    """
+    """Returns an event as JSON. Fields have only their path and managers, since the value of any field may be secret."""
     match event:
         case Planned(counts, waves):
             return {"event": "planned", "counts": {str(action): count for action, count in counts.items()}, "waves": waves}

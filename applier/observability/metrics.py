@@ -1,4 +1,4 @@
-"""Metrics for Prometheus: what runs do, what they ask of the server, how deep the queue and how old the cache is."""
+"""Exports Prometheus metrics of runs, requests, the queue and the cache."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ LONG = (0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3600.0)
 
 
 class Metrics:
-    """A `Sink` that counts. Give it what else is to be seen with `watch_queue`, `watch_cache` and `watch_requests`.
+    """Implements a `Sink` that updates metrics. `watch_queue`, `watch_cache` and `watch_requests` add those of other objects.
 
-    `queue_wait` and `queue_work` take seconds: they fit `WorkQueue(on_wait=…, on_work=…)`. Names begin with `prefix`.
+    `queue_wait` and `queue_work` take seconds, for `WorkQueue(on_wait=…, on_work=…)`. Names begin with `prefix`.
     """
 
     def __init__(self, registry: CollectorRegistry = REGISTRY, *, prefix: str = "applier") -> None:
@@ -52,13 +52,13 @@ class Metrics:
                 self._limit.set(in_flight)
 
     def watch_queue(self, queue: Queue, name: str = "main") -> None:
-        """Shows how many keys wait, are in work and are due later, and for how long the oldest has waited."""
+        """Exports how many keys wait, are being worked on and are delayed, and how long the oldest has waited."""
         self._registry.register(QueueMetrics(self._prefix, name, queue))
 
     def watch_cache(self, cache: WatchCache) -> None:
-        """Shows how old each kind is, how many objects are known, and what keeping them up to date took."""
+        """Exports the age of each kind's state, the number of objects, and the lists, streams and events that kept them up to date."""
         self._registry.register(CacheMetrics(self._prefix, cache))
 
     def watch_requests(self, cluster: CountedRequests) -> None:
-        """Shows how many requests a cluster made, by verb and resource."""
+        """Exports the number of requests that a cluster made, by verb and resource."""
         self._registry.register(RequestMetrics(self._prefix, cluster))

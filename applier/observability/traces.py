@@ -1,6 +1,6 @@
-"""Runs as OpenTelemetry traces: a span for the run, one for each wave, and one for each object that is written.
+"""Exports runs as OpenTelemetry traces: a span for the run, one for each wave, and one for each object that is written.
 
-Needs `opentelemetry-api`; which exporter takes the spans is for the program to say, with the SDK.
+Needs `opentelemetry-api`; the program configures the exporter with the SDK.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from applier.ref import Ref
 
 
 class Traces:
-    """A `Sink` that makes spans of one run at a time. Objects that need no write have no span: a run counts them.
+    """Implements a `Sink` that creates spans, for one run at a time. Objects without a write have no span, but are counted in the run's.
 
     `name` is that of the span of a run.
     """
@@ -53,7 +53,7 @@ class Traces:
                 self._note(event)
 
     def close(self) -> None:
-        """Ends what is still open, for instance after a run that was broken off."""
+        """Ends all open spans, for instance after a run that was aborted."""
         for span in self._objects.values():
             span.end()
         self._objects.clear()
@@ -82,7 +82,7 @@ class Traces:
         span.end()
 
     def _note(self, event: Waiting | Ready | Throttled | Retried) -> None:
-        """Notes what is no span of its own where it happened."""
+        """Adds an event to the span of its object, or else to that of the wave or run."""
         about = event.ref if isinstance(event, Waiting | Ready | Retried) else None
         span = (self._objects.get(about) if about else None) or self._wave or self._run
         if span is not None:

@@ -42,7 +42,7 @@ def set_of(live: Manifest) -> str:
 
 
 def _applied_label(entry: dict[str, Any]) -> bool:
-    """Tells whether the membership label was set by an apply, on the server or as kubectl does on the client."""
+    """Reports whether the membership label was set by an apply, on the server or as kubectl does on the client."""
     applies = entry.get("operation") == "Apply" or entry.get("manager") == "kubectl-client-side-apply"
     return applies and _has_label(entry)
 
@@ -75,7 +75,7 @@ def left_set(manifest: Manifest, live: Manifest) -> str:
 
 
 def may_leave(conflicts: Collection[Conflict], may: Collection[str]) -> bool:
-    """Tells whether an object may be moved: by force against everybody, or against all owners of the label."""
+    """Reports whether an object may be moved: by force against everybody, or against all owners of the label."""
     return ALL in may or (bool(conflicts) and all(conflict.owner.manager in may for conflict in conflicts))
 
 

@@ -272,7 +272,7 @@ def _follow(step: Step, desired: Desired, live: Manifest, why: str) -> None:
 
 
 def _asks_for_nothing(decision: Decision, live: Manifest) -> bool:
-    """Tells whether a manifest asks for nothing but the object's existence, as a bare Namespace does.
+    """Reports whether a manifest asks for nothing but the object's existence, as a bare Namespace does.
 
     The server keeps no owners for what has no owned fields, and would, when it is applied again, only begin to record others.
     """

@@ -27,7 +27,7 @@ class Budget(NamedTuple):
         return cls(int(match[1])) if match[1] else cls(float(match[2]), True)
 
     def allows(self, deletes: int, members: int) -> bool:
-        """Tells whether one run may delete this many of the set's members."""
+        """Reports whether one run may delete this many of the set's members."""
         return deletes <= (self.number * members // 100 if self.percent else self.number)
 
     def __str__(self) -> str:
@@ -41,5 +41,5 @@ def approval_hash(uids: Iterable[str]) -> str:
 
 
 def approves(approval: str, wanted: str) -> bool:
-    """Tells whether `approval` is the hash `wanted`, or at least its first `SHORTEST_APPROVAL` digits."""
+    """Reports whether `approval` is the hash `wanted`, or at least its first `SHORTEST_APPROVAL` digits."""
     return len(approval) >= SHORTEST_APPROVAL and wanted.startswith(approval.lower())

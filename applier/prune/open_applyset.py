@@ -133,7 +133,7 @@ class OpenApplySet:
 
     @property
     def is_new(self) -> bool:
-        """Whether the set has no record yet."""
+        """Reports whether the set has no record yet."""
         return not self.keeper.record.resource_version
 
     def form(self) -> Json:

@@ -72,7 +72,7 @@ async def _delete_record(keeper: Keeper, deletion: Deletion) -> list[Outcome]:
 
 
 def _is_only_a_record(parent: Manifest, applyset: ApplySet) -> bool:
-    """Tells whether a Secret or ConfigMap holds nothing besides the record, and our tool manages the record."""
+    """Reports whether a Secret or ConfigMap holds nothing besides the record, and our tool manages the record."""
     if applyset.kind not in BUILT_IN_PARENTS or parent.get("data") or parent.get("binaryData"):
         return False
     annotations = (parent.get("metadata") or {}).get("annotations") or {}

@@ -54,7 +54,7 @@ NOTHING = TakenAlong({}, (), frozenset())
 
 
 def takes_others(ref: Ref) -> bool:
-    """Tells whether deleting this object may delete others: it is a Namespace or a CustomResourceDefinition."""
+    """Reports whether deleting this object may delete others: it is a Namespace or a CustomResourceDefinition."""
     return ref[:2] in (NAMESPACE, DEFINITION)
 
 
@@ -75,7 +75,7 @@ async def taken_along(going: Iterable[Manifest], cluster: Cluster, ours: Collect
 
 
 def _holds_objects(resource: Resource) -> bool:
-    """Tells whether the namespace controller deletes objects of this kind. Kinds without the verb `delete` are views of others."""
+    """Reports whether the namespace controller deletes objects of this kind. Kinds without the verb `delete` are views of others."""
     writable = not resource.verbs or {"list", "delete"} <= resource.verbs
     return resource.namespaced and writable and (resource.kind.group, resource.kind.kind) not in TELLING_NOTHING
 

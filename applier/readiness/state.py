@@ -27,7 +27,7 @@ class Readiness(NamedTuple):
 
     @property
     def is_ready(self) -> bool:
-        """Whether the object is ready."""
+        """Reports whether the object is ready."""
         return self.state is State.READY
 
 

@@ -112,7 +112,7 @@ def _await_ready(plane: RunningPlane, seconds: float) -> None:
 
 
 def _ready(plane: RunningPlane) -> bool:
-    """Tells whether it is ready by its own word, and has the namespace into which clients write by default."""
+    """Reports whether it is ready by its own word, and has the namespace into which clients write by default."""
     if not plane.certificate_authority.exists():
         return False
     try:

@@ -63,7 +63,7 @@ class Requests:
 
 
 def is_write(request: Request) -> bool:
-    """Tells whether a request is to change something in the cluster. Reviews of access only ask."""
+    """Reports whether a request is to change something in the cluster. Reviews of access only ask."""
     return (
         request.verb in WRITES
         and not request.dry_run

@@ -48,7 +48,7 @@ class Chances:
         self._attempts: Counter[tuple[str, str]] = Counter()
 
     def is_dropped_write(self, request: Request) -> bool:
-        """Tells whether this write is the one whose connection is to be dropped. To be asked once for each request."""
+        """Reports whether this write is the one whose connection is to be dropped. To be asked once for each request."""
         if not is_write(request):
             return False
         self.writes += 1

@@ -91,7 +91,7 @@ def _at(manifest: Manifest, pointer: str) -> Any:
 
 
 def is_same(new: Manifest, old: Manifest) -> bool:
-    """Tells whether storing `new` would change nothing; then the server writes nothing, and the object keeps its version."""
+    """Reports whether storing `new` would change nothing; then the server writes nothing, and the object keeps its version."""
     return _bare(new) == _bare(old)
 
 

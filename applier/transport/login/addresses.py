@@ -1,4 +1,4 @@
-"""Where a server is, and by which proxy it is reached."""
+"""Determines the URL of a server and of the proxy to it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from applier.errors import CredentialsError
 
 
 def server_url(given: str, label: str, *, encrypted: bool) -> str:
-    """Returns the URL of a server that a kubeconfig names; one without a scheme gets one. Raises `CredentialsError`."""
+    """Returns the URL of a kubeconfig's server; adds the scheme if it is missing. Raises `CredentialsError`."""
     url = given if "://" in given else f"{'https' if encrypted else 'http'}://{given}"
     parts = _parts(url)
     if parts is None:
@@ -21,7 +21,7 @@ def server_url(given: str, label: str, *, encrypted: bool) -> str:
 
 
 def proxy_url(server: str, given: str, environment: Mapping[str, str], label: str) -> str:
-    """Returns the proxy of the kubeconfig, else that of HTTPS_PROXY or HTTP_PROXY; empty for none. NO_PROXY means what it means to kubectl.
+    """Returns the proxy of the kubeconfig, else that of HTTPS_PROXY or HTTP_PROXY; empty for none. NO_PROXY works as in kubectl.
 
     Raises `CredentialsError`, which does not show a password that may be in the address.
     """
@@ -46,7 +46,7 @@ def _proxy(url: str, what: str) -> str:
 
 
 def _parts(url: str) -> SplitResult | None:
-    """Returns a URL with a host and, where it has one, a port that is a number; None for anything else."""
+    """Parses a URL; None without a host, or if its port is not a number."""
     try:
         parts = urlsplit(url)
         if not url.isprintable() or " " in url or not parts.hostname or parts.port == 0:
@@ -57,7 +57,7 @@ def _parts(url: str) -> SplitResult | None:
 
 
 def bypassed(host: str, port: int, no_proxy: str) -> bool:
-    """Tells whether a host is reached without the proxy, by the rules of Go's httpproxy: this machine always.
+    """Reports whether a host is reached without the proxy, by the rules of Go's httpproxy; this machine always is.
 
     Else names, addresses, networks.
     """

@@ -1,4 +1,4 @@
-"""Who we are to a server: a header, a client certificate, and how both are renewed."""
+"""Represents credentials: an Authorization header, a client certificate, and their renewal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TOKEN = re.compile(r"[!-~]+")
 def bearer(token: str, label: str) -> str:
     """Returns the Authorization header for a token; empty for none.
 
-    `label` names it in the `CredentialsError` for one that no header can carry.
+    Raises `CredentialsError`, with `label` as its name, for a token that is not valid in a header.
     """
     if token and not TOKEN.fullmatch(token):
         raise CredentialsError(f"{label} has spaces, line breaks or other characters that no token has; was it cut or pasted wrongly?")
@@ -22,46 +22,43 @@ def bearer(token: str, label: str) -> str:
 
 
 class Credentials(Protocol):
-    """What proves who we are."""
+    """Authenticates requests, and can be renewed."""
 
     @property
     def pair(self) -> tuple[str, str]:
-        """A client certificate and its key as PEM text, both empty where there is none."""
+        """Returns a client certificate and its key in PEM form, both empty if there is none."""
 
     def authorization(self) -> str:
-        """Returns the Authorization header; empty where there is none. Must be quick."""
+        """Returns the Authorization header; empty if there is none. Called for each request, so it must be fast."""
 
     def due(self) -> bool:
-        """Tells that it never is."""
+        """Reports whether the credentials should be renewed before the next request."""
 
     async def renew(self) -> bool:
-        """Gets new credentials; False when there are no newer ones. Raises `CredentialsError`."""
+        """Gets new credentials; returns whether they differ. Raises `CredentialsError`."""
 
 
 class Fixed:
-    """A token, a name with a password, a certificate, or nothing at all: what does not change."""
+    """Represents credentials that do not change: a token, a user with a password, a certificate, or none."""
 
     def __init__(self, header: str = "", pair: tuple[str, str] = ("", "")) -> None:
         self.header, self.pair = header, pair
 
     @classmethod
     def token(cls, token: str, pair: tuple[str, str] = ("", ""), label: str = "the token") -> Fixed:
-        """Returns a bearer token; an empty one is none. Raises `CredentialsError`."""
+        """Returns credentials with a bearer token, unless it is empty. Raises `CredentialsError`."""
         return cls(bearer(token.strip(), label), pair)
 
     @classmethod
     def basic(cls, user: str, password: str, pair: tuple[str, str] = ("", "")) -> Fixed:
-        """Returns a name and a password."""
+        """Returns credentials with a user and a password."""
         return cls("Basic " + base64.b64encode(f"{user}:{password}".encode()).decode(), pair)
 
     def authorization(self) -> str:
-        """Returns the same at all times."""
         return self.header
 
     def due(self) -> bool:
-        """Tells that it never is."""
         return False
 
     async def renew(self) -> bool:
-        """Renews nothing: there is nothing to renew."""
         return False

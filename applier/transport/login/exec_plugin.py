@@ -29,13 +29,13 @@ VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1b
 MODES = ("Never", "IfAvailable", "Always")
 EXTENSION = "client.authentication.k8s.io/exec"
 TIMEOUT = 60.0  # seconds that a plugin may take
-WITH_PEOPLE = 300.0  # seconds that it may take where somebody sits before it and has to log in
-PARTING = 1.0  # seconds in which one that was killed is gone
-TAIL = 300  # characters of what a plugin said last
+INTERACTIVE_TIMEOUT = 300.0  # seconds that it may take if a person has to log in
+KILL_TIMEOUT = 1.0  # seconds to wait for a killed plugin
+TAIL = 300  # characters of a plugin's last output in errors
 
 
 class ExecPlugin:
-    """The plugin of a context's user. Raises `CredentialsError` for one that is described wrongly."""
+    """Runs the exec plugin of a context's user. Raises `CredentialsError` for an invalid configuration."""
 
     def __init__(self, chosen: Chosen, timeout: float = TIMEOUT) -> None:
         value = chosen.user.value["exec"]
@@ -61,10 +61,10 @@ class ExecPlugin:
         return {entry.text("name"): entry.text("value") for entry in entries}
 
     async def run(self) -> Granted:
-        """Runs it and reads its answer. Cancelled, it leaves no plugin and no thread behind that waits for its pipes."""
+        """Runs the plugin and parses its output. Kills it when cancelled."""
         interactive = self._interactive()
         told = sys.stderr is not None and sys.stderr.isatty()  # then people see what the plugin says, as it says it
-        limit = WITH_PEOPLE if interactive or told else self.timeout
+        limit = INTERACTIVE_TIMEOUT if interactive or told else self.timeout
         process = await self._start(interactive, told)
         words = bytearray()
         try:
@@ -95,14 +95,14 @@ class ExecPlugin:
             raise CredentialsError(f"{self.label} cannot be run: {getattr(error, 'strerror', None) or error}") from None
 
     def _interactive(self) -> bool:
-        """Tells whether the plugin may ask people something."""
+        """Reports whether the plugin may prompt a person."""
         terminal = sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
         if self.mode == "Always" and not terminal:
             raise CredentialsError(f"{self.label} wants to ask people, and standard input is no terminal; run it in one, or log in before")
         return terminal and self.mode != "Never"
 
     def _program(self) -> str:
-        """Returns the command as a path. One with a slash is beside its kubeconfig; any other is looked for in PATH."""
+        """Returns the path of the command. One with a slash is relative to its kubeconfig; any other is searched in PATH."""
         if os.sep in self.command:
             beside = str(self.chosen.user.file.absolute().parent / self.command)
             program = beside if os.path.exists(beside) else None
@@ -114,7 +114,7 @@ class ExecPlugin:
         raise CredentialsError(f"{self.label} is not there; {hint}")
 
     def _info(self, interactive: bool) -> dict[str, Any]:
-        """Returns what a plugin is told: an ExecCredential with our wishes."""
+        """Returns the input of a plugin: an ExecCredential."""
         spec: dict[str, Any] = {"interactive": interactive}
         if self.given.flag("provideClusterInfo"):
             spec["cluster"] = self._cluster()
@@ -132,7 +132,7 @@ class ExecPlugin:
         return info
 
     def _read(self, answer: bytes) -> Granted:
-        """Reads what the plugin grants. Its answer is never quoted: it is secret."""
+        """Parses the output of the plugin. Errors never quote it, since it is secret."""
         try:
             given = json.loads(answer)
         except ValueError:
@@ -150,7 +150,7 @@ class ExecPlugin:
         return Granted(token, pair, min((end for end in ends if end), default=None))
 
     def _moment(self, given: str) -> datetime.datetime | None:
-        """Returns an RFC 3339 time; None where none is given."""
+        """Parses an RFC 3339 time; None for an empty one."""
         try:
             end = datetime.datetime.fromisoformat(given) if given else None
         except ValueError:
@@ -159,30 +159,30 @@ class ExecPlugin:
 
 
 async def _all_of(stream: asyncio.StreamReader | None, read: bytearray) -> bytes:
-    """Returns all that comes of a stream, noted in `read` as it comes, so that the end of a plugin that hangs has its words."""
+    """Reads a stream to its end into `read`, so that the output of a plugin that hangs is available before that."""
     while stream is not None and (piece := await stream.read(65536)):
         read += piece
     return bytes(read)
 
 
 async def _end(process: Process) -> None:
-    """Leaves no plugin behind. What it may have started itself, and holds its pipes, is not waited for."""
+    """Kills the plugin. Does not wait for its child processes, which may hold its pipes."""
     if process.returncode is None:
         with suppress(ProcessLookupError):
             process.kill()
         with suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), PARTING)
+            await asyncio.wait_for(process.wait(), KILL_TIMEOUT)
 
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[^\x20-\x7e\u00a0-\U0010ffff]")
 
 
 def _one_line(text: str) -> str:
-    """Returns words without line breaks, colours and what else moves a terminal."""
+    """Returns a text without line breaks, colours and other terminal escapes."""
     return " ".join(ESCAPES.sub(" ", text).split())
 
 
-def _quoted(words: bytearray) -> str:
-    """Returns what a plugin said last; nothing where people have seen it already."""
-    line = _one_line(words.decode("utf-8", "replace"))
+def _quoted(output: bytearray) -> str:
+    """Formats a plugin's last output for an error; empty if the terminal has shown it."""
+    line = _one_line(output.decode("utf-8", "replace"))
     return f": {line if len(line) <= TAIL else '… ' + line[-TAIL:]}" if line else ""

@@ -1,4 +1,4 @@
-"""From a chosen context, or a pod's own surroundings, to a target that can be spoken to."""
+"""Finds the server to connect to: from a kubeconfig's context, or from the service account of the pod that we run in."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ POD = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 def find_target(
     kubeconfig: str, context: str, environment: Mapping[str, str], pod: Path = POD, overrides: Mapping[str, Any] = NO_OVERRIDES
 ) -> Target:
-    """Returns the server that is meant: by kubeconfig, or inside of a pod that has none, by its service account.
+    """Returns the server of the kubeconfig, or in a pod without one, of its service account.
 
     `overrides` are fields of a kubeconfig's user, such as `token` or `as`, in place of what is there. Raises `CredentialsError`.
     """
@@ -36,7 +36,7 @@ def find_target(
 
 
 def _service_account(environment: Mapping[str, str], pod: Path) -> Chosen:
-    """Returns the cluster that we run in, as a kubeconfig would describe it: so its files are followed as those of a kubeconfig are."""
+    """Returns the cluster that we run in, in the form of a kubeconfig's context, so that its files are reloaded alike."""
     host, port = environment["KUBERNETES_SERVICE_HOST"], environment.get("KUBERNETES_SERVICE_PORT", "443")
     label, namespace = "the service account of this pod", pod / "namespace"
     cluster = {"server": f"https://{f'[{host}]' if ':' in host else host}:{port}", "certificate-authority": "ca.crt"}
@@ -50,7 +50,7 @@ def _service_account(environment: Mapping[str, str], pod: Path) -> Chosen:
 
 
 def target_of(chosen: Chosen, environment: Mapping[str, str]) -> Target:
-    """Returns the target that a context stands for, its certificates read and tried. Raises `CredentialsError`."""
+    """Returns the target of a context, after loading its certificates. Raises `CredentialsError`."""
     cluster, label = chosen.cluster, chosen.label
     insecure, ca = cluster.flag("insecure-skip-tls-verify"), cluster.pem("certificate-authority")
     if insecure and ca:
@@ -58,7 +58,7 @@ def target_of(chosen: Chosen, environment: Mapping[str, str]) -> Target:
     server = server_url(cluster.text("server"), label, encrypted=bool(ca or insecure))
 
     def take(authority: str, pair: tuple[str, str]) -> None:
-        """Trusts what the files say now. Raises `CredentialsError` for certificates that TLS does not take."""
+        """Sets the target's authority to a reloaded one. Raises `CredentialsError` for certificates that TLS does not accept."""
         if target.encrypted:
             trust(target, authority, *pair)
         target.ca = authority
@@ -75,6 +75,6 @@ def target_of(chosen: Chosen, environment: Mapping[str, str]) -> Target:
         headers=impersonation(chosen.user),
         proxy=proxy_url(server, cluster.text("proxy-url"), environment, label),
     )
-    if ca or target.credentials.pair[0]:  # so that a bad certificate is said before anything is sent
+    if ca or target.credentials.pair[0]:  # reports an invalid certificate before anything is sent
         take(ca, target.credentials.pair)
     return target

@@ -1,4 +1,4 @@
-"""Acting as somebody else: what a kubeconfig's `as` fields make of each request."""
+"""Builds the headers of user impersonation from a kubeconfig's `as` fields."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from applier.errors import CredentialsError
 from applier.transport.login.kubeconfig import Entry
 
 NAME_CHARACTERS = "!#$&'*+-.^_`|~"
-"""What a header's name may have besides letters and digits (RFC 9110, section 5.6.2), without the percent sign."""
+"""The characters of a header's name besides letters and digits (RFC 9110, section 5.6.2), without the percent sign."""
 
 
 def impersonation(user: Entry) -> tuple[tuple[str, str], ...]:
-    """Returns the headers that say as whom the server is to take us, one for each group and value. Raises `CredentialsError`."""
+    """Returns the impersonation headers, one for each group and value. Raises `CredentialsError`."""
     name, uid = user.text("as"), user.text("as-uid")
     groups, extra = user.texts("as-groups"), _extra(user)
     if not name:

@@ -1,4 +1,4 @@
-"""Kubeconfig files: found, merged by kubectl's rules, and one context of them chosen."""
+"""Finds kubeconfig files, merges them by kubectl's rules, and chooses a context."""
 
 from __future__ import annotations
 
@@ -16,62 +16,62 @@ import yaml
 from applier.errors import CredentialsError
 
 LARGEST = 16 << 20
-"""Bytes of a file that are read."""
+"""The most bytes of a file that are read."""
 DEEPEST = 100
-"""Levels of lists and maps in one another, of which a kubeconfig has about five."""
+"""The deepest nesting of lists and maps that is accepted; a kubeconfig has about five levels."""
 
 
 class Entry(NamedTuple):
-    """A cluster, user or context, and the file that it is from: paths in it are relative to that file's folder."""
+    """Holds a cluster, user or context with its file: paths in it are relative to that file's folder."""
 
     value: dict[str, Any]
     file: Path
     label: str = ""  # what to call it in errors
 
     def __repr__(self) -> str:
-        """Leaves the value out: there are secrets in it."""
+        """Omits the value, which contains secrets."""
         return f"<{self.label or 'an entry'}>"
 
     def text(self, key: str) -> str:
-        """Returns a field that is text; empty where it is missing. YAML makes numbers of some passwords. Raises `CredentialsError`."""
+        """Returns a string field; empty if missing. Accepts numbers: YAML reads some passwords as such. Raises `CredentialsError`."""
         given = self.value.get(key)
         if given is None or isinstance(given, str):
             return given or ""
         raise CredentialsError(f"the {key} of {self.label} is something else than text to YAML; put it in quotes")
 
     def flag(self, key: str) -> bool:
-        """Returns a field that is true or false; false where it is missing. Raises `CredentialsError`."""
+        """Returns a boolean field; false if it is missing. Raises `CredentialsError`."""
         given = self.value.get(key)
         if given is None or isinstance(given, bool):
             return bool(given)
         raise CredentialsError(f"{self.label} has {key}: {given!r}; it is true or false, without quotes")
 
     def texts(self, key: str) -> list[str]:
-        """Returns a field that is a list of texts; empty where it is missing. Raises `CredentialsError`."""
+        """Returns a field that is a list of strings; empty if it is missing. Raises `CredentialsError`."""
         given = self.value.get(key)
         if given is None or (isinstance(given, list) and all(isinstance(one, str) for one in given)):
             return given or []
         raise CredentialsError(f"{self.label} has {key} that are no list of texts; put numbers in quotes")
 
     def path(self, key: str) -> Path | None:
-        """Returns the file that a field names; None where it names none."""
+        """Returns the path in a field; None if it is empty."""
         given = self.text(key)
         return self.file.parent / given if given else None
 
     def content(self, key: str) -> str:
-        """Returns the text of the file that a field names; empty where it names none. Raises `CredentialsError`, for an empty file too."""
+        """Returns the text of the file in a field; empty without one. Raises `CredentialsError`, also for an empty file."""
         path = self.path(key)
         return read_text(path, f"the {key} of {self.label}") if path else ""
 
     def pem(self, key: str) -> str:
-        """Returns a certificate or key as PEM text, from `KEY-data`, which goes first, or from a file; empty where there is none.
+        """Returns a certificate or key in PEM form, from `KEY-data`, which takes precedence, or from a file; empty without either.
 
         Raises `CredentialsError`.
         """
         if data := self.text(f"{key}-data"):
             try:
                 return base64.b64decode("".join(data.split()), validate=True).decode("ascii")
-            except ValueError:  # of base64, or of ASCII
+            except ValueError:  # invalid Base64, or not ASCII
                 raise CredentialsError(f"the {key}-data of {self.label} is not PEM text in base64") from None
         return self.content(key)
 
@@ -92,7 +92,7 @@ def read_text(path: Path, label: str) -> str:
 
 @dataclass(slots=True, eq=False)
 class Kubeconfig:
-    """Several files as one. Of two entries with one name, the first counts; so does the first `current-context`."""
+    """Merges several files. Of entries with the same name the first counts, and so does the first `current-context`."""
 
     files: list[Path] = field(default_factory=list)
     clusters: dict[str, Entry] = field(default_factory=dict)
@@ -102,7 +102,7 @@ class Kubeconfig:
 
     @property
     def label(self) -> str:
-        """The files, for errors."""
+        """Returns the names of the files, for errors."""
         return os.pathsep.join(map(str, self.files))
 
 
@@ -112,11 +112,11 @@ REPLACES: Mapping[str, tuple[str, ...]] = {
     "token": ("tokenFile", "username", "password"),
     "as": ("as-uid", "as-groups", "as-user-extra"),
 }
-"""What a field of a user that a command line gives stands for: the whole of one way to log in, or of one person."""
+"""The fields of a user that a field from the command line replaces: those of one way to authenticate, or of one impersonation."""
 
 
 class Chosen(NamedTuple):
-    """A context with its cluster and user. `label` names it in errors; `files` are all that were read, in their order.
+    """Holds a context with its cluster and user. `label` names it in errors; `files` are all that were read, in order.
 
     `overrides` are fields of the user that a command line gives, and that hold however often the files are read.
     """
@@ -131,7 +131,7 @@ class Chosen(NamedTuple):
     overrides: Mapping[str, Any] = NO_OVERRIDES
 
     def overridden(self) -> Chosen:
-        """Puts what a command line says of the user in place of what the file says."""
+        """Returns the context with the fields of the user from the command line in place of the file's."""
         if not self.overrides:
             return self
         dropped = {key for key in self.overrides for key in REPLACES.get(key, ())}
@@ -140,7 +140,7 @@ class Chosen(NamedTuple):
 
 
 def locate(kubeconfig: str, environment: Mapping[str, str]) -> list[Path]:
-    """Returns the kubeconfig files that count: the one asked for, else those of KUBECONFIG, else `~/.kube/config`.
+    """Returns the kubeconfig files to read: the given one, else those of KUBECONFIG, else `~/.kube/config`.
 
     Missing ones are left out. Raises `CredentialsError` when the one asked for is missing.
     """
@@ -195,12 +195,12 @@ def _load(path: Path) -> dict[str, Any]:
 
 
 def _may_nest(text: bytes) -> bool:
-    """Tells whether there are marks enough for it. Nearly always there are not, and nothing more is looked at."""
+    """Reports whether a text has enough brackets and dashes to nest too deeply; saves parsing twice, since it nearly never has."""
     return text.count(b"[") + text.count(b"{") + text.count(b"- ") + text.count(b"? ") > DEEPEST
 
 
 def _nests(text: bytes, loader: Any) -> bool:
-    """Tells whether values stand in one another too deep for libyaml, which would end the process."""
+    """Reports whether values are nested too deeply for libyaml, which would crash the process."""
     depth = 0
     for event in yaml.parse(text, loader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
@@ -210,7 +210,7 @@ def _nests(text: bytes, loader: Any) -> bool:
 
 
 def _entries(given: dict[str, Any], plural: str, path: Path) -> dict[str, Entry]:
-    """Returns the clusters, users or contexts of a file by their names."""
+    """Returns the clusters, users or contexts of a file by name."""
     rows = given.get(plural) or []
     if not isinstance(rows, list):
         raise CredentialsError(f"the kubeconfig {path} has {plural} that are no list")
@@ -229,7 +229,7 @@ def _entries(given: dict[str, Any], plural: str, path: Path) -> dict[str, Entry]
 
 
 def choose(config: Kubeconfig, context: str, overrides: Mapping[str, Any] = NO_OVERRIDES) -> Chosen:
-    """Returns a context by name, or the current one, with what a command line says of its user.
+    """Returns a context by name, or the current one, with the fields of its user from the command line.
 
     Raises `CredentialsError` with the nearest name that exists.
     """

@@ -1,4 +1,4 @@
-"""Tokens of an identity provider (OpenID Connect), refreshed as kubectl does it.
+"""Refreshes the tokens of an identity provider (OpenID Connect), as kubectl does.
 
 Our own, because the `kubernetes` package asks issuers without checking their certificate, wants a client secret of clients that have none,
 and forgets the new refresh token that many issuers give for the old one: after that neither we nor kubectl could log in again.
@@ -24,13 +24,13 @@ from applier.transport.login.plugins import Granted, utc_now
 from applier.transport.login.target import trusting
 from applier.transport.login.write_back import alone, write_back
 
-PATIENCE = 30.0  # seconds for each of the two answers of an issuer
+TIMEOUT = 30.0  # seconds for each of the two requests to an issuer
 MARGIN = 10.0  # seconds by which clocks may differ; kubectl's
-LARGEST = 2**20  # bytes of an answer that are read
+LARGEST = 2**20  # bytes of a response that are read
 
 
 class IdentityProvider:
-    """The issuer that a context's user logs in with. Raises `CredentialsError` for one that is described wrongly, or that is none."""
+    """Refreshes the tokens of a context's user at its issuer. Raises `CredentialsError` for an invalid configuration."""
 
     def __init__(self, chosen: Chosen) -> None:
         given = chosen.user.value["auth-provider"]
@@ -44,7 +44,7 @@ class IdentityProvider:
         self._asked = False
 
     async def token(self) -> Granted:
-        """Returns the token of the kubeconfig while it holds, when first asked; a new one from the issuer after that.
+        """Returns the token of the kubeconfig at first, if it is valid, and afterwards a new one from the issuer.
 
         Raises `CredentialsError`.
         """
@@ -59,13 +59,13 @@ class IdentityProvider:
         return end is not None and (end - utc_now()).total_seconds() > MARGIN
 
     def _refresh(self) -> None:
-        """Gets new tokens, or takes those that another program has got meanwhile: an issuer may take each refresh token only once."""
+        """Refreshes the tokens, or uses those of another program meanwhile: an issuer may accept each refresh token only once."""
         with alone(self.chosen.user.file):
             if not self._found_newer():
                 self._exchange()
 
     def _found_newer(self) -> bool:
-        """Tells whether there is a token in the kubeconfig that is not ours and holds; if so it is ours now."""
+        """Adopts a valid token from the kubeconfig that differs from ours; returns whether there was one."""
         try:
             there = read([self.chosen.user.file]).users.get(self.chosen.user_name)
             other = IdentityProvider(self.chosen._replace(user=there)) if there and "auth-provider" in there.value else self
@@ -77,7 +77,7 @@ class IdentityProvider:
         return True
 
     def _exchange(self) -> None:
-        """Exchanges the refresh token for new tokens, and keeps them where the old ones were."""
+        """Exchanges the refresh token for new tokens, and stores them in the kubeconfig."""
         for key, value in (("idp-issuer-url", self.issuer), ("client-id", self.client), ("refresh-token", self.refresh_token)):
             if not value:
                 raise CredentialsError(f"{self.label} has no {key}, and its id-token has ended or is refused; log in again")
@@ -91,7 +91,7 @@ class IdentityProvider:
         self._keep(used_up=old != self.refresh_token)
 
     def _keep(self, *, used_up: bool) -> None:
-        """Writes the tokens into the kubeconfig. That this fails matters only where the old refresh token is of no more use."""
+        """Writes the tokens to the kubeconfig. A failure is an error only if the old refresh token is used up."""
         try:
             write_back(self.chosen.user.file, self.chosen.user_name, {"id-token": self.id_token, "refresh-token": self.refresh_token})
         except CredentialsError as error:
@@ -99,21 +99,21 @@ class IdentityProvider:
                 raise CredentialsError(f"{error}; the one there is used up, so that the next login has to be by hand") from None
 
     def _token_endpoint(self) -> str:
-        """Returns where tokens are handed out (OpenID Connect Discovery 1.0, section 4)."""
+        """Returns the URL of the token endpoint (OpenID Connect Discovery 1.0, section 4)."""
         endpoint = self._ask(f"{self.issuer}/.well-known/openid-configuration").get("token_endpoint")
         if not isinstance(endpoint, str) or not endpoint.startswith("https://"):
             raise CredentialsError(f"{self.label}: {self.issuer} names no token_endpoint with https://; is idp-issuer-url right?")
         return endpoint
 
     def _ask(self, url: str, form: dict[str, str] | None = None) -> dict[str, Any]:
-        """Asks an issuer, and returns its JSON, to a form with our name and secret where one is given."""
+        """Requests JSON from an issuer; with a form, posts it with the client's credentials."""
         if not url.startswith("https://"):
             raise CredentialsError(f"{self.label} has the idp-issuer-url {self.issuer}; it begins with https://")
         request = urllib.request.Request(url, headers={"Accept": "application/json"})
         if form is not None:
             self._sign(request, form)
         try:
-            with _opener(self._trusted()).open(request, timeout=PATIENCE) as response:
+            with _opener(self._trusted()).open(request, timeout=TIMEOUT) as response:
                 body = response.read(LARGEST)
         except urllib.error.HTTPError as error:
             what = "log in again" if form else "is idp-issuer-url right?"
@@ -127,7 +127,7 @@ class IdentityProvider:
         return answer
 
     def _sign(self, request: urllib.request.Request, form: dict[str, str]) -> None:
-        """Says which client asks (RFC 6749, section 2.3.1): by name and secret, or where there is no secret by name alone."""
+        """Authenticates the client (RFC 6749, section 2.3.1) by id and secret, or by its id alone without a secret."""
         secret = self.config.text("client-secret")
         if secret:
             pair = f"{urllib.parse.quote_plus(self.client)}:{urllib.parse.quote_plus(secret)}"
@@ -137,7 +137,7 @@ class IdentityProvider:
         request.data = urllib.parse.urlencode(form).encode()
 
     def _trusted(self) -> ssl.SSLContext:
-        """Returns TLS as the provider's authority, or else this machine, trusts it."""
+        """Returns a TLS context with the provider's certificate authority, or else those of this machine."""
         try:
             return trusting(self.config.pem("idp-certificate-authority"))
         except (ssl.SSLError, ValueError):
@@ -145,10 +145,10 @@ class IdentityProvider:
 
 
 class _NoDetour(urllib.request.HTTPRedirectHandler):
-    """Tokens and secrets go to where the issuer says that they are wanted, and nowhere else."""
+    """Refuses redirects of requests with tokens or secrets, which must reach only the URLs that the issuer names."""
 
     def redirect_request(self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
-        """Follows only what carries nothing, and stays encrypted."""
+        """Follows only redirects of requests without a body, and to https."""
         if req.data is None and newurl.startswith("https://"):
             return super().redirect_request(req, fp, code, msg, headers, newurl)
         return None
@@ -159,7 +159,7 @@ def _opener(tls: ssl.SSLContext) -> urllib.request.OpenerDirector:
 
 
 def _place(url: str) -> str:
-    """Returns a URL without what may be secret in it."""
+    """Returns a URL without the parts that may be secret."""
     parts = urllib.parse.urlsplit(url)
     return f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
 
@@ -180,7 +180,7 @@ def _json(body: bytes) -> dict[str, Any]:
 
 
 def _reason(error: urllib.error.HTTPError) -> str:
-    """Returns why an issuer refuses (RFC 6749, section 5.2)."""
+    """Returns the reason of an issuer's refusal (RFC 6749, section 5.2)."""
     given = _json(error.read(LARGEST))
     words = (str(given[key]) for key in ("error", "error_description") if given.get(key))
     reason = " ".join(": ".join(words).split())[:200]

@@ -1,4 +1,4 @@
-"""How a user of a kubeconfig proves who it is."""
+"""Chooses how a kubeconfig's user authenticates."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from applier.transport.login.kubeconfig import Chosen
 
 
 def prove(chosen: Chosen) -> Credentials:
-    """Returns the credentials of a context's user. As with kubectl, a token, password or certificate goes before a program to ask.
+    """Returns the credentials of a context's user. As in kubectl, a token, password or certificate takes precedence over a plugin.
 
     Raises `CredentialsError`.
     """
@@ -27,11 +27,11 @@ def prove(chosen: Chosen) -> Credentials:
         return Fixed.basic(name, password, pair)
     if token or pair[0]:
         return Fixed.token(token, pair, f"the token of {label}")
-    return _asked_for(chosen)
+    return _issued(chosen)
 
 
-def _asked_for(chosen: Chosen) -> Credentials:
-    """Credentials that a program or an identity provider hands out, or none at all."""
+def _issued(chosen: Chosen) -> Credentials:
+    """Returns the credentials of an exec plugin or an identity provider; empty ones without either."""
     if "exec" in chosen.user.value:
         from applier.transport.login.exec_plugin import ExecPlugin
         from applier.transport.login.plugins import Plugin

@@ -1,4 +1,4 @@
-"""Credentials that change on disk: authorities, certificates, keys and tokens that somebody renews while we run."""
+"""Reloads credentials from files that change while we run: certificate authorities, certificates, keys and tokens."""
 
 from __future__ import annotations
 
@@ -11,29 +11,28 @@ from applier.errors import CredentialsError
 from applier.transport.login.kubeconfig import Chosen, choose, read
 from applier.transport.login.proof import prove
 
-REREAD = 10.0  # seconds that files are taken for unchanged; the kubelet replaces tokens long before they end
+REREAD = 10.0  # seconds between checks of the files; the kubelet replaces tokens long before they expire
 
 State = tuple[tuple[int, int, int] | None, ...]
-"""When each file was changed, its size and which one it is; None for one that is away."""
+"""The modification time, size and inode of each file; None for one that does not exist."""
 
 
 class Followed:
-    """What a context's user proves itself with, read again when its files were changed: looked at every ten seconds, and after a refusal.
+    """Provides the credentials of a context's user, and reloads them from changed files: checked every ten seconds and after a refusal.
 
-    The context stays the one that was chosen, whatever becomes the current one; and what is in the files counts only while the context
-    still names the same cluster, for the credentials of one cluster are not shown to another. `trust` is told of a new authority and client
-    certificate before they count; it raises `CredentialsError` for a certificate and key that do not fit, as when only one of them was
-    replaced: until both are, we go on with the old ones.
+    The context stays the one that was chosen, whatever `current-context` becomes, and changes are ignored if it names another cluster:
+    credentials are never sent to another cluster. `trust` is called with a new authority and client certificate before they are used. It
+    raises `CredentialsError` if certificate and key do not match, as when only one of them was replaced yet: then the old ones stay.
     """
 
     def __init__(self, chosen: Chosen, trust: Callable[[str, tuple[str, str]], None], now: Callable[[], float] = time.monotonic) -> None:
         self.chosen, self.trust, self.now = chosen, trust, now
-        self.seen, self.looked_at = _state(chosen), now()
+        self.seen, self.checked_at = _state(chosen), now()
         self.inner, self.ca = prove(chosen), chosen.cluster.pem("certificate-authority")
 
     @property
     def pair(self) -> tuple[str, str]:
-        """The client certificate and its key."""
+        """Returns the client certificate and its key."""
         return self.inner.pair
 
     def authorization(self) -> str:
@@ -41,46 +40,46 @@ class Followed:
         return self.inner.authorization()
 
     def due(self) -> bool:
-        """Tells whether something ends soon, or was changed on disk."""
+        """Reports whether the credentials expire soon, or their files have changed."""
         if self.inner.due():
             return True
-        if self.now() - self.looked_at <= REREAD:
+        if self.now() - self.checked_at <= REREAD:
             return False
         if _state(self.chosen) != self.seen:
             return True
-        self.looked_at = self.now()
+        self.checked_at = self.now()
         return False
 
     async def renew(self) -> bool:
-        """Takes what is new on disk; else what the user's plugin or provider gives. Raises `CredentialsError`."""
+        """Reloads changed files; otherwise asks the user's plugin or identity provider. Raises `CredentialsError`."""
         before = self.ca, self.inner.authorization(), self.inner.pair
-        if not self._read_again() or self.inner.due():
+        if not self._reload() or self.inner.due():
             await self.inner.renew()
         return (self.ca, self.inner.authorization(), self.inner.pair) != before
 
-    def _read_again(self) -> bool:
-        """Says whether there are other credentials in the files. Files that make no sense are left until they change again."""
+    def _reload(self) -> bool:
+        """Reloads changed files; returns whether they hold other credentials. Invalid files are ignored until they change again."""
         state = _state(self.chosen)
-        self.looked_at = self.now()
+        self.checked_at = self.now()
         if state == self.seen:
             return False
         self.seen = state
         try:
-            chosen = self._chosen_now()
+            chosen = self._choose_again()
             fresh, ca = prove(chosen), chosen.cluster.pem("certificate-authority")
-            # A plugin that is described as before knows more than a fresh one, which would have to be asked.
+            # An unchanged plugin keeps its credentials, which a new instance would have to issue again.
             if fresh.due() and chosen.user.value == self.chosen.user.value:
                 fresh = self.inner
             self.trust(ca, fresh.pair)
         except CredentialsError:
             return False
-        is_other = fresh is not self.inner
+        has_changed = fresh is not self.inner
         self.chosen, self.inner, self.ca = chosen, fresh, ca
         self.seen = _state(chosen)
-        return is_other
+        return has_changed
 
-    def _chosen_now(self) -> Chosen:
-        """Returns the same context as its files say it now. Raises `CredentialsError` where they name another cluster."""
+    def _choose_again(self) -> Chosen:
+        """Returns the same context, read from its files again. Raises `CredentialsError` if it names another server."""
         before = self.chosen
         if not before.files:  # a pod's service account, which no kubeconfig describes
             return before

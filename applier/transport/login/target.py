@@ -1,4 +1,4 @@
-"""Which server is meant, and how it is to be trusted."""
+"""Represents the server to connect to, and its TLS context."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, eq=False)
 class Target:
-    """A server as a kubeconfig or a pod's environment names it. `label` is what to call it in errors: context and file.
+    """Represents a server from a kubeconfig or a pod's environment. `label` names it in errors: context and file.
 
-    `ca` is PEM text, another one when the file that it is from was replaced; empty stands for the certificates that the machine trusts.
-    `headers` go with every request, as those that say for whom we act; a name may come several times.
+    `ca` is the certificate authority in PEM form, updated when its file changes; empty for those that the machine trusts. `headers` are
+    sent with every request, such as those of impersonation; a name may occur several times.
     """
 
     server: str
@@ -34,20 +34,20 @@ class Target:
 
     @property
     def loopback(self) -> bool:
-        """Whether the server is on this machine: then nothing is gained by compressing."""
+        """Reports whether the server is on this machine, so that compression gains nothing."""
         host = urlsplit(self.server).hostname or ""
         return host == "localhost" or host.startswith("127.") or host == "::1"
 
     @property
     def encrypted(self) -> bool:
-        """Whether the server is spoken to over TLS."""
+        """Reports whether the server uses TLS."""
         return self.server.startswith("https:")
 
 
 def trust(target: Target, ca: str, certificate: str = "", key: str = "") -> ssl.SSLContext:
-    """Returns how to speak TLS to a target whose authority this is, with a client certificate where there is one. All are PEM text.
+    """Returns the TLS context for a target with this authority, and a client certificate if there is one. All are in PEM form.
 
-    Raises `CredentialsError` that says which of them cannot be used.
+    Raises `CredentialsError`, with the part that cannot be used.
     """
     part = "certificate authority"
     try:
@@ -66,18 +66,18 @@ def trust(target: Target, ca: str, certificate: str = "", key: str = "") -> ssl.
 
 
 def trusting(authority: str) -> ssl.SSLContext:
-    """Returns TLS that trusts an authority, given as PEM text; an empty one stands for whom this machine trusts.
+    """Returns a TLS context that trusts an authority in PEM form; an empty one means the authorities that the machine trusts.
 
     Raises SSLError and ValueError.
     """
     context = ssl.create_default_context(cadata=authority or None)
-    # Python 3.13 asks for extensions that the certificate authorities of many clusters do not set; Go, and so kubectl, does not.
+    # Python 3.13 requires extensions that the certificate authorities of many clusters lack; Go, and so kubectl, does not.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     return context
 
 
 def _load_pair(context: ssl.SSLContext, certificate: str, key: str) -> None:
-    """Loads a client certificate from a file, as Python takes no other; it is readable by us alone, and gone at once."""
+    """Loads a client certificate through a temporary file, which Python requires; only we can read it, and it is deleted at once."""
     import os
     import tempfile
 

@@ -1,4 +1,4 @@
-"""Puts new tokens into a kubeconfig, and leaves everything else in it as it is: comments, order and form."""
+"""Writes new tokens to a kubeconfig, and preserves everything else in it: comments, order and formatting."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ import yaml
 from applier.errors import CredentialsError
 
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{20,}")
-"""A text that YAML takes for text without quotes; such are tokens."""
+"""Matches strings that need no quotes in YAML, as tokens do."""
 
-TRIES, PAUSE = 40, 0.05  # seconds; kubectl holds its lock for less than that
+TRIES, PAUSE = 40, 0.05  # seconds; kubectl holds its lock for less than their product
 
 
 @contextmanager
 def alone(path: Path) -> Iterator[None]:
-    """Lets only one program of ours log in with a kubeconfig at a time, and the others wait; where that cannot be had, does nothing.
+    """Locks a kubeconfig against our other processes while logging in; does nothing if it cannot be locked.
 
     kubectl takes its lock only to write, and does not wait for it: held for as long as an issuer takes, it would make kubectl fail.
     """
@@ -53,7 +53,7 @@ def write_back(path: Path, user: str, values: Mapping[str, str]) -> None:
 
 
 def _with(text: str, user: str, values: Mapping[str, str]) -> str:
-    """Returns the text with other values.
+    """Returns the text of a kubeconfig with other values.
 
     Raises LookupError where there is no such user with an auth-provider, or where more would change.
     """
@@ -63,7 +63,7 @@ def _with(text: str, user: str, values: Mapping[str, str]) -> str:
     edits = [_edit(node, key, _scalar(value), text) for key, value in values.items()]
     for start, end, new in sorted(edits, reverse=True):
         text = text[:start] + new + text[end:]
-    if yaml.safe_load(text) != expected:  # as with anchors that others refer to
+    if yaml.safe_load(text) != expected:  # for instance with anchors that other places refer to
         raise LookupError(user)
     return text
 
@@ -79,7 +79,7 @@ def _config_of(content: Any, user: str) -> dict[str, Any]:
 
 
 def _config_node(text: str, user: str) -> yaml.MappingNode:
-    """Returns the same, with its places in the text."""
+    """Returns the same part as a YAML node, with its position in the text."""
     users = _value(yaml.compose(text, yaml.SafeLoader), "users")
     assert isinstance(users, yaml.SequenceNode)
     row = next(one for one in users.value if getattr(_value(one, "name"), "value", "") == user)
@@ -89,12 +89,12 @@ def _config_node(text: str, user: str) -> yaml.MappingNode:
 
 
 def _edit(config: yaml.MappingNode, key: str, new: str, text: str) -> tuple[int, int, str]:
-    """Returns from where to where the text is to be replaced, and by what. A field that is not there yet becomes the first one."""
+    """Returns the start and end of the text to replace, and the replacement. A missing field becomes the first one."""
     old = _value(config, key)
     if old is not None:
         start, end = old.start_mark.index, old.end_mark.index
-        before = " " if text[start - 1] == ":" else ""  # where there was no value
-        after = "\n" if isinstance(old, yaml.ScalarNode) and old.style in ("|", ">") else ""  # these go to the end of their last line
+        before = " " if text[start - 1] == ":" else ""  # the field was empty
+        after = "\n" if isinstance(old, yaml.ScalarNode) and old.style in ("|", ">") else ""  # a block scalar includes its last line break
         return start, end, before + new + after
     first = config.value[0][0].start_mark
     between = ", " if config.flow_style else "\n" + " " * first.column
@@ -102,7 +102,7 @@ def _edit(config: yaml.MappingNode, key: str, new: str, text: str) -> tuple[int,
 
 
 def _scalar(value: str) -> str:
-    """Returns a text as YAML, on one line."""
+    """Encodes a string as YAML, on one line."""
     return value if PLAIN.fullmatch(value) else str(yaml.safe_dump(value, default_style='"', width=float("inf"))).strip()
 
 
@@ -113,7 +113,7 @@ def _value(node: yaml.Node | None, key: str) -> yaml.Node | None:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Holds the lock that kubectl takes when it changes a kubeconfig: a file beside it that must not exist."""
+    """Holds kubectl's lock on a kubeconfig: a file beside it that must not exist."""
     lock = path.with_name(f"{path.name}.lock")
     for left in reversed(range(TRIES)):
         try:
@@ -131,7 +131,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Writes a file anew, whole or not at all, with the same permissions."""
+    """Replaces a file atomically, with the same permissions."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:

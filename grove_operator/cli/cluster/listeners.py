@@ -36,7 +36,7 @@ def _journal(sink: Sink, path: str | None) -> Iterator[Sink]:
     with Journal(Path(path)) as journal:
         yield to_all(sink, journal)
     if journal.lost:
-        why = journal.trouble.strerror if journal.trouble else ""
+        why = journal.error.strerror if journal.error else ""
         say(f"{path}: {journal.lost} lines of the journal could not be written: {(why or 'unknown').lower()}")
 
 

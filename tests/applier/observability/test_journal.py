@@ -105,7 +105,7 @@ def test_a_full_disk_hinders_nobody_and_is_told(tmp_path: Path, monkeypatch: pyt
     sink = journal(tmp_path / "journal", sync="always")
     sink(Finished(DENIED))
     sink.close()
-    assert (sink.lost, str(sink.trouble)) == (1, "[Errno 28] No space left on device")
+    assert (sink.lost, str(sink.error)) == (1, "[Errno 28] No space left on device")
 
 
 def test_closing_twice_does_no_harm(tmp_path: Path) -> None:

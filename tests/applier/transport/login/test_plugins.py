@@ -7,7 +7,7 @@ import datetime
 import pytest
 
 from applier.errors import CredentialsError
-from applier.transport.login.plugins import EARLY, LEAST, Granted, Plugin, utc_now
+from applier.transport.login.plugins import EARLY, MIN_INTERVAL, Granted, Plugin, utc_now
 
 from ..scripted import raised
 
@@ -44,7 +44,7 @@ DUE: dict[str, tuple[float | None, float, bool]] = {
     "a few seconds, before their end": (3, 2.9, False),
     "a few seconds, at their end": (3, 3, True),
     "one that has ended by our clock, at once": (-60, 0, False),
-    "one that has ended by our clock, later": (-60, LEAST, True),
+    "one that has ended by our clock, later": (-60, MIN_INTERVAL, True),
     "one without an end, much later": (None, 1e6, False),
 }
 

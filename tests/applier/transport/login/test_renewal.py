@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from applier.errors import CredentialsError
-from applier.transport.login.renewal import QUIET, Renewal
+from applier.transport.login.renewal import COOL_DOWN, Renewal
 
 from ..scripted import raised
 
@@ -76,7 +76,7 @@ async def test_nothing_new_is_an_answer_for_all_who_wait() -> None:
 async def test_later_it_is_asked_for_again() -> None:
     tokens = Tokens("first", "second")
     await tokens.renewal.after(("first", NONE, ""))
-    tokens.time += QUIET
+    tokens.time += COOL_DOWN
     assert await tokens.renewal.after(("first", NONE, ""))
 
 
@@ -97,7 +97,7 @@ async def test_a_failure_is_one_for_all_who_wait() -> None:
 async def test_a_while_after_a_failure_it_is_tried_again(due: bool) -> None:
     tokens = Tokens(CredentialsError("no"), "second")
     await raised(lambda: tokens.renewal.after(("first", NONE, "")))
-    tokens.time += QUIET
+    tokens.time += COOL_DOWN
     tokens.is_due = due
     assert (await tokens.renewal.ready() == ("second", NONE, "")) == due
     assert await tokens.renewal.after(("first", NONE, ""))
