@@ -14,8 +14,8 @@ from applier.outcome import Action, Outcome, Step
 from applier.ref import Kind, Manifest, Ref
 
 EVENT = Kind("", "v1", "Event")
-REMEMBERED = 4096  # names that were told; to forget one costs a request
-LONGEST = 1024  # characters of a message, as of events.k8s.io
+REMEMBERED = 4096  # names of recorded events; a forgotten one costs a request
+LONGEST = 1024  # characters of a message: the limit of events.k8s.io
 
 
 class EventRecorder:
@@ -26,16 +26,16 @@ class EventRecorder:
 
     def __init__(self, cluster: Cluster, *, source: str, sink: Sink, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self.cluster, self.source, self.sink, self._now = cluster, source, sink, now
-        self._told: OrderedDict[Ref, None] = OrderedDict()
+        self._recorded: OrderedDict[Ref, None] = OrderedDict()
 
     async def write(self, events: Sequence[EventWrite]) -> list[Outcome]:
         """Records events; returns an outcome for each that was not recorded before."""
-        return [outcome for event in events if (outcome := await self._one(event)) is not None]
+        return [outcome for event in events if (outcome := await self._record(event)) is not None]
 
-    async def _one(self, event: EventWrite) -> Outcome | None:
+    async def _record(self, event: EventWrite) -> Outcome | None:
         manifest = self._manifest(event)
         ref = Ref.of(manifest)
-        if ref in self._told:
+        if ref in self._recorded:
             return None
         outcome = Outcome(Step(ref, Action.CREATED, f"{event.reason} of {event.of.ref}"), Action.CREATED)
         try:
@@ -51,9 +51,9 @@ class EventRecorder:
         return outcome
 
     def _remember(self, ref: Ref) -> None:
-        self._told[ref] = None
-        if len(self._told) > REMEMBERED:
-            self._told.popitem(last=False)
+        self._recorded[ref] = None
+        if len(self._recorded) > REMEMBERED:
+            self._recorded.popitem(last=False)
 
     def _manifest(self, event: EventWrite) -> Manifest:
         """Returns a core/v1 Event, which every kubectl shows. Events about cluster-scoped objects are in `default`."""

@@ -22,19 +22,19 @@ class LeaseLost(ClusterError):
 
 
 class Fence:
-    """Is open while the lease is certainly ours, by our own clock and however long the answer to a renewal took.
+    """Admits writes while the lease is certainly ours, by our own clock and however long the answer to a renewal took.
 
     Writes begin before `closes` and end before `ends`; both are times of the event loop's clock.
     """
 
     def __init__(self) -> None:
         self.closes = self.ends = float("-inf")
-        self._under_way: set[asyncio.Timeout] = set()
+        self._in_flight: set[asyncio.Timeout] = set()
 
     def renew(self, closes: float, ends: float) -> None:
         """Extends the fence after a renewal of the lease, for writes in flight as well."""
         self.closes, self.ends = closes, ends
-        for deadline in self._under_way:
+        for deadline in self._in_flight:
             deadline.reschedule(ends)
 
     def close(self) -> None:
@@ -47,21 +47,21 @@ class Fence:
         return asyncio.get_running_loop().time() < self.closes
 
     def check(self) -> None:
-        """Raises `LeaseLost` when writing is not safe."""
+        """Raises `LeaseLost` if writing is not safe."""
         if not self.is_open:
             raise LeaseLost
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[None]:
-        """Surrounds one write. Raises `LeaseLost` when it may not begin, or did not end in time."""
+        """Guards one write. Raises `LeaseLost` if it may not begin, or did not end in time."""
         self.check()
         try:
             async with asyncio.timeout_at(self.ends) as deadline:
-                self._under_way.add(deadline)
+                self._in_flight.add(deadline)
                 try:
                     yield
                 finally:
-                    self._under_way.discard(deadline)
+                    self._in_flight.discard(deadline)
         except TimeoutError:
             if not deadline.expired():
                 raise

@@ -22,10 +22,10 @@ JITTER = 1.2  # of the retry period, for those who wait: client-go's JitterFacto
 
 
 class Timing(NamedTuple):
-    """The timing of leader election in seconds; the defaults are client-go's for Kubernetes' own components.
+    """Configures leader election, in seconds; the defaults are client-go's for Kubernetes' own components.
 
-    `duration`: how long others wait before they take over. `renew`: how long we keep writing after the last renewal. `retry`: between
-    tries. The difference of the first two covers the drift of clocks in that time, and the duration of the last write.
+    `duration`: how long others wait before they take over. `renew`: how long we keep writing after the last renewal. `retry`: the time
+    between tries. The difference of the first two covers the drift of clocks in that time, and the duration of the last write.
     """
 
     duration: float = 15.0
@@ -37,11 +37,11 @@ DEFAULT_TIMING = Timing()
 
 
 class Lease:
-    """Represents one candidate. `held` is set while we lead, `fence` is open while that is certain; `trouble` is the last try's error.
+    """Represents one candidate. `held` is set while we lead, `fence` is open while that is certain; `error` is that of the last try.
 
     `led_since` is when we began to lead, on the event loop's clock: writes of an earlier leader may not have reached our cache by then.
 
-    `identity` must be another one in each process. `now` is wall time, written for people only.
+    `identity` must be unique to this process. `now` is wall time, written for people only.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Lease:
             raise ValueError(f"lease times must fall: duration > renew > {JITTER} x retry, and not {timing}")
         self.identity, self.timing = identity, timing
         self.fence, self.held = Fence(), asyncio.Event()
-        self.trouble: ClusterError | None = None
+        self.error: ClusterError | None = None
         self.led_since = float("inf")
         self._cluster, self._namespace, self._name, self._now = cluster, namespace, name, now
         self._chance = chance or random.Random()
@@ -67,15 +67,15 @@ class Lease:
         self._seen_at = float("-inf")
 
     async def run(self) -> None:
-        """Takes and renews the lease, again and again, until it is cancelled."""
+        """Acquires and renews the lease until it is cancelled."""
         while True:
             await self._try()
             if self.held.is_set() and not self.fence.is_open:
-                self.held.clear()  # what is under way may still end before anybody else leads
+                self.held.clear()  # writes in flight may still end before anybody else leads
             await asyncio.sleep(self._pause())
 
     async def release(self) -> None:
-        """Gives the lease up, so that others need not wait. Does nothing if it is not ours; a failure is harmless."""
+        """Releases the lease, so that others need not wait. Does nothing if it is not ours; a failure is harmless."""
         was_held = self.held.is_set() and self.fence.is_open
         self._lose()
         if was_held:
@@ -91,34 +91,33 @@ class Lease:
         return self.timing.retry * self._chance.uniform(1.0, 1.0 + JITTER)
 
     async def _try(self) -> None:
-        """Takes or renews the lease if that is possible now."""
+        """Acquires or renews the lease if that is possible now."""
         began = _time()
         limit = self.fence.closes if self.held.is_set() else began + self.timing.renew
         try:
             async with asyncio.timeout_at(limit):
-                await self._take(began)
+                await self._acquire_or_renew(began)
         except TimeoutError:
             return
         except (WriteConflict, AlreadyExists, NotFound):
             self._seen = {}  # another candidate was faster; read the lease again
         except ClusterError as error:
-            self.trouble = error
+            self.error = error
 
-    async def _take(self, began: float) -> None:
+    async def _acquire_or_renew(self, began: float) -> None:
         resource = await self._cluster.resource(LEASE)
         if not (self.held.is_set() and self._seen):
-            found = await self._look(resource)
+            found = await self._read(resource)
             if found is None:
-                body = {"apiVersion": LEASE.api_version, "kind": LEASE.kind}
                 metadata = {"name": self._name, "namespace": self._namespace}
-                made = {**body, "metadata": metadata, "spec": self._spec({})}
-                return self._won(await self._cluster.create(resource, made, manager=self.identity), began)
+                lease = {"apiVersion": LEASE.api_version, "kind": LEASE.kind, "metadata": metadata, "spec": self._spec({})}
+                return self._renewed(await self._cluster.create(resource, lease, manager=self.identity), began)
             if self._is_taken(found):
                 return self._lose() if self.held.is_set() else None
-        self._won(await self._write(self._spec(self._seen.get("spec") or {})), began)
+        self._renewed(await self._write(self._spec(self._seen.get("spec") or {})), began)
         return None
 
-    async def _look(self, resource: Resource) -> Manifest | None:
+    async def _read(self, resource: Resource) -> Manifest | None:
         found = await find(self._cluster, resource, self._namespace, self._name)
         if found is None:
             return None
@@ -141,14 +140,14 @@ class Lease:
         return {**spec, "acquireTime": spec["renewTime"], "leaseTransitions": int(before.get("leaseTransitions") or 0) + bool(before)}
 
     async def _write(self, spec: dict[str, Any]) -> Manifest:
-        """Writes the lease over the version that we saw last. Raises `WriteConflict` when it has changed."""
+        """Writes the lease over the version that we saw last. Raises `WriteConflict` if it has changed."""
         resource = await self._cluster.resource(LEASE)
         patch = {"metadata": {"resourceVersion": resource_version_of(self._seen)}, "spec": spec}
         return await self._cluster.patch(resource, self._namespace, self._name, patch, manager=self.identity)
 
-    def _won(self, lease: Manifest, began: float) -> None:
-        """Records a renewal. It counts from before the request: no other candidate can have seen it earlier than that."""
-        self._seen, self._seen_at, self.trouble = lease, _time(), None
+    def _renewed(self, lease: Manifest, began: float) -> None:
+        """Records a renewal, as of the start of the request: no other candidate can have seen it earlier than that."""
+        self._seen, self._seen_at, self.error = lease, _time(), None
         if not self.held.is_set():
             self.led_since = _time()
         self.fence.renew(began + self.timing.renew, began + (self.timing.renew + self.timing.duration) / 2)

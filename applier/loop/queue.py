@@ -1,4 +1,4 @@
-"""Provides the work queue: each key once however often it is added, never for two workers at once, fair groups, back-off of failures."""
+"""Implements a work queue like client-go's: no duplicate keys, no key at two workers at once, delayed retries; fair to groups of keys."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class QueueClosed(Exception):
 
 @dataclass(slots=True, eq=False)
 class Counts:
-    """The counters of a queue. `waited` and `worked` are sums in seconds over the keys `taken` and `done`."""
+    """Holds the counters of a queue. `waited` and `worked` are sums in seconds over the keys `taken` and `done`."""
 
     added: int = 0
     coalesced: int = 0
@@ -32,7 +32,7 @@ class Counts:
     worked: float = 0.0
 
 
-def _unheard(seconds: float) -> None:
+def _ignore(seconds: float) -> None:
     """Ignores durations."""
 
 
@@ -53,15 +53,15 @@ class WorkQueue(Generic[K]):
         share: float = float("inf"),
         first: float = 0.005,
         longest: float = 1000.0,
-        on_wait: Callable[[float], None] = _unheard,
-        on_work: Callable[[float], None] = _unheard,
+        on_wait: Callable[[float], None] = _ignore,
+        on_work: Callable[[float], None] = _ignore,
     ) -> None:
         self.counts = Counts()
         self._group, self._pace, self._first, self._longest = group, pace, first, longest
         self._on_wait, self._on_work = on_wait, on_work
         self._share = share
         self._busy: Counter[Hashable] = Counter()  # keys in work by group
-        self._rests: dict[K, float] = {}  # keys with a pace, and until when they are not looked at again
+        self._not_before: dict[K, float] = {}  # keys with a pace, and the earliest time of their next reconcile
         self._waiting: OrderedDict[Hashable, dict[K, float]] = OrderedDict()  # by group: keys, and since when
         self._active: dict[K, float] = {}  # keys in work, and since when
         self._again: dict[K, float] = {}  # keys in work that were added meanwhile, and since when
@@ -77,12 +77,12 @@ class WorkQueue(Generic[K]):
         """Adds a key. One that waits already keeps its place; one that is being worked on is queued again afterwards."""
         if self._closed:
             return
-        if (until := self._rests.get(key)) is not None:
-            if (rest := until - self._now()) > 0:
+        if (earliest := self._not_before.get(key)) is not None:
+            if (delay := earliest - self._now()) > 0:
                 self.counts.coalesced += key in self._due
-                self.add_after(key, rest)
+                self.add_after(key, delay)
                 return
-            del self._rests[key]
+            del self._not_before[key]
         self.counts.added += 1
         self._due.pop(key, None)
         waiting = self._again if key in self._active else self._waiting.setdefault(self._group(key), {})
@@ -132,7 +132,7 @@ class WorkQueue(Generic[K]):
         return self._take(key, since)
 
     def _next_group(self) -> Hashable:
-        """Returns the next group that is below its share; `NO_GROUP` when there is none."""
+        """Returns the next group that is below its share; `NO_GROUP` if there is none."""
         return next((group for group in self._waiting if self._busy[group] < self._share), NO_GROUP)
 
     def done(self, key: K) -> None:
@@ -147,9 +147,9 @@ class WorkQueue(Generic[K]):
         self._on_work(worked)
         since = self._again.pop(key, None)
         if pace := self._pace(key):
-            self._forget_rested()
-            self._rests.pop(key, None)
-            self._rests[key] = self._now() + pace
+            self._drop_past()
+            self._not_before.pop(key, None)
+            self._not_before[key] = self._now() + pace
             if since is not None:
                 self.add_after(key, pace)
         elif since is not None:
@@ -199,11 +199,11 @@ class WorkQueue(Generic[K]):
         self._on_wait(now - since)
         return key
 
-    def _forget_rested(self) -> None:
-        """Drops pauses that are over, so that keys that never return are not kept. The oldest come first."""
+    def _drop_past(self) -> None:
+        """Drops earliest times that have passed, so that keys that never return are not kept. The oldest come first."""
         now = self._now()
-        while self._rests and self._rests[first := next(iter(self._rests))] <= now:
-            del self._rests[first]
+        while self._not_before and self._not_before[first := next(iter(self._not_before))] <= now:
+            del self._not_before[first]
 
     def _set_timer(self) -> None:
         """Sets the one timer, for the earliest alarm."""
@@ -218,7 +218,7 @@ class WorkQueue(Generic[K]):
         while self._alarms and self._alarms[0][0] <= now:
             when, _, key = heapq.heappop(self._alarms)
             if self._due.get(key) == when:
-                del self._due[key]  # first: a key that rests is due at a later time now, which else would seem to come too late
+                del self._due[key]  # before `add`, which may delay the key again: `add_after` keeps the earlier of two times
                 self.add(key)
         self._set_timer()
 

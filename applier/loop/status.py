@@ -35,13 +35,14 @@ class StatusWriter:
 
     async def write(self, statuses: Sequence[StatusWrite], view: View, schemas: Schemas, group: Hashable = None) -> list[Outcome]:
         """Writes the statuses that differ; returns an outcome for each of them. Unchanged ones cost no request."""
-        # An object of the same name with another UID is a new one, to which this status does not apply.
-        due = [
+        # An object of the same name with another UID is a new one, to which this status does not apply. An object that does not exist yet
+        # gets its status in the reconcile after its creation.
+        differing = [
             (status, live)
             for status in statuses
             if (live := view.get(status.of.ref)) is not None and uid_of(live) == status.of.uid and self._differs(status, live, schemas)
-        ]  # the others are for later: what is made now gets its status when the cache shows it
-        outcomes = await asyncio.gather(*(self._one(status, live, group) for status, live in due))
+        ]
+        outcomes = await asyncio.gather(*(self._write(status, live, group) for status, live in differing))
         for outcome in outcomes:
             self.sink(Finished(outcome))
         return list(outcomes)
@@ -51,12 +52,12 @@ class StatusWriter:
         if live.get(STATUS) == status.status:
             return False
         if not entries_of(live):
-            return True  # the cache keeps no owners of this kind, so that only equal statuses are known to be the same
+            return True  # without managedFields in the cache, only an equal status is known to need no write
         schema = known.with_status() if (known := schemas.get(status.of.kind)) is not None else None
         decision = decide(_manifest(status), live, schema, manager=status.manager or self.manager, force=("*",), subresource=STATUS)
         return decision.verdict is not Verdict.SAME
 
-    async def _one(self, status: StatusWrite, live: Manifest, group: Hashable) -> Outcome:
+    async def _write(self, status: StatusWrite, live: Manifest, group: Hashable) -> Outcome:
         step = Step(status.of.ref, Action.CONFIGURED, "its status", uid=status.of.uid, resource_version=status.resource_version)
         began = time.monotonic()
         try:
@@ -66,26 +67,26 @@ class StatusWriter:
             body = _manifest(status, bound=True)
             await self._concurrency.run(lambda: self.cluster.apply(resource, body, manager=manager, force=True, subresource=STATUS), group)
         except ClusterError as refusal:
-            # Another object has the name by now: a server says that its UID is immutable, as if our status were at fault.
+            # If another object has the name by now, the server refuses the status because the UID is immutable.
             error = WriteConflict(409, "Conflict", str(refusal)) if is_other_object(refusal) else refusal
             if isinstance(error, WriteConflict | NotFound):
-                await self._look(status)
+                await self._refresh(status)
                 seconds = time.monotonic() - began
                 return Outcome(step, Action.HELD, f"its status is worked out again: {error}", status.of.uid, seconds, error)
             return Outcome(step, Action.FAILED, f"its status: {error}", status.of.uid, time.monotonic() - began, error)
         return Outcome(step, Action.CONFIGURED, "its status", status.of.uid, time.monotonic() - began)
 
-    async def _look(self, status: StatusWrite) -> None:
+    async def _refresh(self, status: StatusWrite) -> None:
         """Reads the live object into the cache, so that the next reconcile does not use the state that was just rejected."""
         try:
             resource = await self.cluster.resource(status.of.kind)
             await find(self.cluster, resource, status.of.ref.namespace, status.of.ref.name)
         except ClusterError:
-            return  # the key is tried again anyway, when the watch has told or some time has passed
+            return  # the key is retried anyway, after a watch event or a back-off
 
 
 def _manifest(status: StatusWrite, *, bound: bool = False) -> Manifest:
-    """Returns the manifest to apply. With `bound` it names the UID, and the resourceVersion where the status depends on one."""
+    """Returns the manifest to apply. With `bound` it has the UID, and the resourceVersion if the status depends on one."""
     of = status.of
     metadata: dict[str, Any] = {"name": of.ref.name} | ({"namespace": of.ref.namespace} if of.ref.namespace else {})
     if bound:

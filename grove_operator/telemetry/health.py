@@ -54,7 +54,7 @@ class HealthCheck:
         lease = self._operator.loop.lease
         if lease is not None and not lease.held.is_set():
             self._done = -1  # who stands by has nothing to do
-            why = f": {lease.trouble}" if lease.trouble else ""
+            why = f": {lease.error}" if lease.error else ""
             return Health(State.STANDBY, f"standby: another one leads, or nobody yet{why}")
         if (idle := self._idle()) > self._stuck_after:
             queue = self._operator.loop.queue

@@ -277,7 +277,7 @@ async def test_a_key_that_has_rested_and_never_comes_again_is_forgotten() -> Non
         queue.add(key)
         queue.done(await queue.get())
         await asyncio.sleep(1)
-    assert list(queue._rests) == ["c"]
+    assert list(queue._not_before) == ["c"]
 
 
 @in_virtual_time

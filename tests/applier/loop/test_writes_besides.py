@@ -300,7 +300,7 @@ async def test_an_event_is_told_once_also_by_whoever_starts_anew() -> None:
         await looked_at(world, tells)
         await looked_at(world, tells)
         assert world.cluster.log == []
-        world.reconciler._events._told.clear()
+        world.reconciler._events._recorded.clear()
         await looked_at(world, tells)
         assert [one.verb for one in world.cluster.log] == ["create"]
         events = [one for one in world.cluster.store.objects.values() if one["kind"] == "Event"]
