@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from applier.cache.objects import Objects
-from applier.cache.snapshot import Wanted
+from applier.cache.snapshot import Query
 from applier.cache.source import Silent, Source
 from applier.ref import DEFINITION_KIND, Manifest, Ref
 
@@ -21,7 +21,7 @@ class Definitions:
     watched, as without permission, waiting falls back to polling.
     """
 
-    def __init__(self, new_source: Callable[[Wanted, Objects], Source]) -> None:
+    def __init__(self, new_source: Callable[[Query, Objects], Source]) -> None:
         self._new_source = new_source
         self._source: Source | None = None
         self._task: asyncio.Task[None] | None = None
@@ -56,7 +56,7 @@ class Definitions:
     def _start(self) -> Source:
         objects = Objects()
         objects.subscribers[self._note] = None
-        source = self._source = self._new_source(Wanted(DEFINITION_KIND, managed=False, optional=True, metadata_only=True), objects)
+        source = self._source = self._new_source(Query(DEFINITION_KIND, managed=False, optional=True, metadata_only=True), objects)
         source.when_complete = self._notify_all
         self._task = asyncio.create_task(source.run(), name="watch of definitions")
         return source

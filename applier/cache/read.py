@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 
-from applier.cache.snapshot import Snapshot, Wanted
+from applier.cache.snapshot import Query, Snapshot
 from applier.cluster import Cluster, Resource, find
 from applier.decision import hide_secrets
 from applier.errors import ApiError, ClusterError, Forbidden, Unauthorized, UnknownKind
@@ -28,7 +28,7 @@ def as_one(errors: list[ClusterError]) -> ClusterError:
     return errors[0] if len(errors) == 1 else Unread(errors)
 
 
-async def read_once(cluster: Cluster, wanted: Iterable[Wanted | tuple[Kind, str]], *, labels: str = "", partial: bool = False) -> Snapshot:
+async def read_once(cluster: Cluster, queries: Iterable[Query | tuple[Kind, str]], *, labels: str = "", partial: bool = False) -> Snapshot:
     """Reads kinds in parallel, by LISTs, or by GETs if only a few objects are wanted or lists are forbidden.
 
     With `labels` only objects with these labels are read, and others stay unknown. A kind that is not served is known to have no objects.
@@ -36,15 +36,15 @@ async def read_once(cluster: Cluster, wanted: Iterable[Wanted | tuple[Kind, str]
     the snapshot as long as others can be read: reading one of them from the snapshot raises the reason.
     """
     snapshot, gate = Snapshot(), asyncio.Semaphore(AT_ONCE)
-    unique = list(dict.fromkeys(Wanted(*one) for one in wanted))
-    results = await asyncio.gather(*(_read(cluster, one, labels, snapshot, gate) for one in unique), return_exceptions=True)
+    unique = list(dict.fromkeys(Query(*one) for one in queries))
+    results = await asyncio.gather(*(_read(cluster, query, labels, snapshot, gate) for query in unique), return_exceptions=True)
     unexpected = [result for result in results if isinstance(result, BaseException) and not isinstance(result, ClusterError)]
-    errors = {one: result for one, result in zip(unique, results, strict=True) if isinstance(result, ClusterError)}
+    errors = {query: result for query, result in zip(unique, results, strict=True) if isinstance(result, ClusterError)}
     if unexpected:
         raise unexpected[0]
     if partial and len(errors) < len(unique) and all(map(_is_of_one_kind, errors.values())):
-        for one, error in errors.items():
-            snapshot.note_unread(one, str(error))
+        for query, error in errors.items():
+            snapshot.note_unread(query, str(error))
     elif errors:
         raise next(iter(errors.values())) if len(errors) == 1 else Unread(list(errors.values()))
     return snapshot
@@ -55,11 +55,11 @@ def _is_of_one_kind(error: ClusterError) -> bool:
     return isinstance(error, ApiError) and not isinstance(error, Unauthorized)
 
 
-async def _read(cluster: Cluster, wanted: Wanted, labels: str, snapshot: Snapshot, gate: asyncio.Semaphore) -> None:
+async def _read(cluster: Cluster, query: Query, labels: str, snapshot: Snapshot, gate: asyncio.Semaphore) -> None:
     try:
-        resource = await cluster.resource(wanted.kind)
-        namespace = wanted.namespace if resource.namespaced else ""
-        names = () if labels else wanted.names
+        resource = await cluster.resource(query.kind)
+        namespace = query.namespace if resource.namespaced else ""
+        names = () if labels else query.names
         if 0 < len(names) <= FEW:
             await asyncio.gather(*(_get(cluster, resource, namespace, name, snapshot, gate) for name in names))
             return
@@ -73,10 +73,10 @@ async def _read(cluster: Cluster, wanted: Wanted, labels: str, snapshot: Snapsho
             await asyncio.gather(*(_get(cluster, resource, namespace, name, snapshot, gate) for name in names))
             return
     except UnknownKind:
-        snapshot.unserved.add(wanted.kind)
-        snapshot.add_all(wanted.kind, "", [])
+        snapshot.unserved.add(query.kind)
+        snapshot.add_all(query.kind, "", [])
         return
-    snapshot.add_all(wanted.kind, namespace, [hide_secrets(item) for item in listing.items], complete=not labels)
+    snapshot.add_all(query.kind, namespace, [hide_secrets(item) for item in listing.items], complete=not labels)
 
 
 async def _get(cluster: Cluster, resource: Resource, namespace: str, name: str, snapshot: Snapshot, gate: asyncio.Semaphore) -> None:

@@ -9,7 +9,7 @@ from applier.errors import NotSynced
 from applier.ref import Kind, Manifest, Ref
 
 
-class Wanted(NamedTuple):
+class Query(NamedTuple):
     """Requests a read or watch of a kind, in one namespace or in all; with `names`, of these objects only.
 
     `managed` keeps managedFields, about half of an object's size, which are only needed to plan applies. An `optional` kind that the server
@@ -26,12 +26,12 @@ class Wanted(NamedTuple):
     metadata_only: bool = False
 
 
-def by_place(objects: Iterable[tuple[Kind, Ref]]) -> list[Wanted]:
+def by_place(objects: Iterable[tuple[Kind, Ref]]) -> list[Query]:
     """Groups objects by kind and namespace, as the reads that are needed to know them."""
     names: dict[tuple[Kind, str], dict[str, None]] = {}
     for kind, ref in objects:
         names.setdefault((kind, ref.namespace), {})[ref.name] = None
-    return [Wanted(kind, namespace, tuple(in_place)) for (kind, namespace), in_place in names.items()]
+    return [Query(kind, namespace, tuple(in_place)) for (kind, namespace), in_place in names.items()]
 
 
 class Snapshot:
@@ -74,9 +74,9 @@ class Snapshot:
         for manifest in manifests:
             self.objects[Ref.of(manifest)] = manifest
 
-    def note_unread(self, wanted: Wanted, reason: str) -> None:
+    def note_unread(self, query: Query, reason: str) -> None:
         """Records why objects could not be read."""
-        self._unread[wanted.kind.group, wanted.kind.kind, wanted.namespace] = reason
+        self._unread[query.kind.group, query.kind.kind, query.namespace] = reason
 
     def add_one(self, ref: Ref, manifest: Manifest | None) -> None:
         """Adds the answer to a GET; None for an object that does not exist."""

@@ -13,7 +13,7 @@ from contextlib import aclosing
 from applier.backoff import Backoff
 from applier.cache.compact import Compactor
 from applier.cache.objects import Objects
-from applier.cache.snapshot import Wanted
+from applier.cache.snapshot import Query
 from applier.cache.versions import is_same
 from applier.cluster import Cluster, Resource, WatchEvent
 from applier.errors import ApiError, CredentialsError, Expired, Forbidden, Invalid, Unauthorized, UnknownKind, Unreachable
@@ -40,9 +40,9 @@ class Source:
     """
 
     def __init__(
-        self, cluster: Cluster, wanted: Wanted, objects: Objects, compactor: Compactor, backoff: Backoff, stall: float, watch_list: bool
+        self, cluster: Cluster, query: Query, objects: Objects, compactor: Compactor, backoff: Backoff, stall: float, watch_list: bool
     ) -> None:
-        self.wanted, self.stall, self.watch_list = wanted, stall, watch_list
+        self.query, self.stall, self.watch_list = query, stall, watch_list
         self.settled, self.complete = asyncio.Event(), False
         self.when_complete: Callable[[], None] | None = None
         self.when_served: Callable[[], None] | None = None  # called when the server begins to serve the kind, or ceases to
@@ -62,16 +62,16 @@ class Source:
     @property
     def is_known(self) -> bool:
         """Reports whether the state is known, as of the last contact with the server."""
-        return self.complete and (self.wanted.optional or not isinstance(self.error, UnknownKind))
+        return self.complete and (self.query.optional or not isinstance(self.error, UnknownKind))
 
     def staleness(self, since: float = float("-inf")) -> str:
         """Returns why the known state may be stale; empty if it is as current as a watch can be.
 
         `since` is a time of the loop's clock: a state that the server has not confirmed after it counts as stale, too.
         """
-        kind, error = self.wanted.kind.group_kind, self.error
+        kind, error = self.query.kind.group_kind, self.error
         if isinstance(error, UnknownKind):
-            return "" if self.wanted.optional else f"{kind} is not served: {error}"
+            return "" if self.query.optional else f"{kind} is not served: {error}"
         if error is not None:
             return f"{kind} cannot be {'followed' if self.complete else 'listed'}: {error}"
         if not self.complete or not self.version:
@@ -95,8 +95,8 @@ class Source:
         """Lists and watches until it is cancelled."""
         while True:
             try:
-                resource = await self._cluster.resource(self.wanted.kind)
-                await self._stream(resource._replace(metadata_only=self.wanted.metadata_only))
+                resource = await self._cluster.resource(self.query.kind)
+                await self._stream(resource._replace(metadata_only=self.query.metadata_only))
                 delay = self._delay_after_end()
             except Expired:
                 self.version = ""
@@ -112,7 +112,7 @@ class Source:
         """Waits before the next try; for a kind that is not served, until a definition changes."""
         if self.until_defined is None or not isinstance(self.error, UnknownKind):
             await asyncio.sleep(seconds)
-        elif await self.until_defined(self.wanted.kind.group, seconds):
+        elif await self.until_defined(self.query.kind.group, seconds):
             self._backoff.reset()
 
     def _delay_after_end(self) -> float:
@@ -160,7 +160,7 @@ class Source:
     async def _list_if_needed(self, resource: Resource) -> None:
         if not self.version:
             self._begin_list()
-            listing = await self._cluster.list(resource, self._namespace(resource), labels=self.wanted.labels)
+            listing = await self._cluster.list(resource, self._namespace(resource), labels=self.query.labels)
             self._replace([self._compacted(item) for item in listing.items], listing.resource_version)
 
     async def _follow(self, resource: Resource, *, initial: bool = False) -> None:
@@ -168,7 +168,7 @@ class Source:
         self.streams += 1
         self._is_refreshing = False
         stream = self._cluster.watch(
-            resource, self._namespace(resource), labels=self.wanted.labels, resource_version=self.version, initial=initial
+            resource, self._namespace(resource), labels=self.query.labels, resource_version=self.version, initial=initial
         )
         try:
             async with asyncio.timeout(self.stall) as deadline, aclosing(stream) as events:
@@ -263,10 +263,10 @@ class Source:
 
     @property
     def _scope(self) -> tuple[str, str, str]:
-        return self.wanted.kind.group, self.wanted.kind.kind, self.wanted.namespace
+        return self.query.kind.group, self.query.kind.kind, self.query.namespace
 
     def _compacted(self, manifest: Manifest) -> Manifest:
-        return self._compactor.keep(manifest, managed=self.wanted.managed)
+        return self._compactor.keep(manifest, managed=self.query.managed)
 
     def _namespace(self, resource: Resource) -> str:
-        return self.wanted.namespace if resource.namespaced else ""
+        return self.query.namespace if resource.namespaced else ""

@@ -13,7 +13,7 @@ from applier.cache.journal import Changes, Journals, Selected
 from applier.cache.objects import Objects, Subscriber
 from applier.cache.read import as_one
 from applier.cache.selectors import selector as read_selector
-from applier.cache.snapshot import Wanted
+from applier.cache.snapshot import Query
 from applier.cache.source import Source
 from applier.cluster import Cluster
 from applier.errors import ClusterError, Forbidden, NotSynced, UnknownKind
@@ -33,7 +33,7 @@ class WatchCache:
     def __init__(
         self,
         cluster: Cluster,
-        wanted: Iterable[Wanted | tuple[Kind, str]] = (),
+        queries: Iterable[Query | tuple[Kind, str]] = (),
         *,
         stall: float = 120.0,
         watch_list: bool = True,
@@ -48,40 +48,40 @@ class WatchCache:
         self._sources: dict[tuple[str, str, str], Source] = {}
         self._by_kind: dict[GroupKind, list[Source]] = {}  # the same sources
         self._tasks: dict[Source, asyncio.Task[None]] = {}
-        self._wanted, self._running = [Wanted(*one) for one in wanted], False
+        self._queries, self._running = [Query(*one) for one in queries], False
         self._definitions = Definitions(self._new_source)
-        self.declared: frozenset[GroupKind] = frozenset((one.kind.group, one.kind.kind) for one in self._wanted)
+        self.declared: frozenset[GroupKind] = frozenset((one.kind.group, one.kind.kind) for one in self._queries)
 
     async def start(self) -> None:
         """Starts the watches. The state is known once `synced` returns."""
         self._running = True
         self._objects.own.now = asyncio.get_running_loop().time  # bound here, since metrics read the lag in a thread without a loop
-        wanted, self._wanted = self._wanted, []
-        self.add(*wanted)
+        queries, self._queries = self._queries, []
+        self.add(*queries)
 
-    def add(self, *wanted: Wanted) -> None:
+    def add(self, *queries: Query) -> None:
         """Adds kinds to watch, from now on or from the start. Kinds that are watched already are not changed."""
         if not self._running:
-            self._wanted += wanted
+            self._queries += queries
             return
-        for one in wanted:
-            group, kind = one.kind.group, one.kind.kind
-            if not {(group, kind, ""), (group, kind, one.namespace)} & self._sources.keys():
-                self._begin(one)
+        for query in queries:
+            group, kind = query.kind.group, query.kind.kind
+            if not {(group, kind, ""), (group, kind, query.namespace)} & self._sources.keys():
+                self._begin(query)
 
-    async def synced(self, *wanted: Wanted) -> None:
+    async def synced(self, *queries: Query) -> None:
         """Waits until the state of these kinds, or of all, is known. Raises the errors that waiting does not solve."""
-        errors = await self.settled(*wanted)
+        errors = await self.settled(*queries)
         if errors:
             raise as_one(errors)
 
-    async def settled(self, *wanted: Wanted) -> list[ClusterError]:
+    async def settled(self, *queries: Query) -> list[ClusterError]:
         """Waits until each of these kinds, or of all, is known or has failed; returns the errors of those that have failed.
 
         A failed kind is still retried, and becomes known once the error is gone.
         """
-        scopes = [self._around(one.kind.group, one.kind.kind, one.namespace) for one in wanted]
-        sources = [source for scope in scopes for source in scope] if wanted else self.sources()
+        scopes = [self._around(query.kind.group, query.kind.kind, query.namespace) for query in queries]
+        sources = [source for scope in scopes for source in scope] if queries else self.sources()
         await asyncio.gather(*(source.settled.wait() for source in sources))
         errors = [source.error for source in sources if not source.complete]
         return [error for error in errors if isinstance(error, ClusterError)]
@@ -157,7 +157,7 @@ class WatchCache:
 
     def unserved(self) -> set[Kind]:
         """Returns the watched kinds that the server does not serve now."""
-        return {source.wanted.kind for source in self._sources.values() if isinstance(source.error, UnknownKind)}
+        return {source.query.kind for source in self._sources.values() if isinstance(source.error, UnknownKind)}
 
     def count(self) -> int:
         """Returns how many objects are known."""
@@ -182,7 +182,7 @@ class WatchCache:
         """Stores the answer to a write, before the watch shows it, unless the watch has already shown a newer state."""
         ref = Ref.of(manifest)
         for source in self._around(ref.group, ref.kind, ref.namespace)[:1]:
-            self._objects.record_write(self._compactor.keep(manifest, managed=source.wanted.managed), source.version)
+            self._objects.record_write(self._compactor.keep(manifest, managed=source.query.managed), source.version)
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """Calls a function with the reference, old and new state of each object that changes; returns the function that unsubscribes.
@@ -210,7 +210,7 @@ class WatchCache:
         sources = self._by_kind.get(kind, [])
         if len(sources) < 2:
             return sources
-        return [source for source in sources if not source.wanted.namespace and source.is_known] or sources
+        return [source for source in sources if not source.query.namespace and source.is_known] or sources
 
     def _check(self, kind: GroupKind, namespace: str = "") -> None:
         """Raises `NotSynced` unless the state of a kind is known in a namespace, or in all that are watched."""
@@ -229,21 +229,21 @@ class WatchCache:
         name = f"{kind[1]}.{kind[0]}" if kind[0] else kind[1]
         return reasons[0] if reasons else f"{name} is not watched{f' in {namespace}' if namespace else ''}"
 
-    def _begin(self, wanted: Wanted) -> None:
+    def _begin(self, query: Query) -> None:
         """Starts a source. One of all namespaces replaces those of single namespaces as soon as its state is known."""
-        group, kind = wanted.kind.group, wanted.kind.kind
-        source = self._new_source(wanted, self._objects)
+        group, kind = query.kind.group, query.kind.kind
+        source = self._new_source(query, self._objects)
         source.when_served, source.until_defined = self._notify_served, self._definitions.wait_for_change
-        narrower = [] if wanted.namespace else [key for key in self._sources if key[:2] == (group, kind)]
-        self._sources[group, kind, wanted.namespace] = source
+        narrower = [] if query.namespace else [key for key in self._sources if key[:2] == (group, kind)]
+        self._sources[group, kind, query.namespace] = source
         self._by_kind.setdefault((group, kind), []).append(source)
         self._tasks[source] = asyncio.create_task(source.run(), name=f"watch of {kind}")
         if narrower:
             source.when_complete = lambda: self._end(narrower)
 
-    def _new_source(self, wanted: Wanted, objects: Objects) -> Source:
+    def _new_source(self, query: Query, objects: Objects) -> Source:
         backoff = Backoff(FIRST_WAIT, LONGEST_WAIT, self._chance)
-        return Source(self._cluster, wanted, objects, self._compactor, backoff, self._stall, self._watch_list)
+        return Source(self._cluster, query, objects, self._compactor, backoff, self._stall, self._watch_list)
 
     def _notify_served(self) -> None:
         for subscriber in list(self._served_subscribers):

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable, Collection, Hashable, Iterable
 from typing import Generic, TypeVar
 
-from applier.cache import Wanted, WatchCache, WriteThrough
+from applier.cache import Query, WatchCache, WriteThrough
 from applier.cluster import Cluster
 from applier.decision import Schemas
 from applier.desired import Deletion, Gone, Graph, Hold, ObjectReference
@@ -109,7 +109,7 @@ class Reconciler(Generic[K]):
         if isinstance(desired, Graph):
             written |= {Kind.of(one.manifest) for one in desired.objects.values()}
             deleted = {deletion.of.kind for deletion in desired.deletions}
-        await view.watch(Wanted(kind, self.namespace) for kind in written | deleted)
+        await view.watch(Query(kind, self.namespace) for kind in written | deleted)
         kinds = frozenset(written)
         # One worker requests them for all: a document has megabytes, and when the operator starts, all workers need the same ones.
         async with self._schemas_lock:

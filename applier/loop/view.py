@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from applier.cache import Changes, Wanted, WatchCache, as_one
+from applier.cache import Changes, Query, WatchCache, as_one
 from applier.errors import Forbidden
 from applier.ref import GroupKind, Kind, Manifest, Ref
 
@@ -102,13 +102,13 @@ class View:
         """Returns the watched kinds that the server does not serve now."""
         return self._cache.unserved()
 
-    async def watch(self, wanted: Iterable[Wanted]) -> None:
+    async def watch(self, queries: Iterable[Query]) -> None:
         """Watches these kinds, and waits until their state is known. Raises the errors that keep us from reading them.
 
         Missing permission raises nothing here: reading an object of such a kind raises `NotSynced` with the reason.
         """
-        wanted = tuple(wanted)
-        self._cache.add(*wanted)
-        errors = [error for error in (await self._cache.settled(*wanted) if wanted else ()) if not isinstance(error, Forbidden)]
+        queries = tuple(queries)
+        self._cache.add(*queries)
+        errors = [error for error in (await self._cache.settled(*queries) if queries else ()) if not isinstance(error, Forbidden)]
         if errors:
             raise as_one(errors)

@@ -68,7 +68,7 @@ class CacheMetrics(Collector):
             }.items()
         }
         for source in self._cache.sources():
-            values = [source.wanted.kind.group_kind, source.wanted.namespace]
+            values = [source.query.kind.group_kind, source.query.namespace]
             age.add_metric(values, self._loop.time() - source.confirmed_at)
             for name, family in counts.items():
                 family.add_metric(values, getattr(source, name))

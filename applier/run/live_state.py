@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from applier.cache.read import read_once
-from applier.cache.snapshot import Snapshot, Wanted, by_place
+from applier.cache.snapshot import Query, Snapshot, by_place
 from applier.cluster import Cluster
 from applier.decision import Schemas, hide_secrets
 from applier.desired import Graph
@@ -48,7 +48,7 @@ class Survey(NamedTuple):
         return save(self.plan, self.given, self.applyset.form() if self.applyset else None, cluster=cluster, namespace=namespace)
 
 
-def wanted(graph: Graph) -> list[Wanted]:
+def queries_for(graph: Graph) -> list[Query]:
     """Returns the reads that planning a graph needs: its objects, and owners outside of it."""
     return by_place(_objects(graph))
 
@@ -65,7 +65,7 @@ def _objects(graph: Graph) -> Iterator[tuple[Kind, Ref]]:
 
 async def read(graph: Graph, cluster: Cluster) -> Snapshot:
     """Reads the live objects of a graph. Raises `ClusterError`."""
-    return await read_once(cluster, wanted(graph))
+    return await read_once(cluster, queries_for(graph))
 
 
 async def survey(graph: Graph, cluster: Cluster, options: ApplyOptions) -> Survey:
@@ -94,7 +94,7 @@ async def read_and_plan(graph: Graph, cluster: Cluster, options: ApplyOptions) -
         opened = await OpenApplySet.open(options.applyset, given, cluster)
         graph = opened.graph
     kinds = {Kind.of(desired.manifest) for desired in graph.objects.values()}
-    live, schemas = await asyncio.gather(read_once(cluster, wanted(graph), partial=True), cluster.schemas(kinds))
+    live, schemas = await asyncio.gather(read_once(cluster, queries_for(graph), partial=True), cluster.schemas(kinds))
     prunes = opened.steps if opened else []
     planned = plan(graph, live, schemas, options.intent, prunable=prunes, unserved=live.unserved)
     await name_sets(planned, cluster)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from applier.cache import Wanted
+from applier.cache import Query
 from applier.cache.read import read_once
 from applier.cluster import Cluster
 from applier.desired import Desired, Graph
@@ -28,7 +28,7 @@ BY_SERVER = ("managedFields", "resourceVersion", "generation", "creationTimestam
 
 async def made_by_operator(cluster: Cluster, namespace: str) -> Graph:
     """Returns the objects that an operator has made in a namespace, or in all where it is empty. Raises `ClusterError`."""
-    live = await read_once(cluster, [Wanted(kind, namespace, labels=OURS) for kind in MADE], labels=OURS)
+    live = await read_once(cluster, [Query(kind, namespace, labels=OURS) for kind in MADE], labels=OURS)
     return Graph(list(_desired(live.objects.values())))
 
 

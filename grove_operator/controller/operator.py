@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import field
 
-from applier.cache import Wanted, WatchCache
+from applier.cache import Query, WatchCache
 from applier.cluster import Cluster
 from applier.desired import Gone, Graph, Hold
 from applier.events import Sink, nowhere
@@ -144,7 +144,7 @@ def settings_of(kube_version: str, mnnvl_shape: str | None = None) -> Settings:
     return Settings(pods=True, kube_version=kube_version, mnnvl_shape=mnnvl_shape, is_operator=True)
 
 
-def watched(namespace: str, settings: Settings) -> Iterator[Wanted]:
+def watched(namespace: str, settings: Settings) -> Iterator[Query]:
     """Yields what the operator watches, in the versions that its `settings` say: kinds with namespaces in one, if it is limited to one.
 
     Who looks after one namespace may well not be allowed to look at namespaces.
@@ -156,7 +156,7 @@ def watched(namespace: str, settings: Settings) -> Iterator[Wanted]:
         # What belongs to no namespace is asked for without one, so it has to be watched so, too.
         yield one._replace(kind=kind, namespace="" if kind.kind in CLUSTER_WIDE else namespace)
     if not namespace:
-        yield Wanted(NAMESPACE, managed=False)
+        yield Query(NAMESPACE, managed=False)
 
 
 def _pace(key: Key) -> float:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from applier.cache import Wanted, WatchCache
+from applier.cache import Query, WatchCache
 from applier.cluster import Cluster
 from applier.desired import Desired, EventWrite, Gone, Graph, Hold, ObjectReference, Policy
 from applier.loop import Loop, Reconciler, Result, View
@@ -26,18 +26,18 @@ COMPONENT = "app.kubernetes.io/component=preflight-gang"
 CONFIG_MAP = Kind("", "v1", "ConfigMap")
 POD = Kind("", "v1", "Pod")
 WATCHED = (
-    Wanted(POD, managed=False, labels=CHECKED),
-    Wanted(CONFIG_MAP, labels=COMPONENT),
-    Wanted(Kind("scheduling.k8s.io", "v1alpha2", "PodGroup"), managed=False, optional=True),
-    Wanted(Kind("scheduling.k8s.io", "v1alpha1", "Workload"), managed=False, optional=True),
-    Wanted(Kind("scheduling.volcano.sh", "v1beta1", "PodGroup"), managed=False, optional=True),
-    Wanted(Kind("kueue.x-k8s.io", "v1beta1", "Workload"), managed=False, optional=True),
-    Wanted(Kind("scheduler.grove.io", "v1alpha1", "PodGang"), managed=False, optional=True),
-    Wanted(Kind("grove.io", "v1alpha1", "PodClique"), managed=False, optional=True),
-    Wanted(Kind("resource.k8s.io", "v1", "ResourceClaim"), managed=False, optional=True),
-    Wanted(Kind("resource.k8s.io", "v1", "ResourceClaimTemplate"), managed=False, optional=True),
-    Wanted(Kind("resource.k8s.io", "v1", "DeviceClass"), managed=False, optional=True),
-    Wanted(Kind("", "v1", "Namespace"), managed=False),
+    Query(POD, managed=False, labels=CHECKED),
+    Query(CONFIG_MAP, labels=COMPONENT),
+    Query(Kind("scheduling.k8s.io", "v1alpha2", "PodGroup"), managed=False, optional=True),
+    Query(Kind("scheduling.k8s.io", "v1alpha1", "Workload"), managed=False, optional=True),
+    Query(Kind("scheduling.volcano.sh", "v1beta1", "PodGroup"), managed=False, optional=True),
+    Query(Kind("kueue.x-k8s.io", "v1beta1", "Workload"), managed=False, optional=True),
+    Query(Kind("scheduler.grove.io", "v1alpha1", "PodGang"), managed=False, optional=True),
+    Query(Kind("grove.io", "v1alpha1", "PodClique"), managed=False, optional=True),
+    Query(Kind("resource.k8s.io", "v1", "ResourceClaim"), managed=False, optional=True),
+    Query(Kind("resource.k8s.io", "v1", "ResourceClaimTemplate"), managed=False, optional=True),
+    Query(Kind("resource.k8s.io", "v1", "DeviceClass"), managed=False, optional=True),
+    Query(Kind("", "v1", "Namespace"), managed=False),
 )
 """Only pods with checks, only our ConfigMaps, what stands for gangs, and what says which pods get checks: those a gang waits for.
 

@@ -48,7 +48,7 @@ class HealthCheck:
     def __call__(self) -> Health:
         """Returns how it is now."""
         waits = (source for source in self._operator.cache.sources() if not source.complete and not isinstance(source.error, Forbidden))
-        unknown = [source.wanted.kind.group_kind for source in waits]
+        unknown = [source.query.kind.group_kind for source in waits]
         if unknown or not self._operator.cache.sources():
             return Health(State.STARTING, f"starting: {', '.join(sorted(unknown)) or 'the cluster'} not listed yet")
         lease = self._operator.loop.lease

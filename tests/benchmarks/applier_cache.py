@@ -21,7 +21,7 @@ from typing import Any
 
 import orjson
 
-from applier.cache import Wanted, WatchCache
+from applier.cache import Query, WatchCache
 from applier.cluster import Listing, Resource, WatchEvent
 from applier.ref import Kind, Manifest
 
@@ -162,7 +162,7 @@ async def cached(count: int, managed: bool) -> dict[str, float]:
     server: Any = Server(state, changes)
     gc.collect()
     before, began = rss(), time.process_time()
-    cache = WatchCache(server, [Wanted(POD, "serving", managed=managed)])
+    cache = WatchCache(server, [Query(POD, "serving", managed=managed)])
     await cache.start()
     await cache.synced()
     synced = time.process_time() - began
@@ -189,7 +189,7 @@ async def cached(count: int, managed: bool) -> dict[str, float]:
 async def looked_into(count: int) -> dict[str, float]:
     """Microseconds for the questions of one small set, of 50 pods, beside all the others."""
     server: Any = Server(lines(count + PODS_A_CLIQUE, 1, "ADDED", "Running"), [])
-    cache = WatchCache(server, [Wanted(POD, "serving", managed=False)])
+    cache = WatchCache(server, [Query(POD, "serving", managed=False)])
     await cache.start()
     await cache.synced()
     asked: dict[str, Callable[[], list[Any]]] = {

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from typing import Any
 
-from applier.cache import Wanted, WatchCache
+from applier.cache import Query, WatchCache
 from applier.ref import Manifest
 from applier.testing.memory import MemoryCluster
 from grove_compiler.api.crd import crds
@@ -59,7 +59,7 @@ async def served(*more: Manifest, shared: Context | None = None, name: str = "",
     context = shared or Context(shipped_program(), settings_of("1.35"))
     cluster = MemoryCluster(schemas=FreeSchemas())
     cluster.seed(*crds(), *set_with_objects(2), *more)
-    wanted = [*watched("default", context.settings), Wanted(EVENT, "default")]
+    wanted = [*watched("default", context.settings), Query(EVENT, "default")]
     cache = WatchCache(cluster, wanted)
     await cache.start()
     await cache.synced()

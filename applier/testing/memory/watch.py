@@ -19,17 +19,17 @@ def watched(
 ) -> AsyncIterator[WatchEvent]:
     """Returns the stream of one watch, which sees everything from this call on. Raises `Expired` when the version is too old."""
     watcher = Watcher(store)
-    wanted = Wanted(resource, namespace, selector)
+    selection = WatchFilter(resource, namespace, selector)
     from_now = initial or not resource_version
     past = [] if from_now else store.since(int(resource_version))
-    state = [manifest for manifest in store.objects.values() if wanted.holds(manifest)] if from_now else []
+    state = [manifest for manifest in store.objects.values() if selection.holds(manifest)] if from_now else []
     if past is None:
         watcher.close()
         raise Expired(410, "Expired", f"too old resource version: {resource_version} ({store.oldest})")
-    return _stream(watcher, wanted, state, past, store.version, initial)
+    return _stream(watcher, selection, state, past, store.version, initial)
 
 
-class Wanted:
+class WatchFilter:
     """Which objects a watch is about, and how they are shown to it."""
 
     def __init__(self, resource: Resource, namespace: str, selector: Selector) -> None:
@@ -69,16 +69,16 @@ class Wanted:
 
 
 async def _stream(
-    watcher: Watcher, wanted: Wanted, state: list[Manifest], past: list[Change], version: int, initial: bool
+    watcher: Watcher, selection: WatchFilter, state: list[Manifest], past: list[Change], version: int, initial: bool
 ) -> AsyncIterator[WatchEvent]:
     happened = False
     try:
         yield WatchEvent("OPENED", {})
         for manifest in state:
-            yield wanted.show("ADDED", manifest, manifest["metadata"]["resourceVersion"])
+            yield selection.show("ADDED", manifest, manifest["metadata"]["resourceVersion"])
         if initial:
-            yield wanted.bookmark(version, initial_end=True)
-        for event in _events(past, wanted):
+            yield selection.bookmark(version, initial_end=True)
+        for event in _events(past, selection):
             yield event
         async for news in _news(watcher):
             if isinstance(news, StopAsyncIteration):
@@ -86,13 +86,13 @@ async def _stream(
             if isinstance(news, Exception):
                 raise news
             if news is None:
-                yield wanted.bookmark(version)
+                yield selection.bookmark(version)
             elif isinstance(news, Minute):
                 if happened or watcher.has_progress:
-                    yield wanted.bookmark(version)
+                    yield selection.bookmark(version)
             else:
-                version, happened = news.version, happened or wanted.is_of_kind(news.ref)
-                for event in _events([news], wanted):
+                version, happened = news.version, happened or selection.is_of_kind(news.ref)
+                for event in _events([news], selection):
                     yield event
     finally:
         watcher.close()
@@ -118,5 +118,5 @@ async def _news(watcher: Watcher) -> AsyncIterator[Change | Exception | Minute |
             yield news
 
 
-def _events(changes: list[Change], wanted: Wanted) -> Iterator[WatchEvent]:
-    return (event for event in map(wanted.event, changes) if event is not None)
+def _events(changes: list[Change], selection: WatchFilter) -> Iterator[WatchEvent]:
+    return (event for event in map(selection.event, changes) if event is not None)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from applier.cache import Wanted, read_once
+from applier.cache import Query, read_once
 from applier.decision import Schemas
 from grove_compiler.step import Context
 from grove_operator.cli.operator.read_objects import in_cluster, in_file
@@ -26,7 +26,7 @@ async def of_a_cluster(cluster: Cluster, context: Context, namespace: str, outpu
     existing = await in_cluster(cluster, context, namespace)
     rehearsal = Rehearsal(existing.objects, existing.unserved, context, time.time, namespace)
     kinds = rehearsal.kinds()
-    more = await read_once(cluster, [Wanted(kind, namespace) for kind in kinds - existing.asked])
+    more = await read_once(cluster, [Query(kind, namespace) for kind in kinds - existing.asked])
     rehearsal.add(more.objects.values())
     return _tell(list(rehearsal.would(await cluster.schemas(kinds))), output)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from applier.cache import Wanted, read_once
+from applier.cache import Query, read_once
 from applier.ref import Kind, Manifest
 from grove_compiler.step import Context
 from grove_operator import findings
@@ -29,7 +29,7 @@ class ReadObjects(NamedTuple):
 
 async def in_cluster(cluster: Cluster, context: Context, namespace: str) -> ReadObjects:
     """Returns what an operator watches there, and events; all namespaces where none is given. Raises `ClusterError`."""
-    wanted = [*watched(namespace, context.settings), Wanted(EVENT, namespace)]
+    wanted = [*watched(namespace, context.settings), Query(EVENT, namespace)]
     by_labels = [
         await read_once(cluster, [one for one in wanted if one.labels == labels], labels=labels)
         for labels in {one.labels for one in wanted}

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TypeVar
 
-from applier.cache import Wanted, WatchCache
+from applier.cache import Query, WatchCache
 from applier.errors import NotSynced
 from applier.ref import Manifest
 from grove_operator.cli.operator.read_objects import EVENT
@@ -73,7 +73,7 @@ class Stage:
                 yield last
 
 
-def watching(cache: WatchCache, wanted: list[Wanted]) -> Look:
+def watching(cache: WatchCache, wanted: list[Query]) -> Look:
     """Returns what looks at all that a cache knows of some kinds."""
 
     def look() -> Seen:

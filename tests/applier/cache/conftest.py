@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from random import Random
 from typing import Any
 
-from applier.cache import Wanted, WatchCache
+from applier.cache import Query, WatchCache
 from applier.cluster import Cluster
 from applier.ref import Kind, Manifest, Ref
 from applier.testing.memory import MemoryCluster
@@ -38,9 +38,9 @@ async def until(holds: Callable[[], Any], seconds: float = 3600.0) -> None:
 
 
 @asynccontextmanager
-async def watching(cluster: Cluster, *kinds: Kind, wanted: Iterable[Wanted] = (), **options: Any) -> AsyncIterator[WatchCache]:
-    """A cache of some kinds in all namespaces, or of what is `wanted`, that is up to date."""
-    cache = WatchCache(cluster, wanted or [(kind, "") for kind in kinds or (CONFIG_MAP,)], chance=Random(1), **options)
+async def watching(cluster: Cluster, *kinds: Kind, queries: Iterable[Query] = (), **options: Any) -> AsyncIterator[WatchCache]:
+    """A cache of some kinds in all namespaces, or of `queries`, that is up to date."""
+    cache = WatchCache(cluster, queries or [(kind, "") for kind in kinds or (CONFIG_MAP,)], chance=Random(1), **options)
     await cache.start()
     try:
         await cache.synced()

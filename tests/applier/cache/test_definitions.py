@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from applier.cache import Wanted
+from applier.cache import Query
 from applier.cluster import Resource, WatchEvent, WrappedCluster
 from applier.errors import ApiError, Forbidden, Unreachable
 from applier.ref import Kind, Manifest
@@ -59,7 +59,7 @@ def definition(kind: Kind = ORDER) -> Manifest:
 
 
 def optional(cluster: Any) -> Any:
-    return watching(cluster, wanted=[Wanted(ORDER, optional=True)])
+    return watching(cluster, queries=[Query(ORDER, optional=True)])
 
 
 @in_virtual_time

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from applier.cache import Unread, Wanted, read_once
+from applier.cache import Query, Unread, read_once
 from applier.cache.snapshot import by_place
 from applier.errors import ClusterError, Forbidden, NotSynced, Unauthorized, Unreachable
 from applier.ref import Kind, Ref
@@ -47,14 +47,14 @@ async def test_nothing_is_said_of_what_was_not_read(cluster: MemoryCluster, unre
 
 @pytest.mark.parametrize(("names", "verbs"), [(("a", "none"), {"get"}), (tuple("abcdefghij"), {"list"}), ((), {"list"})])
 async def test_a_few_objects_are_read_by_name_and_many_by_a_list(cluster: MemoryCluster, names: Sequence[str], verbs: set[str]) -> None:
-    snapshot = await read_once(cluster, [Wanted(CONFIG_MAP, "default", tuple(names))])
+    snapshot = await read_once(cluster, [Query(CONFIG_MAP, "default", tuple(names))])
     assert {request.verb for request in cluster.log} == verbs
     assert snapshot.get(ref("a")) and snapshot.get(ref("none")) is None if names else snapshot.get(ref("a"))
 
 
 async def test_reading_some_by_name_says_nothing_of_others(cluster: MemoryCluster) -> None:
     with pytest.raises(KeyError):
-        (await read_once(cluster, [Wanted(CONFIG_MAP, "default", ("a",))])).get(ref("b"))
+        (await read_once(cluster, [Query(CONFIG_MAP, "default", ("a",))])).get(ref("b"))
 
 
 async def test_reading_by_labels_says_nothing_of_others(cluster: MemoryCluster) -> None:
@@ -83,7 +83,7 @@ async def test_a_kind_that_nobody_serves_has_no_objects(cluster: MemoryCluster) 
 
 async def test_values_of_secrets_are_hashes(cluster: MemoryCluster) -> None:
     cluster.seed({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "default"}, "data": {"p": "aHVudGVyMg=="}})
-    snapshot = await read_once(cluster, [(SECRET, ""), Wanted(SECRET, "default", ("s",))])
+    snapshot = await read_once(cluster, [(SECRET, ""), Query(SECRET, "default", ("s",))])
     assert "aHVudGVyMg==" not in str(snapshot.objects)
 
 
@@ -102,7 +102,7 @@ async def test_all_failures_are_told_at_once(cluster: MemoryCluster) -> None:
 
 async def test_where_lists_are_not_allowed_objects_are_read_by_name(cluster: MemoryCluster) -> None:
     cluster.fail("list", Forbidden(403, "Forbidden", "may not list"))
-    snapshot = await read_once(cluster, [Wanted(CONFIG_MAP, "default", tuple("abcdefghij"))])
+    snapshot = await read_once(cluster, [Query(CONFIG_MAP, "default", tuple("abcdefghij"))])
     assert snapshot.get(ref("a")) and snapshot.get(ref("j")) is None
 
 
@@ -128,4 +128,4 @@ async def test_a_snapshot_gives_the_objects_of_a_kind(cluster: MemoryCluster) ->
 
 def test_objects_are_asked_for_by_kind_and_namespace_and_each_once() -> None:
     objects = [(CONFIG_MAP, ref("a")), (CONFIG_MAP, ref("b", "shop")), (CONFIG_MAP, ref("c")), (CONFIG_MAP, ref("a"))]
-    assert by_place(objects) == [Wanted(CONFIG_MAP, "default", ("a", "c")), Wanted(CONFIG_MAP, "shop", ("b",))]
+    assert by_place(objects) == [Query(CONFIG_MAP, "default", ("a", "c")), Query(CONFIG_MAP, "shop", ("b",))]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from applier.cache import Wanted, WatchCache, read_once
+from applier.cache import Query, WatchCache, read_once
 from applier.cluster import Cluster, Resource
 from applier.errors import Forbidden
 from applier.ref import Kind, Manifest, Ref
@@ -167,7 +167,7 @@ async def test_values_of_secrets_are_not_kept(cluster: ApiCluster, namespace: st
 async def test_reading_once_by_list_and_by_name_gives_the_same(cluster: ApiCluster, maps: Resource, namespace: str) -> None:
     await write(cluster, maps, namespace, "a")
     listed = await read_once(cluster, [(CONFIG_MAP, namespace)])
-    named = await read_once(cluster, [Wanted(CONFIG_MAP, namespace, ("a", "none"))])
+    named = await read_once(cluster, [Query(CONFIG_MAP, namespace, ("a", "none"))])
     for name in ("a", "none"):
         ref = Ref("", "ConfigMap", namespace, name)
         assert listed.get(ref) == named.get(ref)

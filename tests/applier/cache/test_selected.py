@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from applier.cache import Wanted
+from applier.cache import Query
 from applier.cache.write_through import WriteThrough
 from applier.ref import Kind
 from applier.testing.memory import MemoryCluster
@@ -13,14 +13,14 @@ from applier.testing.virtual_time import in_virtual_time
 from .conftest import CONFIG_MAP, config_map, names, until, watching
 
 OURS, THEIRS = config_map(labels={"app": "ours"}), config_map(labels={})
-SELECTED = (Wanted(CONFIG_MAP, labels="app=ours"),)
+SELECTED = (Query(CONFIG_MAP, labels="app=ours"),)
 
 
 @in_virtual_time
 async def test_an_object_that_has_left_a_selection_is_seen_when_it_enters_it_again() -> None:
     cluster = MemoryCluster()
     cluster.seed(OURS)
-    async with watching(cluster, wanted=SELECTED) as cache:
+    async with watching(cluster, queries=SELECTED) as cache:
         cluster.seed(THEIRS)
         await until(lambda: names(cache) == [])
         cluster.seed(OURS)
@@ -31,7 +31,7 @@ async def test_an_object_that_has_left_a_selection_is_seen_when_it_enters_it_aga
 async def test_so_it_is_where_it_left_while_nobody_watched() -> None:
     cluster = MemoryCluster()
     cluster.seed(OURS)
-    async with watching(cluster, wanted=SELECTED) as cache:
+    async with watching(cluster, queries=SELECTED) as cache:
         cluster.end_watches()
         cluster.seed(THEIRS)
         cluster.store.forget()
@@ -44,7 +44,7 @@ async def test_so_it_is_where_it_left_while_nobody_watched() -> None:
 async def test_and_where_we_have_put_it_back_ourselves() -> None:
     cluster = MemoryCluster()
     cluster.seed(OURS)
-    async with watching(cluster, wanted=SELECTED) as cache:
+    async with watching(cluster, queries=SELECTED) as cache:
         cluster.seed(THEIRS)
         await until(lambda: names(cache) == [])
         resource = await cluster.resource(Kind("", "v1", "ConfigMap"))
@@ -57,7 +57,7 @@ async def test_and_where_we_have_put_it_back_ourselves() -> None:
 async def test_an_answer_that_comes_after_the_end_of_an_object_does_not_bring_it_back() -> None:
     cluster = MemoryCluster()
     [late] = cluster.seed(OURS)
-    async with watching(cluster, wanted=SELECTED) as cache:
+    async with watching(cluster, queries=SELECTED) as cache:
         cluster.store.remove(next(ref for ref in cluster.store.objects if ref.name == "a"))
         await until(lambda: names(cache) == [])
         cache.put(late)

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from applier.cache import Wanted, WatchCache
+from applier.cache import Query, WatchCache
 from applier.errors import Forbidden, NotSynced, TooManyRequests, Unreachable
 from applier.ref import Kind, Manifest, Ref
 from applier.testing.memory import MemoryCluster
@@ -224,7 +224,7 @@ async def test_of_a_kind_that_is_not_served_nothing_is_known_until_it_is() -> No
 @in_virtual_time
 async def test_an_optional_kind_that_is_not_served_is_known_to_have_no_objects() -> None:
     cluster = MemoryCluster()
-    cache = WatchCache(cluster, [Wanted(ORDER, optional=True)])
+    cache = WatchCache(cluster, [Query(ORDER, optional=True)])
     await cache.start()
     await cache.synced()
     assert (cache.get(ONE), cache.by_label(*ONE[:2]), cache.staleness([ONE[:2]])) == (None, [], [])
@@ -238,7 +238,7 @@ async def test_kinds_can_be_added_later() -> None:
     cluster = MemoryCluster()
     cluster.seed({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}})
     async with watching(cluster) as cache:
-        cache.add(Wanted(NODE))
+        cache.add(Query(NODE))
         await cache.synced()
         assert cache.get(Ref("", "Node", "", "n"))
 
@@ -250,7 +250,7 @@ async def test_a_watch_of_all_namespaces_takes_over_from_that_of_one_without_a_g
     cache = WatchCache(cluster, [(CONFIG_MAP, "default")])
     await cache.start()
     await cache.synced()
-    cache.add(Wanted(CONFIG_MAP))
+    cache.add(Query(CONFIG_MAP))
     assert cache.get(ref())
     await cache.synced()
     await asyncio.sleep(1)
@@ -352,7 +352,7 @@ def test_managed_fields_are_kept_where_they_are_asked_for(managed: bool) -> None
     async def kept() -> bool:
         cluster = MemoryCluster()
         cluster.seed(config_map(), manager="them")
-        cache = WatchCache(cluster, [Wanted(CONFIG_MAP, managed=managed)])
+        cache = WatchCache(cluster, [Query(CONFIG_MAP, managed=managed)])
         await cache.start()
         await cache.synced()
         await cache.stop()

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from random import Random
 from typing import Any
 
-from applier.cache import Wanted, WatchCache
+from applier.cache import Query, WatchCache
 from applier.cluster import Cluster
 from applier.desired import Desired, Gone, Graph, Hold
 from applier.loop import FencedCluster, Lease, Loop, Reconciler, Result, View
@@ -49,7 +49,7 @@ class Lab:
         cluster: MemoryCluster,
         *,
         lease: str = "",
-        kinds: Sequence[Wanted] = (),
+        kinds: Sequence[Query] = (),
         finalizers: Sequence[str] = (),
         guards: Sequence[str] = (),
         **options: Any,

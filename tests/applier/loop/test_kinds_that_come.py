@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from applier.cache import Wanted
+from applier.cache import Query
 from applier.cache.definitions import Definitions
 from applier.cluster import Resource
 from applier.desired import Desired, Graph
@@ -32,7 +32,7 @@ DEFINITION: Manifest = {
 
 
 def world_of(**options: Any) -> Lab:
-    world = lab(kinds=[Wanted(WIDGET, optional=True)], **options)
+    world = lab(kinds=[Query(WIDGET, optional=True)], **options)
     world.cluster.seed(some("set", 1))
     return world
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from applier.cache import Wanted
+from applier.cache import Query
 from applier.desired import Gone, Graph, Hold
 from applier.errors import ClusterError, Expired, Forbidden, Invalid, ServerFailure, Unreachable
 from applier.loop import View
@@ -89,15 +89,15 @@ class Case(NamedTuple):
     function: Callable[[View, str], Any] = desired
     members: Callable[[View, str], Iterable[Manifest]] = members
     broken: Callable[[Lab], object] = lambda world: None
-    kinds: tuple[Wanted, ...] = ()
+    kinds: tuple[Query, ...] = ()
 
 
-PODS = (Wanted(POD),)
+PODS = (Query(POD),)
 CASES = {
     "an exception in the function": Case("ZeroDivisionError: division by zero", raises),
     "a hold": Case("spec.replicas: must not be negative", holds),
     "a function that gives nothing": Case("a graph, Gone() or Hold(reason) is wanted of a function, and not None", gives_nothing),
-    "an unserved kind": Case("Order.shop.example is not served", kinds=(Wanted(ORDER),), members=lambda view, key: view.by_owner("u")),
+    "an unserved kind": Case("Order.shop.example is not served", kinds=(Query(ORDER),), members=lambda view, key: view.by_owner("u")),
     "a kind that is not watched": Case("Pod is not watched", members=members_and_pods),
     "a function that asks a kind that is not watched": Case("Pod is not watched", asks_for_pods),
     "a list that is forbidden": Case(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from applier.cache import Wanted
+from applier.cache import Query
 from applier.desired import Desired, Graph
 from applier.errors import ServerFailure, Unreachable
 from applier.loop import View
@@ -21,7 +21,7 @@ from .test_no_harm import POD, asks_for_pods, deletes, of
 
 HOUR = 3600.0
 SECONDS = 3.0
-QUIET = (Wanted(POD),)
+QUIET = (Query(POD),)
 FIVE = [config_map(f"set-{number}", {"value": "1"}) for number in range(5)]
 
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from applier.cache import Wanted
+from applier.cache import Query
 from applier.desired import Desired, Graph
 from applier.loop import View
 from applier.ref import Kind
@@ -85,7 +85,7 @@ async def test_objects_of_another_namespace_than_the_one_asked_for_wake_nobody()
 @in_virtual_time
 @pytest.mark.parametrize(("asked", "wakes"), [("ConfigMap", True), ("Service", False)])
 async def test_what_an_owner_has_wakes_who_asked_for_that_kind(asked: str, wakes: bool) -> None:
-    world = lab(kinds=[Wanted(Kind("", "v1", "Service"))])
+    world = lab(kinds=[Query(Kind("", "v1", "Service"))])
 
     def look(view: View, key: str) -> Graph:
         view.by_owner("u", [("", asked)])

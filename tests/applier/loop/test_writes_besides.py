@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from applier.cache import Wanted
+from applier.cache import Query
 from applier.desired import Deletion, EventWrite, Gone, Graph, Hold, ObjectReference, StatusWrite
 from applier.errors import Forbidden, ServerFailure, WriteConflict
 from applier.loop import View
@@ -54,7 +54,7 @@ async def looked_at(world: Lab, function: Any, seconds: float = 1.0) -> None:
 
 
 async def watch_deployments(world: Lab) -> None:
-    world.cache.add(Wanted(Kind("apps", "v1", "Deployment")))
+    world.cache.add(Query(Kind("apps", "v1", "Deployment")))
     await world.cache.synced()
 
 
