@@ -1,4 +1,4 @@
-"""Injects preflight checks into pods (ADR-026): what the rules of `rules/preflight` make of a pod, as a JSON Patch."""
+"""Injects preflight checks into pods (ADR-026), by the rules in `rules/preflight`, as a JSON Patch."""
 
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ from grove_compiler.source.document import Document
 
 SUBJECT = "PreflightPod"
 BLOCK = "preflight-injector"
-"""What the values stand below in a chart's values, as the design prints them."""
+"""The key of the values inside an umbrella chart's values, as in the design."""
 VALUES_SCHEMA = {"ref": "preflight.grove.io/v1alpha1.PreflightValues"}
 
 
 @record
 class Injection:
-    """What becomes of a pod: JSON Patch operations (RFC 6902), none for a pod that stays as it is, and what there is to say.
+    """The result of admission for a pod: the JSON Patch operations (RFC 6902), empty for an unchanged pod, and the findings.
 
-    A pod with an error among `findings` is to be refused; `patch` is empty then. `gang` is the one in which checks will wait for others.
+    A pod with an error among `findings` is to be rejected; `patch` is empty then. `gang` is the gang that its checks will wait for; none
+    without such a check.
     """
 
     pod: Manifest
@@ -44,7 +45,7 @@ class Injection:
 
     @property
     def injected(self) -> Manifest:
-        """The pod after the patch; what does not change is shared with the pod as it was."""
+        """The patched pod. It shares its unchanged parts with the original."""
         result = self.pod
         for operation in self.patch:
             result = patch_add(result, pointer(operation["path"]), operation["value"])
@@ -52,30 +53,30 @@ class Injection:
 
 
 def read_values(document: Document | None) -> tuple[Preflight, list[Diagnostic]]:
-    """Returns the Helm values in a document, with all defaults, and what is wrong with them; the defaults alone without a document.
+    """Returns the Helm values of a document with all defaults, and their findings; only the defaults without a document.
 
-    They may stand below `preflight-injector`, as in the values of a chart that has it among others.
+    The values may be nested under `preflight-injector`, as in the values of an umbrella chart.
     """
     value: Any = document.value if document is not None else {}
-    at: tuple[str, ...] = ()
+    path_prefix: tuple[str, ...] = ()
     if isinstance(value, dict) and BLOCK in value:
-        value, at = value[BLOCK], (BLOCK,)
-    findings, cleaned = check_and_prune({} if value is None else value, VALUES_SCHEMA, DEFINITIONS, at)
-    told = [finding for _, finding in findings]
-    for path, finding in findings:
+        value, path_prefix = value[BLOCK], (BLOCK,)
+    placed_findings, valid = check_and_prune({} if value is None else value, VALUES_SCHEMA, DEFINITIONS, path_prefix)
+    for path, finding in placed_findings:
         if document is not None:
             finding.file = document.file
             finding.line, finding.column = document.place(path)
-    return Preflight(apply_defaults(cleaned if isinstance(cleaned, dict) else {}, VALUES_SCHEMA, DEFINITIONS)), told
+    values = apply_defaults(valid if isinstance(valid, dict) else {}, VALUES_SCHEMA, DEFINITIONS)
+    return Preflight(values), [finding for _, finding in placed_findings]
 
 
 def inject(pod: Manifest, view: Objects | None, preflight: Preflight, program: Program, namespace: str = "default") -> Injection:
-    """Returns what the rules make of a pod that is created, given what exists. Nothing is changed in place, and nothing is raised.
+    """Runs the rules for a pod at its creation. Changes nothing in place and raises nothing.
 
-    `namespace` is that of a pod that names none. What `view` does not know yet counts as unknown, as the values say.
+    `namespace` applies to a pod without one. `view` answers what exists; the values define how kinds that it has not synced are treated.
     """
-    own = (pod.get("metadata") or {}).get("namespace")
-    checked = CheckedPod(pod, own or namespace, preflight, Snapshot(view=view), DecisionRules(program.decisions))
+    own_namespace = (pod.get("metadata") or {}).get("namespace")
+    checked = CheckedPod(pod, own_namespace or namespace, preflight, Snapshot(view=view), DecisionRules(program.decisions))
     settings = Settings(namespace=namespace)
     scope = {"pod": checked, "preflight": preflight, "settings": settings, "config": Configuration({})}
     try:
@@ -90,19 +91,19 @@ def inject(pod: Manifest, view: Objects | None, preflight: Preflight, program: P
 def inject_compiled(
     nodes: Sequence[Node], existing: Sequence[Manifest], preflight: Preflight, program: Program
 ) -> tuple[list[Node], list[Diagnostic]]:
-    """Returns compiled objects with the checks in their pods, as admission makes them once the others exist, and what there is to say."""
+    """Returns compiled objects with the checks injected into their pods, and the findings, as admission would once the others exist."""
     view = ObjectList([*existing, *(node.object for node in nodes if node.object["kind"] != "Pod")])
     injections = {node.id: inject(node.object, view, preflight, program) for node in nodes if node.object["kind"] == "Pod"}
     changed = [node._replace(object=injections[node.id].injected) if node.id in injections else node for node in nodes]
-    told: dict[tuple[str, str, str], Diagnostic] = {}
-    for one in injections.values():
-        for finding in one.findings:
-            told.setdefault((finding.code, finding.path, finding.message), finding)  # pods of a clique are alike
-    return changed, list(told.values())
+    findings: dict[tuple[str, str, str], Diagnostic] = {}
+    for injection in injections.values():
+        for finding in injection.findings:
+            findings.setdefault((finding.code, finding.path, finding.message), finding)  # pods of a clique have the same findings
+    return changed, list(findings.values())
 
 
 def _operations(pod: Manifest, injection: Manifest, prepend: bool) -> list[Manifest]:
-    """Returns what adds the entries of an injection's lists to those of the pod, in the form that needs no look at the pod."""
+    """Returns the JSON Patch operations that append, or prepend, the entries of an injection's lists to those of the pod."""
     operations: list[Manifest] = []
     for key, items in injection["spec"].items():
         path = f"/spec/{key}"
@@ -114,10 +115,10 @@ def _operations(pod: Manifest, injection: Manifest, prepend: bool) -> list[Manif
             operations += ({"op": "add", "path": f"{path}/{index}", "value": item} for index, item in enumerate(items))
         else:
             operations += ({"op": "add", "path": f"{path}/-", "value": item} for item in items)
-    return operations + _labelled(pod, injection["metadata"].get("labels") or {})
+    return operations + _label_operations(pod, injection["metadata"].get("labels") or {})
 
 
-def _labelled(pod: Manifest, labels: dict[str, str]) -> list[Manifest]:
+def _label_operations(pod: Manifest, labels: dict[str, str]) -> list[Manifest]:
     present = (pod.get("metadata") or {}).get("labels")
     if not present:
         return [{"op": "add", "path": "/metadata/labels", "value": labels}] if labels else []

@@ -1,4 +1,4 @@
-"""Works out what the pods of a gang need to find one another (ADR-026, Gang Coordination), from what exists: pure, as a step is."""
+"""Computes the ConfigMap through which the pods of a gang discover each other (ADR-026, Gang Coordination); pure, like a step."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ VOLUME = "preflight-gang-config"
 
 
 class GangKey(NamedTuple):
-    """A gang in a cluster: `label` is what its pods bear, `name` its ConfigMap."""
+    """Identifies a gang in a cluster: `label` is the value of the gang label of its pods, `name` the name of its ConfigMap."""
 
     namespace: str
     label: str
@@ -29,34 +29,34 @@ class GangKey(NamedTuple):
 
 
 class ForeignName(Exception):
-    """Says that a rule would write something else than a gang's ConfigMap."""
+    """Reports a rule that generates anything but a gang's ConfigMap."""
 
 
 def key_of(pod: Manifest) -> GangKey | None:
-    """Returns the gang whose ConfigMap a pod mounts; none for a pod that mounts none."""
+    """Returns the key of the gang whose ConfigMap a pod mounts; none if it mounts none."""
     metadata = pod.get("metadata") or {}
     label = (metadata.get("labels") or {}).get(LABEL)
     volumes = (pod.get("spec") or {}).get("volumes") or []
-    name = next(((one.get("configMap") or {}).get("name") for one in volumes if one.get("name") == VOLUME), None)
+    name = next(((volume.get("configMap") or {}).get("name") for volume in volumes if volume.get("name") == VOLUME), None)
     return GangKey(metadata.get("namespace") or "", label, name) if label and name and name.startswith(PREFIX) else None
 
 
 def forming_gang(key: GangKey, view: Objects, preflight: Preflight, decisions: DecisionRules) -> FormingGang:
-    """Returns a gang as its pods in the cluster show it; without pods it is over."""
+    """Returns a gang with its pods in the cluster, which are none once it has ended."""
     pods = [pod for pod in view.by_label("", "Pod", LABEL, key.label, key.namespace) if key_of(pod) == key]
     snapshot = Snapshot(view=view)
-    reference = CheckedPod(_youngest(pods), key.namespace, preflight, snapshot, decisions).gang if pods else None
+    reference = CheckedPod(_newest(pods), key.namespace, preflight, snapshot, decisions).gang if pods else None
     return FormingGang(key.namespace, key.name, key.label, [Peer(pod) for pod in pods], reference, decisions)
 
 
-def _youngest(pods: Sequence[Manifest]) -> Manifest:
-    """The pod that says which gang it is: the youngest that stays, for those of a gang that is over may say another size."""
-    staying = [pod for pod in pods if not is_terminating(pod) and not is_finished(pod)]
-    return max(staying or pods, key=lambda pod: (str(pod["metadata"].get("creationTimestamp") or ""), str(pod["metadata"].get("name"))))
+def _newest(pods: Sequence[Manifest]) -> Manifest:
+    """Returns the newest running pod, else the newest one. Pods of an earlier gang of the same name may declare another size."""
+    running = [pod for pod in pods if not is_terminating(pod) and not is_finished(pod)]
+    return max(running or pods, key=lambda pod: (str(pod["metadata"].get("creationTimestamp") or ""), str(pod["metadata"].get("name"))))
 
 
 def gang_objects(key: GangKey, view: Objects, preflight: Preflight, program: Program) -> list[Node]:
-    """Returns what should exist for a gang: its ConfigMap while it has pods. Raises `ForeignName`, and `RuleFailure`."""
+    """Returns the ConfigMap of a gang while it has pods. Raises `ForeignName` and `RuleFailure`."""
     gang = forming_gang(key, view, preflight, DecisionRules(program.decisions))
     settings = Settings()
     scope = {"gang": gang, "preflight": preflight, "settings": settings, "config": Configuration({})}

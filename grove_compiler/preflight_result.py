@@ -1,4 +1,4 @@
-"""Works out what people are told about the checks of a pod that have ended (ADR-026, Failure Behavior): pure, as a step is."""
+"""Computes the events about the completed checks of a pod (ADR-026, Failure Behavior); pure, like a step."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from grove_compiler.model.preflight.values import Preflight
 
 SUBJECT = "PreflightResult"
 LABEL = "preflight.grove.io/checked"
-"""A label of all injected pods, by which they are watched and no others."""
+"""The label of all injected pods, by which the controller selects the pods that it watches."""
 
 
 def check_events(pod: Manifest, preflight: Preflight, program: Program) -> list[Event]:
-    """Returns the events of a pod, each with the name that it always has. Raises `RuleFailure`."""
+    """Returns the events of a pod, each with a deterministic name. Raises `RuleFailure`."""
     tested = TestedPod(pod)
     scope = {"tested": tested, "preflight": preflight, "settings": Settings(), "config": Configuration({})}
     return program.events(scope, SUBJECT)

@@ -99,18 +99,8 @@ from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.preflight.forming_gang import FormingGang, is_expected, is_registered
 from grove_compiler.model.preflight.gang import gang_methods, gang_reference, gang_size
 from grove_compiler.model.preflight.globs import matches_any
-from grove_compiler.model.preflight.pod import (
-    CheckedPod,
-    is_checked,
-    is_copied_mount,
-    is_gpu_request,
-    is_mnnvl_claim,
-    is_network_request,
-    runs_in_gang,
-    skip_reason,
-    unmet_need,
-    uses_network,
-)
+from grove_compiler.model.preflight.pod import CheckedPod, is_checked, is_copied_mount, runs_in_gang, skip_reason, unmet_need, uses_network
+from grove_compiler.model.preflight.pod_devices import is_gpu_request, is_mnnvl_claim, is_network_request
 from grove_compiler.model.preflight.values import Preflight
 from grove_compiler.model.spec.mnnvl_layers import mnnvl_annotation
 from grove_compiler.model.spec.pod_spec import pod_spec_path

@@ -1,4 +1,4 @@
-"""What the checks of a pod came to, as the kubelet reports it: rules call the pod `tested`."""
+"""Reads the results of a pod's preflight checks from the status that the kubelet reports (`tested` in rules)."""
 
 from __future__ import annotations
 
@@ -11,18 +11,23 @@ from grove_compiler.model.lazy import lazy
 from grove_compiler.record import record
 
 PREFIX = "preflight-"
-"""What the names of checks' containers begin with."""
+"""The prefix of the names of check containers."""
 PASSED, FAILED, CONFIG_ERROR = "passed", "failed", "config_error"
 SAMPLE = re.compile(r"^(\w+)(?:\{(.*)\})? ([0-9.e+-]+)$")
+"""A sample in Prometheus' text format: a name, labels, a value."""
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 ERROR_CODE = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
-"""What counts as an error code: a pod may write anything into its termination message, and each code is a series of a metric."""
+"""The syntax of error codes. A pod may write anything into its termination message, and each code becomes a time series."""
 LONGEST_WHY = 512
+"""The maximum length of `CheckRun.why`."""
 
 
 @record(slots=False)
 class CheckRun:
-    """One run of a check that has ended: `terminated` is what the kubelet says of it."""
+    """A completed run of a check; `terminated` is the container's state.
+
+    A check writes its results as samples and comments in Prometheus' text format into its termination message.
+    """
 
     container: str
     terminated: Manifest
@@ -34,12 +39,12 @@ class CheckRun:
 
     @property
     def id(self) -> str:
-        """Tells it from other runs of the same pod."""
+        """Identifies the run among those of its pod."""
         return f"{self.container} {self.terminated.get('containerID') or self.terminated.get('finishedAt') or ''}"
 
     @property
     def exit_code(self) -> int:
-        """How it ended: 0 passed, 2 is set up wrongly, anything else failed (ADR-026, Check contract)."""
+        """Its exit code: 0 for passed, 2 for a configuration error, anything else for failed (ADR-026, Check contract)."""
         code = self.terminated.get("exitCode")
         return code if isinstance(code, int) else 1
 
@@ -50,45 +55,45 @@ class CheckRun:
 
     @property
     def ended(self) -> float:
-        """When it ended, in seconds since the epoch; 0 where nobody says it."""
+        """When it ended, in seconds since the epoch; 0 when unknown."""
         return _time(self.terminated.get("finishedAt"))
 
     @lazy
     def seconds(self) -> float:
-        """How long it took, by its own clock where it says so."""
-        told = self._value("preflight_check_duration_seconds")
-        began = _time(self.terminated.get("startedAt"))
-        return told if told is not None else max(0.0, self.ended - began) if began else 0.0
+        """How long it took: as it measured itself, else by the times of the container's state."""
+        measured = self._value("preflight_check_duration_seconds")
+        started = _time(self.terminated.get("startedAt"))
+        return measured if measured is not None else max(0.0, self.ended - started) if started else 0.0
 
     @lazy
     def error_code(self) -> str:
-        """Why it did not pass, in a word of the design's taxonomy; `EXIT_n` of a check that says none."""
+        """The error code that it reports, from the design's taxonomy; `EXIT_n` without a valid one, and empty if it passed."""
         if self.result == PASSED:
             return ""
-        told = self._label("preflight_check_failures_total", "error_code") or self._label("preflight_config_errors_total", "error")
-        return told if ERROR_CODE.fullmatch(told) else f"EXIT_{self.exit_code}"
+        code = self._label("preflight_check_failures_total", "error_code") or self._label("preflight_config_errors_total", "error")
+        return code if ERROR_CODE.fullmatch(code) else f"EXIT_{self.exit_code}"
 
     @lazy
     def bandwidth(self) -> float | None:
-        """The bus bandwidth that it measured, in GB/s; none where it measured none."""
+        """The measured bus bandwidth in GB/s; none if it measures none."""
         return self._value("preflight_bus_bandwidth_gbps")
 
     @lazy
     def gang_wait(self) -> float | None:
-        """For how many seconds it waited for its gang; none where it is for no gang."""
+        """How many seconds it waited for its gang; none if it does not run across a gang."""
         return self._value("preflight_gang_wait_seconds")
 
     @lazy
     def workload(self) -> str:
-        """The gang that it waited for."""
+        """The id of the gang that it waited for; empty without one."""
         return self._label("preflight_gang_wait_seconds", "workload")
 
     @lazy
     def why(self) -> str:
-        """How it ended, in one line for people: what it says itself, else its exit code."""
+        """Why it ended, in one line: the first comment of its termination message, else its exit code."""
         lines = [line.strip() for line in self._message.splitlines()]
-        said = next((line.removeprefix("#").strip() for line in lines if line and not SAMPLE.match(line)), "")
-        return said[:LONGEST_WHY] or f"it ended with exit code {self.exit_code}"
+        comment = next((line.removeprefix("#").strip() for line in lines if line and not SAMPLE.match(line)), "")
+        return comment[:LONGEST_WHY] or f"it ended with exit code {self.exit_code}"
 
     @property
     def _message(self) -> str:
@@ -96,11 +101,12 @@ class CheckRun:
 
     @lazy
     def _samples(self) -> dict[str, tuple[dict[str, str], float]]:
-        found = {}
+        """The samples of its termination message by name, each with its labels and its value."""
+        samples = {}
         for line in self._message.splitlines():
             if (sample := SAMPLE.match(line)) and (value := _number(sample[3])) is not None:
-                found[sample[1]] = ({name: _unescaped(text) for name, text in LABEL.findall(sample[2] or "")}, value)
-        return found
+                samples[sample[1]] = ({name: _unescaped(text) for name, text in LABEL.findall(sample[2] or "")}, value)
+        return samples
 
     def _value(self, name: str) -> float | None:
         return self._samples[name][1] if name in self._samples else None
@@ -111,83 +117,83 @@ class CheckRun:
 
 @record(slots=False)
 class TestedPod:
-    """A pod with checks that exists."""
+    """A live pod with checks."""
 
     manifest: Manifest
 
     @property
     def ref(self) -> ObjectRef:
-        """The pod."""
+        """The reference to the pod."""
         metadata = self.manifest.get("metadata") or {}
         return ObjectRef("v1", "Pod", metadata.get("namespace") or "", metadata.get("name") or "", metadata.get("uid") or "")
 
     @property
     def node_name(self) -> str:
-        """Where it is; empty until it is scheduled."""
+        """`spec.nodeName`; empty until it is scheduled."""
         return str((self.manifest.get("spec") or {}).get("nodeName") or "")
 
     @lazy
     def runs(self) -> list[CheckRun]:
-        """The runs of its checks that have ended, as far as the kubelet still tells of them: of each check the last, and the one before."""
+        """The completed runs of its checks in its status, which has the last run of each check and the one before."""
         return [
-            CheckRun(str(one["name"]), state["terminated"])
-            for one in self._statuses
-            for state in (one.get("lastState") or {}, one.get("state") or {})
+            CheckRun(str(status["name"]), state["terminated"])
+            for status in self._statuses
+            for state in (status.get("lastState") or {}, status.get("state") or {})
             if state.get("terminated")
         ]
 
     @lazy
     def has_failed(self) -> bool:
-        """Whether any of its checks did not pass the last time that it ran."""
+        """Whether the last run of any check did not pass."""
         return any(run.exit_code for run in self.last_runs)
 
     @lazy
     def running_check(self) -> str:
-        """The check that runs now; empty where none does."""
-        return next((str(one["name"]).removeprefix(PREFIX) for one in self._statuses if _running(one) is not None), "")
+        """The name of the running check; empty while none runs."""
+        return next((str(status["name"]).removeprefix(PREFIX) for status in self._statuses if _running(status) is not None), "")
 
     @lazy
     def running_since(self) -> float:
-        """Since when it runs, in seconds since the epoch; 0 where none does."""
-        return next((_time(running.get("startedAt")) for one in self._statuses if (running := _running(one)) is not None), 0.0)
+        """When the running check started, in seconds since the epoch; 0 while none runs."""
+        return next((_time(running.get("startedAt")) for status in self._statuses if (running := _running(status)) is not None), 0.0)
 
     @lazy
     def last_runs(self) -> list[CheckRun]:
-        """The last run of each check that has ended once."""
+        """The last completed run of each check."""
         return list({run.container: run for run in self.runs}.values())
 
     @lazy
     def has_no_check_left(self) -> bool:
-        """Whether all of its checks have passed, if it has any."""
+        """Whether all of its checks have passed; true without any."""
         return self.has_passed or not self._checks
 
     @lazy
     def has_passed(self) -> bool:
-        """Whether all of its checks have passed."""
+        """Whether it has checks and all of them have passed."""
         return bool(self._checks) and self._checks <= set(passed_containers(self.manifest))
 
     @property
     def _checks(self) -> set[str]:
         containers = (self.manifest.get("spec") or {}).get("initContainers") or []
-        return {name for one in containers if (name := str(one.get("name"))).startswith(PREFIX)}
+        return {name for container in containers if (name := str(container.get("name"))).startswith(PREFIX)}
 
     @property
     def _statuses(self) -> list[Manifest]:
-        found = (self.manifest.get("status") or {}).get("initContainerStatuses") or []
-        return [one for one in found if str(one.get("name")).startswith(PREFIX)]
+        statuses = (self.manifest.get("status") or {}).get("initContainerStatuses") or []
+        return [status for status in statuses if str(status.get("name")).startswith(PREFIX)]
 
 
 def passed_containers(pod: Manifest) -> Iterator[str]:
-    """Yields the init containers of a pod that have ended well, and do not run again."""
-    for one in (pod.get("status") or {}).get("initContainerStatuses") or ():
-        ended = (one.get("state") or {}).get("terminated")
-        if ended and ended.get("exitCode") == 0:
-            yield one["name"]
+    """Yields the names of the init containers of a pod that have succeeded, and so do not run again."""
+    for status in (pod.get("status") or {}).get("initContainerStatuses") or ():
+        terminated = (status.get("state") or {}).get("terminated")
+        if terminated and terminated.get("exitCode") == 0:
+            yield status["name"]
 
 
 def _running(status: Manifest) -> Manifest | None:
-    found: Manifest | None = (status.get("state") or {}).get("running")
-    return found
+    running: Manifest | None = (status.get("state") or {}).get("running")
+    return running
 
 
 def _time(text: object) -> float:
@@ -205,4 +211,4 @@ def _number(text: str) -> float | None:
 
 
 def _unescaped(text: str) -> str:
-    return re.sub(r"\\(.)", lambda pair: "\n" if pair[1] == "n" else pair[1], text)
+    return re.sub(r"\\(.)", lambda escape: "\n" if escape[1] == "n" else escape[1], text)

@@ -1,1 +1,1 @@
-"""What preflight checks rest on: what a pod asks for, what its claims are, which gang it is in."""
+"""Models what decides about preflight checks (ADR-026): the pod, its devices and claims, its gang, and the Helm values."""

@@ -1,4 +1,4 @@
-"""What containers of a pod say: devices that they ask for, variables, mounts."""
+"""Reads a pod's containers: the resources and claims that they request, their variables, and their volume mounts."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Container:
 
     @property
     def variables(self) -> dict[str, Manifest]:
-        """Its variables by name; of one that is given twice the last counts, as for a kubelet."""
-        return {str(one.get("name") or ""): one for one in self.env}
+        """Its environment variables by name. Of duplicates the last one applies, as in the kubelet."""
+        return {str(variable.get("name") or ""): variable for variable in self.env}
 
     @property
     def mounts(self) -> list[Manifest]:
@@ -46,7 +46,7 @@ class Container:
 
     @property
     def is_guaranteed(self) -> bool:
-        """Whether it has limits of CPU and memory, and asks for no less."""
+        """Whether its CPU and memory meet the QoS class Guaranteed: both have limits, and the requests equal them."""
         resources = self.manifest.get("resources") or {}
         limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
         pairs = [(_amount(name, limits.get(name)), _amount(name, requests.get(name, limits.get(name)))) for name in ("cpu", "memory")]
@@ -54,25 +54,25 @@ class Container:
 
     @property
     def resource_names(self) -> set[str]:
-        """The resources that it limits or requests."""
+        """The resources that its limits or requests name."""
         resources = self.manifest.get("resources") or {}
         return {str(name) for part in ("limits", "requests") for name in resources.get(part) or {}}
 
-    def asks_for(self, resource: str) -> int:
-        """Returns how much of a resource it asks for: its limit or its request, whichever is more. What is no quantity counts as none."""
+    def requested(self, resource: str) -> int:
+        """Returns the requested amount of a resource: the larger of its limit and its request. An invalid quantity counts as 0."""
         resources = self.manifest.get("resources") or {}
         return max(_amount(resource, (resources.get(part) or {}).get(resource)) for part in ("limits", "requests"))
 
     @property
     def topology_mount(self) -> Manifest | None:
-        """The mount that holds the file which NCCL_TOPO_FILE names; none where either is missing."""
+        """The innermost mount that contains the file named by NCCL_TOPO_FILE; none without such a variable or mount."""
         file = str(self.variables.get(TOPOLOGY_VARIABLE, {}).get("value") or "")
-        holding = [mount for mount in self.mounts if file and _is_below(file, str(mount.get("mountPath") or ""))]
-        return max(holding, key=lambda mount: len(mount["mountPath"]), default=None)
+        containing = [mount for mount in self.mounts if file and _is_inside(file, str(mount.get("mountPath") or ""))]
+        return max(containing, key=lambda mount: len(mount["mountPath"]), default=None)
 
 
 def containers_of(pod_spec: Manifest) -> list[Container]:
-    """Returns the containers, then the init containers, sidecars among them."""
+    """Returns the containers of a pod, then its init containers, including sidecars."""
     return [
         Container(container, f"spec.{field}[{index}]")
         for field in ("containers", "initContainers")
@@ -89,5 +89,5 @@ def _amount(resource: str, value: Any) -> int:
         return 0
 
 
-def _is_below(file: str, folder: str) -> bool:
+def _is_inside(file: str, folder: str) -> bool:
     return bool(folder) and (file == folder or file.startswith(folder.rstrip("/") + "/"))

@@ -1,4 +1,4 @@
-"""What claims of dynamic resource allocation ask for, at any version of `resource.k8s.io`."""
+"""Reads the device requests of a pod's claims (dynamic resource allocation), in any version of `resource.k8s.io`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from grove_compiler.record import record
 
 RESOURCE_API = "resource.k8s.io/v1"
 IMPLICIT_PREFIX = "deviceclass.resource.kubernetes.io/"
-"""What stands before the name of a class where a pod asks for it as for an extended resource (KEP-5004)."""
+"""The prefix of the extended resource through which a pod requests devices of a class by the class's name (KEP-5004)."""
 
 
 @record
 class Device:
-    """One way in which a request may be met: devices of a class, with the text of the CEL expressions that choose among them.
+    """An alternative of a device request: a device class, and the CEL expressions of its selectors, one a line.
 
-    `is_admin` says that the request only looks at devices which others use.
+    `is_admin` marks a request with `adminAccess`, which only monitors devices that are in use by others.
     """
 
     device_class: str
@@ -29,7 +29,7 @@ class Device:
 
 @record
 class DeviceRequest:
-    """One request of a claim; several `alternatives` are a `firstAvailable` list."""
+    """A device request of a claim. It has several `alternatives` if it is a `firstAvailable` list."""
 
     name: str
     alternatives: list[Device]
@@ -37,9 +37,9 @@ class DeviceRequest:
 
 @record(slots=False)
 class Claim:
-    """An entry of a pod's `resourceClaims`.
+    """An entry of a pod's `resourceClaims`, with the spec of its ResourceClaim or ResourceClaimTemplate.
 
-    `problem` says why nobody knows what it asks for, and is empty where that is known.
+    `problem` tells why that spec could not be read; it is empty if it could.
     """
 
     name: str
@@ -49,80 +49,82 @@ class Claim:
 
     @lazy
     def requests(self) -> list[DeviceRequest]:
-        """What it asks for."""
+        """Its device requests."""
         devices = self.spec.get("devices") or {}
-        old = self.spec.get("resourceClassName")  # resource.k8s.io/v1alpha2: a claim asked for one class
-        found = [DeviceRequest("", [Device(old, "", False)])] if isinstance(old, str) and old else []
-        return [*found, *(_request(each) for each in devices.get("requests") or [] if isinstance(each, dict))]
+        old_class = self.spec.get("resourceClassName")  # in resource.k8s.io/v1alpha2 a claim names one class
+        old = [DeviceRequest("", [Device(old_class, "", False)])] if isinstance(old_class, str) and old_class else []
+        return [*old, *(_request(request) for request in devices.get("requests") or [] if isinstance(request, dict))]
 
     @lazy
     def device_classes(self) -> list[str]:
-        """The classes that its requests name."""
+        """The device classes that its requests name."""
         return [device.device_class for request in self.requests for device in request.alternatives]
 
 
 def claims_of(pod_spec: Manifest, namespace: str, snapshot: Snapshot) -> list[Claim]:
-    """Returns the pod's claims with what the objects ask for that they name."""
+    """Returns the claims of a pod."""
     entries = pod_spec.get("resourceClaims") or []
     return [_claim(entry, f"spec.resourceClaims[{index}]", namespace, snapshot) for index, entry in enumerate(entries)]
 
 
 def extended_resources(snapshot: Snapshot, classes: list[str]) -> list[str]:
-    """Returns the extended resources by which pods ask for devices of these classes (KEP-5004)."""
-    named = [extended_resource(one) for one in device_classes(snapshot) if one["metadata"]["name"] in classes]
-    return [*(IMPLICIT_PREFIX + name for name in classes), *(name for name in named if name)]
+    """Returns the extended resources through which pods request devices of these classes (KEP-5004)."""
+    explicit = [_extended_resource(manifest) for manifest in _device_classes(snapshot) if manifest["metadata"]["name"] in classes]
+    return [*(IMPLICIT_PREFIX + name for name in classes), *(name for name in explicit if name)]
 
 
 def classes_behind(snapshot: Snapshot, resources: list[str]) -> list[str]:
-    """Returns the classes whose devices pods also get by one of these extended resources (KEP-5004)."""
-    return [one["metadata"]["name"] for one in device_classes(snapshot) if extended_resource(one) in resources]
+    """Returns the device classes that serve one of these extended resources (KEP-5004)."""
+    return [manifest["metadata"]["name"] for manifest in _device_classes(snapshot) if _extended_resource(manifest) in resources]
 
 
-def device_classes(snapshot: Snapshot) -> list[Manifest]:
-    """Returns the DeviceClasses of the cluster; none where nobody knows them yet."""
+def _device_classes(snapshot: Snapshot) -> list[Manifest]:
+    """Returns the DeviceClasses of the cluster; empty while they are not synced."""
     try:
         return snapshot.of_kind(RESOURCE_API, "DeviceClass")
     except Unknown:
         return []
 
 
-def extended_resource(device_class: Manifest) -> str:
-    """Returns the extended resource that a class says it stands for; empty without one."""
+def _extended_resource(device_class: Manifest) -> str:
+    """Returns the `extendedResourceName` of a DeviceClass; empty without one."""
     return str((device_class.get("spec") or {}).get("extendedResourceName") or "")
 
 
 def _claim(entry: Manifest, path: str, namespace: str, snapshot: Snapshot) -> Claim:
-    source = entry.get("source") or {}  # until resource.k8s.io/v1alpha2, the two stood one level down
+    source = entry.get("source") or {}  # holds the two fields until resource.k8s.io/v1alpha2
     names = {
         kind: entry.get(field) or source.get(field)
         for kind, field in (("ResourceClaim", "resourceClaimName"), ("ResourceClaimTemplate", "resourceClaimTemplateName"))
     }
     kind, name = next(((kind, name) for kind, name in names.items() if name), ("", ""))
-    claim = Claim(str(entry.get("name") or ""), path, {}, "")
+    spec, problem = _claim_spec(kind, str(name), namespace, snapshot)
+    return Claim(str(entry.get("name") or ""), path, spec, problem)
+
+
+def _claim_spec(kind: str, name: str, namespace: str, snapshot: Snapshot) -> tuple[Manifest, str]:
+    """Returns the spec of a claim, of which `kind` is either the object itself or its template, and why it could not be read."""
     if not kind:
-        claim.problem = "it names neither a ResourceClaim nor a ResourceClaimTemplate"
-        return claim
+        return {}, "it names neither a ResourceClaim nor a ResourceClaimTemplate"
     try:
-        found = snapshot.get(RESOURCE_API, kind, namespace, str(name))
+        manifest = snapshot.get(RESOURCE_API, kind, namespace, name)
     except Unknown as error:
-        claim.problem = f"the {kind} {name} is not known yet ({error})"
-        return claim
-    if found is None:
-        claim.problem = f"there is no {kind} {name} in the namespace {namespace}"
-        return claim
-    spec = found.get("spec") or {}
-    claim.spec = (spec.get("spec") or {}) if kind == "ResourceClaimTemplate" else spec
-    return claim
+        return {}, f"the {kind} {name} is not known yet ({error})"
+    if manifest is None:
+        return {}, f"there is no {kind} {name} in the namespace {namespace}"
+    spec = manifest.get("spec") or {}
+    return (spec.get("spec") or {}) if kind == "ResourceClaimTemplate" else spec, ""
 
 
 def _request(request: Manifest) -> DeviceRequest:
-    """Reads v1 (`exactly`, `firstAvailable`), and v1beta1 and older, where one device stands in the request itself."""
+    """Reads a request of v1 (`exactly`, `firstAvailable`), or of v1beta1 and older, where the device's fields are the request's own."""
     alternatives = request.get("firstAvailable") or [request.get("exactly") or request]
-    return DeviceRequest(str(request.get("name") or ""), [_device(one) for one in alternatives if isinstance(one, dict)])
+    return DeviceRequest(str(request.get("name") or ""), [_device(device) for device in alternatives if isinstance(device, dict)])
 
 
-def _device(one: Manifest) -> Device:
-    return Device(str(one.get("deviceClassName") or ""), "\n".join(_expressions(one.get("selectors"))), one.get("adminAccess") is True)
+def _device(device: Manifest) -> Device:
+    selectors = "\n".join(_expressions(device.get("selectors")))
+    return Device(str(device.get("deviceClassName") or ""), selectors, device.get("adminAccess") is True)
 
 
 def _expressions(selectors: Any) -> Iterator[str]:

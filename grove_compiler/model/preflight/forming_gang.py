@@ -1,10 +1,10 @@
-"""A gang whose checks are being brought together, as its pods in the cluster show it: rules call it `gang`."""
+"""Models a gang whose pods are starting their checks, from its pods in the cluster (`gang` in rules)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.conditions import status_of
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.inputs.snapshot import is_finished, is_terminating
@@ -15,7 +15,7 @@ from grove_compiler.record import record
 
 @record(slots=False)
 class Peer:
-    """A pod of a gang that exists, with the gang's ConfigMap among its volumes."""
+    """A live pod of a gang, with the gang's ConfigMap among its volumes."""
 
     manifest: Manifest
 
@@ -31,30 +31,30 @@ class Peer:
 
     @property
     def address(self) -> str:
-        """`status.podIP`; empty until it has one."""
+        """`status.podIP`; empty until it is assigned."""
         return str(status_of(self.manifest).get("podIP") or "")
 
     @property
     def node_name(self) -> str:
-        """Where it is; empty until it is scheduled."""
+        """`spec.nodeName`; empty until it is scheduled."""
         return str((self.manifest.get("spec") or {}).get("nodeName") or "")
 
     @property
     def is_leaving(self) -> bool:
-        """Whether somebody has deleted it."""
+        """Whether it is being deleted."""
         return is_terminating(self.manifest)
 
     @property
     def has_ended(self) -> bool:
-        """Whether it has run to its end, well or badly."""
+        """Whether it has run to completion, successfully or not."""
         return is_finished(self.manifest)
 
 
 @record(slots=False)
 class FormingGang:
-    """A gang, its pods and what they name. `name` is that of its ConfigMap; `reference` is none where no pod says which gang it is.
+    """A gang and its live pods. `name` is the name of its ConfigMap, `label` the value of the gang label of its pods and ConfigMap.
 
-    `label` is what its pods and its ConfigMap bear.
+    `reference` is the gang as its pods refer to it; none without pods.
     """
 
     namespace: str
@@ -66,46 +66,46 @@ class FormingGang:
 
     @property
     def id(self) -> str:
-        """The id that its pods' checks know it by; empty where no pod says it."""
+        """The gang's id in the results of its checks; empty without a reference."""
         return self.reference.id if self.reference is not None else ""
 
     @lazy
     def peers(self) -> list[Peer]:
-        """The pods that are registered, by the rule `is_registered`, in the order of their names: the position is the rank."""
+        """The registered pods, by the rule `is_registered`, sorted by name. A pod's position is its rank."""
         registered = self.decisions.of(is_registered)
         return sorted((pod for pod in self.pods if registered(pod)), key=lambda pod: pod.name)
 
     @property
     def peer_lines(self) -> str:
-        """Its peers as checks read them: a line `pod:address` each."""
+        """Its peers in the format of the ConfigMap: one line `pod:address` for each."""
         return "".join(f"{pod.name}:{pod.address}\n" for pod in self.peers)
 
     @lazy
     def expected(self) -> int:
-        """How many pods have to be there, and never fewer than are there or on their way; 0 while nobody knows."""
+        """How many pods have to register: the gang's size, or the pods for which `is_expected` holds if they are more; 0 while unknown."""
         size = self.reference.size if self.reference is not None else 0
         expected = self.decisions.of(is_expected)
         return max(size, sum(map(expected, self.pods))) if size else 0
 
     @lazy
     def owners(self) -> list[dict[str, Any]]:
-        """What the ConfigMap disappears with: the object that stands for the gang, else those of its pods that stay, else all of them."""
+        """The owner references of its ConfigMap: the gang's object if there is one, else its remaining pods, else all its pods."""
         group = self.reference.manifest if self.reference is not None else {}
         uid = (group.get("metadata") or {}).get("uid")
         if self.reference is not None and uid:
-            of: ObjectRef = self.reference.object
-            version = str(group.get("apiVersion") or of.api_version)  # as it is served, which may be newer than what we ask for
-            return [{"apiVersion": version, "kind": of.kind, "name": of.name, "uid": uid}]
-        staying = [pod for pod in self.pods if not pod.is_leaving] or self.pods
-        pods = sorted(staying, key=lambda pod: pod.name)
+            owner = self.reference.object
+            version = str(group.get("apiVersion") or owner.api_version)  # the served version may be newer than the requested one
+            return [{"apiVersion": version, "kind": owner.kind, "name": owner.name, "uid": uid}]
+        remaining = [pod for pod in self.pods if not pod.is_leaving] or self.pods
+        pods = sorted(remaining, key=lambda pod: pod.name)
         return [{"apiVersion": "v1", "kind": "Pod", "name": pod.name, "uid": pod.uid} for pod in pods if pod.uid]
 
 
 def is_registered(pod: Peer) -> bool:
-    """Decides whether a pod counts among the peers of its gang."""
+    """Decides whether a pod is among the peers of its gang."""
     raise NotImplementedError
 
 
 def is_expected(pod: Peer) -> bool:
-    """Decides whether a gang waits for a pod, however few pods it needs."""
+    """Decides whether a gang waits for a pod, even if its size is smaller."""
     raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Finds the gang that a pod is in, its size, and the name of its ConfigMap. Rules say what identifies a gang."""
+"""Finds the gang of a pod, its size, and the name of its ConfigMap. Rules decide what identifies a gang."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from grove_compiler.model.preflight.values import Preflight
 from grove_compiler.record import record
 
 PREFIX = "preflight-"
-"""What every ConfigMap of a gang begins with; nothing else is ever written."""
+"""The prefix of the names of all gangs' ConfigMaps. Nothing else is ever written."""
 LABEL = "preflight.grove.io/gang"
-"""A label of a gang's pods and of its ConfigMap: its value leads to all of them with one look into an index."""
+"""The label of a gang's pods and of its ConfigMap, by which they are indexed."""
 LONGEST_NAME = 253
 LONGEST_LABEL = 63
 HASH_LENGTH = 8
@@ -25,7 +25,7 @@ HASH_LENGTH = 8
 
 @record(slots=False)
 class PodGroupMember:
-    """A pod, as far as it says in which gang it is."""
+    """A pod, as far as it tells which gang it belongs to."""
 
     manifest: Manifest
     preflight: Preflight
@@ -50,16 +50,21 @@ class PodGroupMember:
         return self.manifest.get("metadata") or {}
 
 
-HasGangCheck = Callable[[Manifest], bool]
-"""Tells of a template of pods whether these have a check in which they wait for the gang."""
+@record
+class GangContext:
+    """Holds what a gang is looked up with. `has_gang_check` tells whether pods of a template get a check that waits for their gang."""
+
+    snapshot: Snapshot
+    decisions: DecisionRules
+    has_gang_check: Callable[[Manifest], bool]
 
 
 @record(slots=False)
 class GangReference:
-    """A gang as its pods name it.
+    """A gang as its pods refer to it.
 
-    `parts` tell it from the other gangs of the namespace, `object` is what stands for it (empty where no object does), `declared_size`
-    the number of pods that the pods themselves tell, 0 where they do not.
+    `parts` distinguish it from the other gangs of its namespace. `object` is the API object that represents it, an empty reference if none
+    does. `declared_size` is the number of pods that the pods themselves declare, 0 if they do not.
     """
 
     method: str
@@ -67,13 +72,11 @@ class GangReference:
     parts: list[str]
     object: ObjectRef
     declared_size: int
-    snapshot: Snapshot
-    decisions: DecisionRules
-    _has_gang_check: HasGangCheck
+    _context: GangContext
 
     @property
     def id(self) -> str:
-        """Tells the gang from any other, whatever its parts are made of."""
+        """Its unique id: the method of discovery, the namespace and the parts."""
         return "/".join([self.method, self.namespace, *self.parts])
 
     @lazy
@@ -83,104 +86,98 @@ class GangReference:
 
     @lazy
     def label(self) -> str:
-        """The value of the label that its pods bear: that name, or a hash of what does not fit into a label."""
+        """The value of the label of its pods: the name of its ConfigMap, truncated and with a hash if it is too long for a label."""
         name = self.config_map
         return name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - HASH_LENGTH - 1].rstrip('-.')}-{_hash(self.parts)}"
 
     @lazy
     def manifest(self) -> Manifest:
-        """The object that stands for it; empty where there is none, or nobody knows it yet."""
-        reference = self.object
-        if not reference.name:
+        """The object that represents it; empty if there is none, or while it is not synced."""
+        if not self.object.name:
             return {}
         try:
-            return self.snapshot.get(reference.api_version, reference.kind, reference.namespace, reference.name) or {}
+            return self._context.snapshot.get(self.object.api_version, self.object.kind, self.object.namespace, self.object.name) or {}
         except Unknown:
             return {}
 
     @lazy
     def size(self) -> int:
-        """How many of its pods will register; 0 while nobody knows."""
-        return max(0, self.decisions.of(gang_size)(self))
+        """How many of its pods will register, by the rule `gang_size`; 0 while unknown."""
+        return max(0, self._context.decisions.of(gang_size)(self))
 
     @lazy
     def workload_group(self) -> Manifest:
-        """The pod group of a Workload that its pods are in; empty where that names none."""
+        """The entry of a Workload's `podGroups` that its pods belong to; empty without a matching one."""
         groups: list[Manifest] = (self.manifest.get("spec") or {}).get("podGroups") or []
-        named = self.parts[1] if len(self.parts) > 1 else ""
-        return next((group for group in groups if group.get("name") == named or not named), {})
+        name = self.parts[1] if len(self.parts) > 1 else ""
+        return next((group for group in groups if group.get("name") == name or not name), {})
 
     @lazy
     def kueue_pods(self) -> int:
-        """The pods of Kueue's Workload that wait for the gang: of each set as many as are admitted, or all of them before that."""
+        """The number of pods with a gang check in a Workload of Kueue: the admitted counts, before admission the requested ones."""
         admission = ((self.manifest.get("status") or {}).get("admission") or {}).get("podSetAssignments") or []
-        admitted = {one.get("name"): one.get("count") for one in admission}
-        sets = (self.manifest.get("spec") or {}).get("podSets") or []
-        counts = (admitted.get(one.get("name")) or one.get("count") or 0 for one in sets if self._has_gang_check(one.get("template") or {}))
-        return sum(counts)
+        admitted = {assignment.get("name"): assignment.get("count") for assignment in admission}
+        pod_sets = (self.manifest.get("spec") or {}).get("podSets") or []
+        checked = (pod_set for pod_set in pod_sets if self._context.has_gang_check(pod_set.get("template") or {}))
+        return sum(admitted.get(pod_set.get("name")) or pod_set.get("count") or 0 for pod_set in checked)
 
     @lazy
     def passed(self) -> list[str]:
-        """The containers of checks that pods of the gang which stay have behind them: nobody would run these with another pod."""
+        """The check containers that running pods of the gang have passed: no peer is left to run these with another pod."""
         try:
-            pods = self.snapshot.labelled("", "Pod", LABEL, self.label, self.namespace)
+            pods = self._context.snapshot.labelled("", "Pod", LABEL, self.label, self.namespace)
         except Unknown:
             return []
-        staying = (pod for pod in pods if not is_terminating(pod) and not is_finished(pod))
-        return sorted({name for pod in staying for name in passed_containers(pod)})
+        running = (pod for pod in pods if not is_terminating(pod) and not is_finished(pod))
+        return sorted({name for pod in running for name in passed_containers(pod)})
 
     @lazy
     def grove_pods(self) -> int:
-        """The pods of a PodGang that wait for it: replicas of its PodCliques, or what the gang needs where those are not known."""
+        """The number of pods with a gang check in a PodGang: the replicas of its PodCliques, or `minReplicas` of those not found."""
         groups = (self.manifest.get("spec") or {}).get("podgroups") or []
         return sum(self._pods_of(group) for group in groups)
 
     def _pods_of(self, group: Manifest) -> int:
         try:
-            clique = self.snapshot.get("grove.io/v1alpha1", "PodClique", self.namespace, group.get("name") or "")
+            clique = self._context.snapshot.get("grove.io/v1alpha1", "PodClique", self.namespace, group.get("name") or "")
         except Unknown:
             clique = None
         spec = (clique or {}).get("spec") or {}
         if clique is None or not spec.get("podSpec"):
             return group.get("minReplicas") or 0
         template = {"metadata": clique.get("metadata"), "spec": spec["podSpec"]}
-        return (spec.get("replicas") or 0) if self._has_gang_check(template) else 0
+        return (spec.get("replicas") or 0) if self._context.has_gang_check(template) else 0
 
 
 def gang_methods(preflight: Preflight) -> list[str]:
-    """Decides in which ways the gang of a pod is looked for, the first that finds one counts."""
+    """Decides by which methods the gang of a pod is discovered; the first one that finds a gang applies."""
     raise NotImplementedError
 
 
 def gang_reference(pod: PodGroupMember, method: str) -> dict[str, Any] | None:
-    """Decides which gang a pod names: `parts`, and perhaps `apiVersion`, `kind` and `name` of its object, and `size`; none for none."""
+    """Decides the gang of a pod: `parts`, optionally `apiVersion`, `kind` and `name` of its object, and `size`; none without a gang."""
     raise NotImplementedError
 
 
 def gang_size(gang: GangReference) -> int:
-    """Decides how many pods of a gang will register; 0 while that is not known."""
+    """Decides how many pods of a gang will register; 0 while that is unknown."""
     raise NotImplementedError
 
 
-def find_gang(
-    manifest: Manifest, namespace: str, preflight: Preflight, snapshot: Snapshot, decisions: DecisionRules, has_gang_check: HasGangCheck
-) -> GangReference | None:
-    """Returns the gang that a pod names; none for a pod that is in no gang."""
-    pod = PodGroupMember(manifest, preflight)
-    for method in decisions.of(gang_methods)(preflight):
-        found = decisions.of(gang_reference)(pod, method)
-        if found and all(found["parts"]):
-            reference = ObjectRef(found.get("apiVersion") or "", found.get("kind") or "", namespace, found.get("name") or "")
-            return GangReference(
-                method, namespace, found["parts"], reference, _number(found.get("size")), snapshot, decisions, has_gang_check
-            )
+def find_gang(pod: PodGroupMember, namespace: str, context: GangContext) -> GangReference | None:
+    """Returns the gang of a pod; none for a pod without a gang."""
+    for method in context.decisions.of(gang_methods)(pod.preflight):
+        answer = context.decisions.of(gang_reference)(pod, method)
+        if answer and all(answer["parts"]):
+            reference = ObjectRef(answer.get("apiVersion") or "", answer.get("kind") or "", namespace, answer.get("name") or "")
+            return GangReference(method, namespace, answer["parts"], reference, _number(answer.get("size")), context)
     return None
 
 
 def config_map_name(parts: list[str]) -> str:
-    """Returns `preflight-` and the parts of a gang's id.
+    """Returns the name of a gang's ConfigMap: `preflight-` and the parts of the gang's id.
 
-    Names that could be another gang's, that Kubernetes would not take, or that are too long, end with a hash of the parts.
+    A name that could also be another gang's, that is no DNS subdomain, or that is too long, ends with a hash of the parts.
     """
     name = PREFIX + "-".join(parts)
     is_ambiguous = len(parts) > 1 and any("-" in part for part in parts)

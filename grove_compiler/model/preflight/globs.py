@@ -1,4 +1,4 @@
-"""Tells whether names fit globs, as Helm values write them."""
+"""Matches names against the globs of the Helm values."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from functools import lru_cache
 
 
 def matches_any(name: str, patterns: Sequence[str]) -> bool:
-    """Tells whether a name fits one of the globs: `*` is any text, `?` any character, all else itself."""
-    return _pattern(tuple(patterns)).fullmatch(name) is not None
+    """Tells whether a name matches one of the globs: `*` matches any text, `?` any character, everything else itself."""
+    return _compiled(tuple(patterns)).fullmatch(name) is not None
 
 
 @lru_cache(maxsize=200)
-def _pattern(globs: tuple[str, ...]) -> re.Pattern[str]:
-    """One expression for all of them: a pod has many variables, and an API server waits."""
+def _compiled(globs: tuple[str, ...]) -> re.Pattern[str]:
+    """Compiles all globs to one expression: a pod may have many variables, and admission should be fast."""
     return re.compile("|".join(map(_expression, globs)) if globs else r"(?!)", re.DOTALL)
 
 
 def _expression(glob: str) -> str:
-    squeezed = re.sub(r"\*+", "*", glob)  # stars beside one another mean one, and would take exponential time
+    squeezed = re.sub(r"\*+", "*", glob)  # consecutive stars mean the same as one, and would take exponential time
     return "".join({"*": ".*", "?": "."}.get(letter, re.escape(letter)) for letter in squeezed)

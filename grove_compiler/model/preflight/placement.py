@@ -1,4 +1,4 @@
-"""On which kind of machine a pod will run, as far as that is known before it is scheduled."""
+"""Derives the instance type of the nodes on which a pod may run, before it is scheduled."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from grove_compiler.model.inputs.snapshot import Snapshot, Unknown
 
 
 def instance_type(pod_spec: Manifest, label: str, snapshot: Snapshot) -> str:
-    """Returns the value that the label has on every node where the pod may run; empty where that is not one."""
+    """Returns the label's value on every node on which the pod may run: by its node, node selector or affinity; empty if not unique."""
     name = pod_spec.get("nodeName")
     if name:
         return _of_node(str(name), label, snapshot)
@@ -24,15 +24,15 @@ def _of_node(name: str, label: str, snapshot: Snapshot) -> str:
 
 
 def _by_affinity(pod_spec: Manifest, label: str) -> str:
-    """Terms are alternatives, so all of them have to name the same one."""
+    """Returns the value that the required node affinity demands. Its terms are alternatives, so all of them must demand the same."""
     required = ((pod_spec.get("affinity") or {}).get("nodeAffinity") or {}).get("requiredDuringSchedulingIgnoredDuringExecution") or {}
-    named = {_of_term(term, label) for term in required.get("nodeSelectorTerms") or []}
-    return named.pop() if len(named) == 1 else ""
+    values = {_of_term(term, label) for term in required.get("nodeSelectorTerms") or []}
+    return values.pop() if len(values) == 1 else ""
 
 
 def _of_term(term: Manifest, label: str) -> str:
-    for one in term.get("matchExpressions") or []:
-        values = one.get("values") or []
-        if one.get("key") == label and one.get("operator") == "In" and len(values) == 1:
+    for requirement in term.get("matchExpressions") or []:
+        values = requirement.get("values") or []
+        if requirement.get("key") == label and requirement.get("operator") == "In" and len(values) == 1:
             return str(values[0])
     return ""

@@ -1,4 +1,4 @@
-"""The Helm values of the preflight checks (ADR-026), as rules see them. They come checked and defaulted (`api/preflightvalues.py`)."""
+"""Models the Helm values of the preflight checks (ADR-026). Their structure is valid and they have defaults (`api/preflightvalues.py`)."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ class Check:
     manifest: Manifest
 
     name = declared(str, "name")
-    env = declared(list[Manifest], "env", "Variables besides ours; one of the same name counts instead of ours.")
-    resources = declared(dict[str, Any], "resources", "What the container asks for besides devices.")
-    scope = optional(str, "scope", "Node or Gang; none leaves it to the rules.")
+    env = declared(list[Manifest], "env", "Additional variables; one with the name of a built-in variable replaces it.")
+    resources = declared(dict[str, Any], "resources", "The container's resources, besides devices.")
+    scope = optional(str, "scope", "Node or Gang; none leaves the scope to the rules.")
     volume_mounts = declared(list[Manifest], "volumeMounts")
 
     @property
     def is_default(self) -> bool:
-        """Whether pods get it that choose no checks."""
+        """Whether pods that do not select their checks get it."""
         return self.manifest.get("defaultEnabled") is not False
 
     @property
     def is_guaranteed(self) -> bool:
-        """Whether its container leaves a pod Guaranteed: it has limits of CPU and memory, and asks for no less."""
+        """Whether a pod with its container can have the QoS class Guaranteed: CPU and memory have limits, and the requests equal them."""
         return Container({"resources": self.resources}, "").is_guaranteed
 
     @property
     def network(self) -> bool | None:
-        """Whether it says that it needs network devices; none leaves it to the rules."""
+        """Whether it declares that it needs network devices; none leaves that to the rules."""
         return self.manifest.get("network")
 
     @property
@@ -46,14 +46,14 @@ class Check:
 
     @lazy
     def container(self) -> Manifest:
-        """What is said of the container word for word: image, pull policy, command, arguments, security context."""
+        """The fields that its container copies unchanged: image, pull policy, command, arguments, security context."""
         keys = ("image", "imagePullPolicy", "command", "args", "securityContext")
         return {key: self.manifest[key] for key in keys if self.manifest.get(key)}
 
 
 @record(slots=False)
 class Preflight:
-    """The values: rules call them `preflight`."""
+    """The Helm values (`preflight` in rules)."""
 
     manifest: Manifest
 
@@ -72,7 +72,7 @@ class Preflight:
     mount_patterns = declared(list[str], "volumeMountPatterns")
     instance_type_label = declared(str, "ncclTopology.instanceTypeLabel")
     topology_files = declared(dict[str, str], "ncclTopology.instanceTypeMapping")
-    shared_memory = declared(str, "sharedMemory", "Empty for what containers have anyway.")
+    shared_memory = declared(str, "sharedMemory", "Empty for the container runtime's default.")
     namespaces = declared(list[str], "namespaces")
     excluded_namespaces = declared(list[str], "excludeNamespaces")
     placement = declared(str, "initContainerPlacement", "prepend or append.")
@@ -80,20 +80,20 @@ class Preflight:
     strategy = declared(str, "processingStrategy")
     socket = declared(str, "platformConnector.socket")
     socket_host_path = declared(str, "platformConnector.hostPath")
-    token_audience = declared(str, "platformConnector.token.audience", "Empty where checks get no token.")
+    token_audience = declared(str, "platformConnector.token.audience", "Empty if checks get no token.")
     token_lifetime = declared(int, "platformConnector.token.expirationSeconds")
     token_folder = declared(str, "platformConnector.token.mountPath")
-    spool_folder = declared(str, "platformConnector.spool", "Empty where events that are not sent go with the container.")
+    spool_folder = declared(str, "platformConnector.spool", "Empty if events that were not sent are lost with the container.")
     pods_may_select = declared(bool, "podSelection")
 
     @lazy
     def checks(self) -> list[Check]:
-        """The checks that are configured, in order."""
+        """The configured checks, in order."""
         return [Check(entry) for entry in self.manifest.get("checks") or []]
 
     @property
     def loopback_threshold(self) -> float:
-        """`nccl.loopbackThresholdGBps`, in GB/s; Helm writes whole numbers without a point."""
+        """`nccl.loopbackThresholdGBps`, in GB/s. (Helm renders whole numbers as integers.)"""
         return float((self.manifest.get("nccl") or {}).get("loopbackThresholdGBps") or 0)
 
     @property
@@ -108,27 +108,27 @@ class Preflight:
 
     @property
     def namespace_selector(self) -> Manifest | None:
-        """Labels of the namespaces with checks; none where their names are listed."""
+        """The label selector of the namespaces with checks; none if they are listed by name."""
         return self.manifest.get("namespaceSelector")
 
     @property
     def refuses_failed_lookups(self) -> bool:
-        """Whether a pod is refused whose claims cannot be looked up."""
+        """Whether a pod with claims that cannot be looked up is rejected."""
         return (self.manifest.get("gpuDetection") or {}).get("lookupFailurePolicy") == "Fail"
 
     @property
     def allows_unknown_machines(self) -> bool:
-        """Whether NCCL may find the topology of a machine that is not in the mapping."""
+        """Whether NCCL may detect the topology of an instance type that is not in the mapping."""
         return (self.manifest.get("ncclTopology") or {}).get("enableFallback") is not False
 
     @property
     def token_source(self) -> Manifest:
-        """What the kubelet projects as the token."""
+        """The projected volume source of the token."""
         return {
             "serviceAccountToken": {"audience": self.token_audience, "expirationSeconds": self.token_lifetime, "path": "token"},
         }
 
     @property
     def socket_folder(self) -> str:
-        """Where the folder of the socket is mounted."""
+        """The mount path of the folder with the socket."""
         return self.socket.removeprefix("unix://").rpartition("/")[0] or "/"
