@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import field
 from functools import cached_property
 from math import inf
@@ -14,8 +13,7 @@ from grove_compiler.engine.runtime.results import Condition
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.graph import After, Graph
 from grove_compiler.graph.node import Node, ObjectRef
-from grove_compiler.model.expanded.structure import Replica
-from grove_compiler.model.expanded.whole_statuses import without_waiting
+from grove_compiler.model.expanded.waiting_statuses import waiting_statuses
 from grove_compiler.record import record
 from grove_compiler.rendered import check_rendered
 from grove_compiler.subjects import VOCABULARY, Inputs, Reading, Subject, read_subjects, too_many
@@ -73,10 +71,11 @@ def compile(inputs: Inputs, program: Program) -> Result:
     compilation, because their objects share parts.
     """
     reading = read_subjects(inputs, program)
-    result = Result(waits_of(program), diagnostics=reading.findings, is_whole=reading.is_whole)
+    result = Result(apply_order(program), diagnostics=reading.findings, is_whole=reading.is_whole)
     room = inputs.settings.max_objects
     for number, subject in enumerate(reading.subjects):
-        outcome = expand(subject, number, program, room, inputs.settings.max_objects)
+        outcome = run_rules(subject, number, program, room, inputs.settings.max_objects)
+        _drop_waiting_conditions(outcome, subject)
         result.diagnostics += outcome.findings[len(subject.findings) :]
         result.subjects.append(outcome)
         room -= len(outcome.nodes)
@@ -107,8 +106,8 @@ def _validated(inputs: Inputs, program: Program) -> Reading:
     return reading
 
 
-def expand(subject: Subject, number: int, program: Program, room: int, limit: int, part: Part = "all") -> SubjectResult:
-    """Runs the rules for one subject, or for a part of it. A rule that fails, or more than `room` objects, hold the subject.
+def run_rules(subject: Subject, number: int, program: Program, room: int, limit: int, part: Part = "all") -> SubjectResult:
+    """Generates the objects and conditions of one subject, or of a part of it. A failing rule, or more than `room` objects, hold it.
 
     `room` is what earlier subjects have left of the `limit`, which messages name. `number` becomes the first loop position of each object.
     The findings are those of the subject, then those of generating.
@@ -118,8 +117,7 @@ def expand(subject: Subject, number: int, program: Program, room: int, limit: in
         return result
     try:
         result.nodes = program.generate(subject.scope, room, (number,), subject.kind, part)
-        now = subject.scope.get("now", inf)  # offline nothing waits, so statuses that wait for a time are included
-        result.conditions = without_waiting(program.conditions(subject.scope, subject.kind, part), _replicas(subject, part), now)
+        result.conditions = program.conditions(subject.scope, subject.kind, part)
         result.generation_hash = subject.set.generation_hash if subject.set is not None else ""
         findings = check_rendered(result.nodes, program, subject.findings) if program.user_rendered else []
     except TooManyObjects:
@@ -134,15 +132,18 @@ def expand(subject: Subject, number: int, program: Program, room: int, limit: in
     return result
 
 
-def _replicas(subject: Subject, part: Part) -> Sequence[Replica]:
-    """Returns the replicas of a set that a part of it is about."""
-    if subject.set is None or part == "rest":
-        return ()
-    return subject.set.replicas if part == "all" else [subject.set.replicas[part]]
+def _drop_waiting_conditions(result: SubjectResult, subject: Subject) -> None:
+    """Removes the conditions of PodCliques whose status is not written yet. No time passes offline, so none waits for a time."""
+    try:
+        waiting = waiting_statuses(result.conditions, subject.set.replicas if subject.set is not None else (), inf)
+    except RuleFailure as failure:
+        _hold(result, failure.diagnostic)
+    else:
+        result.conditions = [condition for condition in result.conditions if condition.of not in waiting]
 
 
-def waits_of(program: Program) -> After:
-    """Returns for each rule the rules whose objects come first, with the number of shared loop positions, the subject's included."""
+def apply_order(program: Program) -> After:
+    """Returns for each rule the rules whose objects are applied first, with the number of shared loop positions, the subject's included."""
     return {rule.id: [(other, shared + 1) for other, shared in rule.after] for rule in program.rules if rule.after}
 
 

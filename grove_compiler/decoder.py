@@ -108,7 +108,7 @@ class Decoder:
         self.others: list[Manifest] = []
         self.findings: list[Diagnostic] = []
         self.is_whole = True
-        self._passed_over: dict[str, tuple[Diagnostic, int]] = {}
+        self._ignored_kinds: dict[str, tuple[Diagnostic, int]] = {}
 
     def of_kind(self, *kinds: str) -> list[Decoded]:
         """Returns the decoded objects of these kinds, in order."""
@@ -119,7 +119,7 @@ class Decoder:
         for document in documents:
             for at, value in objects_in(document.value):
                 self._object(document, at, value)
-        self._find_doubles()
+        self._report_duplicates()
 
     def _object(self, document: Document, at: FieldPath, value: Any) -> None:
         if not isinstance(value, dict):
@@ -154,7 +154,7 @@ class Decoder:
         try:
             entry.manifest = self.program.default(value["kind"], entry.manifest, self.scope)
         except RuleFailure as failure:
-            entry.is_defaulted = False  # kept all the same: without it, the set would look as if it were gone, and be pruned
+            entry.is_defaulted = False  # still decoded: a missing set would count as deleted, and be pruned
             self.report(failure.diagnostic, entry)
         self.decoded.append(entry)
 
@@ -178,20 +178,20 @@ class Decoder:
             self._add(document, (*at, "apiVersion"), "input/unknown-version", message, nearest=likely)
             return
         self.others.append(value)
-        self._ignored(document, at, f"{value['kind']} ({value['apiVersion']})", value["kind"])
+        self._report_ignored(document, at, f"{value['kind']} ({value['apiVersion']})", value["kind"])
 
-    def _ignored(self, document: Document, at: FieldPath, what: str, kind: str) -> None:
+    def _report_ignored(self, document: Document, at: FieldPath, what: str, kind: str) -> None:
         """Reports an object that is not compiled, once for each kind: a dump of a cluster would give hundreds of lines about Nodes."""
-        finding, count = self._passed_over.get(what, (None, 0))
+        finding, count = self._ignored_kinds.get(what, (None, 0))
         if finding is None:
             likely = nearest(kind, [known for _, known in KINDS])
             message = f"{what} is not compiled and has no part in the result"
             finding = self._add(document, (*at, "kind"), "input/ignored", message, severity="warning", nearest=likely)
         else:
             finding.message = f"{count + 1} objects of the kind {what} are not compiled and have no part in the result; this is the first"
-        self._passed_over[what] = finding, count + 1
+        self._ignored_kinds[what] = finding, count + 1
 
-    def _find_doubles(self) -> None:
+    def _report_duplicates(self) -> None:
         first: dict[tuple[str, str, str], Decoded] = {}
         for entry in self.decoded:
             other = first.setdefault(entry.key, entry)

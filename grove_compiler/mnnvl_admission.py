@@ -1,6 +1,6 @@
-"""Judges PodCliques and PodGangs that another controller writes, by the rules of `rules/mnnvl-admission.yaml` (the annotation design).
+"""Mutates and validates PodCliques and PodGangs of another controller, by `rules/mnnvl-admission.yaml` (the annotation design).
 
-Pure, as a step is: who asks reads what exists beforehand, and writes what comes of it.
+Pure, like a step: the caller reads the cluster before and writes the results after.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import Objects, Snapshot
 from grove_compiler.record import record
-from grove_compiler.step import Context
+from grove_compiler.step_context import Context
 
 CLIQUE_SUBJECT, GANG_SUBJECT = "AdmittedPodClique", "AdmittedPodGang"
 
 
 @record
 class CliqueAdmission:
-    """What comes of a PodClique: JSON Patch operations (RFC 6902), the `objects` that have to be there for its pods, and what is wrong.
+    """The result of admission for a PodClique: JSON Patch operations (RFC 6902), the `objects` that its pods need, and the findings.
 
-    With an error among `findings` it is to be refused; the others are empty then.
+    With an error among `findings` it is to be rejected; the other fields are empty then.
     """
 
     patch: list[Manifest] = field(default_factory=list)
@@ -37,9 +37,9 @@ class CliqueAdmission:
 
 @record
 class GangAdmission:
-    """What comes of a PodGang: JSON Patch operations on one that is asked for, and merge patches (RFC 7386) of objects that are there.
+    """The result of admission for a PodGang: JSON Patch operations on it, and merge patches (RFC 7386) of existing objects.
 
-    `problem` is why nothing comes of it: a rule failed.
+    `problem` is the failure of a rule; the patches are empty then.
     """
 
     patch: list[Manifest] = field(default_factory=list)
@@ -48,9 +48,9 @@ class GangAdmission:
 
 
 def admit_podclique(manifest: Manifest, old: Manifest, view: Objects | None, context: Context, settings: Settings) -> CliqueAdmission:
-    """Returns what the rules make of a PodClique; `old` is what it was, empty for a new one. Nothing is raised for bad input.
+    """Runs the rules for a PodClique; `old` is its previous state, empty for a new one. Invalid input raises nothing.
 
-    Of what exists, `view` has to know its set, its domain and its claim.
+    `view` has to answer for its set, its domain and its claim.
     """
     snapshot, decisions = Snapshot(view=view), DecisionRules(context.program.decisions)
     new, before = (one and AdmittedPodClique(one, settings.namespace, settings, snapshot, decisions) for one in (manifest, old))
@@ -62,21 +62,21 @@ def admit_podclique(manifest: Manifest, old: Manifest, view: Objects | None, con
         nodes = context.program.generate(scope, settings.max_objects, (), CLIQUE_SUBJECT)
     except RuleFailure as failure:
         return CliqueAdmission(findings=[failure.diagnostic])
-    told = [node.object for node in nodes]
-    operations = [operation for one in told for operation in _clique_operations(manifest, one)]
-    return CliqueAdmission(operations, [object for one in told for object in one.get("objects") or ()], findings)
+    admissions = [node.object for node in nodes]
+    operations = [operation for admission in admissions for operation in _clique_operations(manifest, admission)]
+    return CliqueAdmission(operations, [object for admission in admissions for object in admission.get("objects") or ()], findings)
 
 
 def admit_podgang(manifest: Manifest, view: Objects, context: Context, settings: Settings) -> GangAdmission:
-    """Returns what the rules make of a PodGang. One that is there has a UID, and so may own something; one that is asked for has none."""
+    """Runs the rules for a PodGang. A live one has a UID, and so may own objects; one at its creation has none."""
     gang = AdmittedPodGang(manifest, settings.namespace, Snapshot(view=view), DecisionRules(context.program.decisions))
     scope = {**context.scope, "settings": settings, "config": context.config, "podgang": gang}
     try:
-        told = [node.object for node in context.program.generate(scope, settings.max_objects, (), GANG_SUBJECT)]
+        admissions = [node.object for node in context.program.generate(scope, settings.max_objects, (), GANG_SUBJECT)]
     except RuleFailure as failure:
         return GangAdmission(problem=failure.diagnostic)
-    operations = [operation for one in told for operation in _annotated(manifest, one.get("annotations") or {})]
-    return GangAdmission(operations, [object for one in told for object in one.get("merged") or ()])
+    operations = [operation for admission in admissions for operation in _annotated(manifest, admission.get("annotations") or {})]
+    return GangAdmission(operations, [object for admission in admissions for object in admission.get("merged") or ()])
 
 
 def _clique_operations(manifest: Manifest, admission: Manifest) -> Iterator[Manifest]:
@@ -86,7 +86,7 @@ def _clique_operations(manifest: Manifest, admission: Manifest) -> Iterator[Mani
         yield _append("/spec/podSpec/resourceClaims", spec.get("resourceClaims"), claim)
     for pointer in admission.get("users") or ():
         _, kind, index = pointer.split("/")
-        resources = spec[kind][int(index)]["resources"]  # it asks for GPUs there
+        resources = spec[kind][int(index)]["resources"]  # present, since it requests GPUs
         yield _append(f"/spec/podSpec{pointer}/resources/claims", resources.get("claims"), {"name": "mnnvl"})
 
 

@@ -1,7 +1,7 @@
-"""Checks rendered objects that users' rules take part in against the schema of their kind, since an invalid value only shows then.
+"""Checks objects that users' rules take part in against the schema of their kind, since some mistakes only show in rendered objects.
 
-Objects of shipped rules alone are not checked: a test holds that their templates are valid, and a thousand pods would cost every run a
-tenth of a second.
+Objects of shipped rules alone are not checked: a test ensures that their templates are valid, and checking a thousand pods would cost
+every run a tenth of a second.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def check_rendered(nodes: Sequence[Node], program: Program, known: Sequence[Diag
     Kinds without a schema here pass. Warnings that are `known` from the input are not repeated for the objects made of it.
     """
     known_messages = {finding.message for finding in known}
-    found: dict[tuple[str, str, str], tuple[Diagnostic, set[str]]] = {}
+    findings: dict[tuple[str, str, str], tuple[Diagnostic, set[str]]] = {}
     for node in nodes:
         schema = _schema_of(node) if node.rule in program.user_rendered else None
         for path, finding in check(node.object, schema, DEFINITIONS) if schema is not None else ():
@@ -34,14 +34,14 @@ def check_rendered(nodes: Sequence[Node], program: Program, known: Sequence[Diag
                 continue
             field = "".join(f"/{step}" for step in path if isinstance(step, str))
             finding.file, finding.line = program.place_of(node.rule, path)
-            _, objects = found.setdefault((node.rule, field, finding.code), (finding, set()))
+            _, objects = findings.setdefault((node.rule, field, finding.code), (finding, set()))
             objects.add(node.id)
             if len(objects) == 1:
                 _reword(finding, node)
-    for finding, objects in found.values():
+    for finding, objects in findings.values():
         if len(objects) > 1:
             finding.message += f" (and the same in {plural(len(objects) - 1, 'other object')})"
-    return [finding for finding, _ in found.values()]
+    return [finding for finding, _ in findings.values()]
 
 
 def _reword(finding: Diagnostic, node: Node) -> None:

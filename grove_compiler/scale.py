@@ -20,7 +20,7 @@ from grove_compiler.record import record
 
 @record
 class Scaling:
-    """A request to give an object another number of replicas: a PodCliqueSet, a PodCliqueScalingGroup or a PodClique."""
+    """A request to change the number of replicas of a PodCliqueSet, a PodCliqueScalingGroup or a PodClique."""
 
     kind: str
     name: str
@@ -32,7 +32,7 @@ def judge_scaling(scaling: Scaling, owner: Manifest, program: Program, config: C
 
     Only rules that compare with the old set run, and only their findings about this one field count: bounds such as `minAvailable` are left
     to autoscalers. So the number that the set declares is always valid, even if the object has another one by now. Findings are about
-    `spec.replicas` of the scaled object. An object that is none of the set's gives none.
+    `spec.replicas` of the scaled object. An object that is not part of the set has no findings.
     """
     scope: dict[str, Any] = {"settings": Settings(), "config": config or Configuration()}
     before, decisions = program.default(SET_KIND, owner, scope), DecisionRules(program.decisions)

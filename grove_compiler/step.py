@@ -9,41 +9,36 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
+from itertools import chain
 from typing import Any, NamedTuple
 
-from grove_compiler.compile import expand as run_rules
-from grove_compiler.compile import waits_of
-from grove_compiler.decoder import CONFIGURATION_KIND, SET_KIND, Decoded, Decoder
+from grove_compiler.compile import run_rules
+from grove_compiler.decoder import SET_KIND
 from grove_compiler.engine.runtime.failure import FAILED, RuleFailure
-from grove_compiler.engine.runtime.program import Program
+from grove_compiler.engine.runtime.program import Part
 from grove_compiler.engine.runtime.results import Condition, Deletion, Event, StatusPatch, Wait
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.graph import Graph
-from grove_compiler.graph.node import Manifest, ObjectRef
-from grove_compiler.known_topologies import Known, decode_existing, existing_manifests, known_topologies
-from grove_compiler.model.checks.scale_target import ForeignAutoscaler, live_foreign_autoscalers
-from grove_compiler.model.decisions import DecisionRules
+from grove_compiler.graph.node import Manifest
+from grove_compiler.known_topologies import Known
+from grove_compiler.model.checks.scale_target import live_foreign_autoscalers
 from grove_compiler.model.expanded.live_pods import live_pods
-from grove_compiler.model.expanded.recorded_templates import Hashes, Revision, effective_hashes
-from grove_compiler.model.expanded.structure import ExpandedSet
-from grove_compiler.model.expanded.tally import KeptTally, keep_tally
-from grove_compiler.model.expanded.topology import KAI_API_VERSION
+from grove_compiler.model.expanded.structure import ExpandedSet, Replica
+from grove_compiler.model.expanded.tally import use_cached_tally
 from grove_compiler.model.expanded.training.job import backing_off, time_is_up
-from grove_compiler.model.expanded.whole_statuses import without_waiting
-from grove_compiler.model.inputs.configuration import Configuration
-from grove_compiler.model.inputs.settings import Settings
+from grove_compiler.model.expanded.waiting_statuses import waiting_statuses
 from grove_compiler.model.inputs.snapshot import Objects, Snapshot, Unknown, is_terminating
-from grove_compiler.model.spec.podcliqueset import PodCliqueSet, share_templates
+from grove_compiler.model.spec.podcliqueset import share_templates
 from grove_compiler.record import record
-from grove_compiler.source.document import Document
-from grove_compiler.subjects import Subject, expand, judge_topologies, live_sets, validate
+from grove_compiler.step_context import Context, Generation
+from grove_compiler.subjects import Subject, expand, live_sets, validate
+
+__all__ = ["GROUP", "Context", "Gone", "Hold", "Key", "Step", "step"]
 
 GROUP = "grove.io"
 POD_RULES = "pod/"
 """The prefix of the rules that repeat the API server's validation of pods (`rules/validation/pod`)."""
 POD_TEMPLATE = re.compile(r"spec\.template\.cliques\[(\d+)\]")
-MOST_GENERATIONS = 10_000
-"""The number of sets whose last generation is cached. One takes 6 KB besides its manifest (measured); a dropped one is recomputed."""
 
 
 class Key(NamedTuple):
@@ -64,8 +59,9 @@ class Step:
     """Everything that should exist for a key. `graph` is complete: what the key owns and is not in it may be pruned.
 
     `statuses` and `conditions` are written before `deletions`, which follow from them, are carried out (design §6). `events` are recorded
-    once, by their names. `look_again` is when to requeue the key even if nothing changes, in seconds since the epoch. `replicas` is the
-    number of replica keys of the set; 0 for a topology. `waits` computes what objects wait for on demand, since few callers need it.
+    once, by their names. `requeue_at` is when to requeue the key even if nothing changes, in seconds since the epoch; None for never.
+    `replicas` is the number of replica keys of the set; 0 for a topology. `waits` computes what objects wait for on demand, since few
+    callers need it.
     """
 
     graph: Graph
@@ -73,7 +69,7 @@ class Step:
     statuses: list[StatusPatch] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     deletions: list[Deletion] = field(default_factory=list)
-    look_again: float | None = None
+    requeue_at: float | None = None
     findings: list[Diagnostic] = field(default_factory=list)
     generation_hash: str = ""
     replicas: int = 0
@@ -102,100 +98,6 @@ class Hold(NamedTuple):
         return self.unforeseen or any(finding.code == FAILED for finding in self.findings)
 
 
-@record
-class Generation:
-    """Caches what depends on a set's spec alone, and so is computed once for each generation.
-
-    `declaration` identifies it: besides the generation it holds labels and annotations, which do not raise `metadata.generation`.
-    `findings` are those of validation, given `topologies` and `autoscalers`; None before the first. `hashes` are those of the pod
-    templates, given the UIDs of the `recorded` revisions. `tally` is the kept tally of its replicas.
-    """
-
-    declaration: tuple[Any, ...]
-    entry: Decoded
-    declared: PodCliqueSet
-    topologies: list[Manifest] = field(default_factory=list)
-    autoscalers: list[ForeignAutoscaler] = field(default_factory=list)
-    findings: list[Diagnostic] | None = None
-    recorded: list[str] | None = None
-    hashes: Hashes = ([], "")
-    tally: KeptTally = field(default_factory=KeptTally)
-
-    def effective_hashes(self, revisions: Sequence[Revision]) -> Hashes:
-        """Returns the hashes of its templates, given the recorded ones. Compared once, since a revision is immutable under its UID."""
-        recorded = [revision.uid for revision in revisions]
-        if self.recorded != recorded:
-            self.recorded = recorded
-            declared = self.declared
-            self.hashes = effective_hashes(declared.cliques, declared.priority_class, revisions, lambda: declared.computed_hashes)
-        return self.hashes
-
-
-class Context:
-    """Holds what the steps of one process share: the program, the settings, the operator's configuration, and caches.
-
-    The caches (of generations, and of validated topologies) only save time: a step gives the same result with empty ones. `findings` are
-    those of the configuration; with an error in it every step holds.
-    """
-
-    def __init__(self, program: Program, settings: Settings, config: Document | None = None) -> None:
-        self.program, self.settings = program, settings
-        self.waits = waits_of(program)
-        self.document = config
-        self.scope: dict[str, Any] = {"settings": settings}
-        decoder = Decoder(program, self.scope)
-        decoder.take([config] if config else [])
-        entry = next(iter(decoder.of_kind(CONFIGURATION_KIND)), None)
-        self.config: Configuration = Configuration(entry.manifest if entry else {})
-        self.scope["config"] = self.config
-        if entry is not None:
-            decoder.findings += validate(
-                Subject(CONFIGURATION_KIND, {"old": None, "topologies": [], **self.scope}, entry), program, settings
-            )
-        self.findings = decoder.findings
-        self.topologies: list[Decoded] = []
-        self.topologies_rest_on: list[Manifest | None] | None = None
-        self._generations: dict[str, Generation] = {}
-
-    def take_over(self, other: Context) -> None:
-        """Replaces the content of this context by another one's, for everybody who holds it: its rules apply from the next step on."""
-        self.__dict__.update(other.__dict__)
-
-    def decode(self, manifest: Manifest) -> Decoded | None:
-        """Decodes an object of the cluster; None when its kind is unknown."""
-        decoder = Decoder(self.program, self.scope)
-        decoder.take([Document(manifest)])
-        return next(iter(decoder.decoded), None)
-
-    def remembered(self, manifest: Manifest) -> Generation | None:
-        """Returns the cached generation of a set; None when there is none for this spec."""
-        known = self._generations.get(manifest["metadata"].get("uid") or "")
-        return known if known is not None and known.declaration == _declaration(manifest) else None
-
-    def generation(self, manifest: Manifest) -> Generation | None:
-        """Returns the generation of a set, cached or computed; None when the set cannot be decoded."""
-        known = self.remembered(manifest)
-        if known is not None:
-            return known
-        entry = self.decode(manifest)
-        if entry is None:
-            return None
-        declared = PodCliqueSet(entry.manifest, self.settings.namespace, DecisionRules(self.program.decisions))
-        generation = Generation(_declaration(manifest), entry, declared)
-        uid = manifest["metadata"].get("uid") or ""
-        if uid and manifest["metadata"].get("generation"):
-            self._generations.pop(uid, None)
-            self._generations[uid] = generation
-            if len(self._generations) > MOST_GENERATIONS:
-                del self._generations[next(iter(self._generations))]  # the oldest
-        return generation
-
-
-def _declaration(manifest: Manifest) -> tuple[Any, ...]:
-    metadata = manifest["metadata"]
-    return metadata.get("generation"), metadata.get("labels"), metadata.get("annotations")
-
-
 def step(view: Objects, key: Key, now: float, context: Context) -> Step | Gone | Hold:
     """Returns what should exist for a key, given what exists and the time in seconds since the epoch.
 
@@ -205,7 +107,7 @@ def step(view: Objects, key: Key, now: float, context: Context) -> Step | Gone |
     if has_errors(context.findings):
         return Hold("the operator's configuration has errors", context.findings)
     try:
-        return _of_set(view, key, now, context) if key.kind == SET_KIND else _of_topology(view, key, now, context)
+        return _step_of_set(view, key, now, context) if key.kind == SET_KIND else _step_of_topology(view, key, now, context)
     except RuleFailure as failure:
         return Hold(failure.diagnostic.message, [failure.diagnostic])
     except Unknown as error:
@@ -214,7 +116,7 @@ def step(view: Objects, key: Key, now: float, context: Context) -> Step | Gone |
         return Hold(f"{type(error).__name__}: {error}", unforeseen=True)
 
 
-def _of_set(view: Objects, key: Key, now: float, context: Context) -> Step | Gone | Hold:
+def _step_of_set(view: Objects, key: Key, now: float, context: Context) -> Step | Gone | Hold:
     manifest = view.get(GROUP, SET_KIND, key.namespace, key.name)
     if manifest is None or is_terminating(manifest):
         return Gone("the set does not exist" if manifest is None else "the set is being deleted")
@@ -225,27 +127,52 @@ def _of_set(view: Objects, key: Key, now: float, context: Context) -> Step | Gon
         subject = Subject(SET_KIND, {}, generation.entry, generation.entry.findings)
         return Hold(subject.hold, subject.findings)
     snapshot = Snapshot((), view)
-    topologies = _topologies(snapshot, context)
-    peers = [topology for topology, _ in topologies if not topology.is_replaced]
+    topologies = context.topologies(snapshot)
+    set = _expanded_set(manifest, generation, snapshot, topologies, now, context)
+    subject = Subject(SET_KIND, {"set": set, "old": generation.declared, "now": now, **context.scope}, generation.entry)
+    subject.findings = [*generation.entry.findings, *_validation_findings(subject, generation, topologies, context)]
+    subject.needs = [entry for topology, entry in topologies if topology is set.topology and entry is not None]
+    return _step_of_part(subject, set, key.replica, now, context)
+
+
+def _expanded_set(
+    manifest: Manifest, generation: Generation, snapshot: Snapshot, topologies: Known, now: float, context: Context
+) -> ExpandedSet:
+    """Expands a set, with everything that its cached generation knows already."""
     # A generation's spec is fixed, but the set's status and metadata change under it, and decisions depend on them.
     current = {**generation.entry.manifest, "metadata": manifest["metadata"], "status": manifest.get("status") or {}}
-    expanded = expand(current, context.config, context.settings, snapshot, peers, context.program)
-    share_templates(expanded, generation.declared)
-    expanded.is_out_of_time, expanded.backing_off = time_is_up(expanded, now), backing_off(expanded, now)
-    keep_tally(expanded, generation.tally)
-    expanded.template_hashes = expanded.inherited_hashes or generation.effective_hashes(expanded.revisions)
-    subject = Subject(SET_KIND, {"set": expanded, "old": generation.declared, "now": now, **context.scope}, generation.entry)
-    subject.findings = [*generation.entry.findings, *_validated(subject, generation, [peer.manifest for peer in peers], context)]
+    peers = [topology for topology, _ in topologies if not topology.is_replaced]
+    set = expand(current, context.config, context.settings, snapshot, peers, context.program)
+    share_templates(set, generation.declared)
+    set.is_out_of_time, set.backing_off = time_is_up(set, now), backing_off(set, now)
+    use_cached_tally(set, generation.tally)
+    set.template_hashes = set.inherited_hashes or generation.effective_hashes(set.revisions)
+    return set
+
+
+def _validation_findings(subject: Subject, generation: Generation, topologies: Known, context: Context) -> list[Diagnostic]:
+    """Returns the findings of validation, cached for a generation until a topology, or an external autoscaler of a training set, changes.
+
+    Rules that read anything else of the cluster only give warnings, which hold nothing.
+    """
+    set: ExpandedSet = subject.scope["set"]
+    autoscalers = live_foreign_autoscalers(set) if set.is_training else []
+    manifests = [topology.manifest for topology, _ in topologies if not topology.is_replaced]
+    if generation.findings is None or (generation.topologies, generation.autoscalers) != (manifests, autoscalers):
+        generation.findings = validate(subject, context.program, context.settings)
+        generation.topologies, generation.autoscalers = manifests, autoscalers
+    return generation.findings
+
+
+def _step_of_part(subject: Subject, set: ExpandedSet, replica: int | None, now: float, context: Context) -> Step | Gone | Hold:
+    """Returns the step of one replica of a set, or of the set without its replicas."""
     all_findings = subject.findings
-    subject.findings = [*_holding(all_findings, expanded)]
-    subject.needs = [entry for topology, entry in topologies if topology is expanded.topology and entry is not None]
+    subject.findings = [*_holding_findings(all_findings, set)]
     # No rule makes anything for a replica that the set does not declare, so the replica is gone without running one: a user's rule that
     # fails elsewhere does not block scaling in. Errors of the set itself, such as invalid replicas, do hold.
-    if key.replica is not None and key.replica >= expanded.replica_count and not subject.hold:
-        return Gone(f"the set has {expanded.replica_count} replicas")
-    outcome = _run(subject, "rest" if key.replica is None else key.replica, context, expanded.replica_count)
-    if isinstance(outcome, Step) and key.replica is not None:
-        outcome.statuses = without_waiting(outcome.statuses, [expanded.replicas[key.replica]], now)
+    if replica is not None and replica >= set.replica_count and not subject.hold:
+        return Gone(f"the set has {set.replica_count} replicas")
+    outcome = _run(subject, "rest" if replica is None else replica, now, context)
     if isinstance(outcome, Hold) and len(all_findings) > len(subject.findings):
         # The rule failed because of an invalid template, and the findings about that explain it better than the rule's failure.
         subject.findings = all_findings
@@ -253,7 +180,7 @@ def _of_set(view: Objects, key: Key, now: float, context: Context) -> Step | Gon
     return outcome
 
 
-def _holding(findings: list[Diagnostic], set: ExpandedSet) -> Iterator[Diagnostic]:
+def _holding_findings(findings: list[Diagnostic], set: ExpandedSet) -> Iterator[Diagnostic]:
     """Yields the findings that hold a set. Findings that repeat the API server's validation of pods are left to the API server.
 
     They do hold a set with pods of another template: an update would delete those pods for new ones that the API server rejects.
@@ -270,65 +197,44 @@ def _has_pods_of_another_template(set: ExpandedSet, clique: int) -> bool:
     return any(not pod.has_current_template for clique in cliques for pod in live_pods(clique))
 
 
-def _validated(subject: Subject, generation: Generation, topologies: list[Manifest], context: Context) -> list[Diagnostic]:
-    """Returns the findings of validation, cached for a generation until a topology, or an external autoscaler of a training set, changes.
-
-    Rules that read anything else of the cluster only give warnings, which hold nothing.
-    """
-    set: ExpandedSet = subject.scope["set"]
-    autoscalers = live_foreign_autoscalers(set) if set.is_training else []
-    if generation.findings is None or (generation.topologies, generation.autoscalers) != (topologies, autoscalers):
-        generation.findings = validate(subject, context.program, context.settings)
-        generation.topologies, generation.autoscalers = topologies, autoscalers
-    return generation.findings
-
-
-def _of_topology(view: Objects, key: Key, now: float, context: Context) -> Step | Gone | Hold:
+def _step_of_topology(view: Objects, key: Key, now: float, context: Context) -> Step | Gone | Hold:
     snapshot = Snapshot((), view)
-    topologies = _topologies(snapshot, context)
+    topologies = context.topologies(snapshot)
     matching = [(topology, entry) for topology, entry in topologies if (topology.kind, topology.name) == (key.kind, key.name)]
     if not matching:
         return Gone("the topology does not exist")
     topology, entry = matching[0]
     topology.find_sets = lambda: live_sets(snapshot)
     findings = entry.findings if entry else []
-    return _run(Subject(key.kind, {"topology": topology, "old": None, "now": now, **context.scope}, entry, findings), "all", context, 0)
+    return _run(Subject(key.kind, {"topology": topology, "old": None, "now": now, **context.scope}, entry, findings), "all", now, context)
 
 
-def _topologies(snapshot: Snapshot, context: Context) -> Known:
-    """Returns the topologies of the cluster, validated: an invalid one holds itself and the sets that refer to it.
-
-    They are decoded and validated again only when one of them, or a KAI Topology of the same name, changes: every step needs them, and
-    validating two would be 0.3 ms of a small set's 0.7 (measured).
-    """
-    manifests = existing_manifests(snapshot)
-    refs = [ObjectRef(KAI_API_VERSION, "Topology", "", one["metadata"]["name"]) for one in manifests if context.config.makes_kai_topologies]
-    rests_on = [*manifests, *map(snapshot.live, refs)]
-    is_known = context.topologies_rest_on == rests_on
-    if not is_known:
-        context.topologies = decode_existing(context.program, context.scope, snapshot)
-    topologies = known_topologies([], context.topologies, context.config, snapshot)
-    if not is_known:
-        judge_topologies(topologies, context.scope, context.settings, context.program)
-        context.topologies_rest_on = rests_on
-    return topologies
-
-
-def _run(subject: Subject, part: Any, context: Context, replicas: int) -> Step | Hold:
-    most = context.settings.max_objects
-    result = run_rules(subject, 0, context.program, most, most, part)
+def _run(subject: Subject, part: Part, now: float, context: Context) -> Step | Hold:
+    """Runs all rules for a subject, or for a part of it."""
+    program, limit = context.program, context.settings.max_objects
+    result = run_rules(subject, 0, program, limit, limit, part)
     if result.hold:
         return Hold(result.hold, result.findings)
     arguments = subject.scope, subject.kind, part
+    conditions, statuses = result.conditions, program.statuses(*arguments)
+    waiting = waiting_statuses(chain(conditions, statuses), _replicas(subject, part), now)
+    if waiting:
+        conditions = [condition for condition in conditions if condition.of not in waiting]
+        statuses = [status for status in statuses if status.of not in waiting]
     return Step(
-        Graph(result.nodes, context.waits),
-        result.conditions,
-        context.program.statuses(*arguments),
-        context.program.events(*arguments),
-        context.program.deletions(*arguments),
-        context.program.again(*arguments),
-        result.findings,
-        result.generation_hash,
-        replicas,
-        lambda: context.program.waits(*arguments),
+        Graph(result.nodes, context.apply_order),
+        conditions=conditions,
+        statuses=statuses,
+        events=program.events(*arguments),
+        deletions=program.deletions(*arguments),
+        requeue_at=program.again(*arguments),
+        findings=result.findings,
+        generation_hash=result.generation_hash,
+        replicas=subject.set.replica_count if subject.set is not None else 0,
+        waits=lambda: program.waits(*arguments),
     )
+
+
+def _replicas(subject: Subject, part: Any) -> Sequence[Replica]:
+    """Returns the replicas of the set that a part of it is about; none for a topology."""
+    return [subject.set.replicas[part]] if subject.set is not None and part != "rest" else ()

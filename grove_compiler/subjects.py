@@ -141,7 +141,7 @@ def read_subjects(inputs: Inputs, program: Program) -> Reading:
     by_topology = {id(topology): entry for topology, entry in topologies if entry is not None}
     used = {id(expanded.topology) for expanded, _, _ in sets}
     in_use = [(topology, entry) for topology, entry in topologies if not topology.is_declared and id(topology) in used]
-    judge_topologies(in_use, scope, inputs.settings, program)
+    validate_topologies(in_use, scope, inputs.settings, program)
     for subject in subjects:
         subject.scope |= scope
         subject.is_update = subject.scope["old"] is not None
@@ -194,7 +194,7 @@ def validate(subject: Subject, program: Program, settings: Settings) -> list[Dia
     return findings
 
 
-def judge_topologies(topologies: Known, scope: dict[str, Any], settings: Settings, program: Program) -> None:
+def validate_topologies(topologies: Known, scope: dict[str, Any], settings: Settings, program: Program) -> None:
     """Validates topologies, and adds the findings to each; a set that refers to an invalid one is held."""
     for topology, entry in topologies:
         findings = entry.findings if entry else []

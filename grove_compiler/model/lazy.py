@@ -55,7 +55,7 @@ def remembered(function: Callable[[Owner], T]) -> Callable[[Owner], T]:
 
 
 def is_draft(instance: Any, owner: Any) -> bool:
-    """Tells whether an instance is only made to be copied by `explain`, which tracks reads; `owner` is the object that it is a part of.
+    """Tells whether an instance is only created to be copied by `explain`, which tracks reads; `owner` is the object that it is a part of.
 
     Some fields are computed eagerly, which is faster than lazily (5 % of a compilation). A draft leaves them to its copy: otherwise
     whatever creates it would seem to depend on everything that they read.
@@ -63,27 +63,27 @@ def is_draft(instance: Any, owner: Any) -> bool:
     return FOLLOWER in owner.__dict__ and FOLLOWER not in instance.__dict__
 
 
-class MadeOnDemand(Sequence[T]):
-    """Is a sequence of `count` items, each made by `make` from its index on first access, and cached.
+class LazySequence(Sequence[T]):
+    """Is a sequence of `count` items, each created by `create` from its index on first access, and cached.
 
-    A step for one replica of a set with thousands of them makes only that one.
+    A step for one replica of a set with thousands of them creates only that one.
     """
 
-    __slots__ = ("_all", "_count", "_made", "_make")
+    __slots__ = ("_all", "_count", "_create", "_items")
 
-    def __init__(self, count: int, make: Callable[[int], T]) -> None:
-        self._count, self._make = max(count, 0), make
-        self._made: dict[int, T] = {}
-        self._all: list[T] = []  # all items, once they are made: nearly every rule iterates over the replicas of a set
+    def __init__(self, count: int, create: Callable[[int], T]) -> None:
+        self._count, self._create = max(count, 0), create
+        self._items: dict[int, T] = {}
+        self._all: list[T] = []  # all items, once they are created: nearly every rule iterates over the replicas of a set
 
     def __len__(self) -> int:
         return self._count
 
     def __iter__(self) -> Iterator[T]:
-        if len(self._made) < self._count:
+        if len(self._items) < self._count:
             return map(self.__getitem__, range(self._count))  # twice as fast as `Sequence.__iter__`, which indexes until IndexError
         if len(self._all) < self._count:
-            self._all = [self._made[index] for index in range(self._count)]
+            self._all = [self._items[index] for index in range(self._count)]
         return iter(self._all)
 
     @overload
@@ -92,14 +92,14 @@ class MadeOnDemand(Sequence[T]):
     def __getitem__(self, index: slice) -> list[T]: ...
     def __getitem__(self, index: int | slice) -> T | list[T]:
         if isinstance(index, slice):
-            return [self[each] for each in range(self._count)[index]]
+            return [self[position] for position in range(self._count)[index]]
         if not -self._count <= index < self._count:
             raise IndexError(index)
         index %= self._count
-        item = self._made.get(index)
+        item = self._items.get(index)
         if item is None:
-            item = self._made[index] = self._make(index)
+            item = self._items[index] = self._create(index)
         return item
 
 
-__all__ = ["FOLLOWER", "MadeOnDemand", "is_draft", "lazy", "remembered"]
+__all__ = ["FOLLOWER", "LazySequence", "is_draft", "lazy", "remembered"]

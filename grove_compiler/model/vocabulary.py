@@ -50,18 +50,18 @@ from grove_compiler.model.expanded.live_object import (
     set_condition,
 )
 from grove_compiler.model.expanded.live_pods import leaving_pods, live_pods
-from grove_compiler.model.expanded.member_size import is_resized, told_group_size
+from grove_compiler.model.expanded.member_size import is_resized, advertised_group_size
 from grove_compiler.model.expanded.pod_state import (
     foreign_gates,
     is_up_to_scheduler,
     pod_condition,
-    scheduler_has_spoken,
+    scheduler_has_reported,
     stuck_containers,
     waits_in_order,
 )
 from grove_compiler.model.expanded.pods import kept_pods, pod_names, pods, scale_in_order
 from grove_compiler.model.expanded.readiness import ready_when
-from grove_compiler.model.expanded.revisions import wanted_revisions
+from grove_compiler.model.expanded.revisions import desired_revisions
 from grove_compiler.model.expanded.rolls import one_more_may_go
 from grove_compiler.model.expanded.set_update import replica_is_updating, set_update, update_order
 from grove_compiler.model.expanded.shortage import is_short, short_cliques
@@ -86,10 +86,10 @@ from grove_compiler.model.expanded.training.clique_failure import (
     gang_is_held_up,
     lost_indices,
     lost_since,
-    next_look,
+    requeue_time,
     replaced_pods,
 )
-from grove_compiler.model.expanded.training.failure_words import failure_words
+from grove_compiler.model.expanded.training.failure_description import failure_description
 from grove_compiler.model.expanded.training.job import failure_is_counted, job_outcome, restart_wait, training_job
 from grove_compiler.model.expanded.training.job_status import job_status
 from grove_compiler.model.inputs.check_run import TestedPod
@@ -220,7 +220,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         domains,
         domains_are_served,
         failure_body,
-        failure_words,
+        failure_description,
         first_start_ends,
         foreign_autoscalers,
         foreign_gates,
@@ -257,7 +257,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         name_collisions,
         names_too_long,
         names_too_long_together,
-        next_look,
+        requeue_time,
         old_clique,
         old_drift,
         old_group,
@@ -279,7 +279,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         replica_is_updating,
         priority_classes,
         scaled_gangs,
-        scheduler_has_spoken,
+        scheduler_has_reported,
         scheduler_topologies,
         scheduler_uses,
         set_condition,
@@ -290,14 +290,14 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         startup_cycles,
         stuck_containers,
         tally,
-        told_group_size,
+        advertised_group_size,
         topology_changed,
         unmet_dependencies,
         training_job,
         unresolved_sharing,
         waits_for_others,
         waits_in_order,
-        wanted_revisions,
+        desired_revisions,
         went_with_gang,
     ),
 }

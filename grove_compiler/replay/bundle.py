@@ -19,7 +19,7 @@ from grove_compiler.model.inputs.snapshot import Changes, Unknown
 from grove_compiler.record import record
 from grove_compiler.replay.decision import decision_value
 from grove_compiler.replay.memory import Memory, read_memory
-from grove_compiler.replay.plain import plain, shown
+from grove_compiler.replay.plain import plain, redacted
 from grove_compiler.replay.views import Question
 from grove_compiler.step import Context, Gone, Hold, Key, Step
 from grove_compiler.version import __version__
@@ -34,11 +34,11 @@ class BadBundle(Exception):
 
 
 @record
-class Taken:
+class RecordedStep:
     """Holds a recorded step: its key and time, the answers that it read, its caches, and its decision.
 
-    Nothing in it is copied, since objects never change. `writes` are the outcomes of carrying it out, `held` is why the key as a whole was
-    left unchanged.
+    Nothing in it is copied, since objects never change. `writes` are the outcomes of carrying it out; `held` is why the key was held, empty
+    if it was not.
     """
 
     key: Key
@@ -68,27 +68,27 @@ class Bundle:
     writes: list[Manifest] = field(default_factory=list)
 
 
-def encode(taken: Taken) -> bytes:
+def encode(step: RecordedStep) -> bytes:
     """Encodes a bundle as ASCII text, with one line for each object of the cluster."""
     table = _Table()
-    config = taken.context.document
+    config = step.context.document
     value = {
         "format": FORMAT,
-        "key": taken.key._asdict(),
-        "now": taken.now,
-        "time": timestamp(taken.now),
+        "key": step.key._asdict(),
+        "now": step.now,
+        "time": timestamp(step.now),
         "version": __version__,
-        "rules": taken.rules,
-        "settings": plain(taken.context.settings),
-        "config": None if config is None else {key: one for key, one in config.value.items() if key not in UNREAD},
-        "answers": [[*question, table.of(answer)] for question, answer in taken.answers.items()],
-        "memory": {**taken.memory.value(), "topologies": [table.position(one) for one in taken.memory.topologies]},
+        "rules": step.rules,
+        "settings": plain(step.context.settings),
+        "config": None if config is None else {key: value for key, value in config.value.items() if key not in UNREAD},
+        "answers": [[*question, table.encode(answer)] for question, answer in step.answers.items()],
+        "memory": {**step.memory.value(), "topologies": [table.position(topology) for topology in step.memory.topologies]},
         "objects": table.objects,
-        "decision": decision_value(taken.outcome),
-        "writes": list(taken.writes),
-        "held": taken.held,
+        "decision": decision_value(step.outcome),
+        "writes": list(step.writes),
+        "held": step.held,
     }
-    lines = ",\n".join(f"{json.dumps(key)}:{_lines(one) if key == 'objects' else _text(one)}" for key, one in value.items())
+    lines = ",\n".join(f"{json.dumps(key)}:{_lines(part) if key == 'objects' else _text(part)}" for key, part in value.items())
     body = "{\n" + lines
     return f'{body},\n"digest":"{sha256(body.encode()).hexdigest()}"\n}}\n'.encode()
 
@@ -116,17 +116,17 @@ def decode(data: bytes) -> Bundle:
 
 
 def _checked(data: bytes) -> Manifest:
-    body, found, rest = data.rpartition(b',\n"digest":"')
+    body, separator, rest = data.rpartition(b',\n"digest":"')
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
-        what = "it ends in the middle" if data.startswith(b'{\n"format":') and not found else f"it is no JSON ({error})"
+        what = "it ends in the middle" if data.startswith(b'{\n"format":') and not separator else f"it is no JSON ({error})"
         raise BadBundle(what) from None
     if not isinstance(value, dict) or not str(value.get("format")).startswith("grove-replay/"):
         raise BadBundle("it is no bundle: expected a file that the operator wrote")
     if value["format"] != FORMAT:
         raise BadBundle(f"it has the form {value['format']}, and this release reads {FORMAT}")
-    if not found or rest[:64].decode("ascii", "replace") != sha256(body).hexdigest():
+    if not separator or rest[:64].decode("ascii", "replace") != sha256(body).hexdigest():
         raise BadBundle("it was changed after it was written: its digest is another one")
     return value
 
@@ -141,17 +141,17 @@ class _Table:
     def position(self, manifest: Manifest) -> int:
         position = self._positions.setdefault(id(manifest), len(self.objects))
         if position == len(self.objects):
-            self.objects.append(shown(manifest))
+            self.objects.append(redacted(manifest))
         return position
 
-    def of(self, answer: Any) -> Any:
-        """Encodes an answer: a position or null, a list of positions, the names of changed objects, or why it was unknown."""
+    def encode(self, answer: Any) -> Any:
+        """Encodes an answer as a position or null, a list of positions, the names of changed objects, or the reason why it is unknown."""
         if isinstance(answer, Unknown):
             return {"unknown": str(answer)}
         if isinstance(answer, Changes):
             return {"changed": None if answer.names is None else [*answer.names]}
         if isinstance(answer, list):
-            return [self.position(one) for one in answer]
+            return [self.position(manifest) for manifest in answer]
         return None if answer is None else self.position(answer)
 
 

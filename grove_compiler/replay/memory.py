@@ -1,6 +1,6 @@
-"""Records the caches that a step found from earlier steps, and restores them for a replay.
+"""Records the caches that earlier steps left to a step, and restores them for a replay.
 
-They only save time: a step decides the same without them. But it then reads other objects, for which a record has no answers.
+Caches only save time: a step decides the same without them. But it then reads other objects, for which a recording has no answers.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from grove_compiler.model.checks.scale_target import ForeignAutoscaler
 from grove_compiler.model.expanded.availability import ReplicaState
 from grove_compiler.model.expanded.recorded_templates import Hashes
 from grove_compiler.model.expanded.reported_breach import ReportedBreach
-from grove_compiler.model.expanded.tally import KeptTally, Tally
+from grove_compiler.model.expanded.tally import CachedTally, Tally
 from grove_compiler.model.inputs.snapshot import Objects, Unknown
 from grove_compiler.record import record
 from grove_compiler.replay.plain import plain
-from grove_compiler.step import GROUP, Context, Generation, Key
+from grove_compiler.step import GROUP, Context, Key
+from grove_compiler.step_context import Generation
 
 
 @record
@@ -38,22 +39,22 @@ class Memory:
     waiting: list[str] = field(default_factory=list)
     generation: Generation | None = None
 
-    def keep_tally(self) -> None:
+    def copy_tally(self) -> None:
         """Copies the current tally, unless it was copied before."""
         if self.generation is not None and self.hashes is None:
-            kept = self.generation.tally
-            self.hashes, self.states, self.waiting = kept.hashes, [*kept.tally.states], sorted(kept.tally.waiting)
+            cached = self.generation.tally
+            self.hashes, self.states, self.waiting = cached.hashes, [*cached.tally.states], sorted(cached.tally.waiting)
 
-    def give(self, generation: Generation) -> None:
+    def restore(self, generation: Generation) -> None:
         """Restores the caches into a generation."""
         generation.findings, generation.topologies, generation.autoscalers = self.findings, self.topologies, self.autoscalers
         tally = Tally(waiting={*self.waiting})
         for state in self.states:
             tally.add(state)
-        generation.tally = KeptTally(self.hashes, {}, tally)
+        generation.tally = CachedTally(self.hashes, {}, tally)
 
     def value(self) -> Manifest:
-        """Returns it as a JSON value, without the topologies; empty where nothing is cached."""
+        """Returns it as a JSON value, without the topologies; empty if nothing is cached."""
         value: Manifest = {}
         if self.findings is not None:
             value["findings"] = plain(self.findings)
@@ -63,20 +64,20 @@ class Memory:
             value["tally"] = {
                 "hashes": plain(self.hashes),
                 "waiting": self.waiting,
-                "states": [[*plain(one).values()] for one in self.states],
+                "states": [[*plain(state).values()] for state in self.states],
             }
         return value
 
 
 def memory_before(view: Objects, key: Key, context: Context) -> Memory:
-    """Returns the caches that the next step of a key will use, without the tally, which `keep_tally` adds."""
+    """Returns the caches that the next step of a key will use, without the tally, which `copy_tally` adds."""
     if key.kind != SET_KIND:
         return Memory()
     try:
         manifest = view.get(GROUP, SET_KIND, key.namespace, key.name)
     except Unknown:
         return Memory()
-    generation = context.remembered(manifest) if manifest is not None else None
+    generation = context.cached_generation(manifest) if manifest is not None else None
     if generation is None:
         return Memory()
     return Memory(generation.findings, generation.topologies, generation.autoscalers, generation=generation)
@@ -88,9 +89,9 @@ def read_memory(value: Manifest, topologies: list[Manifest]) -> Memory:
     findings = value.get("findings")
     hashes, name = tally.get("hashes") or (None, "")
     return Memory(
-        None if findings is None else [Diagnostic(**one) for one in findings],
+        None if findings is None else [Diagnostic(**finding) for finding in findings],
         topologies,
-        [ForeignAutoscaler(**one) for one in value.get("autoscalers") or ()],
+        [ForeignAutoscaler(**autoscaler) for autoscaler in value.get("autoscalers") or ()],
         (hashes, name) if hashes is not None else None,
         [_state(*values) for values in tally.get("states") or ()],
         tally.get("waiting") or [],

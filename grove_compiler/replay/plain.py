@@ -1,4 +1,4 @@
-"""Converts the parts of steps to JSON values, without anything that a bundle must not contain."""
+"""Converts the parts of steps to JSON values, and redacts objects for bundles."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 def plain(value: Any) -> Any:
     """Converts records and named tuples to objects, and other values to JSON values."""
     if isinstance(value, dict):
-        return {key: plain(one) for key, one in value.items()}
+        return {key: plain(part) for key, part in value.items()}
     if hasattr(value, "_fields"):
         return {name: plain(getattr(value, name)) for name in value._fields}
     if isinstance(value, (list, tuple)):
-        return [plain(one) for one in value]
+        return [plain(item) for item in value]
     if is_dataclass(value):
-        return {one.name: plain(getattr(value, one.name)) for one in fields(value)}
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     return value if value is None or isinstance(value, (str, int, float)) else str(value)
 
 
-def shown(manifest: Manifest) -> Manifest:
-    """Returns an object as a bundle holds it: without values of a Secret, and without managedFields, which no step reads."""
+def redacted(manifest: Manifest) -> Manifest:
+    """Returns an object without the values of a Secret, which a bundle must not contain, and without managedFields, which no step reads."""
     metadata = manifest.get("metadata")
     if isinstance(metadata, dict) and "managedFields" in metadata:
-        manifest = {**manifest, "metadata": {key: one for key, one in metadata.items() if key != "managedFields"}}
+        manifest = {**manifest, "metadata": {key: value for key, value in metadata.items() if key != "managedFields"}}
     if manifest.get("kind") != "Secret" or manifest.get("apiVersion") != "v1":
         return manifest
     hidden: Manifest = {name: _hidden(manifest[name]) for name in ("data", "stringData") if name in manifest}
     metadata = dict(manifest.get("metadata") or {})
     annotations = metadata.get("annotations")
     if isinstance(annotations, dict) and LAST_APPLIED in annotations:
-        metadata["annotations"] = {key: one for key, one in annotations.items() if key != LAST_APPLIED}
+        metadata["annotations"] = {key: value for key, value in annotations.items() if key != LAST_APPLIED}
     return {**manifest, "metadata": metadata, **hidden}
 
 

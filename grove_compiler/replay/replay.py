@@ -9,15 +9,16 @@ from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.inputs.snapshot import Objects
 from grove_compiler.record import record
-from grove_compiler.replay.bundle import Bundle, Taken
-from grove_compiler.replay.decision import decision_value, to_the_letter
+from grove_compiler.replay.bundle import Bundle, RecordedStep
+from grove_compiler.replay.decision import decision_value, exact_text
 from grove_compiler.replay.memory import memory_before
 from grove_compiler.replay.views import Question, Recorded, Recording
 from grove_compiler.source.document import Document
 from grove_compiler.step import GROUP, Context, Gone, Hold, Key, Step, step
 
 Outcome = Step | Gone | Hold
-Take = Callable[[Objects, Key, float, Context], Outcome]
+StepFunction = Callable[[Objects, Key, float, Context], Outcome]
+"""The signature of `step`."""
 
 
 @record
@@ -29,13 +30,13 @@ class Replayed:
     is_equal: bool
 
 
-def take_and_keep(view: Objects, key: Key, now: float, context: Context, take: Take = step) -> tuple[Outcome, Taken]:
-    """Takes a step with `take`, and records it; returns its outcome, and the recording."""
+def record_step(view: Objects, key: Key, now: float, context: Context, run: StepFunction = step) -> tuple[Outcome, RecordedStep]:
+    """Computes a step with `run`, and returns its outcome together with a recording of it."""
     memory = memory_before(view, key, context)
-    recording = Recording(view, memory.keep_tally)
-    outcome = take(recording, key, now, context)
+    recording = Recording(view, memory.copy_tally)
+    outcome = run(recording, key, now, context)
     memory.generation = None  # later changes of the cached generation are not part of this step's inputs
-    return outcome, Taken(key, now, context, context.program.name, recording.answers, memory, _as_it_is(outcome))
+    return outcome, RecordedStep(key, now, context, context.program.name, recording.answers, memory, _frozen(outcome))
 
 
 def replay(bundle: Bundle, program: Program) -> Replayed:
@@ -44,24 +45,24 @@ def replay(bundle: Bundle, program: Program) -> Replayed:
     manifest = bundle.answers.get(("get", GROUP, SET_KIND, bundle.key.namespace, bundle.key.name))
     generation = context.generation(manifest) if bundle.key.kind == SET_KIND and isinstance(manifest, dict) else None
     if generation is not None:
-        bundle.memory.give(generation)
+        bundle.memory.restore(generation)
     view = Recorded(bundle.answers)
     decision = decision_value(step(view, bundle.key, bundle.now, context))
-    return Replayed(decision, view.missing, to_the_letter(decision) == to_the_letter(bundle.decision))
+    return Replayed(decision, view.missing, exact_text(decision) == exact_text(bundle.decision))
 
 
-def _as_it_is(outcome: Outcome) -> Outcome:
-    """Returns a copy of the outcome with its own lists, since callers append to them, and without closures that keep the model alive."""
+def _frozen(outcome: Outcome) -> Outcome:
+    """Returns a copy with lists of its own, since callers append to theirs, and without `waits`, whose closure keeps the model alive."""
     if not isinstance(outcome, Step):
         return outcome
     return Step(
         outcome.graph,
-        [*outcome.conditions],
-        [*outcome.statuses],
-        [*outcome.events],
-        [*outcome.deletions],
-        outcome.look_again,
-        outcome.findings,
-        outcome.generation_hash,
-        outcome.replicas,
+        conditions=[*outcome.conditions],
+        statuses=[*outcome.statuses],
+        events=[*outcome.events],
+        deletions=[*outcome.deletions],
+        requeue_at=outcome.requeue_at,
+        findings=outcome.findings,
+        generation_hash=outcome.generation_hash,
+        replicas=outcome.replicas,
     )

@@ -27,31 +27,31 @@ class Recording:
 
     def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
         """See `Objects.get`."""
-        asked = group, kind, namespace, name
-        found: Manifest | None = self._noted(("get", *asked), lambda: self.view.get(*asked))
-        return found
+        arguments = group, kind, namespace, name
+        manifest: Manifest | None = self._recorded(("get", *arguments), lambda: self.view.get(*arguments))
+        return manifest
 
     def by_owner(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
         """See `Objects.by_owner`."""
-        found: list[Manifest] = self._noted(("by_owner", group, kind, *owner), lambda: self.view.by_owner(group, kind, owner))
-        return found
+        manifests: list[Manifest] = self._recorded(("by_owner", group, kind, *owner), lambda: self.view.by_owner(group, kind, owner))
+        return manifests
 
     def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
         """See `Objects.by_label`."""
-        asked = group, kind, key, value, namespace
-        found: list[Manifest] = self._noted(("by_label", *asked), lambda: self.view.by_label(*asked))
-        return found
+        arguments = group, kind, key, value, namespace
+        manifests: list[Manifest] = self._recorded(("by_label", *arguments), lambda: self.view.by_label(*arguments))
+        return manifests
 
     def changes(self, group: str, kind: str, key: str, value: str, namespace: str, since: object = None) -> Changes | None:
         """See `Objects.changes`."""
         self.before_changes()
-        asked = group, kind, key, value, namespace
-        changes: Changes | None = self._noted(("changes", *asked), lambda: self.view.changes(*asked, since))
+        arguments = group, kind, key, value, namespace
+        changes: Changes | None = self._recorded(("changes", *arguments), lambda: self.view.changes(*arguments, since))
         return changes
 
-    def _noted(self, question: Question, ask: Callable[[], Any]) -> Any:
+    def _recorded(self, question: Question, read: Callable[[], Any]) -> Any:
         try:
-            answer = ask()
+            answer = read()
         except Unknown as unknown:
             self.answers[question] = unknown
             raise
@@ -68,8 +68,8 @@ class Recorded:
 
     def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
         """See `Objects.get`."""
-        found: Manifest | None = self._answer("get", group, kind, namespace, name)
-        return found
+        manifest: Manifest | None = self._answer("get", group, kind, namespace, name)
+        return manifest
 
     def by_owner(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
         """See `Objects.by_owner`."""
@@ -103,5 +103,5 @@ def in_words(question: Question) -> str:
     if method == "get":
         return f"{of} {'/'.join(filter(None, rest))}"
     key, value, namespace = rest
-    asked = f"{of} with {key}={value}" if key else f"every {of}"
-    return ("changes among " if method == "changes" else "") + asked + (f" in {namespace}" if namespace else "")
+    selected = f"{of} with {key}={value}" if key else f"every {of}"
+    return ("changes among " if method == "changes" else "") + selected + (f" in {namespace}" if namespace else "")

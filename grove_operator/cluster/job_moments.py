@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from applier.ref import Manifest
 from grove_compiler.kube.timestamp import time
-from grove_compiler.model.expanded.training.failure_words import failure_words
+from grove_compiler.model.expanded.training.failure_description import failure_description
 from grove_compiler.record import record
 from grove_operator.cluster.facts import deadline
 from grove_operator.cluster.job_query import RecordedJob
@@ -54,7 +54,7 @@ def _of_status(set: Manifest) -> Iterator[Moment | None]:
 def _end(attempt: Manifest) -> str:
     cause = str(attempt.get("cause"))
     if attempt.get("podClique"):
-        words = failure_words(str(attempt["podClique"]), attempt)
+        words = failure_description(str(attempt["podClique"]), attempt)
         cost = "" if attempt.get("counted") is None else "; it costs a restart" if attempt["counted"] else "; it costs no restart"
         last = str(attempt.get("message") or "").strip().rpartition("\n")[2]
         return f"{words}{f': {last}' if last and cause == 'PodFailed' else ''}{cost}"

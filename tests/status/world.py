@@ -96,7 +96,7 @@ def told(objects: list[Manifest], keys: list[Key], shared: Context) -> Manifest:
             }
             statuses[f"{write.of.kind.kind} {write.of.ref.name}"] = status
     events = [f"{one.of.kind} {one.of.name} {one.type} {one.reason}: {one.message}" for each in made for one in each.events]
-    again = [each.look_again - NOW for each in made if each.look_again is not None]
+    again = [each.requeue_at - NOW for each in made if each.requeue_at is not None]
     return {"statuses": statuses, "events": events, "again": min(again, default=None)}
 
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from grove_compiler import step as step_module
+from grove_compiler import step_context
 from grove_compiler.compile import Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import ObjectList, Objects, Unknown
 from grove_compiler.source.document import Document
 from grove_compiler.step import Context, Gone, Hold, Key, Step, step
-from grove_compiler.subjects import judge_topologies
+from grove_compiler.subjects import validate_topologies
 from tests.features.compiling import program_with, shipped_program
 from tests.model.sets import clique, pcs
 
@@ -115,23 +115,23 @@ def test_a_topology_that_cannot_be_read_holds_itself_and_the_sets_that_are_place
     assert reasons(found)["placed"] == "it needs the ClusterTopology 'lab', which has errors"
 
 
-def test_topologies_are_judged_once_and_again_when_one_changes(monkeypatch: pytest.MonkeyPatch) -> None:
-    judged: list[str] = []
+def test_topologies_are_validated_once_and_again_when_one_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
 
-    def judge(*given: Any) -> None:
-        judged.append("judged")
-        judge_topologies(*given)
+    def counted(*given: Any) -> None:
+        calls.append("validated")
+        validate_topologies(*given)
 
-    monkeypatch.setattr(step_module, "judge_topologies", judge)
+    monkeypatch.setattr(step_context, "validate_topologies", counted)
     shared = context(config=TAS)
     objects = stored([TOPOLOGY, placed("placed")])
     outcomes(objects, shared)
     outcomes(objects, shared)
-    assert judged == ["judged"]
+    assert calls == ["validated"]
     twice = copy.deepcopy(TOPOLOGY)
     twice["spec"]["levels"][1]["domain"] = "zone"
     assert reasons(outcomes(stored([twice, placed("placed")]), shared)).keys() == {"lab", "placed"}
-    assert judged == ["judged", "judged"]
+    assert calls == ["validated", "validated"]
 
 
 def test_a_topology_that_is_good_again_frees_them() -> None:

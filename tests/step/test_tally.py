@@ -66,7 +66,7 @@ def said(outcome: Step) -> dict[str, Any]:
     """All of a step, to be compared."""
     nodes = [(one.id, repr(one.object)) for one in outcome.graph.nodes]
     results = [*outcome.statuses, *outcome.conditions, *outcome.events, *outcome.deletions]
-    return {"nodes": nodes, "results": sorted(map(repr, results)), "again": outcome.look_again}
+    return {"nodes": nodes, "results": sorted(map(repr, results)), "again": outcome.requeue_at}
 
 
 def the_set(replicas: int = 3, image: str = "busybox", **more: Any) -> Manifest:

@@ -1,6 +1,6 @@
-"""Tells which replicas of a set are available and which are up to date, from the status of their PodCliques and groups (shipped §7.9).
+"""Computes which replicas of a set are available and up to date, from the status of their PodCliques and groups (shipped §7.9).
 
-It reads no pods. `tally.py` adds up all replicas of a set.
+It reads no pods. `tally.py` sums up all replicas of a set.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ Find = Callable[[str, str], Manifest | None]
 class ReplicaState:
     """The state of a replica, summed up from the status of its standalone PodCliques and scaling groups.
 
-    It `is_available` when each of them has at least `minAvailable`, and `is_updated` when it has so with the newest templates alone, which
-    `updated_cliques` and `updated_groups` of them have. It `is_outdated` when one of them has the templates of an earlier generation, and
-    `is_breached` when one has the condition MinAvailableBreached. The `breach` is the oldest that one reports which once had its pods. It
-    `is_finished` when no update has anything left to do in it: it is updated, or would be if nobody had scaled a part of it in.
+    It `is_available` if each of them has at least `minAvailable`, and `is_updated` if all of that has the newest templates, which
+    `updated_cliques` and `updated_groups` of them have. It `is_outdated` if one of them has the templates of an earlier generation, and
+    `is_breached` if one has the condition MinAvailableBreached. `breach` is the oldest breach of a part that was complete before. It
+    `is_finished` if an update has nothing left to do in it: it is updated, or would be if no part of it were scaled in.
     """
 
     index: int
@@ -52,31 +52,31 @@ def replica_state(set: ExpandedSet, index: int, find: Find) -> ReplicaState:
     cliques, groups = parts_of_replica(set, index, find)
     parts = [*cliques, *groups]
     templates: list[CliqueTemplate | ScalingGroupTemplate] = [*set.standalone_cliques, *set.groups]
-    is_available = all(map(_clique_is_available, cliques, set.standalone_cliques)) and all(map(_group_is_available, groups, set.groups))
+    is_available = all(map(_is_available, parts, templates))
     updated_cliques = sum(map(_clique_is_updated, cliques, set.standalone_cliques, repeat(set)))
-    updated_groups = sum(status_of(one).get(HASH) == set.generation_hash for one in groups)
+    updated_groups = sum(status_of(group).get(HASH) == set.generation_hash for group in groups)
     is_updated = updated_cliques == len(cliques) and updated_groups == len(groups)
     hashes = [status.get(HASH) for status in map(status_of, parts) if "updateProgress" in status or HASH in status]
     return ReplicaState(
         index,
         is_available,
-        is_available and is_updated,
-        updated_cliques,
-        updated_groups,
-        any(hash != set.generation_hash for hash in hashes),
-        any(status_of(one).get("scheduledReplicas") for one in parts),
-        any(is_true(one, BREACHED) for one in parts),
-        first_reported_breach(cliques, groups),
-        is_updated and all(map(_has_what_is_asked_for, parts, templates)),
+        is_updated=is_available and is_updated,
+        updated_cliques=updated_cliques,
+        updated_groups=updated_groups,
+        is_outdated=any(hash != set.generation_hash for hash in hashes),
+        has_scheduled_pods=any(status_of(part).get("scheduledReplicas") for part in parts),
+        is_breached=any(is_true(part, BREACHED) for part in parts),
+        breach=first_reported_breach(cliques, groups),
+        is_finished=is_updated and all(map(_has_needed_replicas, parts, templates)),
     )
 
 
 def parts_of_replica(set: ExpandedSet, index: int, find: Find) -> tuple[list[Manifest | None], list[Manifest | None]]:
     """Returns a replica's standalone PodCliques and its scaling groups; None for one that is missing, terminating or of an older set."""
     replica = names.part_of(set.name, index)
-    cliques = [find(CLIQUE_KIND, names.part_of(replica, one.name)) for one in set.standalone_cliques]
-    groups = [find(GROUP_KIND, names.part_of(replica, one.name)) for one in set.groups]
-    return [_own(set, one) for one in cliques], [_own(set, one) for one in groups]
+    cliques = [find(CLIQUE_KIND, names.part_of(replica, template.name)) for template in set.standalone_cliques]
+    groups = [find(GROUP_KIND, names.part_of(replica, template.name)) for template in set.groups]
+    return [_own(set, clique) for clique in cliques], [_own(set, group) for group in groups]
 
 
 def _own(set: ExpandedSet, manifest: Manifest | None) -> Manifest | None:
@@ -91,37 +91,41 @@ def is_part_of(manifest: Manifest, set_name: str) -> bool:
     return bool((manifest["metadata"].get("labels") or {}).get(PART_OF) == set_name)
 
 
-def _clique_is_available(manifest: Manifest | None, template: CliqueTemplate) -> bool:
-    return manifest is not None and (status_of(manifest).get("readyReplicas") or 0) >= (template.min_available or 0)
+def _is_available(manifest: Manifest | None, template: CliqueTemplate | ScalingGroupTemplate) -> bool:
+    """Tells whether a PodClique or a scaling group has at least `minAvailable` ready pods, or available replicas."""
+    return manifest is not None and _serving(manifest, template) >= _min_available(template)
 
 
-def _group_is_available(manifest: Manifest | None, template: ScalingGroupTemplate) -> bool:
-    return manifest is not None and (status_of(manifest).get("availableReplicas") or 0) >= (template.min_available or 1)
+def _has_needed_replicas(manifest: Manifest | None, template: CliqueTemplate | ScalingGroupTemplate) -> bool:
+    """Tells whether it is available as far as it is not scaled in below `minAvailable`."""
+    return manifest is not None and _serving(manifest, template) >= _needed(manifest, template)
 
 
-def _has_what_is_asked_for(manifest: Manifest | None, template: CliqueTemplate | ScalingGroupTemplate) -> bool:
-    """Whether it reports as many as it cannot do without, as far as somebody wants so many."""
-    if manifest is None:
-        return False
-    count = "availableReplicas" if isinstance(template, ScalingGroupTemplate) else "readyReplicas"
-    return (status_of(manifest).get(count) or 0) >= _least(manifest, template)
+def _serving(manifest: Manifest, template: CliqueTemplate | ScalingGroupTemplate) -> int:
+    count: int = status_of(manifest).get("availableReplicas" if isinstance(template, ScalingGroupTemplate) else "readyReplicas") or 0
+    return count
 
 
-def _least(manifest: Manifest, template: CliqueTemplate | ScalingGroupTemplate) -> int:
-    asked = (manifest.get("spec") or {}).get("replicas")
-    if isinstance(template, ScalingGroupTemplate):  # of which its gang keeps what it needs, unless it is scaled to nothing
-        return 0 if asked == 0 else template.min_available or 1
-    return min(template.min_available or 0, asked) if isinstance(asked, int) else template.min_available or 0
+def _min_available(template: CliqueTemplate | ScalingGroupTemplate) -> int:
+    return template.min_available or (1 if isinstance(template, ScalingGroupTemplate) else 0)
+
+
+def _needed(manifest: Manifest, template: CliqueTemplate | ScalingGroupTemplate) -> int:
+    """Returns `minAvailable`, or the live `spec.replicas` if that is lower. A scaling group above zero never falls below `minAvailable`."""
+    replicas, needed = (manifest.get("spec") or {}).get("replicas"), _min_available(template)
+    if isinstance(template, ScalingGroupTemplate):
+        return 0 if replicas == 0 else needed
+    return min(needed, replicas) if isinstance(replicas, int) else needed
 
 
 def _clique_is_updated(manifest: Manifest | None, template: CliqueTemplate, set: ExpandedSet) -> bool:
     """Tells whether a PodClique is updated (shipped §7.5): by its label, its status, and enough updated and ready pods, if it has any."""
     if manifest is None:
         return False
-    status, least, expected = status_of(manifest), _least(manifest, template), set.template_hashes[0][template.index]
+    status, expected = status_of(manifest), set.template_hashes[0][template.index]
     return (
         (manifest["metadata"].get("labels") or {}).get(POD_HASH_LABEL) == expected
         and status.get("currentPodTemplateHash") == expected
         and status.get(HASH) == set.generation_hash
-        and min(status.get("updatedReplicas") or 0, status.get("readyReplicas") or 0) >= least
+        and min(status.get("updatedReplicas") or 0, status.get("readyReplicas") or 0) >= _needed(manifest, template)
     )

@@ -1,7 +1,7 @@
-"""Finds failing preflight checks of a clique's pods: which, since when, and when the next try is due (ADR-026; LWS KEP-820).
+"""Finds the failing preflight checks of a clique's pods: which, since when, and when to retry (ADR-026; LWS KEP-820).
 
-The number of tries is stored nowhere. The PodClique's condition tells for how long checks have been failing, and the next try is due after
-as long again, so that pauses double.
+The number of attempts is stored nowhere. The PodClique's condition tells for how long checks have been failing, and the next attempt
+follows after as long again, so that pauses double.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FAILING = "PreflightFailing"
 
 
 def check_back_off(elapsed: float) -> float:
-    """Decides for how many seconds the next try waits, given for how many seconds checks have been failing."""
+    """Decides how many seconds to wait before the next attempt, given for how many seconds checks have been failing."""
     raise NotImplementedError
 
 
@@ -56,7 +56,7 @@ def failed_checks(clique: Clique) -> list[FailedCheck]:
 
 
 def failing_since(clique: Clique) -> float | None:
-    """Returns since when checks of a clique fail, from its condition; none while they do not."""
+    """Returns since when checks of a clique have been failing, from its condition; none while they do not."""
     return time(condition_since(clique, FAILING) or None) if is_true_in(old_status(clique), FAILING) else None
 
 

@@ -36,26 +36,26 @@ def shared_claim_name(owner: str, index: int | None, template: str) -> str:
 def claims(owner: ExpandedSet | ScalingGroup | Clique) -> list[Claim]:
     """Returns the shared claims that a set, scaling group or clique owns. Filters do not matter here: they only select the users.
 
-    A reference to a missing template makes no claim, and a rule reports it; claims that were made from one before are kept.
+    A reference to a missing template yields no claim, and a rule reports it; claims that were created from it before are retained.
     """
     if isinstance(owner, ExpandedSet):
         set, refs, count = owner, owner.resource_sharing, owner.replica_count
     else:
         set, refs, count = owner.set, owner.template.resource_sharing, owner.replicas
-    made: list[Claim] = []
+    result: list[Claim] = []
     for ref in refs:
         template = _claim_spec(set, ref)
         indices: Sequence[int | None] = [None] if ref.scope == ALL_REPLICAS else _indices(owner, count)
         for index in indices:
             name = _name(set, owner.ref.name, index, ref)
-            spec = _made_spec(set, name) if template is None else template
+            spec = _live_spec(set, name) if template is None else template
             if spec is not None:
-                made.append(Claim(name, owner.ref, index, spec))
-    return made
+                result.append(Claim(name, owner.ref, index, spec))
+    return result
 
 
 def _indices(owner: ExpandedSet | ScalingGroup | Clique, count: int) -> Sequence[int]:
-    """The indices of an owner's replicas. Of too many pods those go first that are not ready, so that what stays may be beyond `count`."""
+    """Returns the indices of an owner's replicas. Scale-in deletes unready pods first, so an index of a clique may be beyond `count`."""
     if isinstance(owner, Clique) and not owner.set.is_training:
         return [pod.index for pod in pods(owner)]
     return range(count)
@@ -117,7 +117,7 @@ def _claim_spec(set: ExpandedSet, ref: SharingRef) -> Manifest | None:
     return spec_in_version((template.get("spec") or {}).get("spec") or {}, set.settings.resource_api) if template else None
 
 
-def _made_spec(set: ExpandedSet, name: str) -> Manifest | None:
+def _live_spec(set: ExpandedSet, name: str) -> Manifest | None:
     """Returns the spec of an existing claim, whose template may be gone; pods still use it, and a claim's spec is immutable."""
     live = set.snapshot.live(ObjectRef(CLAIM_API_VERSION, "ResourceClaim", set.namespace, name)) if set.snapshot else None
     return live.get("spec") if live is not None else None

@@ -26,7 +26,7 @@ class CliqueRoll:
 
     @lazy
     def is_active(self) -> bool:
-        """Whether this clique's replica is the one being updated, and pods are replaced one after the other."""
+        """Whether this clique's replica is the one being updated, by a rolling update."""
         return self.clique.set.is_rolled and self.clique.member is None and replica_is_updating(self.clique.replica)
 
     @lazy
@@ -45,7 +45,7 @@ class CliqueRoll:
 
     @lazy
     def is_over(self) -> bool:
-        """Whether we have nothing left to replace; always true where people replace pods by hand (`OnDelete`)."""
+        """Whether nothing is left to replace; always true for `OnDelete`, where pods are replaced by hand."""
         if not self.is_active:
             return not self.clique.set.is_rolled or bool(self.old.get("updateEndedAt")) or not self.old
         return not self._is_behind and self._roll.serving >= self._roll.needed
@@ -67,7 +67,7 @@ class CliqueRoll:
 
     @lazy
     def selection(self) -> Selection:
-        """The ready pods selected for replacement, with the next one if it may go now."""
+        """The ready pods selected for replacement, with the next one if it may be replaced now."""
         if not self.is_active:
             return Selection()
         old = Selection() if self.starts else selected(self.old.get("readyPodsSelectedToUpdate") or {})
@@ -86,22 +86,22 @@ class CliqueRoll:
         return unready + (chosen if chosen and self.clique.set.decisions.of(one_more_may_go)(self._roll) else [])
 
     @lazy
-    def _kept(self) -> list[LivePod]:
+    def _remaining(self) -> list[LivePod]:
         """The pods that remain after scaling in; those that it removes take no part in the update."""
         names = {pod.name for pod in pods(self.clique) if pod.existing}
         return [pod for pod in live_pods(self.clique) if pod.name in names]
 
     @lazy
     def _outdated(self) -> list[LivePod]:
-        return [pod for pod in self._kept if not pod.has_current_template]
+        return [pod for pod in self._remaining if not pod.has_current_template]
 
     @lazy
     def _roll(self) -> Roll:
-        ready = [pod for pod in self._kept if pod.is_ready]
-        behind = [pod.name for pod in ready if not pod.has_current_template]
+        ready = [pod for pod in self._remaining if pod.is_ready]
+        outdated = [pod.name for pod in ready if not pod.has_current_template]
         # A terminating pod still takes its room: a pod that is unschedulable now may fit once it is gone.
-        unplaced = 0 if leaving_pods(self.clique) else sum(pod.is_unschedulable for pod in self._kept)
-        return Roll(self.clique.replicas, len(ready), unplaced, self.clique.min_available, behind)
+        unplaced = 0 if leaving_pods(self.clique) else sum(pod.is_unschedulable for pod in self._remaining)
+        return Roll(self.clique.replicas, len(ready), unplaced, self.clique.min_available, outdated)
 
 
 @remembered

@@ -64,7 +64,7 @@ def domains(replica: Replica) -> list[ComputeDomain]:
     for gang in gangs(replica) if replica.set.mnnvl.is_mentioned else ():
         for clique in gang.cliques:
             membership = clique.membership
-            if membership is not None and clique.is_wanted:
+            if membership is not None and clique.is_desired:
                 name = replica.set.decisions.of(domain_name)(membership, _owner_name(clique, membership))
                 if name not in by_name:
                     by_name[name] = _domain(name, clique, membership, gang)

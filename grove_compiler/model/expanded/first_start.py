@@ -10,7 +10,7 @@ from grove_compiler.kube.timestamp import time
 from grove_compiler.model.expanded.attempts.attempt import attempt_pods
 from grove_compiler.model.expanded.live_object import old_status
 from grove_compiler.model.expanded.live_pods import LivePod
-from grove_compiler.model.expanded.pod_state import pod_condition, scheduler_has_spoken
+from grove_compiler.model.expanded.pod_state import pod_condition, scheduler_has_reported
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.inputs.configuration import DEFAULT_SCHEDULER
 from grove_compiler.model.lazy import remembered
@@ -44,7 +44,7 @@ def _ends(pod: LivePod) -> float | None:
         since, patience = pod_condition(pod, "PodScheduled").get("lastTransitionTime"), STARTING_SECONDS
     else:
         is_default = pod.manifest["spec"].get("schedulerName", DEFAULT_SCHEDULER) == DEFAULT_SCHEDULER
-        since = None if scheduler_has_spoken(pod) else pod.created
+        since = None if scheduler_has_reported(pod) else pod.created
         patience = QUEUED_SECONDS if is_default else OTHERS_QUEUED_SECONDS
     began = time(since or None)
     return None if began is None else began + patience

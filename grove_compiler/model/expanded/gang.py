@@ -84,7 +84,7 @@ class Gang:
 
     @lazy
     def topology_name(self) -> str | None:
-        """The topology whose labels the gang's constraints name; none when it has no constraint that means anything."""
+        """The topology whose labels the gang's constraints use; none if no constraint has an effect."""
         topology = self.set.topology
         if topology is None:
             return None
@@ -93,7 +93,7 @@ class Gang:
 
     @lazy
     def kai_topology(self) -> str | None:
-        """The name of the KAI Topology for that topology, which may be another one if others made it."""
+        """The name of the KAI Topology for that topology, which differs from its own if others created it."""
         topology = self.set.topology
         return topology.kai_name if topology is not None and self.topology_name else None
 
@@ -102,12 +102,12 @@ class Gang:
 
     @lazy
     def awake_groups(self) -> list[PodGroup]:
-        """The groups of which pods are wanted. A scheduler that was told to wait for the others evicts the rest (grove #676)."""
+        """The groups that are not scaled to zero: a scheduler that waits for pods of an idle one would evict the others (grove #676)."""
         return [group for group in self.groups if not group.clique.is_idle] or self.groups
 
     @lazy
     def awake_constraint_groups(self) -> list[ConstraintGroup]:
-        """The constraint groups, without pod groups of which nobody wants pods."""
+        """The constraint groups, without idle pod groups."""
         awake = {group.name for group in self.awake_groups}
         parts = [(part, [name for name in part.pod_group_names if name in awake]) for part in self.constraint_groups]
         return [ConstraintGroup(part.name, names, part.constraint) for part, names in parts if names]
@@ -129,17 +129,17 @@ class Gang:
 
     @lazy
     def has_all_pods(self) -> bool:
-        """Whether all its cliques, except those of a group that is scaled to nothing, have all their pods with the gang's label."""
+        """Whether all its cliques, except those of a group that is scaled to zero, have all their pods with the gang's label."""
         return all(
             self.set.snapshot.live(clique.ref) is not None
             and sum(pod.labels.get(GANG_LABEL) == self.name for pod in attempt_pods(clique)) >= clique.replicas
             for clique in self.cliques
-            if clique.is_wanted
+            if clique.is_desired
         )
 
     @lazy
-    def is_let_go(self) -> bool:
-        """Whether any of its pods has lost its scheduling gate, for which all pods must have existed."""
+    def has_ungated_pods(self) -> bool:
+        """Whether the scheduling gate of any pod was removed, which means that all pods have existed."""
         return any(not pod.is_gated for clique in self.cliques for pod in attempt_pods(clique))
 
 

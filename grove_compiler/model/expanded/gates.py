@@ -29,10 +29,10 @@ def is_named_by_gang(pod: LivePod) -> bool:
 
 @remembered
 def base_gang_is_scheduled(replica: Replica) -> bool:
-    """Tells whether the base gang exists and each of its cliques has `minReplicas` scheduled pods, except those scaled to nothing.
+    """Tells whether the base gang exists and each of its cliques has `minReplicas` scheduled pods, except those scaled to zero.
 
-    A new clique reports nothing while its pods are on their way (`first_start.py`), so that pods are looked at as well: a model that takes
-    a minute to load would keep scaled gangs from the scheduler until its PodClique tells that it is late.
+    Counts the scheduled pods themselves, too: a new clique reports no status while its pods start (`first_start.py`), so a model that takes
+    a minute to load would otherwise delay the scaled gangs until its PodClique reports the delay.
     """
     snapshot, cliques = replica.set.snapshot, {group.name: group.clique for group in base_gang(replica).groups}
     gang = snapshot.live(base_gang(replica).ref)
@@ -44,14 +44,14 @@ def base_gang_is_scheduled(replica: Replica) -> bool:
         if clique is not None and clique.is_idle:
             continue
         member = snapshot.live(ObjectRef(API_VERSION, "PodClique", replica.set.namespace, name))
-        reported, seen = status_of(member).get("scheduledReplicas") or 0, _on_nodes(clique)
-        if member is None or max(reported, seen) < (group.get("minReplicas") or 0):
+        reported, observed = status_of(member).get("scheduledReplicas") or 0, _scheduled_pods(clique)
+        if member is None or max(reported, observed) < (group.get("minReplicas") or 0):
             return False
     return True
 
 
-def _on_nodes(clique: Clique | None) -> int:
-    """Returns how many live pods of a clique have a node."""
+def _scheduled_pods(clique: Clique | None) -> int:
+    """Returns how many live pods of a clique are scheduled."""
     return sum(bool(pod.node_name) and not pod.is_finished for pod in attempt_pods(clique)) if clique is not None else 0
 
 
@@ -59,7 +59,7 @@ def _on_nodes(clique: Clique | None) -> int:
 def _named_pods(clique: Clique) -> set[str]:
     """Returns the names of the pods that the clique's gang refers to, as a set, since every pod of the clique is looked up."""
     gang = clique.set.snapshot.live(gang_of(clique).ref)
-    references = next((one.get("podReferences") for one in _podgroups(gang or {}) if one.get("name") == clique.name), None)
+    references = next((group.get("podReferences") for group in _podgroups(gang or {}) if group.get("name") == clique.name), None)
     return {reference.get("name") or "" for reference in references or []}
 
 

@@ -26,7 +26,7 @@ class GroupRoll:
 
     @lazy
     def is_active(self) -> bool:
-        """Whether this group's replica of the set is the one being updated, and the group's replicas are replaced one after the other."""
+        """Whether this group's replica of the set is the one being updated, by a rolling update."""
         return self.group.set.is_rolled and replica_is_updating(self.group.replica)
 
     @lazy
@@ -44,7 +44,7 @@ class GroupRoll:
 
     @lazy
     def is_over(self) -> bool:
-        """Whether we have nothing left to replace; always true where people replace pods by hand (`OnDelete`)."""
+        """Whether nothing is left to replace; always true for `OnDelete`, where pods are replaced by hand."""
         if not self.is_active:
             return not self.group.set.is_rolled or bool(self.old.get("updateEndedAt")) or not self.old
         return not self._is_behind and self.roll.serving >= self.roll.needed
@@ -62,7 +62,7 @@ class GroupRoll:
 
     @lazy
     def selection(self) -> Selection:
-        """The indices of the available replicas selected for replacement, with the next one if it may go now."""
+        """The indices of the available replicas selected for replacement, with the next one if it may be replaced now."""
         if not self.is_active:
             return Selection()
         old = Selection() if self.starts else selected(self.old.get("readyReplicaIndicesSelectedToUpdate") or {})
@@ -77,9 +77,9 @@ class GroupRoll:
     def roll(self) -> Roll:
         """Its replicas as a `Roll`."""
         serving = [member for member in self.group.members if is_available(member)]
-        behind = [member.index for member in serving if is_outdated(member)]
+        outdated = [member.index for member in serving if is_outdated(member)]
         unplaced = sum(_has_no_room(member) for member in self.group.members)
-        return Roll(len(self.group.members), len(serving), unplaced, self.group.min_available, behind)
+        return Roll(len(self.group.members), len(serving), unplaced, self.group.min_available, outdated)
 
 
 @remembered
@@ -90,7 +90,7 @@ def group_roll(group: ScalingGroup) -> GroupRoll:
 
 @remembered
 def member_is_updating(member: ScalingGroupReplica) -> bool:
-    """Tells whether this replica of a scaling group is to be replaced now: it is not available, or was selected and may still go.
+    """Tells whether this replica of a scaling group is to be replaced now: it is unavailable, or selected and may still be replaced.
 
     Reads the recorded selection only: the status must name the replica before anything of it is deleted.
     """
@@ -107,8 +107,8 @@ def member_is_updating(member: ScalingGroupReplica) -> bool:
 def replaced_with_member(member: ScalingGroupReplica) -> list[LivePod]:
     """Returns the pods to delete because their scaling-group replica is replaced, those of older templates last.
 
-    All of them go, because they work together, except those that were recreated since. Outdated pods go last: as long as one is left, the
-    others are known to have to go as well, so a crash in between changes nothing.
+    All are deleted, because they work together, except those that were recreated since. Outdated pods are deleted last: as long as one is
+    left, the others are known to be due as well, so a crash in between changes nothing.
     """
     if not member_is_updating(member):
         return []

@@ -59,12 +59,13 @@ class LivePod:
 
     @lazy
     def is_ready(self) -> bool:
-        return any(one.get("type") == "Ready" and one.get("status") == "True" for one in self._conditions)
+        return any(condition.get("type") == "Ready" and condition.get("status") == "True" for condition in self._conditions)
 
     @lazy
     def is_unschedulable(self) -> bool:
         """Whether its scheduler has found no node for it."""
-        return any(one.get("type") == "PodScheduled" and one.get("reason") == "Unschedulable" for one in self._conditions)
+        conditions = self._conditions
+        return any(condition.get("type") == "PodScheduled" and condition.get("reason") == "Unschedulable" for condition in conditions)
 
     @lazy
     def template_hash(self) -> str:

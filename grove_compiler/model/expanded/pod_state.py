@@ -44,7 +44,7 @@ def is_up_to_scheduler(pod: LivePod) -> bool:
     return not pod.node_name and not pod.is_finished and not pod.is_gated and not foreign_gates(pod)
 
 
-def scheduler_has_spoken(pod: LivePod) -> bool:
+def scheduler_has_reported(pod: LivePod) -> bool:
     """Tells whether a scheduler has reported on a pod since its last gate was removed; `SchedulingGated` is from before."""
     reason: str = pod_condition(pod, "PodScheduled").get("reason", "SchedulingGated")
     return reason != "SchedulingGated"

@@ -1,4 +1,4 @@
-"""Computes the pods of a clique: their indices and names, and which go when there are too many (shipped semantics §3.10, §7.7)."""
+"""Computes the pods of a clique: their indices and names, and which are deleted on scale-in (shipped semantics §3.10, §7.7)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Pod:
 
 
 def scale_in_order(pod: LivePod) -> list[int]:
-    """Decides which pods go when there are too many: those with the lowest lists of values, compared element by element."""
+    """Decides which pods are deleted on scale-in: those with the lowest lists of values, compared element by element."""
     raise NotImplementedError
 
 
@@ -46,15 +46,15 @@ def pods(clique: Clique) -> list[Pod]:
     """
     holders = _holders(clique) if clique.set.snapshot else {}
     if clique.set.is_training:
-        return _given(clique, holders, clique_attempt(clique).wanted)
+        return _existing_and_new(clique, holders, clique_attempt(clique).to_create)
     missing = clique.replicas - len(holders)
     if missing < 0:
         for pod in sorted(holders.values(), key=clique.set.decisions.of(scale_in_order))[:-missing]:
             del holders[pod.index]
-    return _given(clique, holders, _free_indices(holders, missing))
+    return _existing_and_new(clique, holders, _free_indices(holders, missing))
 
 
-def _given(clique: Clique, holders: dict[int, LivePod], free: list[int]) -> list[Pod]:
+def _existing_and_new(clique: Clique, holders: dict[int, LivePod], free: list[int]) -> list[Pod]:
     """Returns the existing pods, and new ones for the `free` indices, by index."""
     new_names: set[str] = set()
     indices = sorted([*holders, *free])

@@ -46,11 +46,11 @@ class Revision:
         return None if entry is None else entry.get("template") or {}
 
     def replicas(self, name: str) -> int | None:
-        """Returns how many pods a clique was declared with; none for one that was not there, and in a revision that does not say."""
+        """Returns the declared number of pods of a clique; none if the revision does not record the clique, or its number."""
         return (self._by_name.get(name) or {}).get("replicas")
 
     def has_template(self, clique: CliqueTemplate, priority_class: str) -> bool:
-        """Tells whether the recorded pod template of a clique means the same as the declared one, however either is spelt."""
+        """Tells whether the recorded pod template of a clique means the same as the declared one, however they are written."""
         recorded = self.template(clique.name)
         if recorded is None:
             return False

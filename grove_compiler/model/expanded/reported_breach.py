@@ -1,4 +1,4 @@
-"""Reads which PodCliques and scaling groups say that they are short of pods which they cannot do without, and since when (shipped §7.6)."""
+"""Reads the condition MinAvailableBreached of PodCliques and scaling groups: which are breached, and since when (shipped §7.6)."""
 
 from __future__ import annotations
 
@@ -12,37 +12,38 @@ from grove_compiler.record import record
 BREACHED = "MinAvailableBreached"
 SCHEDULED = "PodCliqueScheduled"
 STARTING_SECONDS = 5.0
-"""A condition that changed later than this after its object was made tells of something that was different before (shipped §7.6)."""
+"""A condition whose last transition is later than this after the object's creation had another status before (shipped §7.6)."""
 
 
 @record
 class ReportedBreach:
-    """An object that says that it is short of pods: its `name`, `since` when (seconds since the epoch), whether it ever said otherwise."""
+    """A breached PodClique or scaling group: its `name`, `since` when in seconds since the epoch, and whether it was unbreached before."""
 
     since: float
     name: str
     was_whole: bool
 
 
-def reported_breaches(manifests: Iterable[Manifest | None], sign: str) -> Iterator[ReportedBreach]:
-    """Yields what objects report that are short of pods. Those that never had them, by their condition `sign`, are left out.
+def reported_breaches(manifests: Iterable[Manifest | None], evidence: str) -> Iterator[ReportedBreach]:
+    """Yields the breaches of objects, without those that never had enough pods, by the history of their condition `evidence`.
 
-    So are those that somebody has scaled in too far: a restart would bring no pod of theirs, and take those of all others (grove #676).
+    Objects that are scaled in below what their gang needs are left out too: a restart would give them no pods, and would delete those of
+    all others (grove #676).
     """
     for manifest in manifests:
         breach = condition_of(manifest, BREACHED)
         since = time(breach.get("lastTransitionTime")) if breach.get("status") == "True" else None
         if manifest is None or since is None or _is_scaled_in(manifest):
             continue
-        was_whole, had_pods = _has_changed(manifest, breach), condition_of(manifest, sign)
-        if was_whole or (sign != BREACHED and (had_pods.get("status") == "True" or _has_changed(manifest, had_pods))):
+        was_whole, had_pods = _has_changed(manifest, breach), condition_of(manifest, evidence)
+        if was_whole or (evidence != BREACHED and (had_pods.get("status") == "True" or _has_changed(manifest, had_pods))):
             yield ReportedBreach(since, manifest["metadata"]["name"], was_whole)
 
 
 def first_reported_breach(cliques: Sequence[Manifest | None], groups: Iterable[Manifest | None]) -> ReportedBreach | None:
-    """Returns the first breach that is reported of a replica's standalone PodCliques and scaling groups; none where it lacks a PodClique.
+    """Returns the oldest breach of a replica's standalone PodCliques and scaling groups.
 
-    The step of such a replica makes what it lacks.
+    Returns none while a PodClique is missing: the replica's own step creates it.
     """
     if None in cliques:
         return None
@@ -50,18 +51,18 @@ def first_reported_breach(cliques: Sequence[Manifest | None], groups: Iterable[M
 
 
 def earliest(breaches: Iterable[ReportedBreach]) -> ReportedBreach | None:
-    """Returns the breach that is reported for the longest time, if there is any."""
-    return min(breaches, key=lambda one: (one.since, one.name), default=None)
+    """Returns the oldest breach; none without any."""
+    return min(breaches, key=lambda breach: (breach.since, breach.name), default=None)
 
 
 def _is_scaled_in(manifest: Manifest) -> bool:
-    """Whether a PodClique was given fewer pods than its gang needs, or a scaling group, of which the gang keeps what it needs, none."""
+    """Tells whether a PodClique is scaled below its `minAvailable`, or a scaling group, which keeps `minAvailable` above that, to zero."""
     spec = manifest.get("spec") or {}
-    least = spec.get("minAvailable") or 0 if manifest.get("kind") == "PodClique" else 1
-    return isinstance(spec.get("replicas"), int) and bool(spec["replicas"] < least)
+    needed = spec.get("minAvailable") or 0 if manifest.get("kind") == "PodClique" else 1
+    return isinstance(spec.get("replicas"), int) and bool(spec["replicas"] < needed)
 
 
 def _has_changed(manifest: Manifest, condition: Manifest) -> bool:
-    """Whether a condition is another than it was at first."""
-    changed, created = time(condition.get("lastTransitionTime")), time(manifest["metadata"].get("creationTimestamp"))
-    return changed is not None and (created is None or changed > created + STARTING_SECONDS)
+    """Tells whether a condition has changed its status since the object's creation."""
+    transition, created = time(condition.get("lastTransitionTime")), time(manifest["metadata"].get("creationTimestamp"))
+    return transition is not None and (created is None or transition > created + STARTING_SECONDS)

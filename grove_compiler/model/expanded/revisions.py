@@ -1,4 +1,4 @@
-"""Computes the ControllerRevisions that a set should have: the current one, those still in use, and a few spare ones."""
+"""Computes the desired ControllerRevisions of a set: the current one, those still in use, and a few spare ones."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from grove_compiler.model.names import part_of
 from grove_compiler.record import record
 
 SPARE_REVISIONS = 2
-"""How many unused revisions are kept, so that reverting an edit finds the hashes that its pods had."""
+"""How many unused revisions are retained, so that reverting an edit finds the hashes that its pods had."""
 
 
 @record
-class WantedRevision:
+class DesiredRevision:
     """A ControllerRevision that should exist. `data` is immutable, so an existing one keeps its own."""
 
     name: str
@@ -26,8 +26,8 @@ class WantedRevision:
 
 
 @remembered
-def wanted_revisions(set: ExpandedSet) -> list[WantedRevision]:
-    """Returns the revisions that a live set should have, the oldest first; empty offline.
+def desired_revisions(set: ExpandedSet) -> list[DesiredRevision]:
+    """Returns the desired revisions of a live set, the oldest first; empty offline.
 
     The current one has the highest number: when an edit is reverted, an old revision becomes the newest.
     """
@@ -36,14 +36,14 @@ def wanted_revisions(set: ExpandedSet) -> list[WantedRevision]:
     current = next((revision for revision in set.revisions if revision.generation_hash == set.generation_hash), None)
     others = [revision for revision in set.revisions if revision is not current]
     newest = max((revision.number for revision in others), default=0)
-    kept = [WantedRevision(revision.name, revision.number, revision.data) for revision in _kept(set, others)]
+    retained = [DesiredRevision(revision.name, revision.number, revision.data) for revision in _retained(set, others)]
     if current is None:
-        return [*kept, WantedRevision(part_of(set.name, set.generation_hash), newest + 1, _data(set))]
-    return [*kept, WantedRevision(current.name, max(current.number, newest + 1), current.data)]
+        return [*retained, DesiredRevision(part_of(set.name, set.generation_hash), newest + 1, _data(set))]
+    return [*retained, DesiredRevision(current.name, max(current.number, newest + 1), current.data)]
 
 
-def _kept(set: ExpandedSet, others: list[Revision]) -> list[Revision]:
-    """Returns the revisions in use, and the newest of the others. With few revisions all are kept, which saves looking at all pods."""
+def _retained(set: ExpandedSet, others: list[Revision]) -> list[Revision]:
+    """Returns the revisions in use, and the newest of the others. All of a few are retained, which saves reading all pods."""
     if len(others) <= SPARE_REVISIONS:
         return others
     # An unchanged template is in every revision; the newest one that has it is enough to recreate its pods.
@@ -59,8 +59,8 @@ def _kept(set: ExpandedSet, others: list[Revision]) -> list[Revision]:
 
 def _running_hashes(set: ExpandedSet) -> builtins.set[str]:
     kinds = ("grove.io", "PodClique"), ("", "Pod")
-    live = (one for group, kind in kinds for one in set.snapshot.labelled(group, kind, PART_OF, set.name, set.namespace))
-    return {(one["metadata"].get("labels") or {}).get(POD_HASH_LABEL) or "" for one in live}
+    live = (manifest for group, kind in kinds for manifest in set.snapshot.labelled(group, kind, PART_OF, set.name, set.namespace))
+    return {(manifest["metadata"].get("labels") or {}).get(POD_HASH_LABEL) or "" for manifest in live}
 
 
 def _data(set: ExpandedSet) -> Manifest:

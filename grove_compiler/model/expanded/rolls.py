@@ -1,11 +1,11 @@
-"""Rolls pods or replicas one after the other, without going below what is needed (shipped semantics §7.5).
+"""Rolls pods or replicas one after the other, without going below the needed number (shipped semantics §7.5).
 
-Pods of a clique and replicas of a scaling group roll the same way. What is not ready is replaced at once; what serves is selected one by
-one. The selection is written to a status before anything is deleted, so that a restarted operator continues with it.
+Pods of a clique and replicas of a scaling group roll the same way. Those that are not ready are replaced at once, serving ones are
+selected one by one. The selection is written to a status before anything is deleted, so that a restarted operator continues with it.
 
-The shipped operator counts how many it has selected and how many are ready in their place. There, a pod that becomes ready late counts for
-one that is still missing, and an edit in between resets the count, so that two are down at once (grove #697). So nothing is counted
-here: the next one goes when all that can serve do.
+The shipped operator counts the selected items and their ready successors. There, a pod that becomes ready late counts for another one that
+is still missing, and an edit in between resets the count, so that two are down at once (grove #697). So nothing is counted here: the next
+item is replaced when all that can serve do.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ from grove_compiler.record import record
 class Roll:
     """A rolling replacement of pods or replicas.
 
-    Of the `wanted` ones `serving` serve now, and `unplaced` are unschedulable. `behind` are those that serve and have an older template, in
-    the order in which they go.
+    Of the `desired` number `serving` serve now, and `unplaced` are unschedulable. `outdated` are those that serve with an older template,
+    in the order of their replacement.
     """
 
-    wanted: int
+    desired: int
     serving: int
     unplaced: int
     min_available: int
-    behind: Sequence[Any] = field(repr=False)
+    outdated: Sequence[Any] = field(repr=False)
 
     @property
     def possible(self) -> int:
         """How many can serve now. An unschedulable one may need the room of one to be replaced, which must not wait for it in turn."""
-        return self.wanted - self.unplaced
+        return self.desired - self.unplaced
 
     @property
     def needed(self) -> int:
-        """How many have to serve when all is over: what the gang cannot do without, as far as so many are wanted at all."""
-        return min(self.min_available, self.wanted)
+        """How many have to serve at the end of the update: `minAvailable`, or the desired number if that is lower."""
+        return min(self.min_available, self.desired)
 
 
 def one_more_may_go(roll: Roll) -> bool:
-    """Decides whether one of those that serve may be replaced now."""
+    """Decides whether a serving pod or replica may be replaced now."""
     raise NotImplementedError
 
 
@@ -62,6 +62,6 @@ def selected(old: Manifest) -> Selection:
 
 def next_selection(old: Selection, roll: Roll, may_go: Callable[[Roll], bool]) -> Selection:
     """Returns the selection with the next item, if the last one has been replaced and one more may go; else the same selection."""
-    if not roll.behind or old.current in roll.behind or not may_go(roll):
+    if not roll.outdated or old.current in roll.outdated or not may_go(roll):
         return old
-    return Selection(roll.behind[0], [*old.completed, *([] if old.current is None else [old.current])])
+    return Selection(roll.outdated[0], [*old.completed, *([] if old.current is None else [old.current])])

@@ -51,11 +51,11 @@ class SetUpdate:
         """The status entry of the replica being updated, as recorded if it is; none when all are up to date, and for `OnDelete`."""
         if not self.set.is_rolled or (not self.starts and self.old.get("updateEndedAt")):
             return None
-        all, behind = tally(self.set).states, tally(self.set).behind
-        recorded = [] if self.starts else [entry for entry in _unfinished(self.old) if entry.get("replicaIndex") in behind]
-        if recorded or not behind:
+        states, unfinished = tally(self.set).states, tally(self.set).unfinished
+        recorded = [] if self.starts else [entry for entry in _in_progress(self.old) if entry.get("replicaIndex") in unfinished]
+        if recorded or not unfinished:
             return recorded[0] if recorded else None
-        return {"replicaIndex": min((all[index] for index in sorted(behind)), key=self.set.decisions.of(update_order)).index}
+        return {"replicaIndex": min((states[index] for index in sorted(unfinished)), key=self.set.decisions.of(update_order)).index}
 
     def currently_updating(self, now: float) -> list[Manifest]:
         """Returns `currentlyUpdating` of the status; a replica that is chosen now starts at `now`."""
@@ -77,9 +77,9 @@ def set_update(set: ExpandedSet) -> SetUpdate:
 def replica_is_updating(replica: Replica) -> bool:
     """Tells whether this replica is the one being updated to the current generation, by the set's status."""
     status = replica.set.status
-    updating = [entry.get("replicaIndex") for entry in _unfinished(status.get("updateProgress") or {})]
+    updating = [entry.get("replicaIndex") for entry in _in_progress(status.get("updateProgress") or {})]
     return status.get("currentGenerationHash") == replica.set.generation_hash and replica.index in updating
 
 
-def _unfinished(progress: Manifest) -> list[Manifest]:
+def _in_progress(progress: Manifest) -> list[Manifest]:
     return [entry for entry in progress.get("currentlyUpdating") or [] if not entry.get("updateEndedAt")]

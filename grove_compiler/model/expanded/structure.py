@@ -16,7 +16,7 @@ from grove_compiler.graph.node import ObjectRef
 from grove_compiler.model import names
 from grove_compiler.model.expanded.context import SetInContext, scheduler_of
 from grove_compiler.model.expanded.recorded_templates import POD_HASH_LABEL
-from grove_compiler.model.lazy import MadeOnDemand, is_draft, lazy
+from grove_compiler.model.lazy import LazySequence, is_draft, lazy
 from grove_compiler.model.spec.mnnvl import Membership
 from grove_compiler.model.spec.pod_spec import GpuContainer
 from grove_compiler.model.spec.podcliqueset import API_VERSION
@@ -34,14 +34,14 @@ class ExpandedSet(SetInContext):
     """A PodCliqueSet with everything that exists for it (`set` in rules)."""
 
     @lazy
-    def _kept_tally(self) -> Any:
-        """The tally kept from earlier steps of the same generation (`keep_tally`); none where none is kept."""
+    def _cached_tally(self) -> Any:
+        """The tally of earlier steps of the same generation (`use_cached_tally`); none without one."""
         return None
 
     @lazy
     def replicas(self) -> Sequence[Replica]:
-        """The replicas, each made on demand, so that a step for one of them does not pay for all."""
-        return MadeOnDemand(self.replica_count, partial(Replica, self))
+        """The replicas, each created on demand, so that a step for one of them does not pay for all."""
+        return LazySequence(self.replica_count, partial(Replica, self))
 
 
 @record(slots=False)
@@ -118,7 +118,7 @@ class ScalingGroup:
 
     @lazy
     def base_members(self) -> list[ScalingGroupReplica]:
-        """The first `minAvailable` replicas, which are in the base gang, even while the group is scaled to nothing."""
+        """The first `minAvailable` replicas, which are in the base gang, even while the group is scaled to zero."""
         return [] if self.gang_per_replica else self._all_members[: self.min_available]
 
 
@@ -227,14 +227,14 @@ class Clique:
         return self.set.ref if self.member is None else self.member.group.ref
 
     @property
-    def is_wanted(self) -> bool:
-        """Whether it should exist: false while its scaling group is scaled to nothing, although its gang still names it."""
+    def is_desired(self) -> bool:
+        """Whether it should exist: false while its scaling group is scaled to zero, although its gang still names it."""
         return self.member is None or self.member.index < self.member.group.replicas
 
     @property
     def is_idle(self) -> bool:
-        """Whether somebody has scaled it, or its scaling group, to nothing: it has no pods then, and nobody waits for any."""
-        return not self.is_wanted or not self.replicas
+        """Whether it, or its scaling group, is scaled to zero, so that it has no pods and nothing waits for any."""
+        return not self.is_desired or not self.replicas
 
     @property
     def gpu_containers(self) -> list[GpuContainer]:

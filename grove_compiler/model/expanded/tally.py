@@ -1,7 +1,7 @@
-"""Adds up the replicas of a set, and updates the sums by what has changed, so that a change of one pod costs one replica.
+"""Tallies the replicas of a set incrementally, so that a change of one pod costs one replica.
 
-A tally is computed from scratch when it is unknown what has changed, and when anything else changes that it depends on: the set's spec,
-with which it is cached, and the hashes of its templates. So it always equals one computed from scratch.
+A tally is recomputed when it is unknown what has changed, and when its other inputs change: the set's spec, with which it is cached, and
+the hashes of its templates. So it always equals a recomputed one.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ T = TypeVar("T")
 class Tally:
     """The number of a set's replicas that are `available` and `updated`, and of their PodCliques and scaling groups that are updated.
 
-    `behind` are the replicas in which an update has something left to do, `outdated` those that were up to date with what was declared
-    before, `breached` those that report a breach, with it. `waiting` are the names of the PodCliques that say that their pods wait for
-    claim templates.
+    `unfinished` are the indices of the replicas that an update has not finished, `outdated` of those with templates of an earlier
+    generation, `breached` of those with a reported breach. `waiting` are the names of the PodCliques whose pods wait for claim templates,
+    by their conditions.
     """
 
     states: list[ReplicaState] = field(default_factory=list, repr=False)
@@ -42,27 +42,27 @@ class Tally:
     updated: int = 0
     updated_cliques: int = 0
     updated_groups: int = 0
-    behind: set[int] = field(default_factory=set)
+    unfinished: set[int] = field(default_factory=set)
     outdated: set[int] = field(default_factory=set)
     breached: dict[int, ReportedBreach] = field(default_factory=dict)
     waiting: set[str] = field(default_factory=set)
 
     def add(self, state: ReplicaState) -> None:
-        """Adds the state of the next replica, or replaces that of one that is counted already."""
+        """Adds the state of the next replica, or replaces that of an earlier one."""
         if state.index < len(self.states):
             self._count(self.states[state.index], -1)
             self.states[state.index] = state
         else:
             self.states.append(state)
         self._count(state, 1)
-        _set_membership(self.behind, state.index, not state.is_finished)
+        _set_membership(self.unfinished, state.index, not state.is_finished)
         _set_membership(self.outdated, state.index, state.is_outdated)
         self.breached.pop(state.index, None)
         if state.breach is not None:
             self.breached[state.index] = state.breach
 
-    def note_waiting(self, name: str, clique: Manifest | None) -> None:
-        """Records whether the PodClique of that name, if it exists, says that its pods wait for claim templates."""
+    def set_waiting(self, name: str, clique: Manifest | None) -> None:
+        """Records whether pods of the PodClique of that name wait for claim templates, by its condition; None if it does not exist."""
         waits = clique is not None and not is_terminating(clique) and is_true(clique, WAITS_FOR_TEMPLATES)
         _set_membership(self.waiting, name, waits)
 
@@ -78,7 +78,7 @@ def _set_membership(group: builtins.set[T], member: T, belongs: bool) -> None:
 
 
 @record
-class KeptTally:
+class CachedTally:
     """Caches the tally of a set between steps, with what it depends on besides the spec. It only saves time.
 
     `marks` tell up to which change of each kind the objects were read (`Objects.changes`).
@@ -95,9 +95,9 @@ class KeptTally:
         names = [(kind, name) for kind, changed in changes.items() if changed is not None for name in changed.names or ()]
         is_known = all(changed is not None and changed.names is not None for changed in changes.values())
         if is_known and self.hashes == set.template_hashes:
-            _bring_up_to_date(self.tally, set, names)
+            _update(self.tally, set, names)
         else:
-            self.tally = _from_scratch(set)
+            self.tally = _computed(set)
         self.hashes = set.template_hashes
         self.marks = {kind: changed.mark for kind, changed in changes.items() if changed is not None}
         return self.tally
@@ -106,24 +106,24 @@ class KeptTally:
 @remembered
 def tally(set: ExpandedSet) -> Tally:
     """Returns the tally of a set's replicas, from the statuses of their PodCliques and scaling groups."""
-    kept: KeptTally = set._kept_tally or KeptTally()
-    return kept.of(set)
+    cached: CachedTally = set._cached_tally or CachedTally()
+    return cached.of(set)
 
 
-def keep_tally(set: ExpandedSet, kept: KeptTally) -> None:
-    """Gives a set the tally kept for an earlier step of the same spec, to be updated by what has changed."""
+def use_cached_tally(set: ExpandedSet, cached: CachedTally) -> None:
+    """Makes `tally` start from the cached tally of an earlier step of the same spec."""
     # A function, since rules may call every public method of the model.
-    set._kept_tally = kept
+    set._cached_tally = cached
 
 
-def _from_scratch(set: ExpandedSet) -> Tally:
+def _computed(set: ExpandedSet) -> Tally:
     tally = Tally()
     parts = {(kind, part["metadata"]["name"]): part for kind in (CLIQUE_KIND, GROUP_KIND) for part in _labelled(set, kind)}
     for index in range(set.replica_count):
         tally.add(replica_state(set, index, lambda kind, name: parts.get((kind, name))))
     for (kind, name), manifest in parts.items():
         if kind == CLIQUE_KIND:
-            tally.note_waiting(name, manifest)
+            tally.set_waiting(name, manifest)
     return tally
 
 
@@ -131,8 +131,8 @@ def _labelled(set: ExpandedSet, kind: str) -> Iterable[Manifest]:
     return set.snapshot.labelled(GROUP, kind, PART_OF, set.name, set.namespace)
 
 
-def _bring_up_to_date(tally: Tally, set: ExpandedSet, changed: Collection[tuple[str, str]]) -> None:
-    """Recounts the replicas with a changed part. If that raises, the marks stay, so that the next step does it again."""
+def _update(tally: Tally, set: ExpandedSet, changed: Collection[tuple[str, str]]) -> None:
+    """Updates the replicas with a changed part. If that raises, the marks stay, so that the next step repeats it."""
 
     def find(kind: str, name: str) -> Manifest | None:
         return set.snapshot.get(API_VERSION, kind, set.namespace, name)
@@ -143,4 +143,4 @@ def _bring_up_to_date(tally: Tally, set: ExpandedSet, changed: Collection[tuple[
     for kind, name in changed:
         if kind == CLIQUE_KIND:
             manifest = find(kind, name)
-            tally.note_waiting(name, manifest if manifest is not None and is_part_of(manifest, set.name) else None)
+            tally.set_waiting(name, manifest if manifest is not None and is_part_of(manifest, set.name) else None)

@@ -1,8 +1,8 @@
 """Finds gangs that stay below `minAvailable`: since when, their deadline, and which pods are then deleted (shipped §7.6).
 
-Whole gangs are restarted, because their pods work together. Pods are deleted, not PodCliques: those keep what autoscalers and people have
-set on them, which the shipped operator loses. Only the ages of its pods tell that a gang was restarted: its time counts from when it became
-short of pods, or from the creation of its oldest pod, whichever is later. So no crash makes it restart twice.
+Whole gangs are restarted, because their pods work together. Pods are deleted, not PodCliques: those keep the replicas that autoscalers and
+people have set, which the shipped operator loses. A restart is recorded only in the ages of the new pods: the delay begins when the gang
+became short of pods, or with the creation of its oldest pod if that is later. So no crash causes a second restart.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Breach:
     """A replica of a set, or of a scaling group, that is short of pods; `name` is the object that has reported it the longest.
 
     Times are seconds since the epoch: `since` is when it was first reported. `delay` is the terminationDelay in seconds. `was_whole` is
-    false for one that never had all its pods, as at the start.
+    false for one that was never unbreached, as at the start.
     """
 
     index: int
@@ -60,17 +60,17 @@ class Breach:
 
     @lazy
     def deadline(self) -> float:
-        """When it is to be restarted; later each time where failing checks keep its pods from starting."""
+        """When it is to be restarted: with exponential back-off while failing checks keep its pods from starting."""
         return self.began + max(self.delay, self._pause)
 
     @lazy
     def is_restarted(self) -> bool:
-        """Whether its pods were created after its delay was over once."""
+        """Whether its pods were created after its first delay, by a restart."""
         return bool(self._ages) and min(self._ages) >= self.since + self.delay
 
     @lazy
-    def is_news(self) -> bool:
-        """Whether an event should announce the deadline; not at a slow start, nor after a restart that was announced."""
+    def is_announced(self) -> bool:
+        """Whether an event announces the deadline: not at a slow start, nor after a restart that was announced."""
         return self.was_whole and not (self._ages and min(self._ages) > self.since - STARTING_SECONDS)
 
     @lazy
@@ -91,9 +91,9 @@ class Breach:
 
 @remembered
 def replica_breaches(set: ExpandedSet) -> list[Breach]:
-    """Returns the breached replicas of a set, by deadline. One that never had all its pods does not count.
+    """Returns the breached replicas of a set, by deadline, without those that never had enough pods.
 
-    A replica that lacks a PodClique is left out: its own step creates that.
+    A replica that lacks a PodClique is left out, too: its own step creates that.
     """
     delay = _delay(set)
     if delay is None:
@@ -124,33 +124,33 @@ def _breach(cliques: Sequence[Clique], index: int, reported: ReportedBreach, del
 
 
 def comes_next(breach: Breach, set: ExpandedSet, now: float) -> bool:
-    """Tells whether this breach is the next to be restarted: no other replica is due earlier, or was just restarted."""
+    """Tells whether this replica is the next to be restarted: no other one has an earlier deadline, or was just restarted."""
     others = [other for other in replica_breaches(set) if other.index != breach.index]
-    due = [other for other in others if other.deadline <= now]
-    is_due_earlier = any((other.deadline, other.index) < (breach.deadline, breach.index) for other in due)
-    return not is_due_earlier and not any(other.is_restarted and now < other.deadline for other in others)
+    overdue = [other for other in others if other.deadline <= now]
+    has_earlier = any((other.deadline, other.index) < (breach.deadline, breach.index) for other in overdue)
+    return not has_earlier and not any(other.is_restarted and now < other.deadline for other in others)
 
 
 @remembered
 def is_restarting(group: ScalingGroup) -> bool:
-    """Tells whether its replica of the set was restarted, for want of it or of another part, and the group has not recovered since."""
+    """Tells whether its replica of the set was restarted, because of it or of another part, and the group has not recovered since."""
     delay, live, replica = _delay(group.set), live_object(group), group.replica
     if delay is None or not group.replicas or not is_true(live, BREACHED):
         return False
     if is_true(live, IN_PROGRESS):
         return True
-    found = [
+    breaches = [
         *reported_breaches(map(live_object, replica.cliques), SCHEDULED),
         *reported_breaches(map(live_object, replica.scaling_groups), BREACHED),
     ]
     pods = [pod for clique in replica.all_cliques for pod in live_pods(clique)]
-    return any(Breach(replica.index, one.name, one.since, True, delay, pods).is_restarted for one in found)
+    return any(Breach(replica.index, breach.name, breach.since, True, delay, pods).is_restarted for breach in breaches)
 
 
 def went_with_gang(part: Clique | ScalingGroup, at: float) -> bool:
-    """Tells whether the scheduled pods of a PodClique or scaling group are gone because their gang was restarted.
+    """Tells whether the scheduled pods of a PodClique or scaling group were deleted by the restart of their gang.
 
-    That restart has its own event. Pods that were scheduled after it are gone for another reason.
+    That restart has its own event. Pods that were scheduled after it are missing for another reason.
     """
     cliques = [part] if isinstance(part, Clique) else [clique for member in part.members for clique in member.cliques]
     return any(_went_with_gang(clique, at) for clique in cliques)
@@ -161,12 +161,12 @@ def _went_with_gang(clique: Clique, at: float) -> bool:
     if delay is None:
         return False
     together = [*clique.replica.cliques, *(clique.member.cliques if clique.member else ())]
-    found = [
+    breaches = [
         *reported_breaches(map(live_object, together), SCHEDULED),
         *reported_breaches(map(live_object, clique.replica.scaling_groups), BREACHED),
     ]
-    came = time(condition_since(clique, SCHEDULED) or None) or 0.0
-    return any(came <= one.since + delay <= at for one in found)
+    transition = time(condition_since(clique, SCHEDULED) or None) or 0.0
+    return any(transition <= breach.since + delay <= at for breach in breaches)
 
 
 def _delay(set: ExpandedSet) -> float | None:

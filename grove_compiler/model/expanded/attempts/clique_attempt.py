@@ -1,4 +1,4 @@
-"""Tells how the pods of a clique stand in the current attempt: which have finished, which exist, which have to be made."""
+"""Models the pods of a clique in the current attempt: which have finished, which exist, which are to be created."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class CliqueAttempt:
 
     @lazy
     def missing(self) -> list[int]:
-        """The indices without a pod that have not succeeded either. A pod that is being deleted does not hold its index."""
+        """The indices without a pod that have not succeeded. A terminating pod does not hold its index."""
         held = {pod.index for pod in attempt_pods(self.clique)}
         return [index for index in range(self.clique.replicas) if index not in held and index not in self.succeeded]
 
@@ -103,7 +103,7 @@ class CliqueAttempt:
         return starts_together and self.attempt.has_started and not self.old
 
     @lazy
-    def wanted(self) -> list[int]:
+    def to_create(self) -> list[int]:
         """The indices of pods to create now.
 
         Before all pods have run together, a missing pod was not created yet, or its loss did no harm. Later it was deleted: a new pod

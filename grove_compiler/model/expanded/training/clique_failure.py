@@ -88,8 +88,8 @@ def replaced_pods(clique: Clique, now: float) -> list[LivePod]:
     return [pod for pod in state.failed if now >= _replaced_at(clique, pod)]
 
 
-def next_look(clique: Clique, now: float) -> float | None:
-    """Returns the next time at which a clique has to be reconciled without any change; none if there is none."""
+def requeue_time(clique: Clique, now: float) -> float | None:
+    """Returns when to requeue a clique without any change, in seconds since the epoch; none for never."""
     state = clique_attempt(clique)
     if state.attempt.is_over or state.old.get("failure"):
         return None

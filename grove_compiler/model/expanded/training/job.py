@@ -16,7 +16,7 @@ from grove_compiler.model.expanded.attempts.attempt import ReplicaAttempt, has_e
 from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
 from grove_compiler.model.expanded.attempts.pod_end import INIT_CONTAINER
 from grove_compiler.model.expanded.structure import ExpandedSet
-from grove_compiler.model.expanded.training.failure_words import failure_words
+from grove_compiler.model.expanded.training.failure_description import failure_description
 from grove_compiler.model.expanded.training.replica_course import deciding_cliques, is_done, start_of
 from grove_compiler.model.lazy import lazy, remembered
 from grove_compiler.record import record
@@ -98,7 +98,7 @@ class ReplicaFailure:
     @lazy
     def words(self) -> str:
         """A short description of the failure: `pod demo-0-a-xyz, container main, exited with 1`."""
-        return failure_words(self.clique, self.report)
+        return failure_description(self.clique, self.report)
 
 
 @record(slots=False)
@@ -224,14 +224,14 @@ class Job:
         return sorted(failures, key=lambda failure: (str(failure.report.get("time") or ""), failure.index))
 
     @lazy
-    def burnt(self) -> int:
+    def counted_failures(self) -> int:
         """How many of the current failures count against the budget."""
         return sum(failure.is_counted for failure in self.failures)
 
     @lazy
     def is_exhausted(self) -> bool:
         """Whether the current failures need more restarts than the budget has left."""
-        return self.burnt > max(self.max_restarts - self.restart_count, 0)
+        return self.counted_failures > max(self.max_restarts - self.restart_count, 0)
 
     def outcome(self, now: float) -> str:
         """Returns how it has ended by `now`, by the rule `job_outcome`; empty while it has not."""

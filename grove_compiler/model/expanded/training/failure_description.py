@@ -1,4 +1,4 @@
-"""Describes the reported failure of a training workload's PodClique in a few words."""
+"""Describes the reported failure of a training workload's PodClique."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.model.expanded.attempts.pod_end import INIT_CONTAINER
 
 
-def failure_words(clique: str, report: Manifest) -> str:
+def failure_description(clique: str, report: Manifest) -> str:
     """Returns a short description of a PodClique's failure, from its `report` (the `failure` field of its status)."""
     cause, pod, message = report.get("cause"), report.get("pod") or clique, report.get("message")
     if cause == "PodFailed":
         container = f", {_named(report['container'])}," if report.get("container") else ""
         code = f" exited with {report['exitCode']}" if report.get("exitCode") is not None else " failed"
         return f"pod {pod}{container}{code}"
-    words = {
+    description = {
         "PodDeleted": f"somebody deleted pod {pod}",
         "PodDisrupted": f"the cluster took pod {pod} away",
         "PodLost": f"pod {pod} is gone without a trace",
         "MinAvailableBreached": f"PodClique {clique} has been short of pods for longer than terminationDelay",
         "PodCliqueDeleted": f"somebody deleted PodClique {clique}",
     }.get(str(cause), f"PodClique {clique} failed")
-    return f"{words} ({message})" if message else words
+    return f"{description} ({message})" if message else description
 
 
 def _named(container: str) -> str:

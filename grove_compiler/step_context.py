@@ -1,0 +1,143 @@
+"""Holds what the steps of one process share: the program, the settings, the operator's configuration, and caches.
+
+The caches only save time: a step gives the same result with empty ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import field
+from typing import Any
+
+from grove_compiler.compile import apply_order
+from grove_compiler.decoder import CONFIGURATION_KIND, Decoded, Decoder
+from grove_compiler.engine.runtime.program import Program
+from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.known_topologies import Known, decode_existing, existing_manifests, known_topologies
+from grove_compiler.model.checks.scale_target import ForeignAutoscaler
+from grove_compiler.model.decisions import DecisionRules
+from grove_compiler.model.expanded.recorded_templates import Hashes, Revision, effective_hashes
+from grove_compiler.model.expanded.tally import CachedTally
+from grove_compiler.model.expanded.topology import KAI_API_VERSION
+from grove_compiler.model.inputs.configuration import Configuration
+from grove_compiler.model.inputs.settings import Settings
+from grove_compiler.model.inputs.snapshot import Snapshot
+from grove_compiler.model.spec.podcliqueset import PodCliqueSet
+from grove_compiler.record import record
+from grove_compiler.source.document import Document
+from grove_compiler.subjects import Subject, validate, validate_topologies
+
+MAX_GENERATIONS = 10_000
+"""The number of sets whose last generation is cached. One takes 6 KB besides its manifest (measured); an evicted one is recomputed."""
+
+
+@record
+class Generation:
+    """Caches what depends on a set's spec alone, and so is computed once for each generation.
+
+    `declaration` identifies it: besides the generation it holds labels and annotations, which do not raise `metadata.generation`.
+    `findings` are those of validation, given `topologies` and `autoscalers`; None before the first. `hashes` are those of the pod
+    templates, given the UIDs of the `recorded` revisions. `tally` is the cached tally of its replicas.
+    """
+
+    declaration: tuple[Any, ...]
+    entry: Decoded
+    declared: PodCliqueSet
+    topologies: list[Manifest] = field(default_factory=list)
+    autoscalers: list[ForeignAutoscaler] = field(default_factory=list)
+    findings: list[Diagnostic] | None = None
+    recorded: list[str] | None = None
+    hashes: Hashes = ([], "")
+    tally: CachedTally = field(default_factory=CachedTally)
+
+    def effective_hashes(self, revisions: Sequence[Revision]) -> Hashes:
+        """Returns the hashes of its templates, given the recorded ones. Compared once, since a revision is immutable under its UID."""
+        recorded = [revision.uid for revision in revisions]
+        if self.recorded != recorded:
+            self.recorded = recorded
+            declared = self.declared
+            self.hashes = effective_hashes(declared.cliques, declared.priority_class, revisions, lambda: declared.computed_hashes)
+        return self.hashes
+
+
+class Context:
+    """Holds the program, the settings and the configuration of all steps, and caches their generations and topologies.
+
+    `scope` are the roots that all rules share. `findings` are those of the configuration; with an error in it every step holds.
+    """
+
+    def __init__(self, program: Program, settings: Settings, config: Document | None = None) -> None:
+        self.program, self.settings = program, settings
+        self.apply_order = apply_order(program)
+        self.document = config
+        self.scope: dict[str, Any] = {"settings": settings}
+        decoder = Decoder(program, self.scope)
+        decoder.take([config] if config else [])
+        entry = next(iter(decoder.of_kind(CONFIGURATION_KIND)), None)
+        self.config: Configuration = Configuration(entry.manifest if entry else {})
+        self.scope["config"] = self.config
+        if entry is not None:
+            decoder.findings += validate(
+                Subject(CONFIGURATION_KIND, {"old": None, "topologies": [], **self.scope}, entry), program, settings
+            )
+        self.findings = decoder.findings
+        self._topologies: list[Decoded] = []
+        self._topology_inputs: list[Manifest | None] | None = None
+        self._generations: dict[str, Generation] = {}
+
+    def take_over(self, other: Context) -> None:
+        """Replaces the content of this context by another one's, for everybody who holds it: its rules apply from the next step on."""
+        self.__dict__.update(other.__dict__)
+
+    def decode(self, manifest: Manifest) -> Decoded | None:
+        """Decodes an object of the cluster; None when its kind is unknown."""
+        decoder = Decoder(self.program, self.scope)
+        decoder.take([Document(manifest)])
+        return next(iter(decoder.decoded), None)
+
+    def cached_generation(self, manifest: Manifest) -> Generation | None:
+        """Returns the cached generation of a set; None when there is none for this spec."""
+        cached = self._generations.get(manifest["metadata"].get("uid") or "")
+        return cached if cached is not None and cached.declaration == _declaration(manifest) else None
+
+    def generation(self, manifest: Manifest) -> Generation | None:
+        """Returns the generation of a set, cached or computed; None when the set cannot be decoded."""
+        cached = self.cached_generation(manifest)
+        if cached is not None:
+            return cached
+        entry = self.decode(manifest)
+        if entry is None:
+            return None
+        declared = PodCliqueSet(entry.manifest, self.settings.namespace, DecisionRules(self.program.decisions))
+        generation = Generation(_declaration(manifest), entry, declared)
+        uid = manifest["metadata"].get("uid") or ""
+        if uid and manifest["metadata"].get("generation"):
+            self._generations.pop(uid, None)
+            self._generations[uid] = generation
+            if len(self._generations) > MAX_GENERATIONS:
+                del self._generations[next(iter(self._generations))]  # the oldest
+        return generation
+
+    def topologies(self, snapshot: Snapshot) -> Known:
+        """Returns the topologies of the cluster, validated: an invalid one holds itself and the sets that refer to it.
+
+        They are decoded and validated again only when one of them, or a KAI Topology of the same name, changes: every step needs them, and
+        validating two would be 0.3 ms of a small set's 0.7 (measured).
+        """
+        manifests = existing_manifests(snapshot)
+        names = [manifest["metadata"]["name"] for manifest in manifests] if self.config.makes_kai_topologies else []
+        inputs = [*manifests, *(snapshot.live(ObjectRef(KAI_API_VERSION, "Topology", "", name)) for name in names)]
+        is_cached = self._topology_inputs == inputs
+        if not is_cached:
+            self._topologies = decode_existing(self.program, self.scope, snapshot)
+        topologies = known_topologies([], self._topologies, self.config, snapshot)
+        if not is_cached:
+            validate_topologies(topologies, self.scope, self.settings, self.program)
+            self._topology_inputs = inputs
+        return topologies
+
+
+def _declaration(manifest: Manifest) -> tuple[Any, ...]:
+    metadata = manifest["metadata"]
+    return metadata.get("generation"), metadata.get("labels"), metadata.get("annotations")
