@@ -25,11 +25,11 @@ class Bounds:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self._room = Room(problem)
-        self._most: dict[PodType, int] = {}  # of the whole cluster; with each gang, all that came before are asked for again
+        self._most: dict[PodType, int] = {}  # of the whole cluster; cached, since each gang is refuted together with all earlier ones
 
-    def refute(self, inside: Sequence[Place], place: Place) -> str:
-        """Returns why a place cannot stand together with those `inside`, which can; empty when no bound proves that."""
-        places = [*inside, place]
+    def refute(self, admitted: Sequence[Place], place: Place) -> str:
+        """Returns why a place cannot stand together with the gangs `admitted` before; empty when no bound proves that."""
+        places = [*admitted, place]
         return self._alone(place) or self._on_nodes(places) or self._in_domains(places)
 
     def _alone(self, place: Place) -> str:
@@ -43,19 +43,19 @@ class Bounds:
 
     def _has_area(self, place: Place) -> bool:
         areas = place.required.masks if place.required else [self.problem.everywhere]
-        wanted = place.wanted
-        return any(all(self._room.holds(kind, count, area) for kind, count in wanted.items()) for area in areas)
+        counts = place.pod_counts
+        return any(all(self._room.holds(kind, count, area) for kind, count in counts.items()) for area in areas)
 
     def _on_nodes(self, places: Sequence[Place]) -> str:
         """Counts pods as items and nodes as bins, for each resource; returns what does not fit, or an empty text."""
-        wanted = _wanted(places)
-        for kind, count in wanted.items():
+        counts = _pod_counts(places)
+        for kind, count in counts.items():
             if kind not in self._most:
                 self._most[kind] = self._room.most(kind, self.problem.everywhere)
             if self._most[kind] < count:
                 return f"all nodes together hold fewer than {count} pods of one kind"
         for position, resource in enumerate(self.problem.resources):
-            asking = {kind: count for kind, count in wanted.items() if kind.need[position]}
+            asking = {kind: count for kind, count in counts.items() if kind.need[position]}
             items = _items((kind.need[position], count) for kind, count in asking.items())
             if overflows(items, [(self.problem.free[node][position], 1) for node in bits(union(kind.eligible for kind in asking))]):
                 return f"the pods ask for more {resource} than the nodes have in usable pieces"
@@ -73,24 +73,24 @@ class Bounds:
 
     def _bins(self, family: Family, position: int, tops: Sequence[Place]) -> list[Item]:
         """Returns how much of a resource these scopes' pods can use in each domain: on each node only sums of single pods' requests."""
-        wanted = _wanted(tops)
-        eligible = union(kind.eligible for kind in wanted if kind.need[position])
-        items = _items((kind.need[position], count) for kind, count in wanted.items())
+        counts = _pod_counts(tops)
+        eligible = union(kind.eligible for kind in counts if kind.need[position])
+        items = _items((kind.need[position], count) for kind, count in counts.items())
         pieces = list(map(usable(items), (have[position] for have in self.problem.free)))
         return [(sum(pieces[node] for node in bits(domain & eligible)), 1) for domain in family.masks]
 
 
 def usable(items: Sequence[Item]) -> Callable[[int], int]:
     """Returns a function from the free amount to an upper bound of the largest sum of some of these items that fits into it."""
-    unit, whole = gcd(*(size for size, _ in items)) or 1, sum(size * count for size, count in items)
-    return lambda free: min(whole, free // unit * unit)
+    unit, total = gcd(*(size for size, _ in items)) or 1, sum(size * count for size, count in items)
+    return lambda free: min(total, free // unit * unit)
 
 
-def _wanted(places: Iterable[Place]) -> Counter[PodType]:
-    wanted: Counter[PodType] = Counter()
+def _pod_counts(places: Iterable[Place]) -> Counter[PodType]:
+    counts: Counter[PodType] = Counter()
     for place in places:
-        wanted.update(place.wanted)  # counters that are added make a new one each: with 500 gangs, a sixth of the whole run
-    return wanted
+        counts.update(place.pod_counts)  # adding counters would create a new one each time: with 500 gangs, a sixth of the run
+    return counts
 
 
 def overflows(items: Sequence[Item], bins: Sequence[Item]) -> bool:

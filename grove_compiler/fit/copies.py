@@ -11,45 +11,45 @@ from grove_compiler.fit.room import Room, bits
 from grove_compiler.fit.search import OutOfSteps, Search, Steps
 
 MOST_TRIES = 8
-"""At most this many counts are disproved in one domain before its bound is taken as it is."""
+"""At most this many counts are refuted in one domain before its bound is taken as it is."""
 
 
 class Copies:
-    """Computes upper bounds on the copies of a gang that fit into one domain, once for domains that are alike."""
+    """Computes upper bounds on the copies of a gang that fit into one domain, once for equivalent domains."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self._known: dict[Hashable, tuple[int, int]] = {}
-        self._likenesses: dict[int, Hashable] = {}
+        self._domain_keys: dict[int, Hashable] = {}
         self._room = Room(problem)
         self._greedy = Greedy(problem, self._room)
 
     def refute(self, places: Sequence[Place], steps: Steps) -> str:
-        """Returns why the places cannot all stand at once, judged by those of the last one's shape; empty when that proves nothing."""
+        """Returns why the places cannot all stand at once, by those of the last one's shape; empty when that proves nothing."""
         last = places[-1]
         if last.required is None or not any(last.demand):
             return ""
         shape = last.shape
-        wanted = sum(place.shape == shape for place in places)
+        needed = sum(place.shape == shape for place in places)
         held = 0
         for mask in last.required.masks:
-            held += self._most(last, mask, wanted, steps)
-            if held >= wanted:
+            held += self._most(last, mask, needed, steps)
+            if held >= needed:
                 return ""
         return f"all domains of {last.required.key.name} together hold {held} such gangs" if held else "no domain holds such a gang"
 
-    def _most(self, place: Place, mask: int, wanted: int, steps: Steps) -> int:
-        """Returns an upper bound of the copies that fit into the domain, at most `wanted`."""
-        if mask not in self._likenesses:
-            self._likenesses[mask] = self._likeness(list(bits(mask)))
-        key = place.shape, self._likenesses[mask]
-        known, looked_for = self._known.get(key, (0, 0))
-        if known == looked_for < wanted:  # as many as were looked for, so there may be more
-            known = self._count(place, mask, wanted, steps)
-            self._known[key] = known, wanted
-        return min(known, wanted)
+    def _most(self, place: Place, mask: int, needed: int, steps: Steps) -> int:
+        """Returns an upper bound of the copies that fit into the domain, cut off at `needed`."""
+        if mask not in self._domain_keys:
+            self._domain_keys[mask] = self._domain_key(list(bits(mask)))
+        key = place.shape, self._domain_keys[mask]
+        known, limit = self._known.get(key, (0, 0))
+        if known == limit < needed:  # cut off at that limit, so the bound may be higher
+            known = self._count(place, mask, needed, steps)
+            self._known[key] = known, needed
+        return min(known, needed)
 
-    def _likeness(self, nodes: Sequence[int]) -> Hashable:
+    def _domain_key(self, nodes: Sequence[int]) -> Hashable:
         """Returns a key that is equal only for domains of equal capacity: node by node, as much is free and inner domains divide alike."""
         problem = self.problem
         renamed: list[dict[int, int]] = [{} for _ in problem.families]
@@ -65,12 +65,12 @@ class Copies:
             for node in nodes
         )
 
-    def _count(self, place: Place, mask: int, wanted: int, steps: Steps) -> int:
+    def _count(self, place: Place, mask: int, needed: int, steps: Steps) -> int:
         totals = [sum(self.problem.free[node][position] for node in bits(mask)) for position in range(len(place.demand))]
-        upper = min(wanted, *(have // need for have, need in zip(totals, place.demand, strict=True) if need))
+        upper = min(needed, *(have // need for have, need in zip(totals, place.demand, strict=True) if need))
         lower = self._greedy_count(place, mask, upper)
         for _ in range(MOST_TRIES):
-            if upper <= lower or not self._disproved(place, mask, upper, steps):
+            if upper <= lower or not self._refuted(place, mask, upper, steps):
                 break
             upper -= 1
         return upper
@@ -83,7 +83,7 @@ class Copies:
         self._room.undo(0)
         return count
 
-    def _disproved(self, place: Place, mask: int, copies: int, steps: Steps) -> bool:
+    def _refuted(self, place: Place, mask: int, copies: int, steps: Steps) -> bool:
         """Tells whether this many copies provably do not fit into the domain together."""
         share = Steps(steps.left // 8)
         try:

@@ -81,10 +81,10 @@ def _tolerates(toleration: Mapping[str, Any], taint: Taint) -> bool:
         return False
     if operator == "Exists":
         return True
-    wanted = toleration.get("value") or ""
+    tolerated = toleration.get("value") or ""
     if operator == "Equal":
-        return bool(key) and wanted == taint.value
-    return _compare(operator, taint.value, wanted)
+        return bool(key) and tolerated == taint.value
+    return _compare(operator, taint.value, tolerated)
 
 
 def _terms(pod_spec: Mapping[str, Any]) -> list[Manifest] | None:
@@ -102,19 +102,19 @@ def _matches_term(term: Mapping[str, Any], node: ClusterNode) -> bool:
 
 def _matches(expression: Mapping[str, Any], values: Mapping[str, str]) -> bool:
     value = values.get(expression.get("key", ""))
-    wanted = expression.get("values")
-    wanted = wanted if isinstance(wanted, list) else []
+    operands = expression.get("values")
+    operands = operands if isinstance(operands, list) else []
     match expression.get("operator"):
         case "In":
-            return value is not None and value in wanted
+            return value is not None and value in operands
         case "NotIn":
-            return value is None or value not in wanted
+            return value is None or value not in operands
         case "Exists":
             return value is not None
         case "DoesNotExist":
             return value is None
         case "Gt" | "Lt" as operator:
-            return value is not None and len(wanted) == 1 and _compare(operator, value, wanted[0])
+            return value is not None and len(operands) == 1 and _compare(operator, value, operands[0])
     return False
 
 

@@ -28,51 +28,51 @@ def fit(cluster: Cluster, gangs: Sequence[Gang], steps: int = DEFAULT_STEPS) -> 
     """Tells whether every gang can be placed on the cluster under its constraints, all gangs at the same time.
 
     Gangs are taken in the order given. Each one's verdict is about it and all gangs before it that fit: "fits" when a placement of
-    all of them was found, "does not fit" when there is provably none, "unknown" when neither came out within `steps` looks at a
-    node, or when pods have constraints that are not checked. Hence the whole fits exactly when each gang does.
+    all of them exists, "does not fit" when there is provably none, "unknown" when neither was proven within `steps` node visits, or
+    when pods have constraints that are not checked. Hence the whole fits exactly when each gang does.
     """
     problem = Problem(cluster, gangs)
     joint = Joint(problem, Steps(steps))
     reports: list[GangReport] = []
-    standing: list[Placed] = []
-    lacking: list[Placed] = []
+    placed: list[Placed] = []
+    unplaced: list[Placed] = []
     for gang, place in zip(gangs, problem.gangs, strict=True):
-        behind = _behind_base(gang, reports)
-        answer = behind or joint.add(place)
+        blocked = _blocked_by_base(gang, reports)
+        answer = blocked or joint.add(place)
         reports.append(GangReport(gang, answer.verdict, answer.reason, moved=answer.moved))
-        if behind is None:
-            (standing if answer.verdict == FITS else lacking).append((place, reports[-1]))
-    _doubt(reports)
-    _explain(problem, joint, lacking)
+        if blocked is None:
+            (placed if answer.verdict == FITS else unplaced).append((place, reports[-1]))
+    _downgrade_unchecked(reports)
+    _explain(problem, joint, unplaced)
     _describe(problem, joint, reports)
-    extra = _beyond_minimum(problem, joint, standing)
+    extra = _beyond_minimum(problem, joint, placed)
     return Report(reports, len(cluster), overall([extra, *(report.verdict for report in reports)]), joint.steps.used)
 
 
-def _behind_base(gang: Gang, reports: Sequence[GangReport]) -> Answer | None:
+def _blocked_by_base(gang: Gang, reports: Sequence[GangReport]) -> Answer | None:
     """Returns the verdict on a gang whose base gang has no place: its pods stay gated, so it takes no room from others (shipped §7.7)."""
     place = gang.namespace, gang.base
-    base = next((one for one in reports if gang.base and (one.gang.namespace, one.gang.name) == place), None)
+    base = next((report for report in reports if gang.base and (report.gang.namespace, report.gang.name) == place), None)
     if base is None or base.verdict == FITS:
         return None
     return Answer(base.verdict, f"waits for its base gang {gang.base}, which {NOT_FITTING[base.verdict]}")
 
 
-def _doubt(reports: Sequence[GangReport]) -> None:
-    """Turns "fits" into "unknown" for gangs with constraints that were not checked, and for all gangs that stand beside them."""
-    doubtful = ""
+def _downgrade_unchecked(reports: Sequence[GangReport]) -> None:
+    """Turns "fits" into "unknown" for gangs with constraints that were not checked, and for all later gangs."""
+    unchecked = ""
     for report in reports:
         if report.verdict == FITS and report.gang.unchecked:
             report.verdict, report.reason = UNKNOWN, f"there is room for it, but not checked: {'; '.join(report.gang.unchecked)}"
-            doubtful = doubtful or report.gang.name
-        elif report.verdict == FITS and doubtful:
-            report.verdict, report.reason = UNKNOWN, f"there is room for it, but beside {doubtful}, which is not known to fit"
+            unchecked = unchecked or report.gang.name
+        elif report.verdict == FITS and unchecked:
+            report.verdict, report.reason = UNKNOWN, f"there is room for it, but beside {unchecked}, which is not known to fit"
 
 
-def _explain(problem: Problem, joint: Joint, lacking: Sequence[Placed]) -> None:
+def _explain(problem: Problem, joint: Joint, unplaced: Sequence[Placed]) -> None:
     """Adds levels and short resources to gangs without a place: of the empty cluster if they do not fit there, else of what is left."""
     explained: dict[Hashable, str] = {}
-    for place, report in lacking:
+    for place, report in unplaced:
         report.like = explained.get(place.shape, "")
         if report.like or len(explained) >= MOST_EXPLAINED:
             continue
@@ -81,12 +81,12 @@ def _explain(problem: Problem, joint: Joint, lacking: Sequence[Placed]) -> None:
         explanation = Explanation(problem, joint.room.free if report.alone == FITS else problem.free, place)
         report.levels, report.short = explanation.levels, explanation.short
         objections = {leaf.scope.name: leaf.type.objections for leaf in place.leaves if leaf.count and leaf.type.objections}
-        report.ruled_out = {name: {str(one): nodes for one, nodes in counts.items()} for name, counts in objections.items()}
+        report.ruled_out = {name: {str(objection): nodes for objection, nodes in counts.items()} for name, counts in objections.items()}
         report.remedy = find_remedy(problem.cluster, report.gang, objections)
 
 
 def _describe(problem: Problem, joint: Joint, reports: Sequence[GangReport]) -> None:
-    """Adds to each verdict where the gang's pods stand in the placement and which preferences that keeps."""
+    """Adds to each verdict the nodes of the gang's pods in the placement, and how many preferred constraints it satisfies."""
     by_slot: dict[int, list[Take]] = {}
     for take in joint.room.takes:
         by_slot.setdefault(take.slot, []).append(take)
@@ -98,8 +98,8 @@ def _describe(problem: Problem, joint: Joint, reports: Sequence[GangReport]) -> 
                 on[name] = on.get(name, 0) + take.pods
             if on:
                 report.placement[leaf.scope.name] = on
-        wishes = [part for part in place.walk() if part.preferred is not None and any(leaf.slot in by_slot for leaf in part.leaves)]
-        report.preferred = len(wishes), sum(_keeps(part, by_slot) for part in wishes)
+        preferring = [part for part in place.walk() if part.preferred is not None and any(leaf.slot in by_slot for leaf in part.leaves)]
+        report.preferred = len(preferring), sum(_keeps(part, by_slot) for part in preferring)
 
 
 def _keeps(part: Place, by_slot: dict[int, list[Take]]) -> bool:
@@ -108,20 +108,20 @@ def _keeps(part: Place, by_slot: dict[int, list[Take]]) -> bool:
     return len(homes) == 1 and -1 not in homes
 
 
-def _beyond_minimum(problem: Problem, joint: Joint, standing: Sequence[Placed]) -> Verdict:
-    """Places the pods beyond the minimum beside the gangs; when some do not fit there, decides anew whether all pods could."""
+def _beyond_minimum(problem: Problem, joint: Joint, placed: Sequence[Placed]) -> Verdict:
+    """Places the pods beyond the minimum beside the gangs; if some do not fit there, decides again for all pods at once."""
     full = []
-    for place, report in standing:
+    for place, report in placed:
         sizes = {leaf.slot: leaf.scope.replicas for leaf in place.leaves}
         report.extra.asked = sum(sizes.values()) - report.gang.pods
         report.extra.placed = _top_up(problem, joint, place) if report.extra.asked else 0
         full.append(problem.resized(place, sizes))
-    if all(report.extra.placed == report.extra.asked for _, report in standing):
+    if all(report.extra.placed == report.extra.asked for _, report in placed):
         return FITS
-    anew = Joint(problem, Steps(joint.steps.left // 2))
-    verdicts: Iterator[Verdict] = (anew.add(place).verdict for place in full)
+    retried = Joint(problem, Steps(joint.steps.left // 2))
+    verdicts: Iterator[Verdict] = (retried.add(place).verdict for place in full)
     verdict = next((verdict for verdict in verdicts if verdict != FITS), FITS)
-    for _, report in standing:
+    for _, report in placed:
         report.extra.placed = report.extra.asked if verdict == FITS else report.extra.placed
     return verdict
 

@@ -17,7 +17,7 @@ def read_gangs(nodes: Iterable[Node]) -> list[Gang]:
     """Reads every gang of the graph in the order in which it is placed: base gangs first, then scaled ones, else as generated."""
     objects = [node.object for node in nodes]
     references = _References(objects)
-    placed = [_gang(one, references) for one in gangs.read_gangs(objects, references.cliques)]
+    placed = [_gang(gang, references) for gang in gangs.read_gangs(objects, references.cliques)]
     return sorted(placed, key=lambda gang: gang.scaled)
 
 
@@ -62,8 +62,8 @@ def _gang(gang: gangs.Gang, references: _References) -> Gang:
         if problem:
             placed.unchecked.append(f"what the pods of {group.name} ask for ({problem})")
             group.pod_spec = {}
-    there = {clique.name for clique in gang.cliques}
-    placed.unchecked += [f"the pods of {name}, which has no PodClique" for name in gang.minimums if name not in there]
+    existing = {clique.name for clique in gang.cliques}
+    placed.unchecked += [f"the pods of {name}, which has no PodClique" for name in gang.minimums if name not in existing]
     return placed
 
 

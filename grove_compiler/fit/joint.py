@@ -1,4 +1,4 @@
-"""Admits gangs one after the other: a gang is in if it and all that are in can stand at the same time."""
+"""Admits gangs one after the other: a gang is admitted if it can be placed together with all admitted ones."""
 
 from __future__ import annotations
 
@@ -27,41 +27,41 @@ class Answer(NamedTuple):
 
 
 class Joint:
-    """Holds the gangs that are in, and a placement of all of them in `room`.
+    """Holds the admitted gangs, and a placement of all of them in `room`.
 
-    Each answer is about the gang together with those that are in: "fits" comes with a placement of all, "does not fit" with a
-    proof that there is none. Only gangs that fit are in.
+    Each answer is about a gang together with the admitted ones: "fits" comes with a placement of all, "does not fit" with a proof that
+    there is none.
     """
 
     def __init__(self, problem: Problem, steps: Steps) -> None:
         self.problem = problem
         self.steps = steps
         self.room = Room(problem)
-        self.inside: list[Place] = []
+        self.admitted: list[Place] = []
         self._greedy = Greedy(problem, self.room)
         self._bounds = Bounds(problem)
         self._copies = Copies(problem)
         self._closed: dict[Hashable, Answer] = {}
 
     def add(self, place: Place) -> Answer:
-        """Adds a gang if it can be placed beside those that are in, and returns the verdict."""
+        """Admits a gang if it can be placed beside the admitted ones, and returns the verdict."""
         known = self._closed.get(place.shape)
-        if known is not None:  # what is in has only become more since
+        if known is not None:  # gangs are only ever added
             return known
         if self._greedy.put(place, self.problem.everywhere):
-            self.inside.append(place)
+            self.admitted.append(place)
             return Answer(FITS)
-        answer = self._insist(place)
+        answer = self._place_or_refute(place)
         if answer.verdict == FITS:
-            self.inside.append(place)
+            self.admitted.append(place)
         else:
             self._closed[place.shape] = answer
         return answer
 
-    def _insist(self, place: Place) -> Answer:
-        """Tries, from cheap to expensive: bounds, other orders, then the exhaustive search."""
-        places = [*self.inside, place]
-        reason = self._bounds.refute(self.inside, place) or self._copies.refute(places, self.steps)
+    def _place_or_refute(self, place: Place) -> Answer:
+        """Tries bounds, other orders and an exhaustive search, from the cheapest to the most expensive."""
+        places = [*self.admitted, place]
+        reason = self._bounds.refute(self.admitted, place) or self._copies.refute(places, self.steps)
         if reason:
             return Answer(DOES_NOT_FIT, reason)
         if self._reorder(places):
@@ -79,7 +79,7 @@ class Joint:
         return Answer(FITS, moved=True)
 
     def _reorder(self, places: Sequence[Place]) -> bool:
-        """Tells whether placing all gangs anew finds room for all, the large or the most constrained ones first."""
+        """Tells whether a new placement of all gangs succeeds, with the largest or the most constrained ones first."""
         room = Room(self.problem)
         greedy = Greedy(self.problem, room)
         by_size = sorted(places, key=lambda place: -greedy.value(place.demand))

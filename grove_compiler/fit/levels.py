@@ -18,7 +18,7 @@ AMPLE = 1 << 62
 
 
 class Explanation:
-    """Judges one gang on the free amounts level by level, outermost first. `levels` ends with the gang under all its constraints."""
+    """Evaluates one gang on the free amounts level by level, outermost first. `levels` ends with the gang under all its constraints."""
 
     def __init__(self, problem: Problem, free: Sequence[Vector], place: Place) -> None:
         self.problem = problem.with_free(free)
@@ -28,18 +28,18 @@ class Explanation:
         self._explain()
 
     def _explain(self) -> None:
-        kept: list[LevelName] = []
+        enforced: list[LevelName] = []
         self._level("nodes", [], ())
         for level in LEVELS:
             keys = [part.required.key.name for part in self.place.walk() if part.scope.level == level and part.required]
             if keys:
-                kept.append(level)
-                self._level(level, list(dict.fromkeys(keys)), tuple(kept))
+                enforced.append(level)
+                self._level(level, list(dict.fromkeys(keys)), tuple(enforced))
 
     def _level(self, name: str, keys: list[str], levels: tuple[LevelName, ...]) -> None:
         place = self.problem.resized(self.place, {}, levels)
         verdict = self._verdict(self.problem, place)
-        asked = place.wanted.total()
+        asked = place.pod_counts.total()
         pods, area = self._pour(place)
         if verdict == FITS:
             pods = asked
@@ -61,7 +61,7 @@ class Explanation:
         for part in place.walk():
             if part.required is None or part.scope.level != level:
                 continue
-            asked = part.wanted.total()
+            asked = part.pod_counts.total()
             pods, area = self._pour(part)
             if asked - pods > (worst[1].asked - worst[1].pods if worst else 0):
                 worst = part, Tight(part.scope.name, _name(part, area), pods, asked), area
@@ -74,7 +74,7 @@ class Explanation:
         """Returns an upper bound of the pods that fit into one domain of the place, with each type of pod counted as if alone."""
         room = Room(self.problem)
         areas = place.required.masks if place.required else [self.problem.everywhere]
-        return max((sum(min(count, room.most(kind, area)) for kind, count in place.wanted.items()) for area in areas), default=0)
+        return max((sum(min(count, room.most(kind, area)) for kind, count in place.pod_counts.items()) for area in areas), default=0)
 
     def _short(self, place: Place, area: int) -> list[Short]:
         """Returns the resources of which each alone keeps the gang out, even when there is enough of all others."""
@@ -91,7 +91,7 @@ class Explanation:
         return result
 
     def _amounts(self, place: Place, area: int, position: int, resource: str) -> Short:
-        kinds = [kind for kind in place.wanted if kind.need[position]]
+        kinds = [kind for kind in place.pod_counts if kind.need[position]]
         free = [self.problem.free[node][position] for node in bits(union(kind.eligible for kind in kinds) & area)]
         per_pod = max(kind.need[position] for kind in kinds)
         return Short(resource, place.demand[position], sum(free), per_pod, max(free, default=0))
@@ -110,14 +110,14 @@ class Pouring:
 
     def pour(self, place: Place, mask: int) -> tuple[int, int]:
         """Places pods of a place on nodes of a mask; returns how many were placed and the area that they took."""
-        wanted = place.wanted.total()
+        count = place.pod_counts.total()
         mark = self.room.mark()
         most, best = -1, 0
         for area in self._areas(place, mask):
             number = self._into(place, area)
             if number > most:
                 most, best = number, area
-            if number == wanted:
+            if number == count:
                 return number, area
             self.room.undo(mark)
         return (self._into(place, best), best) if best else (0, 0)

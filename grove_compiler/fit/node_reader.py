@@ -93,14 +93,14 @@ def _labels(entry: Sourced, result: Nodes) -> dict[str, str]:
 
 def _taints(entry: Sourced, result: Nodes) -> list[Taint]:
     taints = entry.field("spec", "taints") or []
-    found = []
+    valid = []
     for position, taint in enumerate(taints if isinstance(taints, list) else [taints]):
         key, effect = (section(taint).get(name) for name in ("key", "effect"))
         if isinstance(key, str) and isinstance(effect, str):
-            found.append(Taint(key, str(taint.get("value") or ""), effect))
+            valid.append(Taint(key, str(taint.get("value") or ""), effect))
         else:
             result.report(entry, "node/taints", "error", "a taint is a map with `key` and `effect`", "spec", "taints", position)
-    return found
+    return valid
 
 
 def _allocatable(entry: Sourced, result: Nodes) -> Amounts:
@@ -111,22 +111,22 @@ def _allocatable(entry: Sourced, result: Nodes) -> Amounts:
         instead: tuple[Severity, str] = ("warning", "its capacity is taken for it") if offered else ("error", "no pod fits on it")
         path = ("status",) if entry.field("status") else ("metadata", "name")
         result.report(entry, "node/no-allocatable", instead[0], f"the node {entry.name} has no status.allocatable; {instead[1]}", *path)
-    found: Amounts = {}
+    valid: Amounts = {}
     for resource, value in offered.items():
         try:
-            found |= amounts({resource: value})
+            valid |= amounts({resource: value})
         except QuantityError as error:
             result.report(entry, "node/quantity", "error", f"the node {entry.name}: {error}", "status", field, str(resource), value=value)
-    if found and PODS not in found:
+    if valid and PODS not in valid:
         message = f"the node {entry.name} does not say how many pods it takes; {USUAL_PODS}, the kubelet's own limit, is taken for it"
         result.report(entry, "node/no-pod-limit", "warning", message, "status", field)
-        found[PODS] = USUAL_PODS
-    return found
+        valid[PODS] = USUAL_PODS
+    return valid
 
 
 def _take_pods(pods: Iterable[Sourced], own_gangs: Collection[Key], result: Nodes) -> None:
     by_name = {node.name: node for node in reversed(result.cluster)}
-    strangers: list[Sourced] = []
+    elsewhere: list[Sourced] = []
     for entry in pods:
         host = entry.field("spec", "nodeName")
         gang = entry.field("metadata", "namespace") or "default", entry.field("metadata", "labels", GANG_LABEL)
@@ -135,19 +135,19 @@ def _take_pods(pods: Iterable[Sourced], own_gangs: Collection[Key], result: Node
         if isinstance(host, str) and host in by_name:
             _use(by_name[host], entry, result)
         else:
-            strangers.append(entry)
-    if strangers:
-        message = f"{len(strangers)} pods run on nodes that are not in the file: {names(entry.name for entry in strangers)}"
-        result.report(strangers[0], "node/pod-elsewhere", "warning", message, "spec", "nodeName")
+            elsewhere.append(entry)
+    if elsewhere:
+        message = f"{len(elsewhere)} pods run on nodes that are not in the file: {names(entry.name for entry in elsewhere)}"
+        result.report(elsewhere[0], "node/pod-elsewhere", "warning", message, "spec", "nodeName")
 
 
 def _use(node: ClusterNode, entry: Sourced, result: Nodes) -> None:
     spec = entry.value["spec"]
     try:
-        asked = request(spec)
+        requested = request(spec)
     except QuantityError as error:
         result.report(entry, "node/quantity", "error", f"the pod {entry.name}: {error}", "spec")
         return
     node.ports |= host_ports(spec)
-    for resource, number in asked.items():
+    for resource, number in requested.items():
         node.used[resource] = node.used.get(resource, 0) + number

@@ -55,11 +55,11 @@ class Family:
 class PodType:
     """Represents pods with the same requests that may run on the same nodes. `eligible` is a mask, `need` a vector of the requests."""
 
-    __slots__ = ("asked", "eligible", "need", "number", "objections")
+    __slots__ = ("requests", "eligible", "need", "number", "objections")
 
-    def __init__(self, number: int, asked: Amounts, eligible: int, objections: Counter[Objection]) -> None:
+    def __init__(self, number: int, requests: Amounts, eligible: int, objections: Counter[Objection]) -> None:
         self.number = number
-        self.asked = asked
+        self.requests = requests
         self.eligible = eligible
         self.objections = objections
         self.need: Vector = ()
@@ -80,12 +80,12 @@ class Place:
         return [leaf for place in self.places for leaf in place.leaves]
 
     @property
-    def wanted(self) -> Counter[PodType]:
+    def pod_counts(self) -> Counter[PodType]:
         """Returns the number of pods of each type that has any."""
-        wanted: Counter[PodType] = Counter()
+        counts: Counter[PodType] = Counter()
         for leaf in self.leaves:
-            wanted[leaf.type] += leaf.count
-        return +wanted
+            counts[leaf.type] += leaf.count
+        return +counts
 
     def walk(self) -> Iterator[Place]:
         """Yields this place and all places in it, outermost first."""
@@ -130,9 +130,9 @@ class Problem:
         taken = {port for node in cluster for port in node.ports}
         self.addresses = taken.union(*(host_ports(group.pod_spec) for group in podgroups))
         kinds = [self._type(group.pod_spec) for group in podgroups]  # all of them before any vector: their resources are its columns
-        self.resources = sorted({resource for kind in self.types for resource in kind.asked})
+        self.resources = sorted({resource for kind in self.types for resource in kind.requests})
         for kind in self.types:
-            kind.need = tuple(kind.asked.get(resource, 0) for resource in self.resources)
+            kind.need = tuple(kind.requests.get(resource, 0) for resource in self.resources)
         slots = enumerate(kinds)
         self.gangs = [self._place(gang.scope, slots) for gang in gangs]
         self._set_free([tuple(self._free(node, resource) for resource in self.resources) for node in cluster])
@@ -165,10 +165,10 @@ class Problem:
         return other
 
     def _set_free(self, free: list[Vector]) -> None:
-        """Sets what is free on each node, and derives from it what every room and every search begins with.
+        """Sets the free amounts of each node, and derives the initial state of every room and every search.
 
         `states` are the nodes by their free vector, `totals` the free vectors of the domains, `weights` the value of one unit of each
-        resource: it rises with the demand and falls with the supply. Derived here once because a run makes hundreds of rooms, and
+        resource: it rises with the demand and falls with the supply. Derived here once because a run creates hundreds of rooms, and
         deriving it in each of them took a quarter of the time.
         """
         self.free = free
@@ -178,7 +178,7 @@ class Problem:
         self.totals = {family: family.totals(free) for family in self.families.values()}
         supply = [sum(column) for column in zip(*free, strict=True)] or [0] * len(self.resources)
         demand = [sum(column) for column in zip(*(gang.demand for gang in self.gangs), strict=True)] or supply
-        self.weights = [asked / have**2 if have else 0.0 for asked, have in zip(demand, supply, strict=True)]
+        self.weights = [requested / have**2 if have else 0.0 for requested, have in zip(demand, supply, strict=True)]
 
     def _place(self, scope: Scope, slots: Iterator[tuple[int, PodType]]) -> Place:
         required, preferred = self.family(scope.required), self.family(scope.preferred)
@@ -196,17 +196,17 @@ class Problem:
         known = self._by_spec.get(id(spec))  # gangs share specs, and live longer than this table, so that an id stays its own
         if known is None:
             requirements = Requirements(spec)
-            asked = request(spec) | {resource: 1 for port in host_ports(spec) for resource in self._conflicts(port)}
-            key = f"{sorted(asked.items())} {requirements.key}"
+            requests = request(spec) | {resource: 1 for port in host_ports(spec) for resource in self._conflicts(port)}
+            key = f"{sorted(requests.items())} {requirements.key}"
             if key not in self._by_key:
-                self._by_key[key] = self._judge(asked, requirements)
+                self._by_key[key] = self._add_type(requests, requirements)
             known = self._by_spec[id(spec)] = self._by_key[key]
         return known
 
-    def _judge(self, asked: Amounts, requirements: Requirements) -> PodType:
+    def _add_type(self, requests: Amounts, requirements: Requirements) -> PodType:
         objections = [requirements.objection(node) for node in self.cluster]
         eligible = sum(1 << number for number, objection in enumerate(objections) if not objection)
-        kind = PodType(len(self.types), asked, eligible, Counter(filter(None, objections)))
+        kind = PodType(len(self.types), requests, eligible, Counter(filter(None, objections)))
         self.types.append(kind)
         return kind
 

@@ -15,8 +15,8 @@ from grove_compiler.fit.problem import Problem
 from grove_compiler.fit.search import Steps
 
 STEPS = 20_000
-MOST_TRIED = 3
-"""At most this many objections are lifted, those of most nodes first: each takes a look at every node, and the rest rarely matter."""
+MAX_ATTEMPTS = 3
+"""At most this many objections are lifted, those of the most nodes first: each costs a check of every node, and the rest rarely matter."""
 
 
 def find_remedy(cluster: Cluster, gang: Gang, objections: Mapping[str, Counter[Objection]]) -> str:
@@ -28,18 +28,18 @@ def find_remedy(cluster: Cluster, gang: Gang, objections: Mapping[str, Counter[O
     worst: Counter[Objection] = Counter()
     for counts in objections.values():
         worst |= counts
-    for objection, nodes in worst.most_common(MOST_TRIED):
+    for objection, nodes in worst.most_common(MAX_ATTEMPTS):
         cliques = [name for name, counts in objections.items() if objection in counts]
-        freed = replace(gang, scope=_freed(gang.scope, objection, cliques))
-        problem = Problem(cluster, [freed])
+        changed = replace(gang, scope=_without(gang.scope, objection, cliques))
+        problem = Problem(cluster, [changed])
         if Joint(problem, Steps(STEPS)).add(problem.gangs[0]).verdict == FITS:
             return _sentence(objection, nodes, cliques)
     return ""
 
 
-def _freed(scope: Scope, objection: Objection, cliques: Collection[str]) -> Scope:
+def _without(scope: Scope, objection: Objection, cliques: Collection[str]) -> Scope:
     spec = lifted(scope.pod_spec, objection) if scope.level == "podgroup" and scope.name in cliques else scope.pod_spec
-    return replace(scope, scopes=[_freed(inner, objection, cliques) for inner in scope.scopes], pod_spec=spec)
+    return replace(scope, scopes=[_without(inner, objection, cliques) for inner in scope.scopes], pod_spec=spec)
 
 
 def _sentence(objection: Objection, nodes: int, cliques: Collection[str]) -> str:

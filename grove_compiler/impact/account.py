@@ -1,4 +1,4 @@
-"""Sums up what an edit does, as data, for short reports such as the warnings of an admission webhook."""
+"""Summarizes the impact of an edit as counts, for short reports such as the warnings of an admission webhook."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grove_compiler.impact.impact import SetImpact
 from grove_compiler.impact.pods import WHAT, Amounts
 from grove_compiler.record import record
 
-GANG_WORDS: tuple[What, ...] = ("made", "changed", "deleted")
+GANG_FATES: tuple[What, ...] = ("made", "changed", "deleted")
 
 
 class RestartStep(NamedTuple):
@@ -37,31 +37,31 @@ class Account:
     pods: Amounts = field(default_factory=lambda: dict.fromkeys(WHAT, 0))
     gpus: Amounts = field(default_factory=lambda: dict.fromkeys(WHAT, 0))
     mig_devices: Amounts = field(default_factory=lambda: dict.fromkeys(WHAT, 0))
-    gangs: dict[str, int] = field(default_factory=lambda: dict.fromkeys((*GANG_WORDS, "restarted"), 0))
+    gangs: dict[str, int] = field(default_factory=lambda: dict.fromkeys((*GANG_FATES, "restarted"), 0))
     restarts: list[RestartStep] = field(default_factory=list)
 
 
 def account(sets: Iterable[SetImpact]) -> Account:
     """Returns the sums over all these sets."""
     total = Account()
-    for one in sets:
-        for fate in one.fates:
+    for impact in sets:
+        for fate in impact.fates:
             kinds = total.objects.setdefault(fate.what, {})
             kinds[fate.kind] = kinds.get(fate.kind, 0) + 1
         for what in WHAT:
-            total.pods[what] += one.pods.pods[what]
-            total.gpus[what] += one.pods.gpus[what]
-            total.mig_devices[what] += one.pods.mig_devices[what]
-        total.gangs["restarted"] += len(one.pods.restarted_gangs)
-        total.restarts += _steps(one)
-    for word in GANG_WORDS:
-        total.gangs[word] = total.objects.get(word, {}).get(GANG_KIND, 0)
+            total.pods[what] += impact.pods.pods[what]
+            total.gpus[what] += impact.pods.gpus[what]
+            total.mig_devices[what] += impact.pods.mig_devices[what]
+        total.gangs["restarted"] += len(impact.pods.restarted_gangs)
+        total.restarts += _restart_steps(impact)
+    for fate_name in GANG_FATES:
+        total.gangs[fate_name] = total.objects.get(fate_name, {}).get(GANG_KIND, 0)
     return total
 
 
-def _steps(one: SetImpact) -> Iterable[RestartStep]:
-    set_name = one.place[1]
-    for replica in one.pods.restarts:
+def _restart_steps(impact: SetImpact) -> Iterable[RestartStep]:
+    set_name = impact.place[1]
+    for replica in impact.pods.restarts:
         for clique in replica.cliques:
             yield RestartStep(set_name, replica.index, clique.name, (), clique.pods)
         for name, parts in replica.groups.items():

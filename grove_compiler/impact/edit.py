@@ -26,7 +26,7 @@ SERVER_METADATA = ("creationTimestamp", "finalizers", "generation", "managedFiel
 
 
 @record
-class Given:
+class GivenObject:
     """Holds a manifest of the input as written, with its defaults, and its place."""
 
     manifest: Manifest
@@ -35,7 +35,7 @@ class Given:
     at: FieldPath
 
 
-GivenObjects = dict[Key, Given]
+GivenObjects = dict[Key, GivenObject]
 
 
 @record
@@ -58,7 +58,7 @@ class Edit:
 
 def as_declared(documents: Iterable[Document]) -> list[Document]:
     """Returns the documents without the fields that an API server adds, so that `kubectl get -o yaml` compares with a file."""
-    return [replace(one, value=_declared(one.value)) for one in documents]
+    return [replace(document, value=_declared(document.value)) for document in documents]
 
 
 def _declared(value: Any) -> Any:
@@ -81,7 +81,7 @@ def read_given(documents: Iterable[Document], program: Program, settings: Settin
                 decoder = Decoder(program, {"settings": settings})
                 decoder.take([Document(value)])
                 defaulted = decoder.decoded[0].manifest if decoder.decoded else value
-                result.setdefault(_key(defaulted, settings.namespace), Given(value, defaulted, document, at))
+                result.setdefault(_key(defaulted, settings.namespace), GivenObject(value, defaulted, document, at))
     return result
 
 
@@ -95,16 +95,16 @@ def edits(old: GivenObjects, new: GivenObjects) -> list[Edit]:
     """Returns all fields that differ in meaning, in the order of their places."""
     result = []
     for key in {**new, **old}:
-        one, other = new.get(key), old.get(key)
-        for change in _changes(other, one):
-            shown = (other if change.after is ABSENT or one is None else one) or one
-            assert shown is not None  # a key is from one of both
-            line, _ = shown.document.place((*shown.at, *change.path))
-            result.append(Edit(key, change, shown.document.file, line))
+        before, after = old.get(key), new.get(key)
+        for change in _changes(before, after):
+            holder = (before if change.after is ABSENT or after is None else after) or after
+            assert holder is not None  # each key is in one of the two inputs
+            line, _ = holder.document.place((*holder.at, *change.path))
+            result.append(Edit(key, change, holder.document.file, line))
     return sorted(result, key=lambda edit: (edit.file, edit.line))
 
 
-def _changes(old: Given | None, new: Given | None) -> Iterator[Change]:
+def _changes(old: GivenObject | None, new: GivenObject | None) -> Iterator[Change]:
     """Yields the written fields that differ after defaulting.
 
     A field that differs only because its default depends on another field is no edit.
@@ -133,7 +133,7 @@ def _value_at(value: Any, path: FieldPath) -> Any:
 
 
 def applied(old: GivenObjects, edit: Edit) -> list[Document]:
-    """Returns the old input with one edit."""
-    manifests = {key: one.manifest for key, one in old.items()}
+    """Returns the old input with one edit applied."""
+    manifests = {key: given.manifest for key, given in old.items()}
     manifests[edit.key] = field_path.replace(manifests.get(edit.key), edit.change.path, edit.change.after)
     return [Document(manifest) for manifest in manifests.values() if manifest is not ABSENT]

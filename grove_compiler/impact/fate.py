@@ -30,8 +30,8 @@ Part = tuple[str, int]
 class Fate:
     """Describes what an edit does to one object. `fields` are the paths that differ.
 
-    *made* and *deleted* are as they say; *changed* is patched in place; *replaced* is deleted and recreated; *left* differs from what the
-    new input would make, but is not changed, for the given reason. `kept` are fields that stay although others are changed.
+    *made*: created; *deleted*: deleted; *changed*: patched in place; *replaced*: deleted and recreated; *left*: differs from what the
+    new input would make, but is not changed, for the given reason. `kept` are fields that stay unchanged although others change.
     """
 
     what: What
@@ -77,10 +77,10 @@ def rollout(old: Manifest | None, new: Manifest | None, strategy: str) -> Rollou
     return Rollout(strategy, {name for name, was, now in pairs if pod_template_differences(was, now)})
 
 
-def fates(before: Mapping[str, Node], after: Mapping[str, Node], wanted: Mapping[str, Node], roll: Rollout) -> list[Fate]:
+def fates(before: Mapping[str, Node], after: Mapping[str, Node], desired: Mapping[str, Node], roll: Rollout) -> list[Fate]:
     """Returns the fates of the objects of one set, in apply order; deleted ones come last.
 
-    `after` is compiled given what exists, `wanted` as if nothing did.
+    `after` is compiled given what exists, `desired` as if nothing did.
     """
     rolled = roll.parts(before, after)
     result = []
@@ -90,7 +90,7 @@ def fates(before: Mapping[str, Node], after: Mapping[str, Node], wanted: Mapping
         elif node.object["kind"] == CLIQUE_KIND and part_of(read_clique(node.object)) in rolled:
             fate = Fate("replaced", node, _paths(before[key], node), WITH_ITS_REPLICA)
         else:
-            fate = _kept_fate(before[key], node, wanted.get(key, node), roll.strategy)
+            fate = _fate_of_existing(before[key], node, desired.get(key, node), roll.strategy)
         if fate is not None:
             result.append(fate)
     return result + [Fate("deleted", node) for key, node in before.items() if key not in after]
@@ -106,9 +106,9 @@ def part_of(clique: Clique) -> Part | None:
     return (clique.group, clique.group_replica) if clique.group else None
 
 
-def _kept_fate(before: Node, after: Node, wanted: Node, strategy: str) -> Fate | None:
-    """Returns the fate of an object that stays; None when nothing differs."""
-    fields, own = _paths(before, after), _paths(after, wanted)
+def _fate_of_existing(before: Node, after: Node, desired: Node, strategy: str) -> Fate | None:
+    """Returns the fate of an object that remains; None when nothing differs."""
+    fields, own = _paths(before, after), _paths(after, desired)
     if not fields:
         return Fate("left", after, own, OWN_NUMBER) if own else None
     if after.policy.get("create") == "only":

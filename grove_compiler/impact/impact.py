@@ -44,13 +44,13 @@ class SetImpact:
 
     @property
     def touches(self) -> bool:
-        """Whether anything that exists, or should, is another than before."""
+        """Whether any object is created, changed, replaced or deleted."""
         return any(fate.what != "left" for fate in self.fates)
 
 
 @record
 class Cause:
-    """Holds one edit, and what it does alone; `alone` is None when that is not known, for the given `reason`."""
+    """Holds one edit, and its impact alone; `alone` is None if that is unknown, for the given `reason`."""
 
     edit: Edit
     alone: list[SetImpact] | None
@@ -59,7 +59,7 @@ class Cause:
 
 @record
 class Impact:
-    """Holds everything that an edit does. With errors in `findings` nothing is known; `forbidden` are findings of rules on updates."""
+    """Holds everything that an edit does. With errors in `findings` the impact is unknown; `forbidden` are findings of rules on updates."""
 
     sets: list[SetImpact] = field(default_factory=list)
     causes: list[Cause] = field(default_factory=list)
@@ -72,7 +72,7 @@ class Impact:
 
     @property
     def touches(self) -> bool:
-        """Whether anything that exists, or should, is another than before."""
+        """Whether any object is created, changed, replaced or deleted."""
         return any(one.touches for one in self.sets)
 
 
@@ -84,22 +84,26 @@ def impact(old: Inputs, new: Inputs, program: Program, *, old_program: Program |
     """
     old, new = (Inputs(as_declared(one.documents), one.snapshot, [], one.config, one.settings) for one in (old, new))
     comparison = _Comparison(old, new, program, old_program or program)
-    wanted = comparison.compile(new.documents)
+    desired = comparison.compile(new.documents)
     result = Impact(findings=[one for one in comparison.before.diagnostics if one.severity == "error"])
     of_updates = {rule.id for rule in program.rules if rule.verb == "validate" and list(rule.details["operations"]) == ["update"]}
-    for one in wanted.diagnostics:
+    for one in desired.diagnostics:
         (result.forbidden if one.code in of_updates else result.findings).append(one)
     if not result.is_known:
         return result
-    after, roll = comparison.after(new.documents, comparison.new_given, wanted)
+    after, roll = comparison.after(new.documents, comparison.new_given, desired)
     result.findings += [one for one in after.diagnostics if one.severity == "error"]
     if not result.is_known:
         return result
-    result.sets = comparison.sets(wanted, after, roll)
+    result.sets = comparison.sets(desired, after, roll)
     if not with_causes or old_program is not None:
         return result
-    made = edits(comparison.given, comparison.new_given)
-    result.causes = [Cause(made[0], result.sets)] if len(made) == 1 else [comparison.cause(edit, len(made)) for edit in made]
+    all_edits = edits(comparison.given, comparison.new_given)
+    result.causes = (
+        [Cause(all_edits[0], result.sets)]
+        if len(all_edits) == 1
+        else [comparison.cause(edit, len(all_edits)) for edit in all_edits]
+    )
     return result
 
 
@@ -112,7 +116,7 @@ class _Comparison:
         self.before = compile_inputs(old, old_program)
         self.given = read_given(old.documents, old_program, old.settings)
         self.new_given = read_given(new.documents, program, new.settings)
-        # A single edit is judged under the new strategy: if `OnDelete` is set along with a new image, the image restarts no pod.
+        # A single edit is evaluated under the new strategy: if `OnDelete` is set along with a new image, the image restarts no pod.
         self._strategies = {
             key: str(section(one.defaulted, "spec", "updateStrategy").get("type") or ROLLING_RECREATE)
             for key, one in (*self.given.items(), *self.new_given.items())
@@ -128,26 +132,26 @@ class _Comparison:
         if number > MOST_CAUSES:
             return Cause(edit, None, f"more than {MOST_CAUSES} edits are not told apart")
         documents = applied(self.given, edit)
-        wanted = self.compile(documents)
-        after, roll = self.after(documents, read_given(documents, self.program, self.old.settings), wanted)
+        desired = self.compile(documents)
+        after, roll = self.after(documents, read_given(documents, self.program, self.old.settings), desired)
         # Removing the only set leaves nothing to compile, which is an error elsewhere but not here.
-        if any(one.severity == "error" and one.code != NO_SET for one in (*wanted.diagnostics, *after.diagnostics)):
+        if any(one.severity == "error" and one.code != NO_SET for one in (*desired.diagnostics, *after.diagnostics)):
             return Cause(edit, None, "not valid without the other edits")
-        return Cause(edit, self.sets(wanted, after, roll))
+        return Cause(edit, self.sets(desired, after, roll))
 
-    def after(self, documents: list[Document], given: GivenObjects, wanted: Result) -> tuple[Result, Mapping[SetPlace, Rollout]]:
+    def after(self, documents: list[Document], given: GivenObjects, desired: Result) -> tuple[Result, Mapping[SetPlace, Rollout]]:
         """Compiles a new input given the PodCliques and scaling groups that stay; returns the result and the rollouts.
 
         Existing objects keep their replicas; recreated PodCliques get those of the template.
         """
-        asked = by_id(wanted.graph.nodes)
+        desired_nodes = by_id(desired.graph.nodes)
         live = {_place(manifest): manifest for manifest in self.old.snapshot}
         rolls = {}
         for place, nodes in _by_set(self.before).items():
             key = SET_KIND, *place
             old, new = (known[key].defaulted if key in known else None for known in (self.given, given))
             rolls[place] = roll = rollout(old, new, self._strategies.get(key, ""))
-            rolled = roll.parts(by_id(nodes), asked)
+            rolled = roll.parts(by_id(nodes), desired_nodes)
             for node in nodes:
                 if node.object["kind"] == CLIQUE_KIND and part_of(read_clique(node.object)) in rolled:
                     live.pop(_place(node.object), None)
@@ -155,18 +159,18 @@ class _Comparison:
                     live.setdefault(_place(node.object), node.object)
         return self.compile(documents, list(live.values())), rolls
 
-    def sets(self, wanted: Result, after: Result, rolls: Mapping[SetPlace, Rollout]) -> list[SetImpact]:
+    def sets(self, desired: Result, after: Result, rolls: Mapping[SetPlace, Rollout]) -> list[SetImpact]:
         """Returns the impact on each set, those of the new input first, then on the objects of no set."""
-        was, now, asked = ({place: by_id(nodes) for place, nodes in _by_set(result).items()} for result in (self.before, after, wanted))
+        old, new, target = ({place: by_id(nodes) for place, nodes in _by_set(result).items()} for result in (self.before, after, desired))
         old_hashes, new_hashes = _hashes(self.before), _hashes(after)
         result = []
         for place in {**new_hashes, **old_hashes, NOWHERE: ""}:
             hashes = old_hashes.get(place, ""), new_hashes.get(place, "")
             roll = rolls.get(place) or Rollout(self._strategies.get((SET_KIND, *place), ""), set())
-            objects = fates(was.get(place, {}), now.get(place, {}), asked.get(place, {}), roll)
+            objects = fates(old.get(place, {}), new.get(place, {}), target.get(place, {}), roll)
             if objects or hashes[0] != hashes[1]:
                 result.append(
-                    SetImpact(place, roll.strategy if hashes[1] else "", hashes, objects, pods_of(was.get(place, {}), objects, roll))
+                    SetImpact(place, roll.strategy if hashes[1] else "", hashes, objects, pods_of(old.get(place, {}), objects, roll))
                 )
         return result
 
@@ -178,10 +182,10 @@ def _hashes(result: Result) -> dict[SetPlace, str]:
 def _by_set(result: Result) -> dict[SetPlace, list[Node]]:
     """Returns the nodes of each set, and those of none."""
     numbers = {status.number: (status.ref.namespace, status.ref.name) for status in result.statuses}
-    found: dict[SetPlace, list[Node]] = {}
+    by_set: dict[SetPlace, list[Node]] = {}
     for node in result.graph.nodes:
-        found.setdefault(numbers.get(node.loop[0], NOWHERE), []).append(node)
-    return found
+        by_set.setdefault(numbers.get(node.loop[0], NOWHERE), []).append(node)
+    return by_set
 
 
 def _place(manifest: Manifest) -> tuple[Any, ...]:

@@ -72,11 +72,11 @@ def _counts(fate: Fate, clique: Clique, old: Node | None, roll: Rollout) -> tupl
         return clique.pods, 0, 0
     if fate.what == "deleted":
         return 0, 0, clique.pods
-    had = read_clique(old.object).pods
+    old_pods = read_clique(old.object).pods
     if fate.what == "replaced" and clique.group:
-        both = min(had, clique.pods)
-        return clique.pods - both, both, had - both
-    return (0, had, 0) if roll.restarts(clique) else (0, 0, 0)
+        both = min(old_pods, clique.pods)
+        return clique.pods - both, both, old_pods - both
+    return (0, old_pods, 0) if roll.restarts(clique) else (0, 0, 0)
 
 
 def _in_order(cliques: Iterable[Clique]) -> list[ReplicaRestart]:

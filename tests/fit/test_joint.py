@@ -20,7 +20,7 @@ def test_a_gang_that_fits_is_in_and_one_that_does_not_is_not() -> None:
     case = problem(racks(1, 1, gpu=8), gang(podgroup(1, gpu=9)), gang(podgroup(1, gpu=8)))
     joint = Joint(case, Steps(100))
     assert [joint.add(place).verdict for place in case.gangs] == [DOES_NOT_FIT, FITS]
-    assert joint.inside == [case.gangs[1]]
+    assert joint.admitted == [case.gangs[1]]
     assert [take.slot for take in joint.room.takes] == [1]
 
 
