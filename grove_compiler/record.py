@@ -2,7 +2,7 @@
 
 A command imports some ninety such classes, and `dataclass` compiles two functions for each: 20 of the 45 ms of our imports, although a
 compilation instantiates less than half of them and prints none. So all classes share one `__repr__`, and a class gets its `__init__` when
-its first instance is made. From then on it is what `dataclass` makes, and as fast.
+its first instance is created. From then on it is as fast as what `dataclass` generates.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ def record(cls: Any = None, *, slots: bool = True) -> Any:
 
     `slots=False` is for classes with `lazy` attributes or `cached_property`, which need an instance `__dict__`.
     """
-    return _made(cls, slots) if cls is not None else lambda later: _made(later, slots)
+    return _decorated(cls, slots) if cls is not None else lambda decorated: _decorated(decorated, slots)
 
 
-def _made(cls: Any, slots: bool) -> Any:
-    made: Any = dataclass(init=False, repr=False, eq=False, match_args=False, slots=slots)(cls)
-    made.__init__ = _first_init(made)
-    if made.__repr__ is object.__repr__:
-        made.__repr__ = _repr
-    return made
+def _decorated(cls: Any, slots: bool) -> Any:
+    result: Any = dataclass(init=False, repr=False, eq=False, match_args=False, slots=slots)(cls)
+    result.__init__ = _first_init(result)
+    if result.__repr__ is object.__repr__:
+        result.__repr__ = _repr
+    return result
 
 
 def _first_init(cls: Any) -> Callable[..., None]:
-    """Returns the `__init__` of a class until its first instance is made; its first call replaces it by the generated one."""
+    """Returns the `__init__` of a class until its first instance is created; its first call replaces it by the generated one."""
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         # A subclass without fields of its own has all of them, and `__post_init__`, by inheritance: its `__init__` is that of the class.

@@ -69,7 +69,7 @@ class Vocabulary:
     decisions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
 
     @property
-    def words(self) -> list[str]:
+    def root_names(self) -> list[str]:
         """Every root of any rule, each once, in a fixed order: the parameters of the functions that rules become."""
         subjects = self.subjects.values()
         all_roots = [self.roots, self.update_roots, *(roots for one in subjects for roots in (one.roots, one.update_roots)), NOW]

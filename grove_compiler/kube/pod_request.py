@@ -10,7 +10,7 @@ from grove_compiler.kube.quantity import LARGEST_INT64, QuantityError, parse
 Amounts = dict[str, int]
 """Resource name to amount. `pods` counts the pods themselves."""
 
-Wanted = Callable[[str], bool]
+ResourceFilter = Callable[[str], bool]
 """Tells by a resource's name whether it counts; `bool` accepts all."""
 
 HostPort = tuple[str, str, int]
@@ -33,8 +33,8 @@ def amount(resource: str, value: Any) -> int:
     return max(-LARGEST_INT64, min(number, LARGEST_INT64))
 
 
-def amounts(quantities: Any, wanted: Wanted = bool) -> Amounts:
-    """Converts a `requests`, `allocatable` or `overhead` map to whole units, only for the wanted resources.
+def amounts(quantities: Any, is_selected: ResourceFilter = bool) -> Amounts:
+    """Converts a `requests`, `allocatable` or `overhead` map to whole units, only for the selected resources.
 
     Returns an empty result for a value that is no map. Raises `QuantityError`.
     """
@@ -43,7 +43,7 @@ def amounts(quantities: Any, wanted: Wanted = bool) -> Amounts:
     result = {}
     for resource, value in quantities.items():
         name = str(resource)
-        if wanted(name):
+        if is_selected(name):
             try:
                 result[name] = amount(name, value)
             except QuantityError as error:
@@ -56,8 +56,8 @@ def request(pod_spec: Mapping[str, Any]) -> Amounts:
     return request_of(pod_spec) | {PODS: 1}
 
 
-def request_of(pod_spec: Mapping[str, Any], wanted: Wanted = bool) -> Amounts:
-    """Returns what one pod reserves of the wanted resources. Raises `QuantityError`.
+def request_of(pod_spec: Mapping[str, Any], is_selected: ResourceFilter = bool) -> Amounts:
+    """Returns what one pod reserves of the selected resources. Raises `QuantityError`.
 
     As kube-scheduler computes it: the sum of the containers and sidecars, or the peak while init containers run where that is
     more; requests for the whole pod replace the sum; the runtime's overhead comes on top.
@@ -65,16 +65,16 @@ def request_of(pod_spec: Mapping[str, Any], wanted: Wanted = bool) -> Amounts:
     running: Amounts = {}
     peak: Amounts = {}
     for container in _containers(pod_spec, "initContainers"):
-        asked = _asked(container, wanted)
+        requests = _requests(container, is_selected)
         if container.get("restartPolicy") == "Always":  # a sidecar keeps running beside the containers after it
-            running = _sum(running, asked)
-            peak = _most(peak, running)
+            running = _sum(running, requests)
+            peak = _maximum(peak, running)
         else:
-            peak = _most(peak, _sum(running, asked))
+            peak = _maximum(peak, _sum(running, requests))
     for container in _containers(pod_spec, "containers"):
-        running = _sum(running, _asked(container, wanted))
-    total = {**_most(running, peak), **_asked(pod_spec, wanted)}
-    total = _sum(total, amounts(pod_spec.get("overhead"), wanted))
+        running = _sum(running, _requests(container, is_selected))
+    total = {**_maximum(running, peak), **_requests(pod_spec, is_selected)}
+    total = _sum(total, amounts(pod_spec.get("overhead"), is_selected))
     return {resource: number for resource, number in total.items() if number > 0}
 
 
@@ -109,17 +109,17 @@ def _maps(values: Any) -> list[Mapping[str, Any]]:
     return [value for value in values if isinstance(value, Mapping)] if isinstance(values, list) else []
 
 
-def _asked(holder: Mapping[str, Any], wanted: Wanted) -> Amounts:
+def _requests(holder: Mapping[str, Any], is_selected: ResourceFilter) -> Amounts:
     """Returns the requests of a container or pod; an absent request defaults to its limit, as in the API server."""
     resources = holder.get("resources")
     if not isinstance(resources, Mapping):
         return {}
-    return {**amounts(resources.get("limits"), wanted), **amounts(resources.get("requests"), wanted)}
+    return {**amounts(resources.get("limits"), is_selected), **amounts(resources.get("requests"), is_selected)}
 
 
 def _sum(left: Amounts, right: Amounts) -> Amounts:
     return {resource: left.get(resource, 0) + right.get(resource, 0) for resource in {**left, **right}}
 
 
-def _most(left: Amounts, right: Amounts) -> Amounts:
+def _maximum(left: Amounts, right: Amounts) -> Amounts:
     return {resource: max(left.get(resource, 0), right.get(resource, 0)) for resource in {**left, **right}}

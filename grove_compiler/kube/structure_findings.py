@@ -49,9 +49,9 @@ class Findings:
             (path, Diagnostic(f"schema/{check}", severity, message, text, nearest=nearest, type=type, value=value, hint=hint))
         )
 
-    def wrong_type(self, path: FieldPath, value: Any, wanted: str, hint: str = "") -> None:
+    def wrong_type(self, path: FieldPath, value: Any, expected: str, hint: str = "") -> None:
         """Reports a value of the wrong JSON type."""
-        self.add(path, "wrong-type", f"must be {wanted}, not {describe(value)}", value=value, hint=hint)
+        self.add(path, "wrong-type", f"must be {expected}, not {describe(value)}", value=value, hint=hint)
 
     def required(self, path: FieldPath, siblings: dict[str, Any]) -> None:
         """Reports a missing or null field; a misspelt sibling, the likely reason, has its own finding with a suggestion."""

@@ -116,7 +116,7 @@ class RuleCodegen:
             block.add(f"if skips(): {'continue' if function.depth else 'return'}")
         if "owner" in rule.keys:
             (expression,) = function.listed("owner")
-            code = function.code(expression, wanted=ObjectRef)
+            code = function.code(expression, expected=ObjectRef)
             block.add(f"owner = {function.templates.named('owner', code.python, expression)}", expression.at)
             function.scope, owner = function.scope.with_name("owner", Code("owner", ObjectRef, code.depth)), "owner"
         self._render(function, self._owned(rule, node) if node else None, patches)
@@ -174,9 +174,9 @@ class RuleCodegen:
 
     # -- parts of verbs --------------------------------------------------------------------------------------------------------
 
-    def _expression(self, function: RuleFunction, case: dict[str, Any], key: str, at: Place, wanted: Any = Any) -> str:
+    def _expression(self, function: RuleFunction, case: dict[str, Any], key: str, at: Place, expected: Any = Any) -> str:
         """Returns the Python of an expression in a case."""
-        return function.code(Expression(as_expression(case[key]), (*at.path, key), at.below(key)), wanted=wanted).python
+        return function.code(Expression(as_expression(case[key]), (*at.path, key), at.below(key)), expected=expected).python
 
     def _ref(self, function: RuleFunction, key: str) -> None:
         """Assigns the object that a result is about to `ref`."""

@@ -30,7 +30,7 @@ class Surroundings:
         self.constants = {word: _constant(value, module) for word, value in constants.items()}
         self.traced = traced
         self.compilers = Compilers(vocabulary)
-        self.parameters = ", ".join(variable(word) for word in vocabulary.words)
+        self.parameters = ", ".join(variable(word) for word in vocabulary.root_names)
 
 
 class RuleFunction:
@@ -149,9 +149,9 @@ class RuleFunction:
 
     # -- expressions -----------------------------------------------------------------------------------------------------------
 
-    def code(self, expression: Text | Expression, may_omit: bool = False, wanted: Any = Any) -> Code:
+    def code(self, expression: Text | Expression, may_omit: bool = False, expected: Any = Any) -> Code:
         """Compiles an expression in the rule's current scope; reports mistakes at their place."""
-        return self.templates.code(expression, self.scope, may_omit, wanted)
+        return self.templates.code(expression, self.scope, may_omit, expected)
 
     def listed(self, key: str) -> list[Expression]:
         """Returns the expressions of a key that holds one or a list."""
@@ -159,9 +159,9 @@ class RuleFunction:
         paths = [(key, index) if many else (key,) for index in range(len(self.rule.expressions(key)))]
         return [Expression(text, path, self.rule.at(*path)) for text, path in zip(self.rule.expressions(key), paths, strict=True)]
 
-    def bare(self, key: str, wanted: Any = Any) -> str:
+    def bare(self, key: str, expected: Any = Any) -> str:
         """Returns the Python of a key that holds an expression; `None` when the key is absent."""
-        return self.code(self.listed(key)[0], wanted=wanted).python if key in self.rule.keys else "None"
+        return self.code(self.listed(key)[0], expected=expected).python if key in self.rule.keys else "None"
 
     def text(self, key: str) -> str:
         """Returns the Python of a key that holds text; an empty text when the key is absent."""

@@ -68,12 +68,12 @@ class StatementCodegen:
         self.rule = rule
         self.about = about
 
-    def code(self, part: Text | Expression, scope: Scope, may_omit: bool = True, wanted: Any = Any) -> Code:
-        """Compiles an expression, or text with expressions. A value that certainly is not of the wanted type is a mistake as well."""
+    def code(self, part: Text | Expression, scope: Scope, may_omit: bool = True, expected: Any = Any) -> Code:
+        """Compiles an expression, or text with expressions. A value that certainly is not of the expected type is a mistake as well."""
         try:
             code = self._compile(part, scope, may_omit)
-            if types.conflict(code.type, wanted):
-                raise ExpressionError(f"it gives {types.words(code.type)}, and {types.words(wanted)} is needed")
+            if types.conflict(code.type, expected):
+                raise ExpressionError(f"it gives {types.type_name(code.type)}, and {types.type_name(expected)} is needed")
         except ExpressionError as error:
             part.at.fail(f"{error}{self.about}", error.suggestion)
             return Code("None")

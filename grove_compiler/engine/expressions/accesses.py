@@ -32,7 +32,7 @@ class Accesses(NodeCompiler):
                 return Code(f"get_field({base.python}, {name!r})", value, base.depth)
             return Code(f"{base.python}.get({name!r})", value, base.depth)
         if owner is not Any:
-            raise ExpressionError(f"{types.words(owner)} has no field {name!r}")
+            raise ExpressionError(f"{types.type_name(owner)} has no field {name!r}")
         return Code(f"get_field({base.python}, {name!r})", Any, base.depth)
 
     def _model_attribute(self, base: Code, owner: type, name: str) -> Code:
@@ -95,8 +95,8 @@ class Accesses(NodeCompiler):
         codes = {word: self.compile(argument, scope) for word, argument in given.items()}
         for word, code in codes.items():
             if types.conflict(code.type, parameters[word]):
-                words = f"{types.words(code.type)}, not {types.words(parameters[word])}"
-                raise ExpressionError(f"{name}({', '.join(parameters)}): {word!r} is {words}")
+                mismatch = f"{types.type_name(code.type)}, not {types.type_name(parameters[word])}"
+                raise ExpressionError(f"{name}({', '.join(parameters)}): {word!r} is {mismatch}")
         arguments = ", ".join(f"{variable(word)}={code.python}" for word, code in codes.items())
         return Code(f"fn_{name}({arguments})", model_types.result(self.decisions[name]), depth_of(list(codes.values())))
 

@@ -90,4 +90,4 @@ class Operators(NodeCompiler):
 def _check_alike(left: Code, right: Code, what: str, and_: str) -> None:
     """Raises `ExpressionError` for operands whose types certainly do not fit: Python would raise TypeError when the rule runs."""
     if types.conflict(left.type, right.type):
-        raise ExpressionError(f"cannot {what} {types.words(left.type)} {and_} {types.words(right.type)}")
+        raise ExpressionError(f"cannot {what} {types.type_name(left.type)} {and_} {types.type_name(right.type)}")

@@ -79,21 +79,21 @@ def is_loopable(annotation: Any) -> bool:
     return not isinstance(origin, type) or issubclass(origin, Sequence | Iterator | set | frozenset) or hasattr(origin, "__iter__")
 
 
-def conflict(given: Any, wanted: Any) -> bool:
-    """Tells whether a value of the given type certainly is not one of the wanted type.
+def conflict(actual: Any, expected: Any) -> bool:
+    """Tells whether a value of the actual type certainly is not one of the expected type.
 
     None fits every type, because guards (`when: x`) are not followed: an optional value may well have been checked before.
     """
-    given, wanted = without_none(given), without_none(wanted)
-    if given is type(None) or Any in (given, wanted):
+    actual, expected = without_none(actual), without_none(expected)
+    if actual is type(None) or Any in (actual, expected):
         return False
-    given, wanted = typing.get_origin(given) or given, typing.get_origin(wanted) or wanted
-    if not isinstance(given, type) or not isinstance(wanted, type):
+    actual, expected = typing.get_origin(actual) or actual, typing.get_origin(expected) or expected
+    if not isinstance(actual, type) or not isinstance(expected, type):
         return False
-    if bool in (given, wanted):  # Python's booleans are numbers, but nobody who writes one means the other
-        return given is not wanted
-    alike = any(issubclass(given, group) and issubclass(wanted, group) for group in ((int, float), (list, tuple)))
-    return not alike and not issubclass(given, wanted) and not issubclass(wanted, given)
+    if bool in (actual, expected):  # Python's booleans are numbers, but nobody who writes one means the other
+        return actual is not expected
+    alike = any(issubclass(actual, group) and issubclass(expected, group) for group in ((int, float), (list, tuple)))
+    return not alike and not issubclass(actual, expected) and not issubclass(expected, actual)
 
 
 def of_value(value: Any) -> Any:
@@ -108,9 +108,9 @@ def of_value(value: Any) -> Any:
 _WORDS = {str: "text", int: "a number", float: "a number", bool: "a boolean", type(None): "none", list: "a list", dict: "a map"}
 
 
-def words(annotation: Any) -> str:
-    """Returns a type in the words of messages: `text`, `a list or none`."""
+def type_name(annotation: Any) -> str:
+    """Returns the name of a type in messages: `text`, `a list or none`."""
     kind = without_none(annotation)
     origin = typing.get_origin(kind) or kind
-    word = _WORDS.get(origin) or ("a map" if is_mapping(kind) else str(getattr(origin, "__name__", origin)))
-    return f"{word} or none" if is_optional(annotation) and kind is not type(None) else word
+    name = _WORDS.get(origin) or ("a map" if is_mapping(kind) else str(getattr(origin, "__name__", origin)))
+    return f"{name} or none" if is_optional(annotation) and kind is not type(None) else name

@@ -14,7 +14,7 @@ from grove_compiler.graph.nearest import nearest
 
 def check_decisions(rule_set: RuleSet, declared: Mapping[str, Any]) -> None:
     """Reports decisions that no rule or several rules make, and rules for decisions that are not declared."""
-    made: dict[str, Rule] = {}
+    deciding: dict[str, Rule] = {}
     for rule in rule_set.rules:
         if rule.verb != "decide":
             continue
@@ -22,13 +22,13 @@ def check_decisions(rule_set: RuleSet, declared: Mapping[str, Any]) -> None:
         if name not in declared:
             message = f"there is no decision {name!r}; there are {', '.join(sorted(declared)) or 'none'}"
             rule.source.fail(("decide",), message, nearest(name, declared))
-        elif name in made:
-            other = made[name]
+        elif name in deciding:
+            other = deciding[name]
             message = f"{name!r} is decided by {other.id!r} already, in {other.source.file}:{other.line}; a rule of that id replaces it"
             rule.source.fail(("decide",), message)
-        made.setdefault(name, rule)
+        deciding.setdefault(name, rule)
     for name in declared:
-        if name not in made:
+        if name not in deciding:
             _report_undecided(name, rule_set)
 
 
@@ -45,8 +45,8 @@ def rests_on(rule: Rule, rules: Iterable[Rule]) -> list[str]:
     given = rule.keys.get("cases")
     cases = [case for case in given if isinstance(case, dict)] if isinstance(given, list) else []
     expressions = [rule.keys.get("value"), *rule.named("let").values(), *(case.get(key) for case in cases for key in ("when", "value"))]
-    words: set[str] = set()
+    names: set[str] = set()
     for expression in expressions:
         with suppress(ExpressionError):  # reported when it is written
-            words |= names_in(as_expression(expression))
-    return [other.id for other in rules if other.decision in words]
+            names |= names_in(as_expression(expression))
+    return [other.id for other in rules if other.decision in names]

@@ -18,10 +18,13 @@ class Patches:
     def __init__(self, rule_set: RuleSet, vocabulary: Vocabulary) -> None:
         self._rule_set, self._subjects = rule_set, list(vocabulary.subjects)
         self._patches = [rule for rule in rule_set.rules if rule.verb == "patch" and rule.usable]
-        made: dict[str, set[str]] = {}
+        subjects_by_kind: dict[str, set[str]] = {}
         for rule in rule_set.rules:
-            made.setdefault(self._kind(rule), set()).update(rule.about(self._subjects))
-        self._first = {kind: {next((subject for subject in self._subjects if subject in abouts), "")} for kind, abouts in made.items()}
+            subjects_by_kind.setdefault(self._kind(rule), set()).update(rule.about(self._subjects))
+        self._first = {
+            kind: {next((subject for subject in self._subjects if subject in generating), "")}
+            for kind, generating in subjects_by_kind.items()
+        }
 
     def of(self, rule: Rule) -> list[Rule]:
         """Returns the patches that change what a rule renders."""

@@ -153,13 +153,13 @@ def _functions(functions: Mapping[str, Callable[..., Any]]) -> str:
 
 def _decisions(vocabulary: Vocabulary, rules: Sequence[RuleInfo]) -> str:
     """Returns the table of decisions, each with the shipped rule that makes it."""
-    made = {rule.details["decision"]: f"`{rule.id}`" for rule in rules if rule.verb == "decide"}
+    deciding = {rule.details["decision"]: f"`{rule.id}`" for rule in rules if rule.verb == "decide"}
     classes = _class_names(vocabulary)
     rows = []
     for name, function in vocabulary.decisions.items():
         parameters = model_types.parameters(function).items()
         signature = f"`{name}`({', '.join(f'`{word}`: {type_words(kind, classes)}' for word, kind in parameters)})"
-        rows.append((signature, type_words(model_types.result(function), classes), _doc(function), made.get(name, "")))
+        rows.append((signature, type_words(model_types.result(function), classes), _doc(function), deciding.get(name, "")))
     text = "## Decisions\n\n`decision(x, y)`, in any expression; it rests on its parameters alone. A rule of the same id replaces it.\n\n"
     return text + _table(("decision", "gives", "what is decided", "rule"), rows) if rows else ""
 
@@ -174,8 +174,8 @@ def _class_names(vocabulary: Vocabulary) -> list[str]:
 
 def _starting_types(vocabulary: Vocabulary) -> list[Any]:
     subjects = [kind for subject in vocabulary.subjects.values() for kind in (*subject.roots.values(), *subject.update_roots.values())]
-    asked = [kind for function in vocabulary.decisions.values() for kind in model_types.parameters(function).values()]
-    return [*vocabulary.roots.values(), *vocabulary.update_roots.values(), *subjects, *asked]
+    parameters = [kind for function in vocabulary.decisions.values() for kind in model_types.parameters(function).values()]
+    return [*vocabulary.roots.values(), *vocabulary.update_roots.values(), *subjects, *parameters]
 
 
 def _signature(name: str, function: Callable[..., Any]) -> str:

@@ -22,14 +22,14 @@ STEPS_OF_AN_OPERATION = 20
 class CostBudget:
     """Counts the steps of one run of a rule. The bound grows with each object that the rule makes: big sets take more steps."""
 
-    __slots__ = ("_made", "_spent")
+    __slots__ = ("_results", "_spent")
 
     def __init__(self) -> None:
         self.start()
 
-    def start(self, made: Sized = ()) -> None:
-        """Starts the count of a new run, which appends the objects that it makes to `made`."""
-        self._spent, self._made = 0, made
+    def start(self, results: Sized = ()) -> None:
+        """Starts the count of a new run, which appends its results to `results`."""
+        self._spent, self._results = 0, results
 
     def charge(self, value: Any) -> Any:
         """Charges for a value by its size, and returns it. Raises `EvaluationError` when the budget is exceeded."""
@@ -50,7 +50,7 @@ class CostBudget:
     def spend(self, steps: int) -> None:
         """Charges a number of steps. Raises `EvaluationError` when the budget is exceeded."""
         self._spent += steps
-        if self._spent > MOST_STEPS and self._spent > MOST_STEPS + STEPS_OF_AN_OBJECT * len(self._made):
+        if self._spent > MOST_STEPS and self._spent > MOST_STEPS + STEPS_OF_AN_OBJECT * len(self._results):
             raise EvaluationError(
                 f"it takes more than {MOST_STEPS:,} steps, and {STEPS_OF_AN_OBJECT:,} for each object that it makes; loops over loops, "
                 "and lists of long lists, multiply"

@@ -68,7 +68,7 @@ class Program:
         self.rules = tuple(rules)
         self.name = ""
         self._code, self._places = code, LinePlaces(self.rules, places)
-        self._roots = vocabulary.words
+        self._roots = vocabulary.root_names
         self._first_subject = next(iter(vocabulary.subjects), "")
         self._budget = CostBudget()
         self._chosen: dict[tuple[str, str, str, str], Sequence[tuple[RuleInfo, Callable[..., Any], bool]]] = {}
@@ -78,7 +78,7 @@ class Program:
         self.user_rendered = frozenset(rule.id for rule in self.rules if "written" in rule.details)
         self.decisions = SimpleNamespace(**{name: self._namespace[f"fn_{name}"] for name in names})
 
-    # -- kept and brought back ---------------------------------------------------------------------------------------------
+    # -- saving and loading ------------------------------------------------------------------------------------------------
 
     def dump(self) -> bytes:
         """Serializes the program to bytes that only this version of Python can read."""
@@ -200,18 +200,20 @@ class Program:
 
     # -- running -----------------------------------------------------------------------------------------------------------
 
-    def _run(self, verb: str, scope: Scope, about: str, part: Part, made: Sized, report: Callable[[RuleInfo], Callable[..., None]]) -> None:
+    def _run(
+        self, verb: str, scope: Scope, about: str, part: Part, results: Sized, report: Callable[[RuleInfo], Callable[..., None]]
+    ) -> None:
         """Runs the rules of a verb for a part of the input.
 
-        `report(rule)` returns the function that the rule calls with each result; `made` is the list that those results are appended to,
-        whose length the budget of metered rules grows with.
+        `report(rule)` returns the function that the rule calls with each result; `results` is the list that they are appended to: the
+        budget of metered rules grows with its length.
         """
         arguments, loop = self._arguments(scope), partial(_only, part) if isinstance(part, int) else _each
         try:
             # In one function, and not by one for each rule: the calls between were a sixth of a step in a cluster.
             for chosen in self._rules_of(verb, about, "one" if isinstance(part, int) else part):
                 rule, function, is_sliced = chosen
-                self._budget.start(made)
+                self._budget.start(results)
                 if is_sliced:
                     function(*arguments, report(rule), loop)
                 else:

@@ -101,8 +101,8 @@ class Trace:
         return inputs_of(dict.fromkeys(reads, READ))
 
 
-class _Made(Exception):
-    """Carries the object out of the rule that made it."""
+class _Emitted(Exception):
+    """Carries the object out of the rule that generated it."""
 
     def __init__(self, object: Any) -> None:
         self.object = object
@@ -123,7 +123,7 @@ class Tracer:
     def __init__(self, sources: Sequence[RuleSource], vocabulary: Vocabulary, follower: str = "", compiled: Compiled | None = None) -> None:
         compiled = compiled or traced_rules(sources, vocabulary)
         self.rules: list[RuleInfo] = compiled.rules
-        self.roots = vocabulary.words
+        self.roots = vocabulary.root_names
         self.recorder = Recorder()
         self.model = TrackedModel(self.recorder, follower)
         budget = CostBudget()
@@ -132,7 +132,7 @@ class Tracer:
             "trace": self._value, "filled": self._filled, "bind": self._name, "repeat": self._items, "enumerate": self._positions,
             "step": self._step, "Shape": Shape, "settle": _settle,
             "holds": self._holds, "change": self._change, "skips": lambda: self._is_dry, "merge": traced.merge,
-            "tracked_result": lambda made: traced.tracked_result(made, self.recorder),
+            "tracked_result": lambda result: traced.tracked_result(result, self.recorder),
         }  # fmt: skip
         self._begin(None)
         exec(compiled.code, self._namespace)
@@ -149,16 +149,16 @@ class Tracer:
         self._bound.update(roots or {})
         self._parts.update({name: dict.fromkeys(inputs, READ) for name, inputs in (roots or {}).items()})
         try:
-            self._call(node.rule, scope, self._made)
-        except _Made as made:
-            self._trace.fields = dict(traced.leaves(made.object))
+            self._call(node.rule, scope, self._emit)
+        except _Emitted as emitted:
+            self._trace.fields = dict(traced.leaves(emitted.object))
             return self._trace
         raise LookupError(f"the rule {node.rule!r} no longer generates {node.id}")
 
     def conditions(self, rule: str, scope: Mapping[str, Any]) -> list[Condition]:
         """Returns the conditions of a rule for all items that it loops over, without making any object."""
         self._begin(None, is_dry=True)
-        self._call(rule, scope, self._made)
+        self._call(rule, scope, self._emit)
         return self._trace.conditions
 
     def default(self, rule: str, scope: Mapping[str, Any], *around: Any) -> tuple[Any, list[Condition], tuple[Input, ...]]:
@@ -173,9 +173,9 @@ class Tracer:
 
     # -- running -----------------------------------------------------------------------------------------------------------
 
-    def _begin(self, wanted: tuple[int, ...] | None, is_dry: bool = False) -> None:
-        """Resets the recording before a run; `wanted` is the only position of the loops that is of interest, None for all."""
-        self._trace, self._wanted, self._is_dry = Trace(), wanted, is_dry
+    def _begin(self, position: tuple[int, ...] | None, is_dry: bool = False) -> None:
+        """Resets the recording before a run; `position` is the only position of the loops to run, None for all."""
+        self._trace, self._position, self._is_dry = Trace(), position, is_dry
         self._bound: dict[str, tuple[Input, ...]] = {}
         self._parts: dict[str, Reads] = {}
         self._scalars: dict[str, Reads] = {}
@@ -186,9 +186,9 @@ class Tracer:
         arguments = [self.model.track(scope.get(word), {}) for word in self.roots]
         return self._namespace[f"rule_{index}"](*arguments, *rest)
 
-    def _made(self, _: int, object: Any, loop: tuple[int, ...], __: Any) -> None:
-        if loop == self._wanted:
-            raise _Made(object)
+    def _emit(self, _: int, object: Any, loop: tuple[int, ...], __: Any) -> None:
+        if loop == self._position:
+            raise _Emitted(object)
 
     # -- what traced rules call --------------------------------------------------------------------------------------------
 
@@ -253,13 +253,13 @@ class Tracer:
         return value
 
     def _positions(self, items: Any) -> Iterator[tuple[int, Any]]:
-        """Yields the positions of a loop of the rule: all, or only the wanted one. Loops are entered from the outermost on."""
+        """Yields the positions of a loop of the rule: all, or only the requested one. Loops are entered from the outermost on."""
         depth = len(self._trace.loops)
-        if self._wanted is None or depth >= len(self._wanted):
+        if self._position is None or depth >= len(self._position):
             yield from enumerate(items)
             return
         name, expression = self._loops[depth]
-        position = self._wanted[depth]
+        position = self._position[depth]
         for number, item in enumerate(items):
             if number == position:
                 self._trace.loops.append(Loop(name, expression, position, self._bound.get(name, ())))
