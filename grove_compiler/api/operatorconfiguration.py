@@ -14,11 +14,11 @@ Port = Annotated[Int32, Field(ge=0, le=65535)]
 
 
 DEFAULTED: Any = Field(default={})
-"""Marks a section that is there with its defaults when the file leaves it out."""
+"""Marks a section that has its defaults when the file omits it."""
 
 
 class Section(Kube):
-    """A part of the file. Unknown keys are passed over, since charts write keys that some versions do not have."""
+    """A section of the file. Unknown keys are ignored, since charts write keys that some versions do not have."""
 
     model_config = ConfigDict(extra="ignore")
     package: ClassVar[str] = CONFIGURATION
@@ -28,26 +28,26 @@ class ClientConnectionConfiguration(Section):
     """The operator's client."""
 
     qps: float = 100
-    """Requests a second; no limit when negative."""
+    """Requests per second; unlimited when negative."""
     burst: Annotated[Int32, Field(ge=0)] = 120
-    """Requests at once."""
+    """Burst of requests."""
     content_type: str = ""
     """Content type of requests."""
     accept_content_types: str = ""
-    """Content types of answers."""
+    """Accepted content types of responses."""
 
 
 class LeaderElectionConfiguration(Section):
-    """Which of several operators is active."""
+    """Leader election between replicas of the operator."""
 
     enabled: bool = False
-    """Whether only one of several is active; the other keys are looked at only then."""
+    """Whether only one replica is active; the other keys only apply then."""
     lease_duration: Duration = "15s"
-    """How long others wait for a leader that is silent."""
+    """How long other replicas wait for a leader that stopped renewing its lease."""
     renew_deadline: Duration = "10s"
-    """How long a leader tries to stay one."""
+    """How long a leader retries to renew its lease before it gives up."""
     retry_period: Duration = "2s"
-    """Time between two tries."""
+    """Time between two attempts."""
     resource_lock: str = "leases"
     """Resource that holds the lock."""
     resource_name: str = "grove-operator-leader-election"
@@ -57,10 +57,10 @@ class LeaderElectionConfiguration(Section):
 
 
 class WebhookServer(Section):
-    """The admission webhooks' server."""
+    """The server of the admission webhooks."""
 
     enabled: bool = False
-    """Whether `grove operator run` serves them beside its loop; `grove operator webhooks` always does."""
+    """Whether `grove operator run` serves them; `grove operator webhooks` always does."""
     bind_address: str = ""
     """Address to listen on, all when empty."""
     port: Port = 2750
@@ -70,13 +70,13 @@ class WebhookServer(Section):
     secret_name: str = "grove-webhook-server-cert"
     """Secret of the certificate, in the operator's namespace."""
     service_name: str = "grove-operator"
-    """Service that leads to the webhooks, in the operator's namespace: certificates are made for its names."""
+    """Service of the webhooks, in the operator's namespace: certificates are issued for its names."""
     cert_provision_mode: Literal["auto", "manual"] = "auto"
-    """Whether the operator makes the certificate or finds it."""
+    """Whether the operator issues the certificate or reads an existing one."""
 
 
 class HealthProbesServer(Section):
-    """The health probes' server."""
+    """The server of the health probes."""
 
     bind_address: str = ""
     """Address to listen on, all when empty."""
@@ -85,7 +85,7 @@ class HealthProbesServer(Section):
 
 
 class MetricsServer(Section):
-    """The metrics' server."""
+    """The server of the metrics."""
 
     bind_address: str = ""
     """Address to listen on, all when empty."""
@@ -94,7 +94,7 @@ class MetricsServer(Section):
 
 
 class ServerConfiguration(Section):
-    """What the operator serves."""
+    """The operator's servers."""
 
     webhooks: WebhookServer = DEFAULTED
     """The admission webhooks."""
@@ -105,7 +105,7 @@ class ServerConfiguration(Section):
 
 
 class DebuggingConfiguration(Section):
-    """Profiling; off when the section is absent."""
+    """Profiling; disabled when the section is absent."""
 
     enable_profiling: bool | None = None
     """Whether profiles are served."""
@@ -116,23 +116,23 @@ class DebuggingConfiguration(Section):
 
 
 class TracingConfiguration(Section):
-    """Spans of what the operator does; ours, in the words of Kubernetes' own components (TracingConfiguration)."""
+    """Tracing of the operator, as in Kubernetes' own components (TracingConfiguration); an extension."""
 
     endpoint: str = ""
-    """URL of a collector that takes OTLP over HTTP; no spans are made when empty."""
+    """URL of a collector for OTLP over HTTP; no spans are recorded when empty."""
     sampling_rate_per_million: Annotated[Int32, Field(ge=0, le=1_000_000)] = 1_000_000
-    """How many of a million traces are kept."""
+    """Sampling rate: how many of a million traces are recorded."""
 
 
 class ReplayConfiguration(Section):
-    """Looks of the operator at its keys, kept to be replayed; ours."""
+    """Recording of reconciliations for `grove replay`; an extension."""
 
     folder: str = ""
-    """Folder that gets a bundle of each look; none does when empty, but those of looks that failed go to a temporary one."""
+    """Folder for a bundle of each reconciliation; when empty only failed ones are written, to a temporary folder."""
     bundles: Positive = 1000
-    """How many bundles of a kind the folder holds before the oldest goes."""
+    """How many bundles of each kind the folder retains before the oldest is deleted."""
     in_memory: Annotated[Int32, Field(ge=0)] = 20
-    """How many looks are held in memory, to be written when the process gets SIGUSR1."""
+    """How many reconciliations are held in memory, to be written on SIGUSR1."""
 
 
 class OwnerControllerConfiguration(Section):
@@ -143,7 +143,7 @@ class OwnerControllerConfiguration(Section):
 
 
 class MemberControllerConfiguration(Section):
-    """A controller of objects of which a set has few."""
+    """A controller of objects of which a set has only a few."""
 
     concurrent_syncs: Positive = 5
     """Objects reconciled at the same time."""
@@ -163,23 +163,23 @@ class ControllersConfiguration(Section):
 
 
 class AuthorizerConfiguration(Section):
-    """Protection of managed objects from others."""
+    """The authorizer, which protects managed objects from changes by others."""
 
     enabled: bool = False
-    """Whether others are refused to change managed objects."""
+    """Whether changes of managed objects by others are rejected."""
     exempt_service_account_user_names: list[str] | None = None
-    """Users that may change them all the same."""
+    """Users that are exempt."""
 
 
 class AdmissionConfiguration(Section):
-    """What is asked beside the rules before a set is taken."""
+    """Checks at admission besides the rules."""
 
     pod_templates: Literal["warn", "deny", "off"] = "warn"
-    """What becomes of a set whose pods the API server refuses when it tries them: a warning, an error, or they are not tried."""
+    """Dry run of a set's pods at admission: a rejected pod gives a warning or an error, or pods are not tried."""
     pod_templates_timeout: Duration = "3s"
-    """How long all pods of a set may take to be tried; then it passes."""
+    """Timeout of the dry run of all pods of a set, after which the set is admitted."""
     mnnvl_webhooks: bool = False
-    """Whether PodCliques that another controller writes get their ComputeDomains by webhooks, and PodGangs take these over."""
+    """Whether webhooks give ComputeDomains to PodCliques of another controller, and let its PodGangs own them."""
 
 
 class TopologyAwareSchedulingConfiguration(Section):
@@ -188,23 +188,23 @@ class TopologyAwareSchedulingConfiguration(Section):
     enabled: bool = False
     """Whether sets may have topology constraints."""
     levels: list[TopologyLevel] | None = None
-    """Levels of the default topology, from the broadest to the narrowest; without them none is made (GREP-244)."""
+    """Levels of the default topology, from the broadest to the narrowest; without them there is none (GREP-244)."""
 
 
 class NetworkConfiguration(Section):
     """Networks between pods."""
 
     auto_mnnvl_enabled: bool = Field(default=False, alias="autoMNNVLEnabled")
-    """Whether new sets may name a `grove.io/mnnvl-group`; the other ways to multi-node NVLink, and sets that exist, do without."""
+    """Whether new sets may use `grove.io/mnnvl-group`; other modes of multi-node NVLink, and existing sets, do not need it."""
 
 
 class SchedulerProfileConfiguration(Section):
     """A scheduler's own settings; each scheduler reads its own keys."""
 
     create_topology_resources: bool | None = None
-    """kai-scheduler: whether a Topology is kept for each cluster topology; yes when absent (GREP-244)."""
+    """kai-scheduler: whether a Topology is maintained for each cluster topology; true when absent (GREP-244)."""
     gang_scheduling: bool | None = None
-    """default-scheduler: declared by shipped Grove and not read."""
+    """default-scheduler: declared by shipped Grove and ignored."""
 
 
 class SchedulerProfile(Section):
@@ -224,45 +224,45 @@ class SchedulerConfiguration(Section):
     profiles: list[SchedulerProfile] | None = None
     """Schedulers that pods may name; default-scheduler is always one of them."""
     default_profile_name: str = ""
-    """Scheduler of pods that name none; default-scheduler when empty."""
+    """Scheduler of pods without a scheduler; default-scheduler when empty."""
 
 
 class InitContainerConfiguration(Section):
-    """The container that makes pods wait for others."""
+    """The init container that lets pods wait for others."""
 
     image: str = "grove-initc"
-    """Image; without a tag it gets the operator's version as its tag."""
+    """Image; without a tag, the operator's version is the tag."""
 
 
 class OperatorConfiguration(Section):
     """The operator's settings."""
 
     api_version: Literal["operator.config.grove.io/v1alpha1"]
-    """Version of the API that the file is written in."""
+    """Version of the API."""
     kind: Literal["OperatorConfiguration"]
-    """Kind of the file."""
+    """Kind of the object."""
     runtime_client_connection: ClientConnectionConfiguration = DEFAULTED
     """The operator's client."""
     leader_election: LeaderElectionConfiguration = DEFAULTED
-    """Which of several operators is active."""
+    """Leader election between replicas of the operator."""
     server: ServerConfiguration = DEFAULTED
-    """What the operator serves."""
+    """The operator's servers."""
     debugging: DebuggingConfiguration | None = None
     """Profiling."""
     tracing: TracingConfiguration = DEFAULTED
-    """Spans of what the operator does."""
+    """Tracing of the operator."""
     replay: ReplayConfiguration = DEFAULTED
-    """Looks that are kept to be replayed."""
+    """Recording of reconciliations for `grove replay`."""
     controllers: ControllersConfiguration = DEFAULTED
     """The controllers."""
     log_level: Literal["debug", "info", "error"] = "info"
-    """How much is logged."""
+    """Log level."""
     log_format: Literal["json", "text"] = "json"
-    """How it is logged."""
+    """Log format."""
     admission: AdmissionConfiguration = DEFAULTED
-    """What is asked before a set is taken."""
+    """Checks at admission."""
     authorizer: AuthorizerConfiguration = DEFAULTED
-    """Protection of managed objects from others."""
+    """The authorizer, which protects managed objects from changes by others."""
     topology_aware_scheduling: TopologyAwareSchedulingConfiguration = DEFAULTED
     """Topology-aware scheduling."""
     network: NetworkConfiguration = DEFAULTED
@@ -270,4 +270,4 @@ class OperatorConfiguration(Section):
     scheduler: SchedulerConfiguration = DEFAULTED
     """The schedulers."""
     init_container: InitContainerConfiguration = DEFAULTED
-    """The container that makes pods wait for others."""
+    """The init container that lets pods wait for others."""

@@ -1,4 +1,4 @@
-"""PreflightValues: the Helm values of the preflight checks (ADR-026, "Helm Values"), and those that its shipped form taught to need."""
+"""PreflightValues: the Helm values of the preflight checks (ADR-026, "Helm Values"), and additional ones of its shipped form."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grove_compiler.api.kube import Duration, Kube, Structure, list_map
 PREFLIGHT = "preflight.grove.io/v1alpha1"
 
 DEFAULTED: Any = Field(default={})
-"""Marks a section that is there with its defaults when the values leave it out."""
+"""Marks a section that has its defaults when the values omit it."""
 
 EnvVar = Annotated[dict[str, Any], Structure({"ref": "core/v1.EnvVar"})]
 VolumeMount = Annotated[dict[str, Any], Structure({"ref": "core/v1.VolumeMount"})]
@@ -28,78 +28,78 @@ SHIPPED_CHECKS: Any = [
 
 
 class Section(Kube):
-    """A part of the values."""
+    """A section of the values."""
 
     package: ClassVar[str] = PREFLIGHT
 
 
 class Check(Section):
-    """A check: one of ours by its name, or anybody's."""
+    """A check: a built-in one by its name, or a custom one."""
 
     name: Annotated[str, Field(min_length=1, max_length=52, pattern="^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")]
-    """Name of the check; its init container is called `preflight-NAME`."""
+    """Name of the check; its init container is `preflight-NAME`."""
     image: Annotated[str, Field(min_length=1)]
     """Image of the init container."""
     image_pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = None
-    """When the image is pulled, as for any container."""
+    """Pull policy of the image."""
     default_enabled: bool = True
-    """Whether pods get the check that do not choose theirs."""
+    """Whether pods that do not select their checks get it."""
     scope: Literal["Node", "Gang"] | None = None
-    """Whether the check runs across a gang; ours know that of themselves, and others are for one node."""
+    """Whether the check runs on one node or across a gang; by default custom checks run on one node."""
     network: bool | None = None
-    """Whether it needs network devices and NCCL's settings; ours know that of themselves, and others need none."""
+    """Whether it needs network devices and NCCL's settings; by default custom checks need none."""
     command: list[str] = []
-    """Command, in place of the image's own."""
+    """Command, instead of the image's entrypoint."""
     args: list[str] = []
     """Arguments of the command."""
     env: Annotated[list[EnvVar], list_map("name")] = []
-    """Variables besides ours; one of the same name as ours counts instead of it."""
+    """Additional variables; one with the name of a built-in variable replaces it."""
     resources: Annotated[Resources | None, Field()] = None
-    """What the container asks for besides devices."""
+    """Resources of the container, besides devices."""
     security_context: Annotated[SecurityContext | None, Field()] = None
     """Security context of the container."""
     volume_mounts: Annotated[list[VolumeMount], list_map("mountPath")] = []
-    """Mounts of volumes that the pod has."""
+    """Additional mounts, of volumes of the pod."""
 
 
 class Dcgm(Section):
-    """What the DCGM diagnostic is told."""
+    """Settings of the DCGM diagnostic."""
 
     hostengine_addr: str = "dcgm-hostengine.nvsentinel.svc:5555"
-    """Address of DCGM's Service, which has to lead to the engine of the pod's own node (`internalTrafficPolicy: Local`)."""
+    """Address of DCGM's Service, which has to route to the host engine of the pod's own node (`internalTrafficPolicy: Local`)."""
     diag_level: Annotated[int, Field(ge=1, le=4)] = 1
-    """1 takes some 30 s, 2 two to three minutes, 3 a quarter of an hour, 4 one to two hours."""
+    """Level of the diagnostic: 1 takes about 30 s, 2 two to three minutes, 3 a quarter of an hour, 4 one to two hours."""
 
 
 class Nccl(Section):
     """Thresholds of the NCCL tests."""
 
     loopback_threshold_gbps: Annotated[float, Field(ge=0, alias="loopbackThresholdGBps")] = 10.0
-    """Least bus bandwidth inside of a node, in GB/s."""
+    """Minimum bus bandwidth inside a node, in GB/s."""
     allreduce_threshold_gbps: Annotated[float, Field(ge=0, alias="allreduceThresholdGBps")] = 5.0
-    """Least bus bandwidth across a gang, in GB/s."""
+    """Minimum bus bandwidth across a gang, in GB/s."""
 
 
 class GangLabels(Section):
-    """Labels by which a gang is known."""
+    """Labels that identify a gang."""
 
     gang_id_label: str = "app.kubernetes.io/gang-id"
-    """Label that pods of one gang share."""
+    """Label with the gang's id, which its pods share."""
     gang_size_label: str = "app.kubernetes.io/gang-size"
-    """Label that says how many pods the gang has."""
+    """Label with the number of pods of the gang."""
 
 
 class GangDiscovery(Section):
-    """How the gang of a pod is found."""
+    """Discovery of a pod's gang."""
 
     method: Literal["workloadRef", "volcano", "kueue", "labels", "grove"] = "workloadRef"
-    """Whose gangs they are. Grove's own PodGangs are known beside each of the others."""
+    """Method of discovery. Grove's PodGangs are discovered with each method."""
     labels: GangLabels = DEFAULTED
     """Labels of the method `labels`."""
 
 
 class Detection(Section):
-    """What counts as a device of a sort."""
+    """Detection of a kind of device."""
 
     resource_names: list[str] = []
     """Extended resources of device plugins."""
@@ -108,120 +108,120 @@ class Detection(Section):
 
 
 class GpuDetection(Detection):
-    """What counts as a GPU."""
+    """Detection of GPUs."""
 
     resource_names: list[str] = ["nvidia.com/gpu"]
     """Extended resources of device plugins."""
     lookup_failure_policy: Policy = "Ignore"
-    """Whether a pod passes whose claims cannot be looked up."""
+    """Whether a pod with claims that cannot be looked up is rejected (Fail) or admitted (Ignore)."""
 
 
 class NetworkDetection(Detection):
-    """What counts as a network device."""
+    """Detection of network devices."""
 
     resource_names: list[str] = ["nvidia.com/mlnxnics"]
     """Extended resources of device plugins."""
 
 
 class NcclTopology(Section):
-    """Which topology file NCCL is given where the user gives none."""
+    """Topology file for NCCL, unless the pod provides one."""
 
     instance_type_label: str = "node.kubernetes.io/instance-type"
-    """Label of nodes that says what they are."""
+    """Node label with the instance type."""
     instance_type_mapping: dict[str, str] = {
         "Standard_ND96isr_H100_v5": "azure-ndv5.xml",
         "Standard_ND96amsr_A100_v4": "azure-ndv4.xml",
         "p5.48xlarge": "aws-p5.48xlarge.xml",
         "a3-megagpu-8g": "gcp-a3-mega.xml",
     }
-    """File in the images for a type of machine."""
+    """Topology file in the images by instance type."""
     enable_fallback: bool = True
-    """Whether NCCL may find the topology out by itself on a machine that is not in the mapping."""
+    """Whether NCCL detects the topology itself for an instance type that is not in the mapping."""
 
 
 class ConnectorToken(Section):
-    """The service account's token by which a check shows the connector who it is."""
+    """Service account token with which a check authenticates to the connector."""
 
     audience: str = ""
-    """For whom the token is; without it checks get none."""
+    """Audience of the token; checks get no token without one."""
     expiration_seconds: Annotated[int, Field(ge=600, le=4294967296)] = 3600
-    """How long a token counts; the kubelet renews it before that."""
+    """Lifetime of the token; the kubelet renews it before it expires."""
     mount_path: Annotated[str, Field(pattern="^/.+$")] = "/etc/nvsentinel"
-    """Folder of the token, whose file is called `token`."""
+    """Mount path of the token, whose file is `token`."""
 
 
 class PlatformConnector(Section):
-    """Where health events go."""
+    """The connector that receives health events."""
 
     socket: Annotated[str, Field(pattern="^unix:///.+$")] = "unix:///var/run/nvsentinel.sock"
-    """Address of the connector, as checks see it."""
+    """Address of the connector inside check containers."""
     host_path: Annotated[str, Field(pattern="^/.+$")] = "/var/run/nvsentinel"
-    """Folder of the node that holds the socket."""
+    """Folder of the socket on the node."""
     token: ConnectorToken = DEFAULTED
-    """The service account's token by which a check shows the connector who it is."""
+    """Service account token with which a check authenticates to the connector."""
     spool: Annotated[str, Field(pattern="^(/.+)?$")] = ""
-    """Folder in checks, such as `/var/spool/preflight`, for events that are not sent yet; without it they go with the container."""
+    """Folder in check containers, such as `/var/spool/preflight`, for unsent events; without it they are lost with the container."""
 
 
 class Webhook(Section):
     """The admission webhook."""
 
     failure_policy: Policy = "Fail"
-    """Whether pods are made while the webhook is away."""
+    """Whether pods are rejected (Fail) or admitted (Ignore) while the webhook is unavailable."""
     timeout_seconds: Annotated[int, Field(ge=1, le=30)] = 10
-    """How long an API server waits for an answer."""
+    """Timeout of the API server's request."""
 
 
 class PreflightValues(Section):
     """The Helm values of the preflight checks."""
 
     enabled: bool = False
-    """Whether the chart installs them; whoever calls the injector by hand has answered that."""
+    """Whether the chart installs the injector; commands ignore it."""
     replicas: Annotated[int, Field(ge=0)] = 2
-    """Pods of the injector; all of them answer."""
+    """Replicas of the injector; all of them are active."""
     resources: Resources = {"requests": {"cpu": "50m", "memory": "128Mi"}, "limits": {"memory": "1Gi"}}
-    """Resources of its container."""
+    """Resources of the injector's container."""
     checks: Annotated[list[Check], list_map("name")] = SHIPPED_CHECKS
-    """The checks, in the order in which they run."""
+    """The checks, in the order of their execution."""
     dcgm: Dcgm = DEFAULTED
-    """What the DCGM diagnostic is told."""
+    """Settings of the DCGM diagnostic."""
     nccl: Nccl = DEFAULTED
     """Thresholds of the NCCL tests."""
     check_timeout: Duration = "300s"
-    """Longest time that one check takes."""
+    """Timeout of a check."""
     gang_timeout: Duration = "600s"
-    """Longest time that a gang takes to form."""
+    """Timeout of waiting for the gang."""
     gang_discovery: GangDiscovery = DEFAULTED
-    """How the gang of a pod is found."""
+    """Discovery of a pod's gang."""
     gpu_detection: GpuDetection = DEFAULTED
-    """What counts as a GPU."""
+    """Detection of GPUs."""
     network_detection: NetworkDetection = DEFAULTED
-    """What counts as a network device."""
+    """Detection of network devices."""
     nccl_env_patterns: list[str] = ["NCCL_*", "UCX_*", "OMPI_*"]
-    """Globs of the variables that checks of the network take over from the pod's containers."""
+    """Globs of the variables that network checks copy from the pod's containers."""
     nccl_topology: NcclTopology = DEFAULTED
-    """Which topology file NCCL is given where the user gives none."""
+    """Topology file for NCCL, unless the pod provides one."""
     volume_mount_patterns: list[str] = []
-    """Globs of volumes whose mounts checks of the network take over, such as those of a provider's libraries."""
+    """Globs of the volumes whose mounts network checks copy, such as those of a provider's libraries."""
     shared_memory: Annotated[str, Field(pattern="^([0-9]+(Mi|Gi))?$")] = ""
-    """Memory at /dev/shm, such as `8Gi`, for NCCL checks of pods that bring none; its ranks may need more than containers have."""
+    """Memory at /dev/shm, such as `8Gi`, for NCCL checks of pods that mount none; NCCL may need more than the default of 64Mi."""
     namespaces: list[str] = ["training"]
     """Namespaces whose GPU pods are checked."""
     namespace_selector: Annotated[LabelSelector | None, Field()] = None
-    """Labels of the namespaces whose GPU pods are checked, in place of their names."""
+    """Label selector of the namespaces whose GPU pods are checked, instead of their names."""
     object_selector: Annotated[LabelSelector | None, Field()] = None
-    """Labels of the pods that the webhook is asked about; all pods without it."""
+    """Label selector of the pods that the webhook receives; all pods without it."""
     exclude_namespaces: list[str] = ["nvsentinel", "kube-system", "kube-public", "kube-node-lease"]
-    """Namespaces whose pods never are."""
+    """Namespaces whose pods are never checked."""
     webhook: Webhook = DEFAULTED
     """The admission webhook."""
     init_container_placement: Literal["prepend", "append"] = "prepend"
-    """Whether checks run before or after the pod's own init containers; some providers set devices up in theirs."""
+    """Whether checks run before or after the pod's own init containers, in which some providers set up devices."""
     pod_selection: bool = False
-    """Whether pods may choose their checks by the annotation `nvsentinel.nvidia.com/preflight-checks`."""
+    """Whether pods may select their checks with the annotation `nvsentinel.nvidia.com/preflight-checks`."""
     image_pull_secrets: list[str] = []
-    """Secrets of the pod's namespace by which the images are pulled."""
+    """Image pull secrets, in the pod's namespace."""
     processing_strategy: Literal["EXECUTE_REMEDIATION", "STORE_ONLY"] = "EXECUTE_REMEDIATION"
-    """What is done about health events; those that are only stored stop no pod."""
+    """Processing of health events; with STORE_ONLY a failed check does not block its pod."""
     platform_connector: PlatformConnector = DEFAULTED
-    """Where health events go."""
+    """The connector that receives health events."""
