@@ -44,14 +44,14 @@ class Result:
     """The results of all subjects, in the order in which their objects are made, and all diagnostics, in the order of the input.
 
     An error in one subject does not affect the others: `graph` has the objects of the valid ones. Callers that want all or nothing, as the
-    command line, check `has_errors(result.diagnostics)` first. `is_whole` is false when a part of the input could not be assigned to a
+    command line, check `has_errors(result.diagnostics)` first. `is_complete` is false when a part of the input could not be assigned to a
     subject: a missing subject may only be unreadable then, and must not count as gone.
     """
 
     after: After
     subjects: list[SubjectResult] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
-    is_whole: bool = True
+    is_complete: bool = True
 
     @cached_property
     def graph(self) -> Graph:
@@ -71,7 +71,7 @@ def compile(inputs: Inputs, program: Program) -> Result:
     compilation, because their objects share parts.
     """
     reading = read_subjects(inputs, program)
-    result = Result(apply_order(program), diagnostics=reading.findings, is_whole=reading.is_whole)
+    result = Result(apply_order(program), diagnostics=reading.findings, is_complete=reading.is_complete)
     room = inputs.settings.max_objects
     for number, subject in enumerate(reading.subjects):
         outcome = run_rules(subject, number, program, room, inputs.settings.max_objects)

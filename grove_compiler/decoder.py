@@ -97,8 +97,8 @@ def _head(manifest: Manifest) -> Manifest:
 class Decoder:
     """Decodes documents one by one into `decoded`. `findings` holds all findings, in the order of the documents.
 
-    `others` are the objects of foreign kinds, which are not compiled. `is_whole` becomes false when a part of the input cannot be assigned
-    to an object: an object that is missing may then only be unreadable.
+    `others` are the objects of foreign kinds, which are not compiled. `is_complete` becomes false when a part of the input cannot be
+    assigned to an object: an object that is missing may then only be unreadable.
     """
 
     def __init__(self, program: Program, scope: Mapping[str, Any]) -> None:
@@ -107,7 +107,7 @@ class Decoder:
         self.decoded: list[Decoded] = []
         self.others: list[Manifest] = []
         self.findings: list[Diagnostic] = []
-        self.is_whole = True
+        self.is_complete = True
         self._ignored_kinds: dict[str, tuple[Diagnostic, int]] = {}
 
     def of_kind(self, *kinds: str) -> list[Decoded]:
@@ -209,9 +209,9 @@ class Decoder:
         return finding
 
     def report(self, finding: Diagnostic, *about: Decoded) -> None:
-        """Records a finding about these objects; an error about no object makes the input incomplete (`is_whole`)."""
+        """Records a finding about these objects; an error about no object makes the input incomplete (`is_complete`)."""
         self.findings.append(finding)
         for entry in about:
             entry.findings.append(finding)
         if not about and finding.severity == "error":
-            self.is_whole = False
+            self.is_complete = False

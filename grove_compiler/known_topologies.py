@@ -55,11 +55,11 @@ def known_topologies(declared: list[Decoded], existing: list[Decoded], config: C
     topologies += [(topology, entry) for topology, entry in others if (topology.kind, topology.name) not in known]
     if config.has_default_topology:
         topologies.insert(0, (default_topology(config.topology_levels, snapshot), None))
-    _introduce([topology for topology, _ in topologies])
+    _set_peers([topology for topology, _ in topologies])
     return topologies
 
 
-def _introduce(topologies: list[ExpandedTopology]) -> None:
+def _set_peers(topologies: list[ExpandedTopology]) -> None:
     """Sets the peers of each topology; of two with the same kind and name the first counts, which is the default one."""
     first: dict[tuple[str, str], ExpandedTopology] = {}
     for topology in topologies:

@@ -9,7 +9,7 @@ from typing import Any
 from grove_compiler.decoder import AUTOSCALER_KIND, CLAIM_TEMPLATE_KIND, CONFIGURATION_KIND, SET_KIND, TOPOLOGY_KINDS, Decoded, Decoder
 from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import Program
-from grove_compiler.engine.sources import Subject as SubjectWords
+from grove_compiler.engine.sources import Subject as SubjectNames
 from grove_compiler.engine.sources import Vocabulary
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest, ObjectRef
@@ -30,7 +30,7 @@ from grove_compiler.source.document import Document
 VOCABULARY = Vocabulary(
     ROOTS,
     FUNCTIONS,
-    subjects={kind: SubjectWords(*names) for kind, names in SUBJECTS.items()},
+    subjects={kind: SubjectNames(*names) for kind, names in SUBJECTS.items()},
     slices="set.replicas",
     decisions=DECISIONS,
 )
@@ -43,7 +43,7 @@ class Inputs:
 
     `documents` hold the sets and what they refer to. `snapshot` is what exists, with UIDs and status; nothing does by default. `view`
     replaces `snapshot` by something that answers the same questions. `old` holds the state before an update. `config` is the
-    OperatorConfiguration, unless it is among the documents. `is_whole` is false when some input could not be read, so that missing
+    OperatorConfiguration, unless it is among the documents. `is_complete` is false when some input could not be read, so that missing
     documents are not reported again.
     """
 
@@ -52,7 +52,7 @@ class Inputs:
     old: list[Document] = field(default_factory=list)
     config: Document | None = None
     settings: Settings = field(default_factory=Settings)
-    is_whole: bool = True
+    is_complete: bool = True
     view: Objects | None = None
 
 
@@ -99,12 +99,12 @@ class Subject:
 class Reading:
     """Holds the subjects, in the order in which their objects are made, and all findings, in the order of the documents.
 
-    `is_whole` is false when a part of the input could not be assigned to a subject: a missing subject may only be unreadable.
+    `is_complete` is false when a part of the input could not be assigned to a subject: a missing subject may only be unreadable.
     """
 
     subjects: list[Subject]
     findings: list[Diagnostic]
-    is_whole: bool
+    is_complete: bool
 
 
 def read_subjects(inputs: Inputs, program: Program) -> Reading:
@@ -113,11 +113,7 @@ def read_subjects(inputs: Inputs, program: Program) -> Reading:
     decoder = Decoder(program, scope)
     decoder.take([*inputs.documents, *([inputs.config] if inputs.config else [])])
     scope["config"] = config = _configuration(decoder)
-    referred = [
-        *(entry.manifest for entry in decoder.of_kind(CLAIM_TEMPLATE_KIND)),
-        *(manifest for manifest in decoder.others if manifest["kind"] == AUTOSCALER_KIND),
-    ]
-    snapshot = Snapshot(referred, inputs.view or ObjectList(inputs.snapshot))
+    snapshot = Snapshot(_referred_objects(decoder), inputs.view or ObjectList(inputs.snapshot))
     old_states = OldStates(program, scope, inputs.old, snapshot)
     existing = decode_existing(program, scope, snapshot)
     topologies = known_topologies(decoder.of_kind(*TOPOLOGY_KINDS), existing, config, snapshot)
@@ -148,14 +144,11 @@ def read_subjects(inputs: Inputs, program: Program) -> Reading:
         subject.findings = subject.entry.findings if subject.entry else []
         decoder.findings += validate(subject, program, inputs.settings)
         subject.needs = list(_needs(subject, decoder, by_topology))
-        unusable = [entry for entry in subject.needs if entry in existing and has_errors(entry.findings)]
-        if subject.set is not None and unusable:
-            finding = Diagnostic("input/topology-unusable", "error", _about(unusable[0]), subject.set.placement.name_path)
-            decoder.report(subject.entry.locate(finding) if subject.entry else finding, *([subject.entry] if subject.entry else []))
-    is_whole = inputs.is_whole and decoder.is_whole
-    if inputs.is_whole and not has_errors(decoder.findings) and not _has_subject(decoder, inputs):
+        _report_unusable_topology(subject, existing, decoder)
+    is_complete = inputs.is_complete and decoder.is_complete
+    if inputs.is_complete and not has_errors(decoder.findings) and not _has_subject(decoder, inputs):
         decoder.findings.append(Diagnostic("input/no-set", "error", f"there is no {SET_KIND} in the input", hint="nothing to compile"))
-    return Reading(subjects, decoder.findings, is_whole)
+    return Reading(subjects, decoder.findings, is_complete)
 
 
 def expand(
@@ -205,28 +198,41 @@ def _of_topology(topology: ExpandedTopology, entry: Decoded | None, old_states: 
     return Subject(topology.kind, {"topology": topology, "old": old_states.topology(entry)}, entry)
 
 
-def _about(entry: Decoded) -> str:
+def _report_unusable_topology(subject: Subject, existing: Sequence[Decoded], decoder: Decoder) -> None:
+    """Reports errors of a topology of the cluster at the set that needs it, since the topology itself is not in the input."""
+    entry = next((entry for entry in subject.needs if entry in existing and has_errors(entry.findings)), None)
+    if subject.set is None or entry is None:
+        return
     error = next(finding for finding in entry.findings if finding.severity == "error")
-    return f"the {entry.kind} {entry.key[2]!r} of the cluster cannot be used: {error.path + ': ' if error.path else ''}{error.message}"
+    reason = f"{error.path + ': ' if error.path else ''}{error.message}"
+    message = f"the {entry.kind} {entry.key[2]!r} of the cluster cannot be used: {reason}"
+    finding = Diagnostic("input/topology-unusable", "error", message, subject.set.placement.name_path)
+    decoder.report(subject.entry.locate(finding) if subject.entry else finding, *([subject.entry] if subject.entry else []))
 
 
-def count_objects(expanded: ExpandedSet, enough: int) -> int:
-    """Counts the Services, PodCliques, scaling groups, gangs and, if they are generated, Pods of a set. Stops above `enough`.
+def _referred_objects(decoder: Decoder) -> list[Manifest]:
+    """Returns the objects of the input that sets refer to by name: claim templates and autoscalers."""
+    autoscalers = (manifest for manifest in decoder.others if manifest["kind"] == AUTOSCALER_KIND)
+    return [*(entry.manifest for entry in decoder.of_kind(CLAIM_TEMPLATE_KIND)), *autoscalers]
+
+
+def count_objects(expanded: ExpandedSet, limit: int) -> int:
+    """Counts the Services, PodCliques, scaling groups, gangs and, if they are generated, Pods of a set. Stops above `limit`.
 
     There are some other objects, so the real number is a little higher. Live replica counts of the snapshot are taken into account.
     """
     total = 2 * expanded.replica_count  # the headless Service and the base gang
     # A declared count may be in the billions, so each is compared before anything is expanded for it.
-    if total > enough:
+    if total > limit:
         return total
     for replica in expanded.replicas:
         total += sum(1 + _pods(expanded, clique.replicas) for clique in replica.cliques)
         for group in replica.scaling_groups:
             total += 1 + group.replicas * len(group.template.cliques) + max(0, group.replicas - group.min_available)
-            if total > enough:
+            if total > limit:
                 return total
             total += sum(_pods(expanded, clique.replicas) for member in group.members for clique in member.cliques)
-        if total > enough:
+        if total > limit:
             return total
     return total
 

@@ -47,7 +47,7 @@ class InputReader:
             old=self._not_empty(old) if old else [],
             config=self.configuration(config) if config else None,
             settings=settings,
-            is_whole=not has_errors(self.problems),
+            is_complete=not has_errors(self.problems),
         )
 
     def documents(self, files: Sequence[str], *, config: str | None = None, others: Sequence[str | None] = ()) -> list[Document]:

@@ -286,5 +286,5 @@ class TestCompilingSeveral:
         documents = [Document(manifest) for manifest in stored([named("a")])]
         sound = compile_inputs(Inputs(documents), shipped_program())
         unreadable = compile_inputs(Inputs([*documents, Document("text")]), shipped_program())
-        assert (sound.is_whole, unreadable.is_whole) == (True, False)
+        assert (sound.is_complete, unreadable.is_complete) == (True, False)
         assert [one.hold for one in unreadable.subjects] == [""]
