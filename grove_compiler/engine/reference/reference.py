@@ -32,16 +32,16 @@ END = "<!-- end of reference -->"
 
 VERBS = {
     "default": "Sets a field of an input manifest that is absent.",
-    "validate": "Reports what is wrong with the input.",
-    "decide": "Says what Python would otherwise: the model and other rules ask for it by name.",
+    "validate": "Reports invalid input.",
+    "decide": "Makes a decision for the model, or for other rules, which call it by name.",
     "generate": "Renders a template once for each item.",
-    "patch": "Changes objects that are generated.",
+    "patch": "Changes generated objects.",
     "condition": "Computes a status condition of an object.",
     "status": "Renders the rest of an object's status.",
-    "event": "Tells people once that something happened.",
-    "again": "Asks for another look at a time.",
-    "delete": "Says that an object has to go although it is wanted, because its next incarnation is.",
-    "wait": "Says what an object waits for, since when, and what would end it.",
+    "event": "Records a Kubernetes event, once for each occurrence.",
+    "again": "Requeues the input at a time.",
+    "delete": "Deletes an object that should exist, so that it is recreated.",
+    "wait": "Explains what an object waits for, since when, and what would end the wait.",
 }
 
 TESTS = {
@@ -56,7 +56,7 @@ TESTS = {
     "mapping": "it is a map",
     "sequence": "it is a list",
     "match": "it is text, and the regular expression matches all of it: `name is match('[a-z]+')`",
-    "in": "it is among the items, the keys or the characters: `select('in', names)`",
+    "in": "it is one of the items, keys or characters: `select('in', names)`",
     "eq": "it equals the other",
     "equalto": "the same as `eq`",
     "ne": "it differs from the other",
@@ -64,8 +64,8 @@ TESTS = {
     "gt": "it is greater than the other",
     "le": "it is at most the other",
     "ge": "it is at least the other",
-    "startswith": "it is text that begins so",
-    "endswith": "it is text that ends so",
+    "startswith": "it is text with that prefix",
+    "endswith": "it is text with that suffix",
 }
 
 
@@ -89,16 +89,16 @@ def replace_reference(page: str, vocabulary: Vocabulary, rules: Sequence[RuleInf
 
 def _keys() -> str:
     text = "## Keys of rules\n\n"
-    text += _section("Every rule", "A file of rules holds one rule in each YAML document.", _key_table(COMMON_KEYS))
+    text += _section("Every rule", "A rule file has one rule in each YAML document.", _key_table(COMMON_KEYS))
     for verb, keys in VERB_KEYS.items():
         text += _section(f"`{verb}`", VERBS[verb], _key_table(keys))
-    text += _section("Operations of `do`", "What each entry of a patch's `do` holds.", _key_table(OPERATION_KEYS))
+    text += _section("Operations of `do`", "The keys of each entry of `do`.", _key_table(OPERATION_KEYS))
     text += _table(("`op`", "what it does"), [(f"`{word}`", doc) for word, doc in OPERATIONS.items()]) + "\n"
-    text += _section("Cases of a condition", "What each entry of its `cases` holds.", _key_table(CASE_KEYS))
-    text += _section("Cases of a decision", "What each entry of its `cases` holds.", _key_table(DECISION_CASE_KEYS))
-    text += _section("`policy`", "What an applier may do with an object that exists.", _key_table(POLICY_KEYS))
-    text += _section("`constants`", "A document of its own, in place of a rule.", _key_table(CONSTANTS_KEYS))
-    return text + _section("`disable`", "A document of its own, in place of a rule.", _key_table(DISABLE_KEYS))
+    text += _section("Cases of a condition", "The keys of each entry of `cases`.", _key_table(CASE_KEYS))
+    text += _section("Cases of a decision", "The keys of each entry of `cases`.", _key_table(DECISION_CASE_KEYS))
+    text += _section("`policy`", "What an applier may do with an existing object.", _key_table(POLICY_KEYS))
+    text += _section("`constants`", "A separate document, instead of a rule.", _key_table(CONSTANTS_KEYS))
+    return text + _section("`disable`", "A separate document, instead of a rule.", _key_table(DISABLE_KEYS))
 
 
 def _key_table(keys: Mapping[str, Key]) -> str:
@@ -160,7 +160,7 @@ def _decisions(vocabulary: Vocabulary, rules: Sequence[RuleInfo]) -> str:
         parameters = model_types.parameters(function).items()
         signature = f"`{name}`({', '.join(f'`{word}`: {type_words(kind, classes)}' for word, kind in parameters)})"
         rows.append((signature, type_words(model_types.result(function), classes), _doc(function), deciding.get(name, "")))
-    text = "## Decisions\n\n`decision(x, y)`, in any expression; it rests on its parameters alone. A rule of the same id replaces it.\n\n"
+    text = "## Decisions\n\n`decision(x, y)`, in any expression; it depends on its parameters alone. A rule of the same id replaces it.\n\n"
     return text + _table(("decision", "gives", "what is decided", "rule"), rows) if rows else ""
 
 

@@ -28,7 +28,7 @@ def reachable_classes(starts: Iterable[Any]) -> list[type]:
 def document_classes(classes: list[type]) -> str:
     """Returns a Markdown section for each class, in alphabetical order."""
     names = [owner.__name__ for owner in classes]
-    text = "## Classes\n\nWhat can be read from the names above. An attribute that is not here is an error when rules are loaded.\n"
+    text = "## Classes\n\nThe classes of the values above. Any other attribute is an error when rules are loaded.\n"
     for owner in sorted(classes, key=lambda owner: owner.__name__):
         doc = _paragraph(_own_doc(owner))
         text += f"\n### {owner.__name__}\n\n" + (f"{doc}\n\n" if doc else "") + "| attribute | type | meaning |\n| --- | --- | --- |\n"

@@ -1,4 +1,4 @@
-"""The filters, tests and functions that every expression may use. Their docstrings are the language's reference."""
+"""Defines the filters, tests and functions of all expressions. Their docstrings are the language's reference."""
 
 from __future__ import annotations
 
