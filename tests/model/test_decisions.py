@@ -20,6 +20,7 @@ from grove_compiler.model.expanded.attempts.attempt import replica_attempt
 from grove_compiler.model.expanded.attempts.pod_end import Failure
 from grove_compiler.model.expanded.availability import ReplicaState
 from grove_compiler.model.expanded.rolls import Roll
+from grove_compiler.model.expanded.reported_breach import ReportedBreach
 from grove_compiler.model.expanded.termination import Breach
 from grove_compiler.model.expanded.training.job import Job, ReplicaFailure
 from grove_compiler.model.inputs.settings import Settings
@@ -58,7 +59,7 @@ SHARING: dict[str, Any] = {
 SET = expand(pcs([clique("a")], [group("g", ["a"], 3)]))
 GROUP = SET.replicas[0].scaling_groups[0]
 PROGRAM_FAILED = Failure("PodFailed", "p", "main")
-BREACH = Breach(0, "demo-0-a", since=0.0, was_whole=True, delay=60.0, pods=[])
+BREACH = Breach(0, ReportedBreach(0.0, "demo-0-a", True), delay=60.0, pods=[])
 JOB = Job(SET, {})
 FAILURE = ReplicaFailure(JOB, replica_attempt(SET.replicas[0]), "demo-0-a", {"cause": "PodFailed"})
 DECISION_RULES = DecisionRules()

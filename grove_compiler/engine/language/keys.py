@@ -96,7 +96,7 @@ VERB_KEYS: dict[Verb, dict[str, Key]] = {
         "owner": Key("expression", "the object that owns it"),
         "after": Key(
             "words",
-            "ids of rules (`topic/*`: all of a topic) whose objects come first; in loops that both rules share, only those of the same item",
+            "ids of rules (`topic/*`: all of a topic) whose objects come first; in loops that both share, only those of the same item",
         ),
         "policy": Key("map", "what an applier may do with an existing object"),
     },

@@ -38,20 +38,27 @@ def member_is_terminated(group: ScalingGroup, breach: Breach, at: float) -> bool
 
 @record(slots=False)
 class Breach:
-    """A replica of a set, or of a scaling group, that is short of pods; `name` is the object that has reported it the longest.
+    """A replica of a set, or of a scaling group, that is short of pods. `reported` is the oldest breach of one of its objects.
 
-    Times are seconds since the epoch: `since` is when it was first reported. `delay` is the terminationDelay in seconds. `was_whole` is
-    false for one that was never unbreached, as at the start.
+    Times are seconds since the epoch; `delay` is the terminationDelay in seconds.
     """
 
     index: int
-    name: str
-    since: float
-    was_whole: bool
+    reported: ReportedBreach
     delay: float
     pods: list[LivePod] = field(repr=False)
     checks_fail_since: float | None = None
     decisions: DecisionRules | None = field(default=None, repr=False)
+
+    @property
+    def name(self) -> str:
+        """The name of the object that has been breached the longest."""
+        return self.reported.name
+
+    @property
+    def since(self) -> float:
+        """When that breach was reported."""
+        return self.reported.since
 
     @lazy
     def began(self) -> float:
@@ -71,7 +78,7 @@ class Breach:
     @lazy
     def is_announced(self) -> bool:
         """Whether an event announces the deadline: not at a slow start, nor after a restart that was announced."""
-        return self.was_whole and not (self._ages and min(self._ages) > self.since - STARTING_SECONDS)
+        return self.reported.was_whole and not (self._ages and min(self._ages) > self.since - STARTING_SECONDS)
 
     @lazy
     def serves(self) -> bool:
@@ -120,7 +127,7 @@ def _breach(cliques: Sequence[Clique], index: int, reported: ReportedBreach, del
     pods = [pod for clique in cliques for pod in live_pods(clique)]
     failing = min((since for clique in cliques if (since := failing_since(clique)) is not None), default=None)
     decisions = cliques[0].set.decisions if cliques else None
-    return Breach(index, reported.name, reported.since, reported.was_whole, delay, pods, failing, decisions)
+    return Breach(index, reported, delay, pods, failing, decisions)
 
 
 def comes_next(breach: Breach, set: ExpandedSet, now: float) -> bool:
@@ -144,7 +151,7 @@ def is_restarting(group: ScalingGroup) -> bool:
         *reported_breaches(map(live_object, replica.scaling_groups), BREACHED),
     ]
     pods = [pod for clique in replica.all_cliques for pod in live_pods(clique)]
-    return any(Breach(replica.index, breach.name, breach.since, True, delay, pods).is_restarted for breach in breaches)
+    return any(Breach(replica.index, breach, delay, pods).is_restarted for breach in breaches)
 
 
 def went_with_gang(part: Clique | ScalingGroup, at: float) -> bool:
