@@ -55,7 +55,7 @@ class Family:
 class PodType:
     """Represents pods with the same requests that may run on the same nodes. `eligible` is a mask, `need` a vector of the requests."""
 
-    __slots__ = ("requests", "eligible", "need", "number", "objections")
+    __slots__ = ("eligible", "need", "number", "objections", "requests")
 
     def __init__(self, number: int, requests: Amounts, eligible: int, objections: Counter[Objection]) -> None:
         self.number = number

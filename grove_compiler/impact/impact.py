@@ -100,9 +100,7 @@ def impact(old: Inputs, new: Inputs, program: Program, *, old_program: Program |
         return result
     all_edits = edits(comparison.given, comparison.new_given)
     result.causes = (
-        [Cause(all_edits[0], result.sets)]
-        if len(all_edits) == 1
-        else [comparison.cause(edit, len(all_edits)) for edit in all_edits]
+        [Cause(all_edits[0], result.sets)] if len(all_edits) == 1 else [comparison.cause(edit, len(all_edits)) for edit in all_edits]
     )
     return result
 

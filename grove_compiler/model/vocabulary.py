@@ -50,7 +50,7 @@ from grove_compiler.model.expanded.live_object import (
     set_condition,
 )
 from grove_compiler.model.expanded.live_pods import leaving_pods, live_pods
-from grove_compiler.model.expanded.member_size import is_resized, advertised_group_size
+from grove_compiler.model.expanded.member_size import advertised_group_size, is_resized
 from grove_compiler.model.expanded.pod_state import (
     foreign_gates,
     is_up_to_scheduler,

@@ -14,7 +14,7 @@ from grove_compiler.engine.runtime.results import Deletion as DeletionResult
 from grove_compiler.engine.runtime.results import Event
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.model.inputs.snapshot import Objects, group_of
-from grove_compiler.replay.replay import Take
+from grove_compiler.replay.replay import StepFunction
 from grove_compiler.step import GROUP, Context, Key, Step, step
 from grove_compiler.step import Gone as StepGone
 from grove_compiler.step import Hold as StepHold
@@ -28,7 +28,7 @@ from grove_operator.controller.statuses import status_writes
 from grove_operator.controller.troubles import REFUSED, Trouble, Troubles, condition, event, status_as_it_is, whole, words
 
 Clock = Callable[[], float]
-Record = Callable[[Take, Objects, Key, float, Context], Step | StepGone | StepHold]
+Record = Callable[[StepFunction, Objects, Key, float, Context], Step | StepGone | StepHold]
 R = TypeVar("R", Event, DeletionResult)
 
 
@@ -110,7 +110,7 @@ class Desire:
             made.events.append(event(of, trouble))
         ask_again = self._say_why(key, made, live, objects, now) if live is not None else 0.0
         statuses, waits = self._bad_news.sift(status_writes(made.statuses, made.conditions, objects, now), objects, now)
-        due = [*waits, *([ask_again] if ask_again else []), *([] if made.look_again is None else [max(made.look_again - now, 0.0)])]
+        due = [*waits, *([ask_again] if ask_again else []), *([] if made.requeue_at is None else [max(made.requeue_at - now, 0.0)])]
         return Graph(
             desired_graph(Sources(made.graph, []), is_operator=True).objects.values(),
             statuses=statuses,

@@ -12,16 +12,16 @@ from applier.outcome import Outcome
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.inputs.snapshot import Objects
 from grove_compiler.record import record
-from grove_compiler.replay.bundle import Taken
-from grove_compiler.replay.replay import Take, take_and_keep
+from grove_compiler.replay.bundle import RecordedStep
+from grove_compiler.replay.replay import StepFunction, record_step
 from grove_compiler.step import Context, Gone, Hold, Key, Step
 
 Why = Literal["step", "failed", "asked"]
-Keep = Callable[[Taken, Why], None]
+Keep = Callable[[RecordedStep, Why], None]
 """Writes a look down; `Why` says whether all are, or it failed, or somebody has asked for it."""
 
 
-def nowhere(_: Taken, __: Why) -> None:
+def nowhere(_: RecordedStep, __: Why) -> None:
     """Writes nothing."""
 
 
@@ -42,13 +42,13 @@ class Recorder:
 
     def __init__(self, keeping: Keeping) -> None:
         self._keeping = keeping
-        self._last: deque[Taken] = deque(maxlen=keeping.in_memory)
-        self._taken: dict[Key, Taken] = {}
+        self._last: deque[RecordedStep] = deque(maxlen=keeping.in_memory)
+        self._taken: dict[Key, RecordedStep] = {}
         self._failed: dict[Key, str] = {}
 
-    def take(self, take: Take, view: Objects, key: Key, now: float, context: Context) -> Step | Gone | Hold:
+    def take(self, take: StepFunction, view: Objects, key: Key, now: float, context: Context) -> Step | Gone | Hold:
         """Takes a step for a key, by `take`, and remembers it until its `result` is known."""
-        outcome, self._taken[key] = take_and_keep(view, key, now, context, take)
+        outcome, self._taken[key] = record_step(view, key, now, context, take)
         return outcome
 
     def result(self, result: Result[Key]) -> None:
@@ -72,7 +72,7 @@ class Recorder:
             self._keeping.keep(self._last.popleft(), "asked")
 
 
-def _fault(taken: Taken, error: Exception | None) -> str:
+def _fault(taken: RecordedStep, error: Exception | None) -> str:
     """Why a rule or the program failed; empty where all went as it should, or nobody but the server is to blame."""
     if isinstance(taken.outcome, Hold) and taken.outcome.is_fault:
         return taken.outcome.reason

@@ -19,8 +19,8 @@ from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.expanded.attempts.attempt import replica_attempt
 from grove_compiler.model.expanded.attempts.pod_end import Failure
 from grove_compiler.model.expanded.availability import ReplicaState
-from grove_compiler.model.expanded.rolls import Roll
 from grove_compiler.model.expanded.reported_breach import ReportedBreach
+from grove_compiler.model.expanded.rolls import Roll
 from grove_compiler.model.expanded.termination import Breach
 from grove_compiler.model.expanded.training.job import Job, ReplicaFailure
 from grove_compiler.model.inputs.settings import Settings

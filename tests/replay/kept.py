@@ -9,8 +9,8 @@ from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import ObjectList
-from grove_compiler.replay.bundle import Bundle, Taken, decode, encode
-from grove_compiler.replay.replay import Replayed, replay, take_and_keep
+from grove_compiler.replay.bundle import Bundle, RecordedStep, decode, encode
+from grove_compiler.replay.replay import Replayed, record_step, replay
 from grove_compiler.source.document import Document
 from grove_compiler.step import Context
 from tests.features.compiling import shipped_program
@@ -35,17 +35,17 @@ def cluster(replicas: int = 2) -> list[dict[str, Any]]:
 
 def taken(
     replica: int | None = 0, objects: list[dict[str, Any]] | None = None, config: Document | None = None, program: Program | None = None
-) -> Taken:
+) -> RecordedStep:
     """A step of the set of a cluster, with all that it rests on."""
     objects = cluster() if objects is None else objects
     key = key_of(next((one for one in objects if one["kind"] == "PodCliqueSet"), cluster()[0]), replica)
-    return take_and_keep(ObjectList(objects), key, NOW, Context(program or shipped_program(), SETTINGS, config))[1]
+    return record_step(ObjectList(objects), key, NOW, Context(program or shipped_program(), SETTINGS, config))[1]
 
 
 def again(bundle: Bundle) -> Replayed:
     return replay(bundle, shipped_program())
 
 
-def written(kept: Taken) -> Bundle:
+def written(kept: RecordedStep) -> Bundle:
     """The bundle as somebody else reads it."""
     return decode(encode(kept))

@@ -6,7 +6,7 @@ import pytest
 
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.model.inputs.snapshot import ObjectList, Unknown
-from grove_compiler.replay.replay import replay, take_and_keep
+from grove_compiler.replay.replay import record_step, replay
 from grove_compiler.replay.views import Recorded
 from grove_compiler.source.document import Document
 from grove_compiler.step import Context, Key
@@ -38,7 +38,7 @@ def test_so_does_one_of_a_set_that_is_gone() -> None:
 def test_so_does_one_of_a_topology_that_the_configuration_describes() -> None:
     config = Document(CONFIG)
     key = Key("ClusterTopology", "", "grove-topology")
-    kept = take_and_keep(ObjectList(cluster()), key, NOW, Context(shipped_program(), SETTINGS, config))[1]
+    kept = record_step(ObjectList(cluster()), key, NOW, Context(shipped_program(), SETTINGS, config))[1]
     assert written(kept).decision["objects"]
     assert again(written(kept)).is_equal
 
@@ -47,7 +47,7 @@ def test_so_does_one_that_remembers_earlier_steps() -> None:
     objects = cluster()
     view, context, key = ObjectList(objects), Context(shipped_program(), SETTINGS), key_of(objects[0])
     for _ in range(2):
-        kept = take_and_keep(view, key, NOW, context)[1]
+        kept = record_step(view, key, NOW, context)[1]
     assert kept.memory.findings is not None
     assert again(written(kept)).is_equal
 
@@ -57,7 +57,7 @@ def test_so_does_one_that_remembers_what_was_wrong_beside_an_autoscaler() -> Non
     objects[0]["spec"]["workloadType"] = "Training"
     view, context, key = ObjectList(objects), Context(shipped_program(), SETTINGS), key_of(objects[0])
     for _ in range(2):
-        kept = take_and_keep(view, key, NOW, context)[1]
+        kept = record_step(view, key, NOW, context)[1]
     assert [one.name for one in kept.memory.autoscalers] == ["own"]
     assert again(written(kept)).is_equal
 
@@ -68,7 +68,7 @@ def test_so_does_one_that_nobody_could_answer() -> None:
             raise Unknown(f"{asked[1]} is not synced yet")
 
     objects = cluster()
-    kept = take_and_keep(Unsynced(objects), key_of(objects[0]), NOW, Context(shipped_program(), SETTINGS))[1]
+    kept = record_step(Unsynced(objects), key_of(objects[0]), NOW, Context(shipped_program(), SETTINGS))[1]
     assert written(kept).decision["reason"] == "ClusterTopology is not synced yet"
     assert again(written(kept)).is_equal
 

@@ -11,6 +11,7 @@ from applier.ref import Manifest
 from grove_compiler.kube.timestamp import timestamp
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.expanded.live_pods import LivePod
+from grove_compiler.model.expanded.reported_breach import ReportedBreach
 from grove_compiler.model.expanded.termination import Breach
 from tests.model.sets import clique, pcs
 from tests.shipped import program
@@ -136,9 +137,9 @@ DEADLINES = {"the first time": (0.0, 60.0), "soon after": (70.0, 70.0), "later":
 def test_a_gang_whose_checks_fail_is_restarted_ever_later(when: str) -> None:
     elapsed, delay = DEADLINES[when]
     pod = LivePod(None, {"metadata": {"creationTimestamp": timestamp(elapsed)}})  # type: ignore[arg-type]
-    breach = Breach(0, "demo-0-a", 0.0, True, 60.0, [pod], 0.0, DecisionRules(program().decisions))
+    breach = Breach(0, ReportedBreach(0.0, "demo-0-a", True), 60.0, [pod], 0.0, DecisionRules(program().decisions))
     assert breach.deadline - breach.began == delay
 
 
 def test_a_gang_whose_checks_do_not_fail_has_its_delay() -> None:
-    assert Breach(0, "demo-0-a", 0.0, True, 60.0, []).deadline == 60.0
+    assert Breach(0, ReportedBreach(0.0, "demo-0-a", True), 60.0, []).deadline == 60.0

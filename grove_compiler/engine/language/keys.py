@@ -134,9 +134,7 @@ VERB_KEYS: dict[Verb, dict[str, Key]] = {
         "delete": Key("expression", "the object to delete"),
         **_LOOPS,
         "reason": Key("text", "why, as one word in CamelCase", required=True),
-        "attributed": Key(
-            "boolean", "`false` does not annotate the object with the reason before its deletion, which saves a write"
-        ),
+        "attributed": Key("boolean", "`false` does not annotate the object with the reason before its deletion, which saves a write"),
         "after": Key("words", "ids of rules (`topic/*`: all of a topic) whose deletions or statuses come first"),
     },
     "wait": {

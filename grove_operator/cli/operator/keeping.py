@@ -6,7 +6,7 @@ import tempfile
 from functools import cache
 
 from grove_compiler.graph.node import Manifest
-from grove_compiler.replay.bundle import Taken
+from grove_compiler.replay.bundle import RecordedStep
 from grove_operator.controller.bundle_folder import BundleFolder
 from grove_operator.controller.log import Log
 from grove_operator.controller.recorder import Keeping, Why
@@ -24,7 +24,7 @@ def keeping(config: Manifest, log: Log) -> Keeping:
 
     told = ""
 
-    def keep(taken: Taken, why: Why) -> None:
+    def keep(taken: RecordedStep, why: Why) -> None:
         nonlocal told
         try:
             path = folder().write(taken, why)
