@@ -1,4 +1,4 @@
-"""A real control plane for tests: built once from Go modules, started in seconds, with fixtures for pytest and a proxy that makes faults.
+"""Provides a real control plane for tests: built once from Go modules, started in seconds; pytest fixtures and a fault-injecting proxy.
 
 `ControlPlane` is the running thing, `Faults` a proxy before it that follows a `Script`; `applier.testing.plugin` has the fixtures, and
 `python -m applier.testing build` builds it all. See docs/testing-with-a-cluster.md. `MemoryCluster` is a cluster without servers, for

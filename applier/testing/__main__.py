@@ -1,4 +1,4 @@
-"""`python -m applier.testing build|where|serve`: the control plane for tests from a shell."""
+"""Builds, finds and serves the control plane for tests from a shell: `python -m applier.testing build|where|serve`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from applier.testing.errors import ControlPlaneError
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Returns the exit code: 0, or 2 when something could not be done."""
+    """Runs a command; returns its exit code: 0, or 2 after an error."""
     parser = argparse.ArgumentParser(prog="python -m applier.testing", description="A real control plane for tests.")
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("build", help="build the control plane where it is not there yet")

@@ -1,4 +1,4 @@
-"""Where the programs of the control plane are: in `KUBEBUILDER_ASSETS`, or in a cache folder outside any checkout."""
+"""Finds the programs of the control plane: in `KUBEBUILDER_ASSETS`, or in a cache folder outside any checkout."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ ENVTEST_VARIABLE = "KUBEBUILDER_ASSETS"
 
 @dataclass(slots=True, frozen=True)
 class Assets:
-    """A folder that holds the programs that a control plane needs, and which of the others."""
+    """Represents a folder with the programs of a control plane; optional ones may be missing."""
 
     folder: Path
     programs: frozenset[str]
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """The programs that are not there: what they do does not happen."""
+        """Returns the optional programs that are missing."""
         return tuple(name for name in versions.OPTIONAL if name not in self.programs)
 
     def path(self, program: str) -> str:
-        """Raises `NotBuilt` for a program that is not there."""
+        """Raises `NotBuilt` if a program is missing."""
         if program not in self.programs:
             raise NotBuilt(f"{self.folder} holds no {program}")
         return str(self.folder / program)
 
 
 def build_command() -> str:
-    """Returns what to type, here and now, to build a control plane."""
+    """Returns the command that builds a control plane in this environment."""
     python = Path(sys.executable)
     if shutil.which("python") == str(python):
         return "python -m applier.testing build"
@@ -54,12 +54,12 @@ def cache_root() -> Path:
 
 
 def cache_folder() -> Path:
-    """Returns where a finished build of these versions is, or would be."""
+    """Returns the folder of a build of these versions, whether it exists or not."""
     return cache_root() / versions.key()
 
 
 def find() -> Assets:
-    """Returns the programs to start. Raises `NotBuilt` where a needed one is missing.
+    """Returns the programs to start. Raises `NotBuilt` if a required one is missing.
 
     `KUBEBUILDER_ASSETS` goes first, and is not filled up from the cache: the versions might not fit each other.
     """
@@ -71,7 +71,7 @@ def find() -> Assets:
 
 
 def look_into(folder: Path, otherwise: str) -> Assets:
-    """Returns what a folder holds. kwok counts only with its stages: it does not start without. Raises `NotBuilt`, with the text given."""
+    """Returns the programs in a folder; kwok only with its stages, which it needs to start. Raises `NotBuilt` with the given text."""
     present = {program.name for program in versions.PROGRAMS if os.access(folder / program.name, os.X_OK)}
     if not (folder / versions.STAGES).is_file():
         present.discard("kwok")

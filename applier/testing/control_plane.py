@@ -1,4 +1,4 @@
-"""The control plane as tests get it: one that they start (folders, users, ports, servers), or one that another process has started."""
+"""Starts a control plane for tests (folders, users, ports, servers), or attaches to one that another process has started."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from applier.testing.errors import ControlPlaneError, Refused
 from applier.testing.plane import CONTROLLER_MANAGER, KWOK, SCHEDULER, RunningPlane
 
 ATTEMPTS = 5
-"""How often other ports are tried when somebody took one of ours before the server did."""
+"""How often other ports are tried if another process takes one before the server does."""
 
 
 class PortTaken(ControlPlaneError):
-    """Somebody else listens where a server of ours should."""
+    """Reports that another process listens on a server's port."""
 
 
 class ControlPlane(RunningPlane):
-    """A `RunningPlane` that knows how to start. Get one from `start` or `attach`."""
+    """Adds starting to `RunningPlane`. Created by `start` or `attach`."""
 
     @classmethod
     def start(
@@ -40,7 +40,7 @@ class ControlPlane(RunningPlane):
         programs: assets.Assets | None = None,
         ready_within: float = 180.0,
     ) -> Self:
-        """Starts one and returns when it is ready, a few seconds later. It ends with `stop`, with the `with` block, or with this process.
+        """Starts one and returns once it is ready, after a few seconds. It ends with `stop`, with the `with` block, or with this process.
 
         `users` adds to `admin`, `viewer` and `nobody`: names with their groups. `api_server_flags` come last, so they win. `folder` must
         not exist; a temporary one is the default. Raises `NotBuilt` where a program is missing, and `ControlPlaneError`, with the reason
@@ -65,7 +65,7 @@ class ControlPlane(RunningPlane):
         raise AssertionError
 
     def _run(self, ports: Sequence[int], api_server_flags: Sequence[str], ready_within: float, *, audited: bool) -> None:
-        """Launches the servers, and waits until one can use them."""
+        """Starts the servers, and waits until they are usable."""
         port, etcd_port, peer_port = ports
         logs, data = self.folder / "logs", self.folder / "data"
         for user in self.users.values():
@@ -112,7 +112,7 @@ def _await_ready(plane: RunningPlane, seconds: float) -> None:
 
 
 def _ready(plane: RunningPlane) -> bool:
-    """Reports whether it is ready by its own word, and has the namespace into which clients write by default."""
+    """Reports whether the server is ready and has the namespace `default`."""
     if not plane.certificate_authority.exists():
         return False
     try:

@@ -1,4 +1,4 @@
-"""Requests that were made, to be counted: as an audit log tells them, or a proxy saw them."""
+"""Counts requests from an audit log or a proxy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 
 
 class Request(NamedTuple):
-    """One request in Kubernetes' words. `resource` is `pods` or `deployments.apps`; both it and `verb` are as RBAC has them.
+    """Represents a request. `verb` and `resource`, such as `pods` or `deployments.apps`, are those of RBAC.
 
     Requests to paths without a resource, such as `/version` or discovery, have the path as resource. `code` is 0 where no answer came.
     """
@@ -28,7 +28,7 @@ class Request(NamedTuple):
 
 
 class Requests:
-    """A number of requests: countable, and narrowed down by what they were."""
+    """Holds requests, to be counted and filtered."""
 
     def __init__(self, requests: Iterable[Request]) -> None:
         self._requests = tuple(requests)
@@ -43,11 +43,11 @@ class Requests:
         return f"Requests({dict(self.by('verb', 'resource'))})"
 
     def by(self, *fields: str) -> Counter[str]:
-        """Returns how many there are of each, named by these fields joined with a blank: `by("verb", "resource")["patch configmaps"]`."""
+        """Counts the requests by these fields, joined with a space: `by("verb", "resource")["patch configmaps"]`."""
         return Counter(" ".join(str(getattr(request, field)) for field in fields) for request in self._requests)
 
     def only(self, *, verb: str = "", resource: str = "", namespace: str = "", user: str = "", agent: str = "") -> Requests:
-        """Returns those that fit everything that is given; `agent` is the beginning of the user agent."""
+        """Returns the requests that match all given values; `agent` is a prefix of the user agent."""
         wanted = {"verb": verb, "resource": resource, "namespace": namespace, "user": user}
         exact = {field: value for field, value in wanted.items() if value}
         return Requests(
@@ -58,12 +58,12 @@ class Requests:
 
     @property
     def writes(self) -> Requests:
-        """Those that change something; dry runs do not."""
+        """Returns the writes, without dry runs."""
         return Requests(request for request in self._requests if is_write(request))
 
 
 def is_write(request: Request) -> bool:
-    """Reports whether a request is to change something in the cluster. Reviews of access only ask."""
+    """Reports whether a request is a write. Access reviews are created, but change nothing."""
     return (
         request.verb in WRITES
         and not request.dry_run
@@ -72,7 +72,7 @@ def is_write(request: Request) -> bool:
 
 
 def parse(method: str, target: str, agent: str = "") -> Request:
-    """Returns what a request is for, from its method and its path with query, as the API server reads them."""
+    """Parses a request from its method and its path with query, as the API server does."""
     parts = urlsplit(target)
     query = parse_qs(parts.query)
     words = [word for word in parts.path.split("/") if word]

@@ -1,18 +1,18 @@
-"""What can go wrong with a control plane for tests."""
+"""Defines the errors of a control plane for tests."""
 
 from __future__ import annotations
 
 
 class ControlPlaneError(Exception):
-    """The control plane could not be built, started or asked. The text is what a person needs to read."""
+    """Reports that the control plane could not be built, started or reached. The message is for people."""
 
 
 class NotBuilt(ControlPlaneError):
-    """No control plane is there; the text says which command builds one."""
+    """Reports that the control plane is not built; the message has the command that builds it."""
 
 
 class Refused(ControlPlaneError):
-    """The server's answer was an error: its HTTP status, and the Status object that came with it, or its text."""
+    """Reports an error response: its HTTP status, and its Status object or text."""
 
     def __init__(self, status: int, answer: object, message: str) -> None:
         super().__init__(message)

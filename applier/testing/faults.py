@@ -1,4 +1,4 @@
-"""What goes wrong, and when: the script of a hostile server."""
+"""Decides which faults a proxy injects, and when."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Script:
 
 
 class Chances:
-    """Decides what befalls each request.
+    """Decides the fault of each request.
 
     The n-th attempt of the same request always fares alike under the same seed, in whatever order requests come.
     """
@@ -48,7 +48,7 @@ class Chances:
         self._attempts: Counter[tuple[str, str]] = Counter()
 
     def is_dropped_write(self, request: Request) -> bool:
-        """Reports whether this write is the one whose connection is to be dropped. To be asked once for each request."""
+        """Reports whether this write is the one whose connection is dropped. Must be called once for each request."""
         if not is_write(request):
             return False
         self.writes += 1
@@ -83,11 +83,11 @@ ANSWERS: dict[str, tuple[int, str, str]] = {
     "unavailable": (503, "ServiceUnavailable", "the server is currently unable to handle the request"),
     "gone": (410, "Expired", "too old resource version"),
 }
-"""Faults that are answers: the HTTP status, and reason and message of the Status object."""
+"""Faults that are error responses: the HTTP status, and reason and message of the Status object."""
 
 
 def status(fault: str, retry_after: int | None = None) -> dict[str, object]:
-    """Returns the Status object with which the API server tells of a failure."""
+    """Returns the Status object of an error response."""
     code, reason, message = ANSWERS[fault]
     answer: dict[str, object] = {
         "kind": "Status",

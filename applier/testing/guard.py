@@ -1,4 +1,4 @@
-"""Runs one server and ends it when whoever started it is gone.
+"""Runs one server, and ends it when the process that started it is gone.
 
 Started as a script of its own, with a pipe as standard input that the starter holds open. The pipe closes when the starter closes it,
 exits, or is killed; the server is killed then, and a folder that nobody needs any more is removed. On Linux the server also dies with the
@@ -22,7 +22,7 @@ PR_SET_PDEATHSIG = 1
 
 
 def main(log: str, rubbish: str, *command: str) -> int:
-    """Returns the server's exit code."""
+    """Runs the server; returns its exit code."""
     with open(log, "ab", buffering=0) as output:
         die_with_us = _die_with(os.getpid())  # there is one thread so far
         server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, preexec_fn=die_with_us)  # noqa: PLW1509

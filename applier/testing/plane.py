@@ -1,4 +1,4 @@
-"""A running control plane: where it is, who may log in, and what was asked of it."""
+"""Represents a running control plane: its address, its users, and the requests that it has answered."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CONTROLLER_MANAGER, SCHEDULER, KWOK = "kube-controller-manager", "kube-scheduler
 
 
 class RunningPlane:
-    """etcd and kube-apiserver on loopback ports, with the parts that were asked for.
+    """Represents etcd and kube-apiserver on loopback ports, with the requested other servers.
 
     `url` is the server's, `kubeconfig` a file for the user `admin`, `token` that user's; `users` has the others. `folder` holds everything:
     `logs`, `certificates`, the data. `parts` are the optional programs that run: kube-controller-manager, kube-scheduler, kwok.
@@ -39,14 +39,14 @@ class RunningPlane:
 
     @classmethod
     def attach(cls, folder: Path) -> Self:
-        """Returns the one that another process has started in this folder; `stop` does nothing to it."""
+        """Returns the control plane that another process has started in this folder; `stop` leaves it running."""
         state = json.loads((folder / STATE).read_text("utf-8"))
         users = {name: User(name, token, Path(kubeconfig)) for name, (token, kubeconfig) in state["users"].items()}
         programs = assets.Assets(Path(state["programs"]), frozenset(state["present"]))
         return cls(folder, state["url"], users, programs, state["parts"])
 
     def publish(self) -> None:
-        """Lets other processes `attach`."""
+        """Writes the file with which other processes `attach`."""
         state = {
             "url": self.url,
             "users": {user.name: (user.token, str(user.kubeconfig)) for user in self.users.values()},
@@ -59,7 +59,7 @@ class RunningPlane:
         partial.rename(self.folder / STATE)
 
     def stop(self, *, keep_logs: bool = False) -> None:
-        """Ends what was started here, and removes its folder, except for the logs if they are to be kept."""
+        """Stops the servers that were started here, and removes the folder, except for the logs if they are to be kept."""
         if not self.running:
             return
         for server in self.running:
@@ -78,28 +78,28 @@ class RunningPlane:
 
     @property
     def token(self) -> str:
-        """The token of `admin`."""
+        """Returns the token of `admin`."""
         return self.users["admin"].token
 
     @property
     def kubeconfig(self) -> Path:
-        """A kubeconfig file of `admin`."""
+        """Returns the kubeconfig file of `admin`."""
         return self.users["admin"].kubeconfig
 
     @property
     def certificate_authority(self) -> Path:
-        """A PEM file with which the server's certificate can be checked."""
+        """Returns the PEM file of the certificate authority."""
         return self.folder / "certificates" / "apiserver.crt"
 
     @cached_property
     def tls(self) -> ssl.SSLContext:
-        """For clients of this server."""
+        """Returns a TLS context for clients of this server."""
         return ssl.create_default_context(cafile=str(self.certificate_authority))
 
     def kubectl(
         self, *arguments: str, user: str = "admin", input: str | None = None, check: bool = True, timeout: float = 120.0
     ) -> subprocess.CompletedProcess[str]:
-        """Runs kubectl of the server's version as a user. With `check`, a failure raises `ControlPlaneError` with what kubectl said."""
+        """Runs kubectl of the server's version as a user. With `check`, a failure raises `ControlPlaneError` with kubectl's output."""
         environment = os.environ | {
             "KUBECONFIG": str(self.users[user].kubeconfig),
             "KUBECACHEDIR": str(self.folder / "kubectl-cache"),
@@ -155,13 +155,13 @@ class RunningPlane:
         return self.folder / "logs" / f"{server}.log"
 
     def create_namespace(self, prefix: str = "test-") -> str:
-        """Makes a fresh namespace; returns its name, which begins with `prefix`."""
+        """Creates a namespace; returns its name, which begins with `prefix`."""
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"generateName": prefix}}
         created = self.request("POST", "/api/v1/namespaces", namespace, agent=audit.AGENT)
         return str(created["metadata"]["name"])
 
     def delete_namespace(self, name: str) -> None:
-        """Asks for the end of a namespace, and does not wait for it. No harm where it has gone."""
+        """Deletes a namespace without waiting. One that does not exist is no error."""
         try:
             self.request("DELETE", f"/api/v1/namespaces/{name}", agent=audit.AGENT)
         except Refused as refused:
@@ -169,7 +169,7 @@ class RunningPlane:
                 raise
 
     def grant(self, user: str, verbs: Sequence[str], resources: Sequence[str], *, group: str = "", namespace: str = "") -> None:
-        """Lets a user do this in a namespace, or everywhere; returns once the server knows. Grants in a namespace go away with it."""
+        """Grants a user permissions in a namespace, or in all; returns once they are effective. They are deleted with the namespace."""
         where, scope = (f"namespaces/{namespace}/", "") if namespace else ("", "Cluster")
         base, api = f"/apis/rbac.authorization.k8s.io/v1/{where}", "rbac.authorization.k8s.io"
         head = {"apiVersion": f"{api}/v1", "metadata": {"generateName": "granted-"}}
@@ -185,7 +185,7 @@ class RunningPlane:
         self._await_granted(user, [{"verb": verb, "group": group, "resource": one, **place} for verb in verbs for one in resources])
 
     def _await_granted(self, user: str, rights: Sequence[dict[str, str]]) -> None:
-        """Waits until the authorizer has heard of roles and bindings by watches of its own, a moment after they are written."""
+        """Waits until the authorizer, which watches roles and bindings, has received those that were just written."""
         deadline = time.monotonic() + 60
         for right in rights:
             resource, _, subresource = right["resource"].partition("/")
@@ -199,12 +199,12 @@ class RunningPlane:
                 time.sleep(0.01)
 
     def mark(self) -> int:
-        """Returns this moment in the audit log, for `requests`."""
+        """Returns the current position in the audit log, for `requests`."""
         self._settle()
         return self._audit_log.stat().st_size
 
     def requests(self, since: int = 0) -> Requests:
-        """Returns every request that the server has answered since a mark, from everybody but its own parts and this object.
+        """Returns every request that the server has answered since a mark, except those of its own servers and of this object.
 
         A watch counts as soon as it begins. Requests of others that are under way may be missing.
         """
@@ -219,7 +219,7 @@ class RunningPlane:
         return log
 
     def _settle(self) -> None:
-        """Makes a request and waits until the log has it: then it has what was answered before, too."""
+        """Makes a request and waits until the log has it, and with it all requests answered before."""
         start, sentinel = self._audit_log.stat().st_size, f"/version?{secrets.token_hex(8)}"
         self.request("GET", sentinel, agent=audit.AGENT)
         deadline = time.monotonic() + 60

@@ -1,4 +1,4 @@
-"""Fixtures for pytest: a real control plane for the whole run, and a fresh namespace for each test.
+"""Provides fixtures for pytest: a real control plane for the whole run, and a new namespace for each test.
 
 Put `pytest_plugins = ["applier.testing.plugin"]` into the topmost conftest.py, and mark tests that need the servers:
 
@@ -26,18 +26,18 @@ LEFT_OUT = pytest.StashKey[int]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Settings of the fixtures."""
+    """Adds the settings of the fixtures."""
     parser.addini("control_plane_parts", "optional servers that the fixture `control_plane` starts", "args", list(versions.OPTIONAL))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declares the marker."""
+    """Registers the marker."""
     config.addinivalue_line("markers", "cluster(*parts): needs a real control plane, with these optional parts of it")
     config.stash[LEFT_OUT] = 0
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves out what needs a control plane where there is none, and skips what needs a part of it that is not there."""
+    """Deselects tests that need a control plane if there is none, and skips tests that need a server that is missing."""
     marked = [item for item in items if item.get_closest_marker("cluster")]
     if not marked:
         return
@@ -55,7 +55,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _run_of(config: pytest.Config) -> Any:
-    """Returns the run that this process owns. Only asked for in a process that is nobody's worker."""
+    """Returns the run that this process owns. Not called in workers of xdist."""
     from applier.testing import shared
 
     if RUN not in config.stash:
@@ -65,7 +65,7 @@ def _run_of(config: pytest.Config) -> Any:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tells each worker of xdist where the run's control plane is, or will be."""
+    """Passes the folder of the run's control plane to each worker of xdist."""
     try:
         assets.find()
     except NotBuilt:
@@ -75,7 +75,7 @@ def pytest_configure_node(node: Any) -> None:
 
 @pytest.fixture(scope="session")
 def control_plane(pytestconfig: pytest.Config) -> ControlPlane:
-    """A running control plane, one for the whole test run: everybody's, so leave alone what is not yours."""
+    """Provides a running control plane, shared by all tests of the run."""
     from applier.testing import shared
 
     worker = getattr(pytestconfig, "workerinput", {})
@@ -86,7 +86,7 @@ def control_plane(pytestconfig: pytest.Config) -> ControlPlane:
 
 @pytest.fixture
 def namespace(control_plane: ControlPlane) -> Iterator[str]:
-    """The name of a fresh namespace. Its end is asked for after the test, and not waited for."""
+    """Provides the name of a new namespace, which is deleted after the test without waiting."""
     name = control_plane.create_namespace()
     yield name
     control_plane.delete_namespace(name)
@@ -94,7 +94,7 @@ def namespace(control_plane: ControlPlane) -> Iterator[str]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Tells, from a worker, how many tests it left out."""
+    """Reports how many tests a worker has deselected."""
     output = getattr(session.config, "workeroutput", None)
     if output is not None:
         output["control_plane_left_out"] = session.config.stash[LEFT_OUT]
@@ -102,13 +102,13 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Takes what a worker of xdist left out: every worker has collected the same tests, and left out the same."""
+    """Receives the number of deselected tests from a worker of xdist; it is the same in all workers."""
     left_out = getattr(node, "workeroutput", {}).get("control_plane_left_out", 0)
     node.config.stash[LEFT_OUT] = max(node.config.stash[LEFT_OUT], left_out)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Prints one line where tests were left out, and where the logs are when tests against a control plane failed."""
+    """Prints one line if tests were deselected, and the folder of the logs if tests against a control plane failed."""
     failed = any(
         "cluster" in getattr(report, "keywords", {}) for outcome in ("failed", "error") for report in terminalreporter.getreports(outcome)
     )
@@ -120,6 +120,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Ends what is still running when there was no summary."""
+    """Stops the control plane if there was no summary."""
     if RUN in config.stash:
         config.stash[RUN].close()

@@ -1,4 +1,4 @@
-"""A proxy between a client and a control plane that makes the faults of a script, and counts what comes by.
+"""Injects the faults of a script as a proxy between a client and a control plane, and counts requests.
 
 Clients speak plain HTTP to it, it speaks TLS to the server. Needs aiohttp.
 """
@@ -31,7 +31,7 @@ HOP_BY_HOP = frozenset({"connection", "keep-alive", "transfer-encoding", "upgrad
 
 
 class Dropped(Exception):
-    """The client's connection is gone, as it was meant to be."""
+    """Reports that the client's connection was dropped on purpose."""
 
 
 class Faults:
@@ -80,11 +80,11 @@ class Faults:
 
     @property
     def requests(self) -> Requests:
-        """What came by so far, in the order in which it came."""
+        """Returns the requests so far, in order of arrival."""
         return Requests(self._seen.values())
 
     def kubeconfig(self, user: str = "admin") -> Path:
-        """Returns a kubeconfig file that leads through the proxy."""
+        """Returns a kubeconfig file for the proxy."""
         known = self.control_plane.users[user]._replace(kubeconfig=self._folder / f"{user.replace(':', '-')}.json")
         write_kubeconfig(known, self.url, None)
         return known.kubeconfig
@@ -105,7 +105,7 @@ class Faults:
         return answer
 
     def _noted(self, request: Request) -> int:
-        """Keeps a request, perhaps in place of the oldest, and gives its number."""
+        """Records a request, in place of the oldest if there are too many, and returns its number."""
         self._number += 1
         self._seen[self._number] = request
         if self._remember is not None and len(self._seen) > self._remember:
@@ -190,7 +190,7 @@ def _forwarded(headers: Mapping[str, str]) -> CIMultiDict[str]:
 
 
 def _reset(request: web.BaseRequest) -> None:
-    """Ends a connection at once, with a reset where the system lets us."""
+    """Closes a connection at once, with a reset if possible."""
     if request.transport is None:
         return
     if connection := request.transport.get_extra_info("socket"):

@@ -1,4 +1,4 @@
-"""The command lines of the servers, and the files that they read."""
+"""Runs the servers of the control plane: their command lines, and the files that they read."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from applier.testing.assets import Assets
 ISSUER = "https://kubernetes.default.svc"
 
 SERVED = ("resource.k8s.io/v1beta1=true", "resource.k8s.io/v1beta2=true", "scheduling.k8s.io/v1alpha1=true")
-"""API versions that are served beyond the default ones."""
+"""API versions that are served in addition to the default ones."""
 
 
 FEWER_COLLECTIONS = {"GOGC": "400"}
-"""For Go's garbage collector: a server of tests lives for minutes. A fifth less CPU under load, for 200 MB more in kube-apiserver."""
+"""Settings of Go's garbage collector, for servers that live for minutes: a fifth less CPU under load for 200 MB more in kube-apiserver."""
 
 
 @dataclass(slots=True)
 class Server:
-    """A server under its guard, whose command line is `guard`; it runs once it is started, and can be started again when it has ended."""
+    """Represents a server under its guard process, with the command line `guard`. It can be restarted after it has ended."""
 
     name: str
     log: Path
@@ -35,27 +35,27 @@ class Server:
     process: subprocess.Popen[bytes] = field(init=False, repr=False)
 
     def start(self) -> None:
-        """Starts it."""
+        """Starts the server."""
         with self.log.with_name("guards.log").open("ab") as output:
             self.process = subprocess.Popen(
                 self.guard, stdin=subprocess.PIPE, stdout=output, stderr=output, env=FEWER_COLLECTIONS | os.environ, start_new_session=True
             )
 
     def pause(self) -> None:
-        """Lets it stand still: whoever asks it waits, and nobody is told that it does not answer."""
+        """Suspends the server: requests hang, and connections stay open."""
         self.process.send_signal(signal.SIGUSR1)
 
     def resume(self) -> None:
-        """Lets it go on after `pause`."""
+        """Resumes the server after `pause`."""
         self.process.send_signal(signal.SIGUSR2)
 
     @property
     def ended(self) -> bool:
-        """Whether it has exited, by itself or because it was stopped."""
+        """Reports whether the server has exited, by itself or because it was stopped."""
         return self.process.poll() is not None
 
     def stop(self) -> None:
-        """Ends the server at once and waits for it: nothing that it holds is needed again."""
+        """Kills the server and waits for its end; its data is not needed again."""
         if self.process.stdin:
             self.process.stdin.close()
         try:
@@ -66,7 +66,7 @@ class Server:
 
 
 def launch(name: str, command: Sequence[str], logs: Path, rubbish: Path | str = "") -> Server:
-    """Starts a server under a guard that ends it, and removes `rubbish`, when this process is gone."""
+    """Starts a server under a guard, which ends it and removes `rubbish` when this process is gone."""
     log = logs / f"{name}.log"
     guard = [sys.executable, "-I", "-S", str(Path(__file__).with_name("guard.py")), str(log), str(rubbish), *command]
     server = Server(name, log, guard)
@@ -75,7 +75,7 @@ def launch(name: str, command: Sequence[str], logs: Path, rubbish: Path | str = 
 
 
 def free_ports(count: int) -> list[int]:
-    """Returns loopback ports that nobody listens on.
+    """Returns free loopback ports.
 
     Another process may take one before it is used: whoever starts servers tries again then.
     """
@@ -87,7 +87,7 @@ def free_ports(count: int) -> list[int]:
 
 
 def etcd(assets: Assets, data: Path, port: int, peer_port: int) -> list[str]:
-    """Runs etcd, fast rather than safe: its data dies with it."""
+    """Runs etcd, without syncing to disk: its data is not needed after it has ended."""
     peer = f"http://127.0.0.1:{peer_port}"
     return [
         assets.path("etcd"),
@@ -103,7 +103,7 @@ def etcd(assets: Assets, data: Path, port: int, peer_port: int) -> list[str]:
 
 
 def api_server(assets: Assets, folder: Path, port: int, etcd_port: int, *, audit: bool) -> list[str]:
-    """Runs kube-apiserver, with a certificate that it makes itself; the certificate's key signs service account tokens, too."""
+    """Runs kube-apiserver with a self-signed certificate, whose key also signs service account tokens."""
     key = folder / "certificates" / "apiserver.key"
     command = [
         assets.path("kube-apiserver"),
@@ -143,12 +143,12 @@ def controller_manager(assets: Assets, folder: Path, kubeconfig: Path) -> list[s
 
 
 def scheduler(assets: Assets, kubeconfig: Path) -> list[str]:
-    """Runs kube-scheduler, which puts pods on the nodes that there are."""
+    """Runs kube-scheduler."""
     return [assets.path("kube-scheduler"), f"--kubeconfig={kubeconfig}", "--leader-elect=false", "--secure-port=0"]
 
 
 def kwok(assets: Assets, kubeconfig: Path) -> list[str]:
-    """Runs kwok: every node is ready at once, every pod on a node runs at once."""
+    """Runs kwok, which makes nodes ready and pods on nodes run at once."""
     stages = assets.folder / "kwok-stages.yaml"
     return [
         assets.path("kwok"),
@@ -160,7 +160,7 @@ def kwok(assets: Assets, kubeconfig: Path) -> list[str]:
 
 
 def reason(log: Path) -> str:
-    """Returns why a server ended, in its own words: the last line of its log that tells of an error."""
+    """Returns the last error in a server's log, which is why it ended."""
     text = log.read_text("utf-8", errors="replace") if log.exists() else ""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     complaints = [line for line in lines if _complains(line)]

@@ -1,4 +1,4 @@
-"""One control plane for a whole test run, however many processes run its tests.
+"""Shares one control plane among all processes of a test run.
 
 The run (pytest, or xdist's controller) owns a folder and holds the lock `run` in it for as long as it lives. The first process that needs
 a control plane starts, under the lock `start`, a process that serves one; the others find it. That process waits for the lock `run`: it
@@ -24,7 +24,7 @@ from applier.testing.plane import STATE
 
 
 class Run:
-    """The folder of a test run, held by the process that began it. `close` ends what was served, and keeps logs if asked."""
+    """Represents the folder of a test run, owned by the process that started it. `close` stops the control plane; it may keep the logs."""
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="control-plane-run-"))
@@ -33,7 +33,7 @@ class Run:
         self._alive.enter_context(locks.held(self.folder / "run"))
 
     def close(self, *, keep_logs: bool = False) -> Path | None:
-        """Ends it, and returns where the logs are, if there are any and they were to be kept. Once is enough; no harm in more."""
+        """Stops the control plane; returns the folder of the logs if there are any and they are to be kept. Idempotent."""
         if self._closed:
             return None
         self._closed = True
@@ -51,7 +51,7 @@ class Run:
 
 
 def connect(run: Path, parts: Sequence[str]) -> ControlPlane:
-    """Connects to the control plane of a run, started if nobody has yet.
+    """Connects to the control plane of a run; starts it if no process has yet.
 
     Raises `ControlPlaneError` where it does not start, to everyone who asks.
     """

@@ -1,4 +1,4 @@
-"""Who may log in to a control plane: tokens, and a kubeconfig for each user."""
+"""Creates the users of a control plane: a token and a kubeconfig for each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 MASTERS = "system:masters"
 SERVERS = ("system:kube-controller-manager", "system:kube-scheduler", "system:kwok")
-"""The names under which the control plane's own servers log in. Their requests are not in the audit log."""
+"""The users of the control plane's own servers. Their requests are not in the audit log."""
 
 DEFAULT = {"admin": (MASTERS,), "viewer": ("applier:viewers",), "nobody": ()}
 """`admin` may do everything, `viewer` may read everything, `nobody` nothing until something is granted."""
@@ -36,7 +36,7 @@ VIEW_EVERYTHING = {
 
 
 class User(NamedTuple):
-    """Somebody who can log in. `kubeconfig` is a file with one context, in the namespace `default`."""
+    """Represents a user. `kubeconfig` is a file with one context, in the namespace `default`."""
 
     name: str
     token: str
@@ -44,7 +44,7 @@ class User(NamedTuple):
 
 
 def create(folder: Path, extra: Mapping[str, Iterable[str]]) -> dict[str, User]:
-    """Users with fresh tokens: the default ones, the servers', and `extra`, from a name to its groups. Writes the server's token file."""
+    """Creates users with new tokens: the default ones, those of the servers, and `extra`, by name with groups. Writes the token file."""
     groups: dict[str, tuple[str, ...]] = {**DEFAULT, **dict.fromkeys(SERVERS, (MASTERS,))}
     groups |= {name: tuple(members) for name, members in extra.items()}
     users = {name: User(name, secrets.token_urlsafe(24), folder / "kubeconfigs" / f"{name.replace(':', '-')}.json") for name in groups}
@@ -54,7 +54,7 @@ def create(folder: Path, extra: Mapping[str, Iterable[str]]) -> dict[str, User]:
 
 
 def write_kubeconfig(user: User, url: str, certificate_authority: Path | None) -> None:
-    """Writes JSON, which every reader of kubeconfigs takes as the YAML that it is."""
+    """Writes a kubeconfig as JSON, which is YAML, too."""
     cluster: dict[str, Any] = {"server": url}
     if certificate_authority:
         cluster["certificate-authority"] = str(certificate_authority)

@@ -1,4 +1,4 @@
-"""Which programs make up the control plane, in which versions, and what a build of them is called."""
+"""Defines the programs of the control plane, their versions, and the name of a build."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MODULES = Path(__file__).parent / "go"
 
 
 class Program(NamedTuple):
-    """A program of the control plane: the folder of the Go module that pins it, and its package there."""
+    """Represents a program of the control plane: the folder of the Go module that pins it, and its package there."""
 
     name: str
     module: str
@@ -29,12 +29,12 @@ PROGRAMS = (
 )
 
 NEEDED = ("etcd", "kube-apiserver", "kubectl")
-"""Without these there is no control plane. They are also what envtest's `KUBEBUILDER_ASSETS` holds."""
+"""The required programs. They are also those of envtest's `KUBEBUILDER_ASSETS`."""
 
 OPTIONAL = ("kube-controller-manager", "kube-scheduler", "kwok")
 
 STAGES = "kwok-stages.yaml"
-"""How kwok moves nodes and pods; lies beside the programs."""
+"""The folder, beside the programs, of the stages by which kwok changes nodes and pods."""
 
 _REQUIRED = {
     "kubernetes": ("kubernetes", "k8s.io/kubernetes"),
@@ -54,7 +54,7 @@ def version(product: str) -> str:
 
 
 def linker_flags(program: Program) -> str:
-    """Strips symbols, and tells Kubernetes its version: without, `kubectl version` cannot read its own."""
+    """Returns linker flags that strip symbols and set Kubernetes' version, without which `kubectl version` fails."""
     if not program.package.startswith("k8s.io/kubernetes/"):
         return "-s -w"
     major, minor, _ = version("kubernetes").split(".", 2)

@@ -1,4 +1,4 @@
-"""An event loop whose time passes only when everybody waits, so that tests of hours take milliseconds and never flicker."""
+"""Provides an event loop with virtual time, which advances only when all tasks wait: tests of hours take milliseconds and are not flaky."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ P = ParamSpec("P")
 
 
 class NobodyWakes(RuntimeError):
-    """All tasks wait for something that no timer and no other task will bring."""
+    """Reports a deadlock: all tasks wait, and there is no timer."""
 
 
 class _Leaping(selectors.DefaultSelector):
-    """A selector that lets virtual time pass instead of waiting."""
+    """Implements a selector that advances virtual time instead of waiting."""
 
     now = 0.0
 
@@ -31,7 +31,7 @@ class _Leaping(selectors.DefaultSelector):
 
 
 class VirtualTimeLoop(asyncio.SelectorEventLoop):
-    """`time()` begins at 0 and leaps to the next timer whenever there is nothing else to do."""
+    """Implements an event loop whose `time()` begins at 0 and jumps to the next timer whenever all tasks wait."""
 
     def __init__(self) -> None:
         self._leaping = _Leaping()

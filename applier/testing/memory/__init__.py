@@ -1,4 +1,4 @@
-"""A cluster in memory, for tests that have to be quick."""
+"""Provides a fake cluster in memory, for fast tests."""
 
 from applier.testing.memory.cluster import MemoryCluster
 from applier.testing.memory.faults import Request

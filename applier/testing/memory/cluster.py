@@ -37,12 +37,12 @@ async def _at_once(_: Request) -> None:
 
 
 class MemoryCluster:
-    """Objects, their history, watches and garbage collection, with faults on demand.
+    """Implements `Cluster` with objects, history, watches and garbage collection, and faults on demand.
 
-    `log` holds every request in order and `requests` counts them by verb and plural; `in_flight` and `most_in_flight` are how many were
-    under way at once. `before` is awaited ahead of each request: a sleep there is the server's latency. `admit` sees every object before
-    it is stored, and may change or refuse it. `schemas` say how kinds merge; lists of kinds without one are a single value. `history` is
-    how many changes a watch can go back. What has no owner left goes at once, or, unless it `collects`, when `garbage.collect` is called.
+    `log` holds every request in order and `requests` counts them by verb and plural; `in_flight` and `most_in_flight` count concurrent
+    requests. `before` is awaited ahead of each request: a sleep there is the server's latency. `admit` is called with every object before
+    it is stored, and may change or refuse it. `schemas` define how kinds merge; lists of kinds without one are atomic. `history` is how
+    many changes a watch can go back. Orphans are garbage-collected at once, or, unless it `collects`, when `garbage.collect` is called.
     """
 
     def __init__(
@@ -73,25 +73,25 @@ class MemoryCluster:
     # What tests say and ask without a request.
 
     def seed(self, *manifests: Manifest, manager: str = "") -> list[Manifest]:
-        """Stores objects as they are, status and all, as if others had; `manager` is to own their fields. Gives what is stored."""
+        """Stores objects with their status, bypassing the checks of a write; `manager` owns their fields. Returns the stored objects."""
         return [self._seed(manifest, manager) for manifest in manifests]
 
     def find(self, ref: Ref) -> Manifest | None:
-        """Returns an object as it is stored; not to be changed."""
+        """Returns the stored object, which must not be changed."""
         return self.store.objects.get(ref)
 
     def writes(self) -> list[Request]:
-        """Returns the requests so far that were to change something."""
+        """Returns the write requests so far, without dry runs."""
         return [request for request in self.log if request.writes]
 
     def forget_requests(self) -> None:
-        """Begins a new log, whose requests are numbered from 1 again."""
+        """Clears the log; requests are numbered from 1 again."""
         self.log.clear()
         self.requests.clear()
         self.most_in_flight = self.in_flight
 
     def fail(self, when: When, error: BaseException, *, after: bool = False, times: int = 1) -> None:
-        """Lets requests meet an error: the one with a number, those of a verb, or those that a function picks; -1 `times` is always.
+        """Fails requests: the one with a number, those of a verb, or those that a function selects, so many times (-1: always).
 
         `after` lets the request be carried out first: the answer is lost, not the deed.
         """
@@ -102,15 +102,15 @@ class MemoryCluster:
         self.store.tell(error or StopAsyncIteration())
 
     def stall_watches(self) -> None:
-        """Lets all streams fall silent for ever."""
+        """Stalls all streams for ever."""
         self.store.watchers.clear()
 
     def bookmark(self) -> None:
-        """Sends a bookmark to all who watch."""
+        """Sends a bookmark to all watches."""
         self.store.tell(None)
 
     def serve(self, resource: Resource) -> None:
-        """Serves one more kind, without a definition."""
+        """Serves another kind, without a definition."""
         self.kinds.serve(resource)
 
     # The protocol.
@@ -251,7 +251,7 @@ class MemoryCluster:
             self.in_flight -= 1
 
     def _write(self, request: Request, new: Manifest, old: Manifest | None) -> Manifest:
-        """Stores an object that somebody wants written, if that changes anything. Gives it as it is then."""
+        """Validates and stores a written object, unless nothing changes; returns the resulting object."""
         new = self.admit(settle(new, old, request.resource, request.subresource))
         if old is None:
             self._begin(request, new)
@@ -268,7 +268,7 @@ class MemoryCluster:
         return self._shown(stored, request.resource)
 
     def _begin(self, request: Request, new: Manifest) -> None:
-        """Gives a new object what the server gives it, if its namespace may hold it."""
+        """Sets the metadata that the server sets on creation. Raises an error if the namespace is missing or terminating."""
         if request.ref.namespace:
             namespace = self.find(Ref("", "Namespace", "", request.ref.namespace))
             if namespace is None:

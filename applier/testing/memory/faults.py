@@ -1,4 +1,4 @@
-"""What was asked of a cluster in memory, and what goes wrong on purpose."""
+"""Represents the requests to a cluster in memory, and the faults injected into them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from applier.ref import Ref
 
 
 class Request(NamedTuple):
-    """One request. `number` counts from 1; `verb` is the method of `Cluster`: get, list, watch, apply, create, patch or delete."""
+    """Represents a request. `number` counts from 1; `verb` is the method of `Cluster`: get, list, watch, apply, create, patch or delete."""
 
     number: int
     verb: str
@@ -34,7 +34,7 @@ When = int | str | Callable[[Request], bool]
 
 
 class Fault:
-    """An error that requests meet. `left` is how often still; below zero stands for always."""
+    """Represents an injected error. `left` is how many more requests it fails; a negative number means all."""
 
     def __init__(self, when: When, error: BaseException, after: bool, times: int) -> None:
         self.when, self.error, self.after, self.left = when, error, after, times
@@ -49,7 +49,7 @@ class Fault:
 
 
 def meet(faults: list[Fault], request: Request, *, after: bool) -> None:
-    """Raises the error that this request is to meet, if any: that of the first fault which fits."""
+    """Raises the error of the first fault that applies to a request, if any."""
     for fault in faults:
         if fault.meets(request, after):
             fault.left -= 1

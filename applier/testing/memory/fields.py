@@ -1,4 +1,4 @@
-"""Who owns which field in a cluster in memory. Kinds without a schema merge as structured-merge-diff deduces: lists are one value."""
+"""Tracks field ownership in a cluster in memory. Kinds without a schema merge by structured-merge-diff's deduced type: lists are atomic."""
 
 from __future__ import annotations
 
@@ -18,19 +18,16 @@ DEDUCED = Table({}, {}).named("*deduced")
 def applied(
     manifest: Manifest, live: Manifest | None, schema: Type | None, *, manager: str, subresource: str, force: bool, now: str
 ) -> Manifest:
-    """Returns a new object: `live` after a server-side apply. Raises `FieldConflict` and `Invalid`."""
+    """Returns `live` after a server-side apply, as a new object. Raises `FieldConflict` and `Invalid`."""
     type = schema or DEDUCED
     if subresource:
         type = type.with_status()
-    made: Manifest = copied(merged(manifest, live, type, manager=manager, force=force, now=now, subresource=subresource))
-    return made
+    result: Manifest = copied(merged(manifest, live, type, manager=manager, force=force, now=now, subresource=subresource))
+    return result
 
 
 def half(manifest: Manifest, resource: Resource, subresource: str) -> Manifest:
-    """Returns the part of a manifest that an endpoint takes.
-
-    A status and who is meant, or all but the status where that is a subresource.
-    """
+    """Returns the part of a manifest that an endpoint writes: the status alone, or everything but a status that is a subresource."""
     if subresource:
         taken = ("name", "namespace", "uid", "resourceVersion")
         metadata = {key: value for key, value in manifest["metadata"].items() if key in taken}
@@ -41,7 +38,7 @@ def half(manifest: Manifest, resource: Resource, subresource: str) -> Manifest:
 
 
 def updated(new: Manifest, old: Manifest | None, schema: Type | None, *, manager: str, subresource: str, now: str) -> Manifest:
-    """Returns `new` with the fields that differ from `old` owned by who wrote them, and by nobody else."""
+    """Returns `new` with managedFields in which the manager alone owns the fields that differ from `old`."""
     ours = Identity(manager, "Update", subresource, new["apiVersion"])
     new = copied(stored(new, schema or DEDUCED))
     differences = compare(without_managed_fields(old or {}), without_managed_fields(new), schema or DEDUCED)

@@ -1,4 +1,4 @@
-"""Deletion in a cluster in memory: preconditions, finalizers, owners and namespaces."""
+"""Deletes objects of a cluster in memory, with finalizers, grace periods, owners and namespaces."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ GRACE_SECONDS = 30
 
 
 class Garbage:
-    """Takes objects away as the API server and the garbage collector do; the latter at once where it `collects`, else on `collect`.
+    """Deletes objects as the API server and the garbage collector do; the latter at once if it `collects`, else on `collect`.
 
-    A pod that has a node stays until that says that it has stopped it: see `end`.
+    A Pod on a node stays until the node has stopped it (`end`).
     """
 
     def __init__(self, store: Store, *, collects: bool = True) -> None:
         self.store, self.collects = store, collects
 
     def delete(self, ref: Ref, propagation: str, now: str) -> None:
-        """Begins a deletion. What has finalizers stays, marked, until they are gone; what is owned follows its owner."""
+        """Deletes an object: marks one with finalizers or a grace period as terminating, and removes any other with its dependants."""
         live = self.store.objects[ref]
         if propagation == "Orphan":
             self._orphan(uid_of(live))
@@ -38,37 +38,37 @@ class Garbage:
             self.remove(ref, now)
 
     def remove(self, ref: Ref, now: str) -> None:
-        """Takes an object away, and then what only it owned, what waited for that, and the namespace that it was the last of."""
-        gone = self.store.objects[ref]
+        """Removes an object; then its orphaned dependants, and owners and namespaces whose deletion waited for it."""
+        removed = self.store.objects[ref]
         self.store.remove(ref)
         if self.collects:
-            self.collect(now, owned_by=uid_of(gone))
-        for entry in gone["metadata"].get("ownerReferences") or ():
+            self.collect(now, owned_by=uid_of(removed))
+        for entry in removed["metadata"].get("ownerReferences") or ():
             self._release(self.store.by_uid(entry["uid"]), WAITS, now)
         if ref.namespace and not self._inside(ref.namespace):
             self._release(self.store.objects.get(Ref("", "Namespace", "", ref.namespace)), "kubernetes", now)
 
     def collect(self, now: str, *, owned_by: str = "") -> list[Ref]:
-        """Deletes every object whose owners are all gone; with `owned_by`, only those of one owner. Gives what it deleted."""
-        there = {uid_of(manifest) for manifest in self.store.objects.values()}
-        doomed = [
+        """Deletes every object whose owners are all gone; with `owned_by`, only those of one owner. Returns the deleted objects."""
+        existing = {uid_of(manifest) for manifest in self.store.objects.values()}
+        orphans = [
             ref
             for ref, manifest in self.store.objects.items()
-            if (owners := _owners(manifest)) and not owners & there and (not owned_by or owned_by in owners)
+            if (owners := _owners(manifest)) and not owners & existing and (not owned_by or owned_by in owners)
         ]
-        for ref in doomed:
+        for ref in orphans:
             if ref in self.store.objects and "deletionTimestamp" not in self.store.objects[ref]["metadata"]:
                 self.delete(ref, "Background", now)
-        return doomed
+        return orphans
 
     def finish(self, ref: Ref, now: str) -> None:
-        """Takes an object away that is being deleted, has no finalizers left, and no time of grace."""
+        """Removes a terminating object without finalizers and grace period."""
         metadata = self.store.objects[ref]["metadata"]
         if "deletionTimestamp" in metadata and not metadata.get("finalizers") and not metadata.get("deletionGracePeriodSeconds"):
             self.remove(ref, now)
 
     def end(self, ref: Ref, now: str) -> None:
-        """Ends a pod that is being deleted, as its node does once it has stopped it."""
+        """Ends a terminating Pod, as its node does once it has stopped it."""
         stopped = copied(self.store.objects[ref])
         stopped["metadata"]["deletionGracePeriodSeconds"] = 0
         if stopped["metadata"].get("finalizers"):
@@ -85,7 +85,7 @@ class Garbage:
         if "deletionTimestamp" not in metadata:
             metadata.update(deletionTimestamp=now, deletionGracePeriodSeconds=grace)
             if "generation" in metadata:
-                metadata["generation"] += 1  # whoever works on it has to stop: that is a change of what is desired
+                metadata["generation"] += 1  # a deletion changes the desired state
         if marked["kind"] == "Namespace":
             marked["status"] = {"phase": "Terminating"}
         if marked != live:
@@ -99,7 +99,7 @@ class Garbage:
                 self.delete(other, "Background" if ref.kind == "Namespace" else "Foreground", now)
 
     def _release(self, manifest: Manifest | None, finalizer: str, now: str) -> None:
-        """Takes our finalizer from an object that waited, as soon as nothing below it is left."""
+        """Removes a finalizer from an object that waited for its dependants, once none of them is left."""
         finalizers = (manifest or {}).get("metadata", {}).get("finalizers") or []
         if manifest is None or finalizer not in finalizers or (finalizer == WAITS and self._blocking(uid_of(manifest))):
             return
@@ -128,13 +128,13 @@ class Garbage:
 
 
 def _grace_of(live: Manifest) -> int:
-    """Returns how many seconds a node has to stop a pod; 0 for all else, for pods that no node has yet, and for those that have ended."""
+    """Returns the grace period of a Pod in seconds; 0 for other kinds, unscheduled Pods, and Pods that have ended."""
     if live["kind"] != "Pod" or not (live.get("spec") or {}).get("nodeName"):
         return 0
     if (live.get("status") or {}).get("phase") in ("Succeeded", "Failed"):
         return 0
-    asked = live["spec"].get("terminationGracePeriodSeconds")
-    return GRACE_SECONDS if asked is None else max(int(asked), 1)
+    seconds = live["spec"].get("terminationGracePeriodSeconds")
+    return GRACE_SECONDS if seconds is None else max(int(seconds), 1)
 
 
 def _owners(manifest: Manifest) -> set[str]:

@@ -1,4 +1,4 @@
-"""The kinds that a cluster in memory serves: everyday ones from the start, others as their definitions are written."""
+"""Defines the kinds that a cluster in memory serves: common ones from the start, others once their definitions are written."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _OF_THE_CLUSTER = {
 
 
 def everyday_kinds() -> list[Resource]:
-    """Returns the kinds that most graphs are made of. In the tables, `:s` marks a status subresource, a third part the plural."""
+    """Returns the kinds of most graphs. In the tables, `:s` marks a status subresource, a third part the plural."""
     return [
         _resource(api_version, word, namespaced)
         for table, namespaced in ((_NAMESPACED, True), (_OF_THE_CLUSTER, False))
@@ -68,7 +68,7 @@ def defined(definition: Manifest) -> list[Resource]:
 
 
 class Kinds:
-    """What is served now."""
+    """Holds the kinds that are served now."""
 
     def __init__(self) -> None:
         self._served = {resource.kind: resource for resource in everyday_kinds()}

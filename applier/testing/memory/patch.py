@@ -1,4 +1,4 @@
-"""Patches that a cluster in memory understands: merge patches (RFC 7386) and JSON patches (RFC 6902)."""
+"""Applies merge patches (RFC 7386) and JSON patches (RFC 6902)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from applier.testing.memory.store import copied
 
 
 def patched(live: Manifest, patch: Any) -> Manifest:
-    """Returns a new object, `live` with a JSON patch when `patch` is a list, else with a merge patch. Raises `Invalid`."""
+    """Returns `live`, as a new object, after a JSON patch if `patch` is a list, else after a merge patch. Raises `Invalid`."""
     return _json_patched(live, patch) if isinstance(patch, list) else merge_patched(copied(live), copied(patch))
 
 

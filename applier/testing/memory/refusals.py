@@ -1,4 +1,4 @@
-"""The refusals of a cluster in memory, in the words of the real API server."""
+"""Builds the errors of a cluster in memory, with the messages of the real API server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a server checks and fills in before it stores an object: identity, generation, status, immutable fields."""
+"""Validates and completes objects before they are stored, as a server does: identity, generation, status, immutable fields."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ IMMUTABLE: Mapping[str, tuple[str, ...]] = {
     "RoleBinding.rbac.authorization.k8s.io": ("/roleRef",),
     "ClusterRoleBinding.rbac.authorization.k8s.io": ("/roleRef",),
 }
-"""JSON pointers of fields that cannot change once they are set, by `Kind.group`."""
+"""JSON pointers of immutable fields, by `Kind.group`."""
 
 KEPT = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
-"""Metadata that no write changes."""
+"""Fields of `metadata` that no write changes."""
 
 
 def settle(new: Manifest, old: Manifest | None, resource: Resource, subresource: str = "") -> Manifest:
-    """Returns `new` as a write makes it: what only the server sets stays, and each endpoint writes its own half of the object."""
+    """Returns the object to store for a write: keeps fields that only the server sets, and the half that the endpoint does not write."""
     new["apiVersion"] = resource.kind.api_version
     if old is None:
         return _without_status(new, resource)
@@ -53,7 +53,7 @@ def _without_status(manifest: Manifest, resource: Resource) -> Manifest:
 
 
 def _next_generation(new: Manifest, old: Manifest) -> None:
-    """Counts changes of what is desired in the generation: of everything but metadata and status."""
+    """Increments the generation if anything but metadata and status has changed, or the deletion has begun."""
     before = old["metadata"].get("generation")
     if before is not None:
         same = _desired(new) == _desired(old) and new["metadata"].get("deletionTimestamp") == old["metadata"].get("deletionTimestamp")
@@ -65,7 +65,7 @@ def _desired(manifest: Manifest) -> Manifest:
 
 
 def check_immutable(new: Manifest, old: Manifest, resource: Resource, table: Mapping[str, tuple[str, ...]]) -> None:
-    """Raises `Invalid` where a field changed that cannot."""
+    """Raises `Invalid` if an immutable field has changed."""
     pointers = table.get(resource.kind.group_kind, ())
     if resource.kind.group == "" and old.get("immutable") is True:
         pointers = (*pointers, "/data", "/binaryData", "/immutable")
@@ -76,7 +76,7 @@ def check_immutable(new: Manifest, old: Manifest, resource: Resource, table: Map
 
 
 def check_finalizers(new: Manifest, old: Manifest, resource: Resource) -> None:
-    """Raises `Invalid` where an object that is being deleted gets more finalizers: it is on its way out."""
+    """Raises `Invalid` if a terminating object gets more finalizers."""
     more = set(new["metadata"].get("finalizers") or ()) - set(old["metadata"].get("finalizers") or ())
     if more and "deletionTimestamp" in old["metadata"]:
         message = "no new finalizers can be added if the object is being deleted"
@@ -91,7 +91,7 @@ def _at(manifest: Manifest, pointer: str) -> Any:
 
 
 def is_same(new: Manifest, old: Manifest) -> bool:
-    """Reports whether storing `new` would change nothing; then the server writes nothing, and the object keeps its version."""
+    """Reports whether storing `new` would change nothing, so that the server does not write and the object keeps its version."""
     return _bare(new) == _bare(old)
 
 
@@ -102,7 +102,7 @@ def _bare(manifest: Manifest) -> Manifest:
 
 
 def named(manifest: Manifest, number: int) -> Manifest:
-    """Returns a manifest with a name of its own, where it asks for one by `generateName`."""
+    """Returns a manifest with a generated name if it has a `generateName` and no name."""
     metadata = manifest.get("metadata") or {}
     if metadata.get("name") or not metadata.get("generateName"):
         return manifest
@@ -110,7 +110,7 @@ def named(manifest: Manifest, number: int) -> Manifest:
 
 
 def check_identity(resource: Resource, manifest: Manifest) -> None:
-    """Raises `Invalid` where an object is not of the kind that its path says, or lacks what names it."""
+    """Raises `Invalid` if an object is not of the kind of its path, or has no name or namespace."""
     if Kind.of(manifest) != resource.kind:
         raise refusals.bad_request(f"the object is a {manifest.get('kind')}, the path is that of {resource.plural}")
     if not Ref.of(manifest).name:
@@ -119,12 +119,12 @@ def check_identity(resource: Resource, manifest: Manifest) -> None:
         raise refusals.bad_request("namespace is required")
 
 
-def check_version(request: Request, wanted: Manifest, live: Manifest | None) -> None:
-    """Refuses writes to another version than the UID or version that is meant. Raises `WriteConflict`, and `Invalid` for another UID.
+def check_version(request: Request, manifest: Manifest, live: Manifest | None) -> None:
+    """Raises `WriteConflict` if the manifest has another resourceVersion than the live object, `Invalid` if it has another UID.
 
-    A version that is said of what is not there is passed over, as by a real server.
+    Like a real server, ignores the resourceVersion if there is no live object.
     """
-    uid, version = uid_of(wanted), resource_version_of(wanted)
+    uid, version = uid_of(manifest), resource_version_of(manifest)
     if live is None:
         if uid:
             raise refusals.other_uid(request.resource, request.name, uid, "")

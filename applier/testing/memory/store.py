@@ -1,4 +1,4 @@
-"""What a cluster in memory has stored: objects, their history, and who watches it."""
+"""Stores the objects of a cluster in memory, their history, and the watchers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def copied(value: Any) -> Any:
 
 
 class Change(NamedTuple):
-    """One step of the history. `old` is None for a creation, `new` for a deletion; `version` is the resourceVersion that it made."""
+    """Represents a change in the history, with its resourceVersion. `old` is None for a creation, `new` for a deletion."""
 
     version: int
     ref: Ref
@@ -29,10 +29,10 @@ class Change(NamedTuple):
 
 
 class Store:
-    """Objects by name, and a history of at most `history` changes. Stored objects are never changed in place.
+    """Stores objects by name, with a history of at most `history` changes. Stored objects are never changed in place.
 
-    `has_progress`: etcd tells servers also that nothing has happened to a kind. It does so every ten minutes, or when it is asked; a
-    bookmark says nothing that is older than where its stream began, so that until then there is none of a kind to which nothing happens.
+    Without `has_progress` streams of kinds without changes get no bookmarks, as on a real server until etcd reports progress, which it does
+    every ten minutes or on request: a bookmark must be newer than the start of its stream.
     """
 
     def __init__(self, history: int) -> None:
@@ -42,14 +42,14 @@ class Store:
         self.oldest = FIRST_VERSION  # watches may begin at this version or later
         self.watchers: dict[Watcher, None] = {}
         self.has_progress = True
-        self._made = 0
+        self._uids = 0
 
     def new_uid(self) -> str:
-        self._made += 1
-        return f"00000000-0000-4000-8000-{self._made:012d}"
+        self._uids += 1
+        return f"00000000-0000-4000-8000-{self._uids:012d}"
 
     def put(self, manifest: Manifest) -> Manifest:
-        """Stores an object, which gets the next version, and tells who watches. Gives what is stored."""
+        """Stores an object under the next version and notifies watchers; returns the stored object."""
         self.version += 1
         stored: Manifest = copied(manifest)
         stored["metadata"]["resourceVersion"] = str(self.version)
@@ -59,7 +59,7 @@ class Store:
         return stored
 
     def remove(self, ref: Ref) -> None:
-        """Takes an object away for good. The last state that watches are shown has the version of the deletion."""
+        """Removes an object. The last state that watches get has the version of the deletion."""
         self.version += 1
         old = self.objects.pop(ref)
         last = {**old, "metadata": {**old["metadata"], "resourceVersion": str(self.version)}}
@@ -75,12 +75,12 @@ class Store:
         return next((manifest for manifest in self.objects.values() if uid_of(manifest) == uid), None)
 
     def forget(self) -> None:
-        """Drops the history: whoever resumes from an earlier version is told 410."""
+        """Drops the history, so that a watch from an earlier version gets 410."""
         self.changes.clear()
         self.oldest = self.version
 
     def since(self, version: int) -> list[Change] | None:
-        """Returns what happened after a version; None when that is no longer known."""
+        """Returns the changes after a version; None if the history does not go back that far."""
         if self.changes.maxlen and len(self.changes) == self.changes.maxlen:
             self.oldest = max(self.oldest, self.changes[0].version - 1)
         return None if version < self.oldest else [change for change in self.changes if change.version > version]
@@ -90,13 +90,13 @@ class Store:
         self.tell(change)
 
     def tell(self, news: Change | Exception | None) -> None:
-        """Says something to all who watch."""
+        """Notifies all watchers."""
         for watcher in self.watchers:
             watcher.queue.put_nowait(news)
 
 
 class Watcher:
-    """Receives every change from now on until it is closed; None stands for a bookmark, an error ends the stream."""
+    """Queues every change from now on until it is closed; None stands for a bookmark, an error ends the stream."""
 
     def __init__(self, store: Store) -> None:
         self.queue: asyncio.Queue[Change | Exception | None] = asyncio.Queue()

@@ -1,4 +1,4 @@
-"""Watches of a cluster in memory."""
+"""Implements the watches of a cluster in memory."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from applier.errors import Expired
 from applier.ref import Manifest, Ref
 from applier.testing.memory.store import Change, Store, Watcher, copied
 
-BOOKMARKS = 60.0  # seconds between two of them on a stream
+BOOKMARKS = 60.0  # seconds between two bookmarks of a stream
 
 
 def watched(
     store: Store, resource: Resource, namespace: str, selector: Selector, resource_version: str, initial: bool
 ) -> AsyncIterator[WatchEvent]:
-    """Returns the stream of one watch, which sees everything from this call on. Raises `Expired` when the version is too old."""
+    """Returns the stream of one watch, with every change from this call on. Raises `Expired` if the version is too old."""
     watcher = Watcher(store)
     selection = WatchFilter(resource, namespace, selector)
     from_now = initial or not resource_version
@@ -30,7 +30,7 @@ def watched(
 
 
 class WatchFilter:
-    """Which objects a watch is about, and how they are shown to it."""
+    """Selects the objects of a watch, and converts changes to its events."""
 
     def __init__(self, resource: Resource, namespace: str, selector: Selector) -> None:
         self.resource, self.namespace, self.selector = resource, namespace, selector
@@ -39,7 +39,7 @@ class WatchFilter:
         return manifest is not None and self._is_here(Ref.of(manifest)) and self.selector.matches(manifest)
 
     def event(self, change: Change) -> WatchEvent | None:
-        """Returns what a change looks like from here: who enters the selection is added, who leaves it is deleted."""
+        """Returns the event of a change: ADDED for an object that enters the selection, DELETED for one that leaves it."""
         before, after = self.holds(change.old), self.holds(change.new)
         if not before and not after:
             return None
@@ -99,11 +99,11 @@ async def _stream(
 
 
 class Minute:
-    """Says that it is time for a bookmark, if there is anything to say (see `Store.has_progress`)."""
+    """Sends a bookmark, if there is progress to report (see `Store.has_progress`)."""
 
 
 async def _news(watcher: Watcher) -> AsyncIterator[Change | Exception | Minute | None]:
-    """Yields what a watch is told, for ever; every minute that it is time for a bookmark, unless the stream is stalled."""
+    """Yields changes for ever, and every minute a bookmark, unless the stream is stalled."""
     clock = asyncio.get_running_loop().time
     due = clock() + BOOKMARKS
     while True:
