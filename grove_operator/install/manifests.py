@@ -102,7 +102,11 @@ def _kept(crd: Manifest) -> Manifest:
 
 def _webhooks() -> list[Any]:
     """The webhook configurations, of which every part that is chosen is an expression."""
-    holes = Installation(namespace="{{ namespace }}", failure_policy="{{ values.webhooks.failurePolicy }}")  # type: ignore[arg-type]
+    holes = Installation(
+        namespace="{{ namespace }}",
+        service="{{ values.config.server.webhooks.serviceName }}",
+        failure_policy="{{ values.webhooks.failurePolicy }}",  # type: ignore[arg-type]
+    )
     made = []
     for hook in ALL_HOOKS:
         (one,) = webhook_configurations(holes, [hook])

@@ -22,7 +22,7 @@ EXEMPT = [
 """Who has to change what the operator keeps: who fills in tokens, deletes what nobody owns any more, scales, and binds pods."""
 
 CONFIG: dict[str, Any] = {
-    "leaderElection": {"enabled": True},
+    "leaderElection": {"enabled": True, "resourceNamespace": ""},
     "admission": {"mnnvlWebhooks": False},
     "authorizer": {"enabled": False, "exemptServiceAccountUserNames": EXEMPT},
     "server": {
@@ -30,6 +30,7 @@ CONFIG: dict[str, Any] = {
             "port": 9443,
             "certProvisionMode": "auto",
             "secretName": "grove-webhook-server-cert",
+            "serviceName": "grove-operator",
             "serverCertDir": "/etc/grove-operator/webhook-certs",
         },
         "healthProbes": {"port": 9444},

@@ -42,8 +42,11 @@ CHOICES: dict[str, Manifest] = {
         "dashboard": {"enabled": True},
         "config": {
             "logLevel": "debug",
+            "leaderElection": {"resourceNamespace": "leases"},
             "authorizer": {"enabled": True},
-            "server": {"webhooks": {"certProvisionMode": "manual", "port": 1234, "serverCertDir": "/etc/certificates"}},
+            "server": {
+                "webhooks": {"certProvisionMode": "manual", "port": 1234, "serverCertDir": "/etc/certificates", "serviceName": "admission"}
+            },
         },
     },
     "preflight checks": {

@@ -66,6 +66,20 @@ def test_probes_and_ports_are_those_of_the_configuration() -> None:
     assert {one["name"]: one["port"] for one in made["Service/grove-operator"]["spec"]["ports"]} == {"webhooks": 443, "metrics": 8}
 
 
+def test_the_service_has_the_name_that_webhooks_and_certificates_are_configured_for() -> None:
+    made = installed("--set", "config.server.webhooks.serviceName=admission")
+    called = {one["webhooks"][0]["clientConfig"]["service"]["name"] for one in made.values() if "webhooks" in one}
+    assert ([name for name in made if name.startswith("Service/")], called) == (["Service/admission"], {"admission"})
+
+
+def test_the_right_to_a_lease_is_granted_where_the_lease_is() -> None:
+    made = installed("-n", "grove", "--set", "config.leaderElection.resourceNamespace=leases")
+    role, binding = made["Role/grove-operator-leader-election"], made["RoleBinding/grove-operator-leader-election"]
+    assert [one["resources"] for one in role["rules"]] == [["leases"]]
+    assert (role["metadata"]["namespace"], binding["metadata"]["namespace"]) == ("leases", "leases")
+    assert binding["subjects"][0]["namespace"] == "grove", "the account stays with the operator"
+
+
 def test_certificates_are_mounted_where_the_configuration_has_them() -> None:
     manual = ("--set", "config.server.webhooks.certProvisionMode=manual")
     for more, folder in (((), "/etc/grove-operator/webhook-certs"), (("--set", "config.server.webhooks.serverCertDir=/etc/c"), "/etc/c")):
