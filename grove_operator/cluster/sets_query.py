@@ -67,7 +67,7 @@ def _summary(set: Manifest, gangs: Sequence[Manifest], pods: Sequence[Manifest])
     return SetSummary(
         metadata.get("namespace") or "",
         metadata["name"],
-        replicas=_count((set.get("spec") or {}).get("replicas"), 1),
+        replicas=_count((set.get("spec") or {}).get("replicas"), 0),
         available=_count(status.get("availableReplicas")),
         updated=_count(status.get("updatedReplicas")),
         gangs=len(gangs),

@@ -55,7 +55,7 @@ class SetReadiness:
 
 def is_ready(set: Manifest) -> bool:
     """Whether what a set declares is what runs: all replicas are available and none is of an older declaration."""
-    status, wanted = status_of(set), (set.get("spec") or {}).get("replicas", 1)
+    status, wanted = status_of(set), (set.get("spec") or {}).get("replicas", 0)
     counts = [status.get(name, 0) for name in ("replicas", "availableReplicas", "updatedReplicas")]
     return bool(_observed(set) == _generation(set)) and counts == [wanted] * 3
 

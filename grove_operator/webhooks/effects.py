@@ -91,8 +91,7 @@ def _objects_in(manifest: Manifest) -> int:
     template = spec.get("template") or {}
     of_groups = {name: group for group in template.get("podCliqueScalingGroups") or () for name in group.get("cliqueNames") or ()}
     copies = ((of_groups.get(clique.get("name")) or {}).get("replicas") or 1 for clique in template.get("cliques") or ())
-    replicas = spec.get("replicas")
-    return (1 if replicas is None else int(replicas)) * (2 + sum(copies))
+    return int(spec.get("replicas") or 0) * (2 + sum(copies))
 
 
 def _existing(set: Manifest, view: Objects, namespace: str) -> list[Manifest]:

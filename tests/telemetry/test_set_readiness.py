@@ -80,5 +80,6 @@ def test_a_set_without_a_status_is_not_ready() -> None:
     assert not is_ready({"metadata": {"generation": 1}, "spec": {"replicas": 1}})
 
 
-def test_a_set_that_wants_nothing_is_ready_once_that_was_seen() -> None:
-    assert is_ready({"metadata": {"generation": 1}, "spec": {"replicas": 0}, "status": {"observedGeneration": 1}})
+@pytest.mark.parametrize("spec", [{"replicas": 0}, {}], ids=["none", "unsaid, which is none"])
+def test_a_set_that_wants_nothing_is_ready_once_that_was_seen(spec: dict[str, int]) -> None:
+    assert is_ready({"metadata": {"generation": 1}, "spec": spec, "status": {"observedGeneration": 1}})
