@@ -105,8 +105,13 @@ class World:
         deadline = time.monotonic() + PATIENCE
         while (seen := await self._seen(look)) != wanted:
             if time.monotonic() > deadline:
-                raise AssertionError(f"wanted {wanted!r}, and there is still {seen!r}; {self.troubles()}")
+                raise AssertionError(f"wanted {wanted!r}, and there is still {seen!r}; {self.troubles()}; {await self._seen(self._state)}")
             await asyncio.sleep(0.05)
+
+    async def _state(self) -> dict[str, Any]:
+        """What there is when a test fails, since it is gone when somebody reads of that."""
+        sets = {one["metadata"]["name"]: one.get("status", {}) for one in await self.objects("sets")}
+        return {"sets": sets, "pods": {pod["spec"].get("hostname"): pod.get("status", {}) for pod in await self.objects("pods")}}
 
     @staticmethod
     async def _seen(look: Callable[[], Any]) -> Any:
