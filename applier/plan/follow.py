@@ -33,24 +33,24 @@ def follow(manifest: Manifest, live: Manifest, pointers: Sequence[str]) -> Follo
 
 
 def _at(manifest: Manifest, live: Manifest, pointer: str) -> Iterator[Following]:
-    wanted, place = _look(manifest, pointer), _look(live, pointer)
+    target, place = _look(manifest, pointer), _look(live, pointer)
     if place.parent is ABSENT:
         # Where not even the parent exists, there is nothing to take out; and to put something in is for whoever makes the object.
         return
-    if isinstance(wanted.value, dict) and isinstance(place.value, dict):
-        for key, value in wanted.value.items():
+    if isinstance(target.value, dict) and isinstance(place.value, dict):
+        for key, value in target.value.items():
             old = place.value.get(key, ABSENT)
             if old != value:
                 change = FieldChange((*place.path, key), old, value)
                 yield Following([{"op": "add", "path": f"{place.pointer}/{_escaped(key)}", "value": value}], [change])
         return
-    if wanted.value is ABSENT and place.value is not ABSENT:
+    if target.value is ABSENT and place.value is not ABSENT:
         # The test keeps a patch from taking out what has meanwhile come to stand at this position of a list.
         test = {"op": "test", "path": place.pointer, "value": place.value}
         yield Following([test, {"op": "remove", "path": place.pointer}], [FieldChange(place.path, place.value, ABSENT)])
-    elif wanted.value is not ABSENT and wanted.value != place.value:
-        change = FieldChange(place.path, place.value, wanted.value)
-        yield Following([{"op": "add", "path": place.pointer, "value": wanted.value}], [change])
+    elif target.value is not ABSENT and target.value != place.value:
+        change = FieldChange(place.path, place.value, target.value)
+        yield Following([{"op": "add", "path": place.pointer, "value": target.value}], [change])
 
 
 class _Place(NamedTuple):

@@ -69,9 +69,9 @@ def _is_ours(live: Manifest, manager: str) -> bool:
 
 def left_set(manifest: Manifest, live: Manifest) -> str:
     """Returns the id of the ApplySet that a live object would leave for the manifest's own; empty when it leaves none."""
-    wanted = part_of(manifest)
-    now = set_of(live) if wanted else ""
-    return now if now != wanted else ""
+    desired = part_of(manifest)
+    current = set_of(live) if desired else ""
+    return current if current != desired else ""
 
 
 def may_leave(conflicts: Collection[Conflict], may: Collection[str]) -> bool:

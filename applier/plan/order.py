@@ -118,16 +118,16 @@ def _implied(graph: Graph) -> Edges:
     namespaces, pods_need = NAMESPACE in present, bool(present & NEEDED_BY_PODS)
     edges: Edges = {}
     for ref, desired in objects.items():
-        wanted: list[Ref] = []
+        implied: list[Ref] = []
         if namespaces and ref.namespace:
-            wanted.append(Ref("", "Namespace", "", ref.namespace))
+            implied.append(Ref("", "Namespace", "", ref.namespace))
         if ref[:2] in definitions:
-            wanted.append(definitions[ref[:2]])
+            implied.append(definitions[ref[:2]])
         if ref.group == RBAC and ref.kind.endswith("Binding"):
-            wanted.append(_role(ref, desired.manifest))
+            implied.append(_role(ref, desired.manifest))
         if pods_need:
-            wanted.extend(_needed_by_pods(ref, desired.manifest))
-        if present_before := [before for before in dict.fromkeys(wanted) if before in objects and before != ref]:
+            implied.extend(_needed_by_pods(ref, desired.manifest))
+        if present_before := [before for before in dict.fromkeys(implied) if before in objects and before != ref]:
             edges[ref] = present_before
     return edges
 

@@ -26,7 +26,7 @@ from applier.plan.membership import staying
 from applier.ref import Kind, Manifest, resource_version_of, uid_of
 
 T = TypeVar("T")
-AT_ONCE = 16  # objects in work
+AT_ONCE = 16  # objects in progress
 TRIES = 5  # how often an object that somebody else writes at the same time is looked at again
 OF_OWNERSHIP = {
     ("metadata", "managedFields"),
@@ -57,21 +57,21 @@ async def adopt(
     account = Account(cluster, sink)
     live = await read_once(cluster, by_place((Kind.of(desired.manifest), ref) for ref, desired in graph.objects.items()))
     objects = [live.get(ref) for ref in graph.objects]
-    account.planned(Counter(_meant(one, manager, managers) for one in objects), 1)
-    at_once = asyncio.Semaphore(AT_ONCE)
+    account.planned(Counter(_planned_action(one, manager, managers) for one in objects), 1)
+    semaphore = asyncio.Semaphore(AT_ONCE)
 
-    async def one(desired: Desired) -> Outcome:
-        async with at_once:
+    async def adopt_one(desired: Desired) -> Outcome:
+        async with semaphore:
             outcome = await _Adoption(cluster, manager, managers, desired, dry_run).run(live.get(desired.ref))
         sink(Finished(outcome))
         return outcome
 
-    outcomes = list(await asyncio.gather(*map(one, graph.objects.values())))
+    outcomes = list(await asyncio.gather(*map(adopt_one, graph.objects.values())))
     account.closed(outcomes)
     return outcomes
 
 
-def _meant(live: Manifest | None, manager: str, managers: Sequence[str]) -> Action:
+def _planned_action(live: Manifest | None, manager: str, managers: Sequence[str]) -> Action:
     """Returns the planned action for an object."""
     return Action.CONFIGURED if live is not None and _others(live, manager, managers) else Action.UNCHANGED
 

@@ -40,6 +40,6 @@ def approval_hash(uids: Iterable[str]) -> str:
     return hashlib.sha256("".join(f"{uid}\n" for uid in sorted(uids)).encode()).hexdigest()
 
 
-def approves(approval: str, wanted: str) -> bool:
-    """Reports whether `approval` is the hash `wanted`, or at least its first `SHORTEST_APPROVAL` digits."""
-    return len(approval) >= SHORTEST_APPROVAL and wanted.startswith(approval.lower())
+def approves(approval: str, expected: str) -> bool:
+    """Reports whether `approval` is the hash `expected`, or at least its first `SHORTEST_APPROVAL` digits."""
+    return len(approval) >= SHORTEST_APPROVAL and expected.startswith(approval.lower())

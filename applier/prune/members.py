@@ -33,10 +33,10 @@ async def find_members(applyset: ApplySet, scope: Scope, cluster: Cluster) -> Me
     unserved = scope.kinds - served.keys()
     if unserved:
         unserved &= await _may_come_back(unserved, cluster)
-    at_once = asyncio.Semaphore(AT_ONCE)
+    semaphore = asyncio.Semaphore(AT_ONCE)
 
     async def listed(kind: GroupKind) -> list[Manifest]:
-        return await _listed(served[kind], scope.namespaces, applyset.selector, cluster, at_once)
+        return await _listed(served[kind], scope.namespaces, applyset.selector, cluster, semaphore)
 
     lists = await asyncio.gather(*(listed(kind) for kind in sorted(scope.kinds & served.keys())), return_exceptions=True)
     # One failed list makes the whole set unknown: its members would be dropped from the record, and never be found again.
@@ -67,22 +67,22 @@ def _or_raise(result: list[Manifest] | BaseException) -> list[Manifest]:
 
 
 async def _listed(
-    resource: Resource, namespaces: Collection[str], selector: str, cluster: Cluster, at_once: asyncio.Semaphore
+    resource: Resource, namespaces: Collection[str], selector: str, cluster: Cluster, semaphore: asyncio.Semaphore
 ) -> list[Manifest]:
     """Returns the objects of one kind that match the selector, in these namespaces if the kind is namespaced."""
 
-    async def one(namespace: str) -> list[Manifest]:
-        async with at_once:
+    async def list_in(namespace: str) -> list[Manifest]:
+        async with semaphore:
             return (await cluster.list(resource, namespace, labels=selector)).items
 
     if not resource.namespaced:
-        return await one("")
+        return await list_in("")
     if len(namespaces) > FEW:
         try:
-            return [manifest for manifest in await one("") if Ref.of(manifest).namespace in namespaces]
+            return [manifest for manifest in await list_in("") if Ref.of(manifest).namespace in namespaces]
         except Forbidden:  # a role in each namespace is enough
             pass
-    return [manifest for manifests in await asyncio.gather(*map(one, sorted(namespaces))) for manifest in manifests]
+    return [manifest for manifests in await asyncio.gather(*map(list_in, sorted(namespaces))) for manifest in manifests]
 
 
 async def _may_come_back(kinds: Collection[GroupKind], cluster: Cluster) -> set[GroupKind]:
@@ -104,9 +104,9 @@ def _available(service: Manifest) -> bool:
     return any(one["type"] == "Available" and one["status"] == "True" for one in conditions)
 
 
-def orphans(members: Iterable[Manifest], parent: Ref, wanted: Collection[Ref]) -> list[Manifest]:
-    """Returns the members that are not among the wanted objects.
+def orphans(members: Iterable[Manifest], parent: Ref, desired: Collection[Ref]) -> list[Manifest]:
+    """Returns the members that are not among the desired objects.
 
     An object may be listed under two kinds (Events are); the run spares by UID what it has applied.
     """
-    return [one for one in members if (ref := Ref.of(one)) not in wanted and ref != parent]
+    return [one for one in members if (ref := Ref.of(one)) not in desired and ref != parent]

@@ -100,24 +100,24 @@ class OpenApplySet:
     async def _decide(self) -> None:
         """Decides about each unwanted member, and whether deleting needs approval."""
         applyset, budget = self.options.applyset, self.options.budget
-        wanted = list(self.graph.objects) if self.whole else [*self.graph.objects, applyset.parent]
-        self.steps = [_step(self.live[ref], number, wanted) for number, wave in enumerate(self.order.waves) for ref in wave]
+        desired = list(self.graph.objects) if self.whole else [*self.graph.objects, applyset.parent]
+        self.steps = [_step(self.live[ref], number, desired) for number, wave in enumerate(self.order.waves) for ref in wave]
         going = [step for step in self.steps if step.action is Action.PRUNED and not is_being_deleted(self.live[step.ref])]
         takers = [self.live[step.ref] for step in going if takes_others(step.ref)]
         self.taken = await self._taken_along(takers)
         members, deletes = len(self.members.objects), len(going) + len(self.taken.objects)
         over = budget is not None and not budget.allows(deletes, members)
-        wanted_approval = approval_hash([*(step.uid for step in going), *self.taken.identities()])
-        if not (over or self.taken) or approves(self.options.approval, wanted_approval):
+        required_approval = approval_hash([*(step.uid for step in going), *self.taken.identities()])
+        if not (over or self.taken) or approves(self.options.approval, required_approval):
             return
         # All are held, not only those that would delete others with them, so that an approval covers exactly what a run then deletes.
-        self.approval = wanted_approval
+        self.approval = required_approval
         reason = f"{len(going)} of {members} members would be deleted"
         if self.taken:
             reason += f", and with {listed(str(Ref.of(one)) for one in takers)} {self.taken}"
         reason += f", more than the limit of {budget}" if over else ""
         for step in going:
-            step.action, step.reason = Action.HELD, f"{reason}; approve with {wanted_approval}"
+            step.action, step.reason = Action.HELD, f"{reason}; approve with {required_approval}"
 
     async def _taken_along(self, takers: list[Manifest]) -> TakenAlong:
         ours = {uid_of(member) for member in self.members.objects} | {self.keeper.record.uid}
@@ -235,14 +235,14 @@ def _record_form(record: Record) -> Json:
     }
 
 
-def _step(live: Manifest, wave: int, wanted: list[Ref]) -> Step:
+def _step(live: Manifest, wave: int, desired: list[Ref]) -> Step:
     step = Step(
         Ref.of(live), Action.PRUNED, "is no longer in the set", uid=uid_of(live), resource_version=resource_version_of(live), wave=wave
     )
     waits = f"; waits for {', '.join(finalizers)}" if (finalizers := finalizers_of(live)) else ""
     if is_being_deleted(live):
         step.reason = being_deleted(live)
-    elif needed := still_needed(live, wanted):
+    elif needed := still_needed(live, desired):
         step.action, step.reason = Action.HELD, f"would take {needed[0]} with it{f' and {len(needed) - 1} more' if needed[1:] else ''}"
     else:
         step.reason += waits

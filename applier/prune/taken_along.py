@@ -93,11 +93,11 @@ async def _defined(definition: Manifest, cluster: Cluster) -> list[Resource]:
 
 
 async def _listed(resources: Iterable[Resource], namespace: str, cluster: Cluster, ours: Collection[str]) -> TakenAlong:
-    at_once = asyncio.Semaphore(AT_ONCE)
+    semaphore = asyncio.Semaphore(AT_ONCE)
     unreadable: list[str] = []
 
-    async def one(resource: Resource) -> list[Manifest]:
-        async with at_once:
+    async def list_kind(resource: Resource) -> list[Manifest]:
+        async with semaphore:
             try:
                 return (await cluster.list(resource, namespace)).items
             except UnknownKind:  # its definition went meanwhile
@@ -106,7 +106,7 @@ async def _listed(resources: Iterable[Resource], namespace: str, cluster: Cluste
                 unreadable.append(str(error))
                 return []
 
-    lists = await asyncio.gather(*map(one, resources))
+    lists = await asyncio.gather(*map(list_kind, resources))
     objects = [manifest for listed in lists for manifest in listed]
     seen = frozenset(map(uid_of, objects))
     known = seen.union(ours)

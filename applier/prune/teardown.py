@@ -19,11 +19,11 @@ class Teardown(NamedTuple):
     users: dict[Ref, list[Ref]]
 
 
-def teardown(live: Iterable[Manifest], wanted: Graph | None = None) -> Teardown:
+def teardown(live: Iterable[Manifest], graph: Graph | None = None) -> Teardown:
     """Orders live objects by their owner references, by implicit dependencies of Kubernetes, and by the graph they come from."""
     objects = list(live)
     try:
-        waves, *edges = order(Graph([Desired(one, after=[*owners_of(one), *_dependencies_in(one, wanted)]) for one in objects]))
+        waves, *edges = order(Graph([Desired(one, after=[*owners_of(one), *_dependencies_in(one, graph)]) for one in objects]))
     except Cycle:  # the graph's edges contradict the live owners, which take precedence
         waves, *edges = order(Graph([Desired(one, after=owners_of(one)) for one in objects]))
     users: dict[Ref, list[Ref]] = {}
@@ -66,18 +66,18 @@ def owners_of(manifest: Manifest) -> list[Ref]:
     ]
 
 
-def _dependencies_in(manifest: Manifest, wanted: Graph | None) -> list[Ref]:
-    desired = wanted.objects.get(Ref.of(manifest)) if wanted else None
-    return wanted.before(desired) if wanted and desired else []
+def _dependencies_in(manifest: Manifest, graph: Graph | None) -> list[Ref]:
+    desired = graph.objects.get(Ref.of(manifest)) if graph else None
+    return graph.before(desired) if graph and desired else []
 
 
-def still_needed(manifest: Manifest, wanted: Iterable[Ref]) -> list[Ref]:
-    """Returns the wanted objects that deleting this one would delete too: those in a namespace, or of a definition's kind."""
+def still_needed(manifest: Manifest, desired: Iterable[Ref]) -> list[Ref]:
+    """Returns the desired objects that deleting this one would delete too: those in a namespace, or of a definition's kind."""
     ref = Ref.of(manifest)
     if ref[:2] == NAMESPACE:
-        return [other for other in wanted if other.namespace == ref.name]
+        return [other for other in desired if other.namespace == ref.name]
     if ref[:2] == DEFINITION:
         spec = manifest.get("spec") or {}
         defined = (spec.get("group", ""), (spec.get("names") or {}).get("kind", ""))
-        return [other for other in wanted if other[:2] == defined]
+        return [other for other in desired if other[:2] == defined]
     return []

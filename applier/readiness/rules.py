@@ -29,17 +29,17 @@ class Expected(NamedTuple):
     def why_not(self, manifest: Manifest) -> str:
         """Returns why the comparison fails; empty when it holds."""
         have = at(manifest, self.field, self.default)
-        wanted = at(manifest, self.other, self.default) if self.other else self.value
-        if have is None or wanted is None:
+        expected = at(manifest, self.other, self.default) if self.other else self.value
+        if have is None or expected is None:
             missing = self.field if have is None else self.other
             return f"{_dotted(missing)} is missing"
         try:
-            holds = COMPARISONS[self.comparison](have, wanted)
+            holds = COMPARISONS[self.comparison](have, expected)
         except TypeError:
             holds = False
         sign = "" if self.comparison == "=" else f"{self.comparison} "
         than = f", the {_dotted(self.other)}" if self.other else ""
-        return "" if holds else f"{_dotted(self.field)} is {have}, expected {sign}{wanted}{than}"
+        return "" if holds else f"{_dotted(self.field)} is {have}, expected {sign}{expected}{than}"
 
 
 @dataclass(slots=True, eq=False)

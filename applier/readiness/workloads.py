@@ -13,49 +13,49 @@ def deployment(manifest: Manifest) -> Readiness:
     if progressing and progressing.reason == "ProgressDeadlineExceeded":
         return failed(_why("progress deadline exceeded", progressing, by_type.get("ReplicaFailure")))
     spec = part(manifest, "spec")
-    wanted, updated = number(spec, "replicas", 1), number(status, "updatedReplicas")
-    if short := _short("updated", updated, wanted):
+    desired, updated = number(spec, "replicas", 1), number(status, "updatedReplicas")
+    if short := _short("updated", updated, desired):
         return in_progress(_why(short + ("; paused" if spec.get("paused") else ""), by_type.get("ReplicaFailure")))
     if extra := number(status, "replicas") - updated:
         return in_progress(f"{extra} old {_replicas(extra)} still there")
-    if short := _short("available", number(status, "availableReplicas"), wanted):
+    if short := _short("available", number(status, "availableReplicas"), desired):
         return in_progress(_why(short, by_type.get("ReplicaFailure")))
     if (available := by_type.get("Available")) and available.status != "True":
         return in_progress(available.text())
-    if available is None and wanted:
+    if available is None and desired:
         return in_progress("condition Available is missing")
-    return ready(f"{wanted} {_replicas(wanted)} available")
+    return ready(f"{desired} {_replicas(desired)} available")
 
 
 def replica_set(manifest: Manifest) -> Readiness:
     """Checks a ReplicaSet or ReplicationController."""
-    status, wanted = part(manifest, "status"), number(part(manifest, "spec"), "replicas", 1)
+    status, desired = part(manifest, "status"), number(part(manifest, "spec"), "replicas", 1)
     failure = conditions(manifest).get("ReplicaFailure")
-    if (extra := number(status, "replicas") - wanted) > 0:
+    if (extra := number(status, "replicas") - desired) > 0:
         return in_progress(f"{extra} {_replicas(extra)} too many")
-    if short := _short("available", number(status, "availableReplicas"), wanted):
+    if short := _short("available", number(status, "availableReplicas"), desired):
         return in_progress(_why(short, failure))
-    return ready(f"{wanted} {_replicas(wanted)} available")
+    return ready(f"{desired} {_replicas(desired)} available")
 
 
 def stateful_set(manifest: Manifest) -> Readiness:
     """Checks a StatefulSet as kstatus does: with OnDelete, or below the partition, pods of an older revision are fine."""
     spec, status = part(manifest, "spec"), part(manifest, "status")
-    wanted = number(spec, "replicas", 1)
+    desired = number(spec, "replicas", 1)
     strategy = spec.get("updateStrategy") or {}
-    if short := _short("ready", number(status, "readyReplicas"), wanted):
+    if short := _short("ready", number(status, "readyReplicas"), desired):
         return in_progress(short)
-    if (extra := number(status, "replicas") - wanted) > 0:
+    if (extra := number(status, "replicas") - desired) > 0:
         return in_progress(f"{extra} {_replicas(extra)} too many")
     if strategy.get("type") == "OnDelete":
-        return ready(f"{wanted} {_replicas(wanted)} ready; updated only when deleted")
+        return ready(f"{desired} {_replicas(desired)} ready; updated only when deleted")
     partition = number(strategy.get("rollingUpdate") or {}, "partition")
     same = status.get("currentRevision") == status.get("updateRevision")
-    if not same and (short := _short("updated", number(status, "updatedReplicas"), max(wanted - partition, 0))):
+    if not same and (short := _short("updated", number(status, "updatedReplicas"), max(desired - partition, 0))):
         return in_progress(short)
     if not same and not partition:
         return in_progress("the new revision is not the current one yet")
-    return ready(f"{wanted} {_replicas(wanted)} ready")
+    return ready(f"{desired} {_replicas(desired)} ready")
 
 
 def daemon_set(manifest: Manifest) -> Readiness:
@@ -63,13 +63,13 @@ def daemon_set(manifest: Manifest) -> Readiness:
     spec, status = part(manifest, "spec"), part(manifest, "status")
     if "observedGeneration" not in status:
         return in_progress("not seen by its controller yet")
-    wanted = number(status, "desiredNumberScheduled")
+    desired = number(status, "desiredNumberScheduled")
     on_delete = (spec.get("updateStrategy") or {}).get("type") == "OnDelete"
     counts = [("scheduled", "currentNumberScheduled"), ("updated", "updatedNumberScheduled"), ("available", "numberAvailable")]
     for word, name in counts:
-        if (short := _short(word, number(status, name), wanted)) and not (on_delete and word == "updated"):
+        if (short := _short(word, number(status, name), desired)) and not (on_delete and word == "updated"):
             return in_progress(short)
-    return ready(f"{wanted} {_replicas(wanted)} available")
+    return ready(f"{desired} {_replicas(desired)} available")
 
 
 def job(manifest: Manifest) -> Readiness:
@@ -92,9 +92,9 @@ def job(manifest: Manifest) -> Readiness:
     )
 
 
-def _short(word: str, have: int, wanted: int) -> str:
+def _short(word: str, have: int, desired: int) -> str:
     """Returns `1 of 3 replicas available`; empty when there are enough."""
-    return "" if have >= wanted else f"{have} of {wanted} {_replicas(wanted)} {word}"
+    return "" if have >= desired else f"{have} of {desired} {_replicas(desired)} {word}"
 
 
 def _replicas(count: int) -> str:

@@ -43,11 +43,11 @@ async def wait_ready(
     `labels` is a selector that they match, to watch less; one that does not match is found all the same. Raises `ClusterError` when the
     server refuses the watch.
     """
-    wanted = {Ref.of(manifest): manifest for manifest in manifests}
-    wait = _Wait(list(rules), await _kinds_with_status(wanted.values(), cluster), sink, dict.fromkeys(wanted, NOT_SEEN))
-    if wanted:
+    by_ref = {Ref.of(manifest): manifest for manifest in manifests}
+    wait = _Wait(list(rules), await _kinds_with_status(by_ref.values(), cluster), sink, dict.fromkeys(by_ref, NOT_SEEN))
+    if by_ref:
         try:
-            await follow(wanted.values(), cluster, wait.seen, wait.done, seconds=seconds, labels=labels, may_differ=True)
+            await follow(by_ref.values(), cluster, wait.seen, wait.done, seconds=seconds, labels=labels, may_differ=True)
         finally:
             wait.end()
     await wait.ask_pods(cluster)

@@ -63,32 +63,32 @@ class ExecPlugin:
     async def run(self) -> Granted:
         """Runs the plugin and parses its output. Kills it when cancelled."""
         interactive = self._interactive()
-        told = sys.stderr is not None and sys.stderr.isatty()  # then people see what the plugin says, as it says it
-        limit = INTERACTIVE_TIMEOUT if interactive or told else self.timeout
-        process = await self._start(interactive, told)
-        words = bytearray()
+        on_terminal = sys.stderr is not None and sys.stderr.isatty()  # then its messages go there directly
+        limit = INTERACTIVE_TIMEOUT if interactive or on_terminal else self.timeout
+        process = await self._start(interactive, on_terminal)
+        messages = bytearray()
         try:
             async with asyncio.timeout(limit):
-                answer, _ = await asyncio.gather(_all_of(process.stdout, bytearray()), _all_of(process.stderr, words))
+                answer, _ = await asyncio.gather(_all_of(process.stdout, bytearray()), _all_of(process.stderr, messages))
                 code = await process.wait()
         except TimeoutError:
-            last = _quoted(words)
+            last = _quoted(messages)
             raise CredentialsError(f"{self.label} has not ended after {limit:g} s{last}; does it wait for a login?") from None
         finally:
             await _end(process)
         if code:
             how = f"was ended by signal {-code}" if code < 0 else f"failed with exit code {code}"
-            raise CredentialsError(f"{self.label} {how}{_quoted(words)}")
+            raise CredentialsError(f"{self.label} {how}{_quoted(messages)}")
         return self._read(answer)
 
-    async def _start(self, interactive: bool, told: bool) -> Process:
+    async def _start(self, interactive: bool, on_terminal: bool) -> Process:
         try:
             return await asyncio.create_subprocess_exec(
                 self._program(),
                 *self.arguments,
                 stdin=None if interactive else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
-                stderr=None if told else subprocess.PIPE,
+                stderr=None if on_terminal else subprocess.PIPE,
                 env=os.environ | self.environment | {"KUBERNETES_EXEC_INFO": json.dumps(self._info(interactive), default=str)},
             )
         except (OSError, ValueError) as error:

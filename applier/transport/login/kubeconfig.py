@@ -239,9 +239,9 @@ def choose(config: Kubeconfig, context: str, overrides: Mapping[str, Any] = NO_O
     if not name:
         raise CredentialsError(f"{config.label} has no current-context; choose one: {_listed(config.contexts)}")
     if name not in config.contexts:
-        asked = "there is no context" if context else "its current-context is"
+        problem = "there is no context" if context else "its current-context is"
         rest = "" if context else ", which does not exist"
-        raise CredentialsError(f"{config.label}: {asked} {name!r}{rest}{_nearest(name, config.contexts)}")
+        raise CredentialsError(f"{config.label}: {problem} {name!r}{rest}{_nearest(name, config.contexts)}")
     entry = config.contexts[name]
     label = f"context {name!r} of {entry.file}"
     cluster = _named(config.clusters, entry, "cluster", label)
