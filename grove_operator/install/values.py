@@ -50,34 +50,34 @@ class Part(BaseModel):
 
 
 class Image(Part):
-    """The image, which is that of the operator and of the init container that pods wait in."""
+    """The image of the operator, and of the start-up init container."""
 
     repository: str = "ghcr.io/ai-dynamo/grove-operator"
-    """Where it is."""
+    """The repository."""
     tag: str = ""
-    """Its tag; the chart's version when empty."""
+    """The tag; the chart's version when empty."""
     digest: str = ""
-    """Its digest (`sha256:…`), which counts before a tag."""
+    """The digest (`sha256:…`), which takes precedence over the tag."""
     pull_policy: Literal["Always", "IfNotPresent", "Never"] = "IfNotPresent"
-    """When it is pulled."""
+    """The pull policy."""
 
 
 class ServiceAccount(Part):
-    """The account that the operator logs in with."""
+    """The service account of the operator."""
 
     annotations: dict[str, str] = {}
-    """Its annotations."""
+    """Annotations of the service account."""
 
 
 class Webhooks(Part):
-    """Admission, in the operator's process."""
+    """The admission webhooks, which the operator serves."""
 
     enabled: bool = True
-    """Whether it is installed."""
+    """Whether to install it."""
     only: bool = False
-    """Whether nothing but those of `config.admission.mnnvlWebhooks` is installed, for a cluster where another operator keeps sets."""
+    """Whether to install only the webhooks of `config.admission.mnnvlWebhooks`, for a cluster with another Grove operator."""
     failure_policy: Literal["Fail", "Ignore"] = "Fail"
-    """What an API server does with a set when no replica answers."""
+    """What an API server does with a request when no webhook responds."""
     annotations: dict[str, str] = {}
     """Annotations of the webhook configurations, such as cert-manager's."""
 
@@ -86,58 +86,58 @@ class Rules(Part):
     """Rules of your own."""
 
     config_map: str = ""
-    """A ConfigMap of the operator's namespace with rules and templates; `grove-operator-rules` when empty. It need not exist."""
+    """A ConfigMap with rules and templates in the operator's namespace; `grove-operator-rules` when empty. It is optional."""
     image: str = ""
-    """An image with a folder of rules and templates, which is mounted in place of the ConfigMap (Kubernetes' feature ImageVolume)."""
+    """An image with a folder of rules and templates, mounted instead of the ConfigMap (needs the feature gate ImageVolume)."""
 
 
 class PriorityClass(Part):
     """The priority of the operator's pods."""
 
     create: bool = False
-    """Whether a PriorityClass is made."""
+    """Whether to create a PriorityClass."""
     name: str = ""
-    """Its name, whoever makes it; when empty `grove-operator-priority-critical` where one is made, else pods have none."""
+    """The name of a new or existing PriorityClass; when empty, `grove-operator-priority-critical` if one is created, else none."""
     value: int = 999999550
-    """Its value."""
+    """The value of a new PriorityClass."""
 
 
 class Switch(Part):
-    """Something that is installed or not."""
+    """An optional part of the installation."""
 
     enabled: bool = True
-    """Whether it is installed."""
+    """Whether to install it."""
 
 
 class NetworkPolicy(Switch):
-    """Who may connect."""
+    """The network policy of the operator's pods."""
 
     egress: list[dict[str, Any]] = []
-    """Where the operator may connect to, as a NetworkPolicy says it; anywhere when empty. The API server and DNS have to be among them."""
+    """Egress rules of the NetworkPolicy; empty allows everything. They must allow the API server and DNS."""
 
 
 class ServiceMonitor(Part):
-    """For the Prometheus operator, whose definitions have to be there."""
+    """A ServiceMonitor; it needs the CustomResourceDefinitions of the Prometheus operator."""
 
     enabled: bool = False
-    """Whether it is installed."""
+    """Whether to install it."""
     interval: str = "30s"
-    """How often metrics are scraped."""
+    """The scrape interval."""
     labels: dict[str, str] = {}
-    """Its labels, by which a Prometheus selects it."""
+    """Labels by which a Prometheus selects it."""
 
 
 class Dashboard(Part):
     """A dashboard for Grafana's sidecar."""
 
     enabled: bool = False
-    """Whether it is installed."""
+    """Whether to install it."""
     labels: dict[str, str] = {"grafana_dashboard": "1"}
-    """Its labels, by which the sidecar finds it."""
+    """Labels by which Grafana's sidecar selects it."""
 
 
 class Crds(Switch):
-    """Our definitions; they stay when the operator goes, for sets would go with them."""
+    """The CustomResourceDefinitions; they stay on uninstall, since deleting them would delete all sets."""
 
 
 def _preflight() -> dict[str, Any]:
@@ -145,24 +145,24 @@ def _preflight() -> dict[str, Any]:
 
 
 class Values(Part):
-    """All that can be chosen."""
+    """All values of an installation."""
 
     replicas: int = Field(default=2, ge=0)
-    """Pods of the operator; one leads, the others stand by."""
+    """Replicas of the operator; one leads, the others stand by."""
     image: Image = Image()
     """The image."""
     image_pull_secrets: list[dict[str, str]] = []
-    """Secrets to pull it with."""
+    """Image pull secrets."""
     resources: dict[str, Any] = {"requests": {"cpu": "50m", "memory": "256Mi"}, "limits": {"memory": "2Gi"}}
     """Resources of the container."""
     pod_labels: dict[str, str] = {}
-    """More labels of the pods."""
+    """Additional labels of the pods."""
     pod_annotations: dict[str, str] = {}
-    """More annotations of the pods."""
+    """Additional annotations of the pods."""
     node_selector: dict[str, str] = {}
-    """Nodes that pods may run on."""
+    """Node selector of the pods."""
     tolerations: list[dict[str, Any]] = []
-    """Taints that pods tolerate."""
+    """Tolerations of the pods."""
     affinity: dict[str, Any] = {
         "podAntiAffinity": {
             "preferredDuringSchedulingIgnoredDuringExecution": [
@@ -176,13 +176,13 @@ class Values(Part):
             ]
         }
     }
-    """Where pods go; beside one another only if it has to be."""
+    """Affinity of the pods; by default they prefer different nodes."""
     topology_spread_constraints: list[dict[str, Any]] = []
-    """How pods are spread."""
+    """Topology spread constraints of the pods."""
     service_account: ServiceAccount = ServiceAccount()
     """The service account."""
     crds: Crds = Crds()
-    """Our definitions."""
+    """CustomResourceDefinitions."""
     webhooks: Webhooks = Webhooks()
     """Admission."""
     rules: Rules = Rules()
@@ -190,7 +190,7 @@ class Values(Part):
     priority_class: PriorityClass = PriorityClass()
     """The priority of the operator's pods."""
     pod_disruption_budget: Switch = Switch()
-    """A PodDisruptionBudget, by which drains take one pod at a time."""
+    """A PodDisruptionBudget, so that drains evict one pod at a time."""
     network_policy: NetworkPolicy = NetworkPolicy()
     """A NetworkPolicy."""
     service_monitor: ServiceMonitor = ServiceMonitor()
@@ -200,7 +200,7 @@ class Values(Part):
     preflight_injector: dict[str, Any] = Field(default_factory=_preflight, alias="preflight-injector")
     """Preflight checks of GPU pods (docs/preflight.md)."""
     config: dict[str, Any] = CONFIG
-    """Fields of the OperatorConfiguration (docs/configuration.md); the init container's image is ours unless it is told."""
+    """Fields of the OperatorConfiguration (docs/configuration.md); the init container's image defaults to the operator's."""
 
 
 def defaults() -> dict[str, Any]:

@@ -42,7 +42,7 @@ async def test_703_and_707_after_a_while_the_last_cause_is_told() -> None:
     async with running() as world:
         await asyncio.sleep(60)
         name = pod(world, "chat-0-worker-0")["metadata"]["name"]
-        assert why(world) == f"True SchedulerSilent Pod {name}: the scheduler default-scheduler has not said anything about it"
+        assert why(world) == f"True SchedulerSilent Pod {name}: the scheduler default-scheduler has not reported anything about it"
 
 
 @in_virtual_time
@@ -61,7 +61,7 @@ async def test_what_is_told_follows_what_the_pod_says() -> None:
         await asyncio.sleep(60)
         first = pod(world, "chat-0-worker-0")
         await world.seed({**first, "status": {"phase": "Pending", "conditions": [UNSCHEDULABLE]}})
-        assert why(world).endswith(f"Pod {first['metadata']['name']}: default-scheduler has no place for it: 0/5 nodes are available")
+        assert why(world).endswith(f"Pod {first['metadata']['name']}: default-scheduler cannot place it: 0/5 nodes are available")
 
 
 @in_virtual_time
@@ -87,7 +87,7 @@ async def test_it_is_taken_back_when_all_pods_are_ready_and_the_next_time_is_wai
         )
         assert why(world) == ""
         await asyncio.sleep(30)
-        assert why(world) == f"True NotReady Pod {last['metadata']['name']}: it runs on node-1 and is not ready: probe"
+        assert why(world) == f"True NotReady Pod {last['metadata']['name']}: it is running on node-1 but not ready: probe"
 
 
 @in_virtual_time

@@ -41,7 +41,7 @@ def test_files_of_ours_that_are_named_exist(page: Path) -> None:
 
 
 def test_the_readme_names_every_command() -> None:
-    table = README.split("| command | prints |")[1].split("\n\n")[0]
+    table = README.split("| command | does |")[1].split("\n\n")[0]
     assert set(re.findall(r"`grove (\w+)", table)) == set(COMMANDS)
 
 

@@ -55,7 +55,7 @@ EVENTS = {
         ended("1", 2, UNSET),
         "Warning",
         "PreflightCheckMisconfigured",
-        "Check a is set up wrongly (CONFIG): X is not set",
+        "Check a is misconfigured (CONFIG): X is not set",
     ),
     "a pass": (ended("1", 0, WELL), "Normal", "PreflightPassed", "All preflight checks have passed on node node-1"),
     "a check that says nothing": (

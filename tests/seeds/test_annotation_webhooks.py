@@ -288,7 +288,7 @@ REFUSED: dict[str, tuple[Manifest, list[Manifest], tuple[str, str]]] = {
     "a domain that is being deleted": (
         podclique(annotations=mnnvl()),
         [owner(), leaving()],
-        ("validate/podclique-mnnvl-leaving", ENABLED_AT),
+        ("validate/podclique-mnnvl-terminating", ENABLED_AT),
     ),
 }
 

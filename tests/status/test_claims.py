@@ -15,7 +15,7 @@ from tests.step.world import complete, context
 from .world import NOW, Manifest, keys_of, running, told
 
 EXTERNAL = [{"name": "ext", "scope": "AllReplicas"}]
-WORDS = "True ResourceClaimTemplateNotFound: Pods wait for the ResourceClaimTemplates default/ext"
+WORDS = "True ResourceClaimTemplateNotFound: Pods are waiting for the ResourceClaimTemplates default/ext"
 TEMPLATE: Manifest = {
     "apiVersion": "resource.k8s.io/v1",
     "kind": "ResourceClaimTemplate",
@@ -64,7 +64,7 @@ def test_pods_wait_for_the_template_of_a_claim_that_they_share_and_those_without
     assert conditions(objects, manifest) == {"PodClique demo-0-a": WORDS}
     objects = reported(objects, manifest)
     assert conditions(objects, manifest) == {"PodCliqueSet demo": WORDS, "PodClique demo-0-a": WORDS}
-    event = "PodCliqueSet demo Warning ResourceClaimTemplateNotFound: Pods wait for the ResourceClaimTemplate default/ext"
+    event = "PodCliqueSet demo Warning ResourceClaimTemplateNotFound: Pods are waiting for the ResourceClaimTemplate default/ext"
     assert told(objects, keys_of(manifest), shared_context())["events"] == [event]
 
 

@@ -14,8 +14,8 @@ from .world import Manifest, keys_of, running, shared_context, told
 
 GPU = {"name": "box", "image": "busybox", "resources": {"limits": {"nvidia.com/gpu": 4}}}
 NOT_SERVED = (
-    "The cluster serves no ComputeDomain (resource.nvidia.com), so that no pod which needs one is made; install NVIDIA's driver for "
-    "dynamic resource allocation, with ComputeDomains"
+    "The cluster does not serve ComputeDomains (resource.nvidia.com), so pods that need one are not created; install NVIDIA's DRA driver "
+    "with support for ComputeDomains"
 )
 
 

@@ -91,7 +91,7 @@ def test_without_a_scheduler_that_places_by_topology_nothing_drifts() -> None:
 def test_drift_is_told_once_and_so_is_its_end() -> None:
     drifted = kai_topology("example.com/rack", name="theirs", owners=[])
     back = kai_topology(name="theirs", owners=[])
-    event = "kai-scheduler places by other levels: KAI Topology levels differ from ClusterTopologyBinding levels"
+    event = "kai-scheduler uses other levels: KAI Topology levels differ from ClusterTopologyBinding levels"
     assert report(binding("False", **bound("kai-scheduler")), drifted)["events"] == [
         f"ClusterTopologyBinding lab Warning TopologyDriftDetected: {event}"
     ]
@@ -116,7 +116,7 @@ def test_whoever_deletes_a_topology_that_sets_refer_to_is_told_which() -> None:
         user["metadata"] |= {"name": name, "namespace": "ml", "uid": f"uid-{name}", "generation": 1}
         users.append(user)
     key = KEY._replace(kind="ClusterTopology")
-    event = "ClusterTopology lab Warning TopologyInUse: It is deleted once no PodCliqueSet refers to it: "
+    event = "ClusterTopology lab Warning TopologyInUse: Deletion waits until no PodCliqueSet refers to it: "
     assert report(lab, *users[:2], key=key)["events"] == [f"{event}ml/chat, ml/web"]
     assert report(lab, *users, key=key)["events"] == [f"{event}{', '.join(f'ml/{index}' for index in range(10))} and 2 more"]
     assert report(lab, key=key)["events"] == []

@@ -56,7 +56,7 @@ def test_the_status_says_until_when_it_waits_and_an_event_for_how_long() -> None
     simulation = started(maxRestarts=3, restartBackoff={"initial": "5m"})
     fail(simulation)
     assert replica(simulation)["backoffUntil"] > simulation.status()["attempts"][-1]["endTime"]
-    assert simulation.world.told[-1].endswith("restart 1 of 3, after a wait of 300s")
+    assert simulation.world.told[-1].endswith("restart 1 of 3, after a back-off of 300s")
 
 
 def test_an_attempt_that_ran_for_long_begins_the_count_anew() -> None:

@@ -19,7 +19,7 @@ def test_an_exit_code_for_which_no_restart_is_wanted_ends_the_workload() -> None
     fail(simulation, 0, 3)
     assert (phase(simulation), failed_because(simulation), simulation.status()["restartCount"]) == ("Failed", ["FailureRule"], 0)
     assert [pod["status"]["phase"] for pod in simulation.world.pods()] == ["Failed"], "what still ran is ended"
-    assert simulation.world.told[-1].startswith(f"FailureRule: Replica 0 has failed, since pod {name}, container main, exited with 3")
+    assert simulation.world.told[-1].startswith(f"FailureRule: Replica 0 failed: pod {name}, container main, exited with 3")
     assert last_attempt(simulation)["exitCode"] == 3
 
 
@@ -84,4 +84,4 @@ def test_a_rule_that_never_fits_is_refused(rule: Manifest) -> None:
 def test_rules_that_the_kubelet_never_lets_come_to_pass_are_a_warning() -> None:
     manifest = job(failureRules=[FATAL])
     manifest["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["restartPolicy"] = "OnFailure"
-    assert "validate/training-failure-rules-seen" in [one.code for one in compile_manifest(manifest).diagnostics]
+    assert "validate/training-failure-rules-restart-policy" in [one.code for one in compile_manifest(manifest).diagnostics]

@@ -123,7 +123,7 @@ def test_the_event_of_a_restart_says_what_failed_and_what_is_left() -> None:
     name = pod_of(simulation, WORKER, 0)["metadata"]["name"]
     fail(simulation, 0, 137)
     assert simulation.world.told[-1] == (
-        f"ReplicaRestarting: Replica 0 is restarted, since pod {name}, container main, exited with 137: restart 1 of 2"
+        f"ReplicaRestarting: Restarting replica 0: pod {name}, container main, exited with 137; restart 1 of 2"
     )
 
 

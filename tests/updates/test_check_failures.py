@@ -98,7 +98,7 @@ def test_a_pod_that_failed_by_itself_is_made_again_at_once() -> None:
     assert uid(simulation) != failed
 
 
-@pytest.mark.parametrize(("phase", "words"), [("Failed", "is made again at"), ("Pending", "its node tries again")])
+@pytest.mark.parametrize(("phase", "words"), [("Failed", "is recreated at"), ("Pending", "the kubelet retries it")])
 def test_the_pod_clique_says_which_check_keeps_its_pods_from_starting(phase: str, words: str) -> None:
     simulation = service()
     fail(simulation, phase)

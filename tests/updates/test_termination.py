@@ -95,7 +95,7 @@ def test_277_people_are_warned_and_told() -> None:
     # Its new pods are short of being ready as well for some seconds, and have a deadline, too.
     assert told(simulation)[:2] == ["GangTerminationPending", "GangTerminated"]
     messages = "\n".join(simulation.world.told)
-    assert "Replica 0 is restarted: demo-0-front has been short of pods since" in messages
+    assert "Restarting replica 0: demo-0-front has been below minAvailable since" in messages
 
 
 def test_a_start_that_takes_its_time_is_no_news() -> None:

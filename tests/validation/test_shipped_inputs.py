@@ -18,7 +18,7 @@ ACCEPTED = [case for case in read_cases() if not case.rejected]
 REMARKS = {
     "sharing/template-exists",
     "validate/mnnvl-group-without-gpu",
-    "validate/group-min-available-of-rolls",
+    "validate/group-min-available-during-update",
     "validate/clique-scaling-requests",
     "validate/group-scaling-requests",
 }

@@ -39,10 +39,10 @@ async def claims(world: World) -> list[str]:
 async def test_pods_wait_for_the_template_of_their_claim_and_say_so_and_keep_the_claim_when_it_goes(world: World) -> None:
     front = {**clique("front", 2), "resourceSharing": [{"name": "ext", "scope": "AllReplicas"}]}
     await world.apply(pod_clique_set(front, clique("plain")))
-    words = f"Pods wait for the ResourceClaimTemplates {world.namespace}/ext"
+    words = f"Pods are waiting for the ResourceClaimTemplates {world.namespace}/ext"
     await world.until(lambda: waits(world), {"chat": words, "chat-0-front": words})
     await world.until(world.hostnames, ["chat-0-plain-0"])
-    await world.until(lambda: told(world), [f"Pods wait for the ResourceClaimTemplate {world.namespace}/ext"])
+    await world.until(lambda: told(world), [f"Pods are waiting for the ResourceClaimTemplate {world.namespace}/ext"])
     await world.apply(TEMPLATE)
     await world.until(world.hostnames, ["chat-0-front-0", "chat-0-front-1", "chat-0-plain-0"])
     await world.until(lambda: claims(world), ["chat-0-front-all-ext"])

@@ -182,7 +182,7 @@ async def test_a_topology_that_a_set_refers_to_is_kept_until_the_set_goes(world:
     await world.apply(placed())
     await world.until_ready(*PODS)
     await world.kubectl("delete", "clustertopologies.grove.io", "lab", "--wait=false")
-    why = f"It is deleted once no PodCliqueSet refers to it: {world.namespace}/chat"
+    why = f"Deletion waits until no PodCliqueSet refers to it: {world.namespace}/chat"
     await world.until(lambda: told(world, why), True)
     assert await labels(world) == f"{RACK} {HOST}"
     await world.kubectl("delete", "podcliqueset", "chat")
@@ -268,7 +268,7 @@ async def test_a_binding_says_when_somebody_elses_kai_topology_drifts_and_when_i
     await world.kubectl("delete", "topologies.kai.scheduler", "theirs")
     await world.until(lambda: drift(world), "True")
     await world.apply(kai_topology("theirs", BLOCK, HOST))
-    why = "kai-scheduler places by other levels: "
+    why = "kai-scheduler uses other levels: "
     missing = f'{why}KAI Topology "theirs" not found'
     await world.until(lambda: events(world, "ClusterTopologyBinding", "TopologyDriftDetected"), [missing])
     await world.apply(topology("lab", "ClusterTopologyBinding", theirs, block=BLOCK, host=HOST))

@@ -14,11 +14,11 @@ def failure_description(clique: str, report: Manifest) -> str:
         code = f" exited with {report['exitCode']}" if report.get("exitCode") is not None else " failed"
         return f"pod {pod}{container}{code}"
     description = {
-        "PodDeleted": f"somebody deleted pod {pod}",
-        "PodDisrupted": f"the cluster took pod {pod} away",
-        "PodLost": f"pod {pod} is gone without a trace",
-        "MinAvailableBreached": f"PodClique {clique} has been short of pods for longer than terminationDelay",
-        "PodCliqueDeleted": f"somebody deleted PodClique {clique}",
+        "PodDeleted": f"pod {pod} was deleted",
+        "PodDisrupted": f"pod {pod} was disrupted",
+        "PodLost": f"pod {pod} disappeared",
+        "MinAvailableBreached": f"PodClique {clique} was below minAvailable for longer than terminationDelay",
+        "PodCliqueDeleted": f"PodClique {clique} was deleted",
     }.get(str(cause), f"PodClique {clique} failed")
     return f"{description} ({message})" if message else description
 
