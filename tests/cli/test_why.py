@@ -21,7 +21,7 @@ def why(*arguments: str, snapshot: Path = NO_ROOM) -> Ended:
 def test_a_pod_is_told_down_to_the_last_cause() -> None:
     ended = why(f"pod/{POD}")
     assert (ended.code, ended.err) == (1, "")
-    assert "Unschedulable: default-scheduler has no place for it" in ended.out.splitlines()[4]
+    assert "Unschedulable: default-scheduler cannot place it" in ended.out.splitlines()[4]
 
 
 def test_a_set_needs_no_kind() -> None:

@@ -44,7 +44,7 @@ def lines(words: str) -> list[str]:
 def test_a_roll_that_does_not_move_names_the_replica_and_the_pod() -> None:
     _, found = why("demo")
     [update] = [one for one in found if one.wait.reason == "UpdateInProgress"]
-    assert update.wait.message.startswith("the update has come to replica 0, whose demo-0-front is not up to date")
+    assert update.wait.message.startswith("replica 0 is being updated: demo-0-front is not up to date")
     assert [one.wait.reason for one in update.below] == ["PodNotReady"]
     assert [one.wait.reason for one in update.below[0].below] == ["NotReady"]
 
