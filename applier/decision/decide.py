@@ -23,7 +23,7 @@ from applier.decision.managers import (
 from applier.decision.persisted_form import MAY_DEFAULT, Difference, differences
 from applier.decision.schema import Type
 from applier.decision.server_side_apply import Applied, simulate
-from applier.decision.values import Misfit, check
+from applier.decision.values import SchemaMismatch, check
 from applier.outcome import Conflict, FieldChange, dotted
 from applier.ref import Manifest
 
@@ -47,7 +47,7 @@ class Decision:
     restores them). With `force` it has to be sent with force, since it takes fields from managers whose fields may be taken.
     `changes` are the fields whose values would change (for YIELDED, the fields that differ and are left to others), with the live
     values as `old`; `conflicts` are the fields that block the apply. A CHANGE without `changes` only changes field ownership.
-    `why` explains YIELDED and UNKNOWN in one line; the other verdicts are explained by changes and conflicts. `refilled` are the changes
+    `reason` explains YIELDED and UNKNOWN in one line; the others are explained by changes and conflicts. `defaultable` are the changes
     that remove a field which the server may default again, possibly to the live value. `unsure` qualifies a CHANGE: the apply is sure
     to write, but only the server knows the resulting values.
     """
@@ -56,9 +56,9 @@ class Decision:
     intent: Manifest
     changes: list[FieldChange] = field(default_factory=list)
     conflicts: list[Conflict] = field(default_factory=list)
-    why: str = ""
+    reason: str = ""
     force: bool = False
-    refilled: list[FieldChange] = field(default_factory=list)
+    defaultable: list[FieldChange] = field(default_factory=list)
     unsure: bool = False
 
 
@@ -84,10 +84,10 @@ def decide(
     if live is None:
         return Decision(Verdict.CREATE, intent)
     if schema is None:
-        return Decision(Verdict.UNKNOWN, intent, why=f"the schema of {manifest.get('kind')} is not known")
+        return Decision(Verdict.UNKNOWN, intent, reason=f"the schema of {manifest.get('kind')} is not known")
     read_in, version = live.get("apiVersion"), manifest.get("apiVersion")
     if read_in is not None and read_in != version:
-        return Decision(Verdict.UNKNOWN, intent, why=f"the live object was read in {read_in}, not in {version}")
+        return Decision(Verdict.UNKNOWN, intent, reason=f"the live object was read in {read_in}, not in {version}")
     live = hide_secrets(live)
     differing: list[FieldChange] = []
     try:
@@ -96,10 +96,10 @@ def decide(
         if yields:
             intent, differing = yield_fields(intent, live, schema, _managers_of(live, apply_identity(manager)), yields, manager=manager)
         decision = _decide(intent, live, schema, manager, force, subresource)
-    except (Misfit, BadManagedFields) as error:
-        return Decision(Verdict.UNKNOWN, intent, why=f"the server may refuse it: {error}")
+    except (SchemaMismatch, BadManagedFields) as error:
+        return Decision(Verdict.UNKNOWN, intent, reason=f"the server may refuse it: {error}")
     if differing and decision.verdict is Verdict.SAME:
-        return Decision(Verdict.YIELDED, intent, differing, why=_left_to(differing))
+        return Decision(Verdict.YIELDED, intent, differing, reason=_left_to(differing))
     return decision
 
 
@@ -118,7 +118,7 @@ def _decide(intent: Manifest, live: Manifest, schema: Type, manager: str, force:
     managers = _managers_of(live, ours)
     applied = simulate(live, intent, schema, managers, manager=manager, version=version, subresource=subresource)
     differing = differences(live, applied.object, schema)
-    changes, undecided, refilled = _classify(differing, applied, ours)
+    changes, undecided, defaultable = _classify(differing, applied, ours)
     refused, taken = _conflicts(applied, force)
     if applied.other_versions and (changes or undecided or refused):
         versions = ", ".join(sorted(applied.other_versions))
@@ -126,7 +126,7 @@ def _decide(intent: Manifest, live: Manifest, schema: Type, manager: str, force:
     if refused:
         return Decision(Verdict.CONFLICT, intent, changes, refused)
     if changes or duplicated or _ownership_differs(applied, managers, ours):
-        return Decision(Verdict.CHANGE, intent, changes, [], "", bool(taken), refilled, bool(undecided or refilled))
+        return Decision(Verdict.CHANGE, intent, changes, [], "", bool(taken), defaultable, bool(undecided or defaultable))
     if undecided:
         return Decision(Verdict.UNKNOWN, intent, undecided, [], _first_caveat(differing), bool(taken))
     return Decision(Verdict.SAME, intent)
@@ -152,13 +152,13 @@ def _classify(
     """Classifies differences: the changes, those that only the server can decide, and the changes that the server may default again."""
     changes: list[FieldChange] = []
     undecided: list[FieldChange] = []
-    refilled: list[FieldChange] = []
+    defaultable: list[FieldChange] = []
     for found in differing:
         change = FieldChange(path_of(found.steps), found.old, found.new, tuple(owners_among(applied.before, found.steps, besides=ours)))
         (undecided if found.caveat and found.caveat != MAY_DEFAULT else changes).append(change)
         if found.caveat == MAY_DEFAULT:
-            refilled.append(change)
-    return changes, undecided, refilled
+            defaultable.append(change)
+    return changes, undecided, defaultable
 
 
 def _first_caveat(differing: list[Difference]) -> str:

@@ -153,7 +153,7 @@ NEVER_OWNED: Fields = {"f:apiVersion": {}, "f:kind": {}, "f:metadata": {".": {},
 
 
 def field_set(value: Any, type: Type) -> Fields:
-    """Returns the set that applying an object owns: its leaves, list items and map keys. Raises `Misfit` if it violates its schema."""
+    """Returns the set that applying an object owns: its leaves, list items and map keys. Raises `SchemaMismatch`."""
     node = _node(value, type)
     return {} if node is None or node is _LEAF else node
 

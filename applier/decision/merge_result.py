@@ -11,7 +11,7 @@ from applier.decision.managers import Entry, Identity, Managers, apply_identity,
 from applier.decision.persisted_form import differences, stored_alike
 from applier.decision.schema import Type
 from applier.decision.server_side_apply import simulate, without_managed_fields
-from applier.decision.values import LIST, Misfit, is_leaf, is_unset, json_of, steps_to
+from applier.decision.values import LIST, SchemaMismatch, is_leaf, is_unset, json_of, steps_to
 from applier.errors import Cause, FieldConflict, Invalid
 from applier.outcome import ABSENT, ItemKey
 from applier.ref import Manifest
@@ -37,8 +37,8 @@ def merged(
     try:
         version = str(manifest.get("apiVersion", ""))
         applied = simulate(before, manifest, schema, managers_of(before), manager=manager, version=version, subresource=subresource)
-    except Misfit as misfit:
-        raise Invalid(422, "Invalid", f"failed to create typed patch object: .{misfit}") from misfit
+    except SchemaMismatch as mismatch:
+        raise Invalid(422, "Invalid", f"failed to create typed patch object: .{mismatch}") from mismatch
     taken = ("*",) if force is True else force or ()
     refused = {owner: lost for owner, lost in applied.conflicts.items() if "*" not in taken and owner.manager not in taken}
     if refused:

@@ -50,7 +50,7 @@ class Applied(NamedTuple):
 def simulate(
     live: Manifest, intent: Manifest, type: Type, managers: Managers, *, manager: str, version: str, subresource: str = ""
 ) -> Applied:
-    """Applies an intent to a live object; `live` is empty for one that does not exist. Raises `Misfit` for a violation of the schema."""
+    """Applies an intent to a live object; `live` is empty for one that does not exist. Raises `SchemaMismatch`."""
     check(type, intent)
     live = without_managed_fields(live)
     before = {identity: entry._replace(fields=reconciled(entry.fields, type)) for identity, entry in managers.items()}
@@ -138,7 +138,7 @@ def _take_from_others(comparison: Comparison, after: Managers, ours: Identity, t
 
 
 def merge(live: Any, intent: Any, type: Type) -> Any:
-    """Merges an intent into a live value. Unchanged parts are those of the live value itself, not copies. Raises `Misfit`."""
+    """Merges an intent into a live value. Unchanged parts are those of the live value itself, not copies. Raises `SchemaMismatch`."""
     if intent is ABSENT:
         return live
     shape = shape_of(type, intent)
@@ -318,7 +318,7 @@ def _grouped(items: list[Any], type: Type) -> dict[str, list[Any]]:
 
 
 def compare(first: Any, second: Any, type: Type) -> Comparison:
-    """Compares two objects. Parts that they share by identity are skipped. Raises `Misfit` if one violates the schema."""
+    """Compares two objects. Parts that they share by identity are skipped. Raises `SchemaMismatch` if one violates the schema."""
     comparison = Comparison()
     comparison.visit(first, second, type, ())
     return comparison

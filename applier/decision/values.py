@@ -165,29 +165,29 @@ def value_step(value: Any) -> str:
     return "v:" + json_of(value)
 
 
-class Misfit(Exception):
+class SchemaMismatch(Exception):
     """Reports a value that its schema does not allow, so that the server would refuse it.
 
     `path` names the place, innermost element first: each level appends its own while the exception propagates.
     """
 
-    def __init__(self, why: str) -> None:
-        super().__init__(why)
-        self.why = why
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
         self.path: list[str] = []
 
     def __str__(self) -> str:
-        return f"{'.'.join(reversed(self.path))}: {self.why}" if self.path else self.why
+        return f"{'.'.join(reversed(self.path))}: {self.reason}" if self.path else self.reason
 
 
 def step_to(item: Any, type: Type) -> str:
-    """Returns the step of FieldsV1 to an item of a list whose type is `set` or `map`. Raises `Misfit`."""
+    """Returns the step of FieldsV1 to an item of a list whose type is `set` or `map`. Raises `SchemaMismatch`."""
     if type.list_kind == "set":
         if item is None or isinstance(item, dict | list):
-            raise Misfit("an item of a set that is no scalar")
+            raise SchemaMismatch("an item of a set that is no scalar")
         return value_step(item)
     if not isinstance(item, dict):
-        raise Misfit("an item of a list with keys that is no map")
+        raise SchemaMismatch("an item of a list with keys that is no map")
     values = []
     for key in type.keys:
         if key in item:
@@ -195,7 +195,7 @@ def step_to(item: Any, type: Type) -> str:
         elif type.key_defaults.get(key) is not None:
             values.append((key, type.key_defaults[key]))
     if not values:
-        raise Misfit(f"an item without {' and '.join(type.keys)}")
+        raise SchemaMismatch(f"an item without {' and '.join(type.keys)}")
     return item_step(values)
 
 
@@ -203,7 +203,7 @@ def step_at(item: Any, position: int, type: Type) -> str:
     """Returns the step to an item of any list: by value or keys if it has them, else by position."""
     try:
         return step_to(item, type) if type.list_kind in ("set", "map") else f"i:{position}"
-    except Misfit:
+    except SchemaMismatch:
         return f"i:{position}"
 
 
@@ -215,7 +215,7 @@ def value_below(value: Any, step: str, type: Type) -> Any:
 
 
 def steps_to(items: list[Any], type: Type) -> list[str]:
-    """Returns the steps to all items, in order. Raises `Misfit`."""
+    """Returns the steps to all items, in order. Raises `SchemaMismatch`."""
     return [step_to(item, type) for item in items]
 
 
@@ -241,11 +241,11 @@ def is_leaf(type: Type, shape: str) -> bool:
 
 
 def member_type(type: Type, name: str) -> Type:
-    """Returns the type of a map's member. Raises `Misfit` if the schema does not declare it."""
+    """Returns the type of a map's member. Raises `SchemaMismatch` if the schema does not declare it."""
     known = type.fields.get(name)  # inlines `Type.member`: the call took 4 % of a decision
     member = known[1] if known else type.element
     if member is None:
-        raise Misfit("field not declared in schema")
+        raise SchemaMismatch("field not declared in schema")
     return member
 
 
@@ -259,7 +259,7 @@ _PYTHON: dict[str, tuple[object, ...]] = {
 
 
 def check(type: Type, value: Any) -> None:
-    """Validates a value against its type, as the server does before it merges. Raises `Misfit`."""
+    """Validates a value against its type, as the server does before it merges. Raises `SchemaMismatch`."""
     if value is None:
         return
     shape = shape_of(type, value)
@@ -268,34 +268,34 @@ def check(type: Type, value: Any) -> None:
     elif shape == LIST:
         _check_list(type, value)
     elif value.__class__ not in _PYTHON[type.scalar]:
-        raise Misfit(f"expected {type.scalar or 'a list'}")
+        raise SchemaMismatch(f"expected {type.scalar or 'a list'}")
     elif value.__class__ is int and not -(2**63) <= value < 2**64:
-        raise Misfit("a whole number beyond 64 bits, which no server can keep")
+        raise SchemaMismatch("a whole number beyond 64 bits, which no server can keep")
 
 
 def _check_map(type: Type, value: Any) -> None:
     if not isinstance(value, dict):
-        raise Misfit("expected a map")
+        raise SchemaMismatch("expected a map")
     for name, member in value.items():
         try:
             check(member_type(type, name), member)
-        except Misfit as misfit:
-            misfit.path.append(name)
+        except SchemaMismatch as mismatch:
+            mismatch.path.append(name)
             raise
 
 
 def _check_list(type: Type, value: Any) -> None:
     if not isinstance(value, list):
-        raise Misfit("expected a list")
+        raise SchemaMismatch("expected a list")
     seen: set[str] = set()
     for position, item in enumerate(value):
         try:
             if type.list_kind in ("set", "map"):
                 step = step_to(item, type)
                 if step in seen:
-                    raise Misfit(f"duplicate entries for key {step[2:]}")
+                    raise SchemaMismatch(f"duplicate entries for key {step[2:]}")
                 seen.add(step)
             check(type.item, item)
-        except Misfit as misfit:
-            misfit.path.append(str(position))
+        except SchemaMismatch as mismatch:
+            mismatch.path.append(str(position))
             raise

@@ -117,8 +117,8 @@ class _Known:
         """Decides the step for one object, given the steps before it."""
         try:
             live = self.live_object(desired)
-        except NotKnown as why:
-            return Step(desired.ref, Action.FAILED, str(why))
+        except NotKnown as error:
+            return Step(desired.ref, Action.FAILED, str(error))
         uid = self.uid(desired.owner) if desired.owner is not None else ""
         return step_for(desired, live, schemas.get(Kind.of(desired.manifest)), intent, uid, self.replaced(desired.ref))
 
@@ -137,8 +137,8 @@ class _Known:
             raise NotKnown(f"the server does not serve {kind.kind} in {kind.api_version}; install its definition first")
         try:
             live = self.live.get(desired.ref)
-        except NotSynced as why:
-            raise NotKnown(f"what is there cannot be read: {why}") from None
+        except NotSynced as error:
+            raise NotKnown(f"what is there cannot be read: {error}") from None
         except KeyError:
             raise NotKnown("what is there was not read") from None
         if live is not None:
@@ -245,28 +245,28 @@ def _judge(step: Step, desired: Desired, live: Manifest, decision: Decision) -> 
         # What we made by a plain create counts as ours with all that the server filled in: what is not asked for is no difference.
         step.changes = [change for change in step.changes if change.new is not ABSENT]
         differs = step.changes and verdict not in (Verdict.SAME, Verdict.YIELDED)  # who owns what changes nothing here
-        why = "is only ever created" + (f"; differs in {what_differs(step.changes)}" if differs else "")
-        return _follow(step, desired, live, why)
+        reason = "is only ever created" + (f"; differs in {what_differs(step.changes)}" if differs else "")
+        return _follow(step, desired, live, reason)
     if verdict is Verdict.SAME or _asks_for_nothing(decision, live):
         return _settle(step, Action.UNCHANGED)
     if verdict is Verdict.YIELDED:
-        return _settle(step, Action.YIELDED, decision.why)
+        return _settle(step, Action.YIELDED, decision.reason)
     if verdict is Verdict.CONFLICT:
         return _settle(step, Action.HELD, what_conflicts(step.conflicts))
     if verdict is Verdict.UNKNOWN:
-        return _settle(step, Action.CONFIGURED, decision.why, unsure=True)
-    refilled = set(map(id, decision.refilled))
-    if fixed := fixed_fields(desired.ref, live, [change for change in step.changes if id(change) not in refilled]):
-        why = what_is_fixed(fixed)
-        return _settle(step, Action.RECREATED, why) if policy.recreate else _settle(step, Action.HELD, f"{why}; {RECREATE}")
+        return _settle(step, Action.CONFIGURED, decision.reason, unsure=True)
+    defaultable = set(map(id, decision.defaultable))
+    if fixed := fixed_fields(desired.ref, live, [change for change in step.changes if id(change) not in defaultable]):
+        reason = what_is_fixed(fixed)
+        return _settle(step, Action.RECREATED, reason) if policy.recreate else _settle(step, Action.HELD, f"{reason}; {RECREATE}")
     return _settle(step, Action.CONFIGURED, what_differs(step.changes), unsure=decision.unsure)
 
 
-def _follow(step: Step, desired: Desired, live: Manifest, why: str) -> None:
+def _follow(step: Step, desired: Desired, live: Manifest, reason: str) -> None:
     """Leaves an object as it was created, except for the places that follow the graph."""
     following = follow(desired.manifest, live, desired.policy.follows)
     if not following.patch:
-        return _settle(step, Action.UNCHANGED, why)
+        return _settle(step, Action.UNCHANGED, reason)
     step.patch, step.changes, step.intent = following.patch, following.changes, desired.manifest
     return _settle(step, Action.CONFIGURED, what_differs(step.changes))
 

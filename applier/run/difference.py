@@ -9,7 +9,7 @@ from applier.cluster import Cluster
 from applier.decision import hide_secrets, merged, prepared
 from applier.decision.intent import is_secret
 from applier.decision.managers import after_takeover, ownership_patch
-from applier.decision.values import Misfit, check
+from applier.decision.values import SchemaMismatch, check
 from applier.desired import Desired, Graph
 from applier.errors import FieldConflict, Invalid
 from applier.outcome import WRITTEN, Action, Step
@@ -82,7 +82,7 @@ def _predict(step: Step, state: Survey, now: str) -> Manifest | None:
         if is_secret(desired.manifest) and (schema := state.schemas.get(Kind.of(desired.manifest))) is not None:
             check(schema, prepared(desired.manifest, schema))  # before values are hidden: a hash is a string, whatever type the value had
         return _merged(step, desired, state, now)
-    except (Invalid, Misfit) as error:
+    except (Invalid, SchemaMismatch) as error:
         step.action, step.reason = Action.FAILED, f"the server would refuse it: {error}"
     except Exception as error:  # an object that cannot be compared must not hide the others
         step.action, step.reason = Action.FAILED, f"cannot be compared: {type(error).__name__}: {error}"

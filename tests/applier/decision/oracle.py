@@ -231,7 +231,7 @@ def _judged(server: Server, pair: Pair, schemas: Schemas | Server) -> tuple[str,
 
 
 def _complaint(decision: Decision, reply: Reply, pair: Pair) -> str:
-    verdict, why = decision.verdict, f"{decision.why} {[(change.path, change.old, change.new) for change in decision.changes]}"
+    verdict, why = decision.verdict, f"{decision.reason} {[(change.path, change.old, change.new) for change in decision.changes]}"
     if reply.status == 409:
         if verdict is Verdict.CONFLICT:
             return ""

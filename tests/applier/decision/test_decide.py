@@ -80,7 +80,7 @@ def test_the_same_again_changes_nothing(first: Manifest, second: Manifest) -> No
 def test_a_change_names_the_fields(live: Manifest, intent: Manifest, changes: Any) -> None:
     decision = decided(intent, applied(live))
     if changes is None:
-        assert (decision.verdict, decision.why) == (Verdict.UNKNOWN, "the server may refuse it: spec.flag: expected boolean")
+        assert (decision.verdict, decision.reason) == (Verdict.UNKNOWN, "the server may refuse it: spec.flag: expected boolean")
         return
     container = ("spec", "template", "spec", "containers", ItemKey((("name", "main"),)))
     paths = [
@@ -138,7 +138,7 @@ def test_a_field_that_we_share_is_given_up_without_being_removed() -> None:
 
 def test_without_a_schema_only_the_server_can_say() -> None:
     decision = decide(config(), config(), None, manager="us")
-    assert (decision.verdict, decision.why) == (Verdict.UNKNOWN, "the schema of ConfigMap is not known")
+    assert (decision.verdict, decision.reason) == (Verdict.UNKNOWN, "the schema of ConfigMap is not known")
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_without_a_schema_only_the_server_can_say() -> None:
 )
 def test_what_breaks_the_schema_is_left_to_the_server(spec: Any, why: str) -> None:
     decision = decided(gadget(**spec), applied(gadget(level=1)))
-    assert (decision.verdict, decision.why) == (Verdict.UNKNOWN, f"the server may refuse it: {why}")
+    assert (decision.verdict, decision.reason) == (Verdict.UNKNOWN, f"the server may refuse it: {why}")
 
 
 def test_entries_that_cannot_be_read_are_left_to_the_server() -> None:
@@ -168,7 +168,7 @@ def test_entries_in_another_version_are_left_to_the_server_when_anything_differs
     live = applied(deployment({"replicas": 1}))
     live["metadata"]["managedFields"][0] |= {"apiVersion": "apps/v1beta1"}
     decision = decided(deployment({"replicas": 2}), live)
-    assert (decision.verdict, decision.why) == (Verdict.UNKNOWN, "fields are also managed in apps/v1beta1")
+    assert (decision.verdict, decision.reason) == (Verdict.UNKNOWN, "fields are also managed in apps/v1beta1")
 
 
 def test_entries_of_others_in_another_version_do_not_matter_when_nothing_differs() -> None:
@@ -227,7 +227,7 @@ def test_null_in_a_custom_object_is_a_value() -> None:
 
 def test_null_over_a_default_of_a_custom_kind_is_left_to_the_server() -> None:
     decision = decided(gadget(level=None), applied(gadget(level=None)) | {"spec": {"level": 3}})
-    assert (decision.verdict, decision.why) == (Verdict.UNKNOWN, "spec.level: null may stand for a default")
+    assert (decision.verdict, decision.reason) == (Verdict.UNKNOWN, "spec.level: null may stand for a default")
 
 
 def test_what_two_own_and_one_sends_otherwise_than_it_is_kept_is_a_conflict() -> None:
@@ -245,7 +245,7 @@ def test_a_manager_that_a_scale_left_with_two_entries_gets_one() -> None:
 
 def test_a_live_object_of_another_version_is_left_to_the_server() -> None:
     decision = decided(deployment(), {**applied(deployment()), "apiVersion": "apps/v1beta1"})
-    assert (decision.verdict, decision.why) == (Verdict.UNKNOWN, "the live object was read in apps/v1beta1, not in apps/v1")
+    assert (decision.verdict, decision.reason) == (Verdict.UNKNOWN, "the live object was read in apps/v1beta1, not in apps/v1")
 
 
 @pytest.mark.parametrize(
@@ -307,13 +307,13 @@ def test_nothing_stands_for_a_default_in_a_plain_field_and_null_in_a_pointer(sto
 def test_a_member_that_is_taken_out_of_an_item_without_a_key_is_a_change(items: Any) -> None:
     live = applied(gadget(wholeItems=[{"name": "a", "level": 2}]))
     decision = decided(gadget(wholeItems=items), live, force=("*",))
-    assert (decision.verdict, decision.why) == (Verdict.CHANGE, "")
+    assert (decision.verdict, decision.reason) == (Verdict.CHANGE, "")
     assert applied(gadget(wholeItems=items), live)["spec"]["wholeItems"] != live["spec"]["wholeItems"]
 
 
 def test_a_whole_number_beyond_64_bits_is_left_for_the_server_to_refuse() -> None:
     decision = decided(gadget(level=2**70), applied(gadget(level=1)))
-    assert (decision.verdict, decision.why.rpartition("spec.")[2]) == (
+    assert (decision.verdict, decision.reason.rpartition("spec.")[2]) == (
         Verdict.UNKNOWN,
         "level: a whole number beyond 64 bits, which no server can keep",
     )

@@ -22,6 +22,6 @@ def test_applying_it_again_changes_nothing(control_plane: ControlPlane, namespac
     assert applied.status == 201, applied.body.get("message")
     try:
         decision = decide(manifest, server.ask("GET", path).body, server.get(Kind.of(manifest)), manager="us")
-        assert (decision.verdict, decision.why) == (Verdict.SAME, "")
+        assert (decision.verdict, decision.reason) == (Verdict.SAME, "")
     finally:
         server.ask("DELETE", path)

@@ -20,7 +20,7 @@ from .building import applied, config, decided, deployment, gadget
 )
 def test_a_declared_field_may_come_back(live: Manifest, intent: Manifest, path: Path) -> None:
     found = decided(intent, applied(live))
-    assert (found.verdict, found.unsure, [change.path for change in found.refilled]) == (Verdict.CHANGE, True, [path])
+    assert (found.verdict, found.unsure, [change.path for change in found.defaultable]) == (Verdict.CHANGE, True, [path])
 
 
 def test_what_is_no_longer_sent_and_is_the_default_changes_no_value() -> None:
@@ -30,7 +30,7 @@ def test_what_is_no_longer_sent_and_is_the_default_changes_no_value() -> None:
 
 def test_a_field_that_nothing_fills_in_is_gone_for_good() -> None:
     found = decided(deployment({"paused": False}), applied(deployment({"paused": False, "minReadySeconds": 5, "replicas": 3})))
-    assert [change.path[-1] for change in found.refilled] == ["replicas"]
+    assert [change.path[-1] for change in found.defaultable] == ["replicas"]
 
 
 @pytest.mark.parametrize(
@@ -44,11 +44,11 @@ def test_a_field_that_nothing_fills_in_is_gone_for_good() -> None:
 )
 def test_keys_items_and_fields_of_custom_kinds_are_gone_for_good(live: Manifest, intent: Manifest) -> None:
     found = decided(intent, applied(live))
-    assert (found.verdict, found.unsure, found.refilled) == (Verdict.CHANGE, False, [])
+    assert (found.verdict, found.unsure, found.defaultable) == (Verdict.CHANGE, False, [])
 
 
 def test_what_is_changed_besides_is_no_removal() -> None:
     live, intent = deployment({"replicas": 3}), deployment({"minReadySeconds": 5})
     found = decided(intent, applied(live))
     assert [change.path for change in found.changes] == [("spec", "minReadySeconds"), ("spec", "replicas")]
-    assert [change.path for change in found.refilled] == [("spec", "replicas")]
+    assert [change.path for change in found.defaultable] == [("spec", "replicas")]
