@@ -1,1 +1,1 @@
-"""What joins the compiler and the applier: inputs become objects that should exist, and live objects become snapshots and trees."""
+"""Connects the compiler and the applier: turns inputs into desired objects, and live objects into snapshots and trees."""

@@ -1,4 +1,4 @@
-"""The set that `--applyset` names."""
+"""Resolves the parent object that `--applyset` names."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from grove_compiler.version import __version__
 from grove_operator.cluster.tree_query import check_name, find_kind
 
 TOOLING = f"kubectl/grove-v{__version__}"
-"""How new sets are marked. kubectl refuses those of any tool but `kubectl`; what is behind the slash is free, and says who it was."""
+"""The tooling label of new ApplySets. kubectl accepts only those of the tool `kubectl`, with any version after the slash."""
 SECRET = Kind("", "v1", "Secret")
 
 
 async def named_set(cluster: Cluster, text: str, namespace: str) -> ApplySet:
-    """Returns the set of a parent: `NAME` is a Secret, as with kubectl, and `KIND/NAME` any other.
+    """Returns the ApplySet of a parent: `NAME` is a Secret, as with kubectl, and `KIND/NAME` an object of another kind.
 
     Raises `NoSuchObject`, `ClusterError`.
     """

@@ -1,4 +1,4 @@
-"""Classifies documents: compiled, applied as they are, or both."""
+"""Classifies documents as inputs of the compiler, plain manifests, or both."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from grove_compiler.record import record
 from grove_compiler.source.document import Document, objects_in
 
 API_GROUP = "grove.io"
-MADE_BY_COMPILING = {
+COMPILED_KINDS = {
     (API_GROUP, "PodClique"),
     (API_GROUP, "PodCliqueScalingGroup"),
     ("scheduler.grove.io", "PodGang"),
 }
-"""Kinds of ours that are results: manifests of them are taken as they are, as `grove compile` printed them."""
+"""Kinds of our groups that the compiler produces. Their manifests, such as the output of `grove compile`, are plain."""
 SUBJECTS = ("PodCliqueSet", "ClusterTopology", "ClusterTopologyBinding")
-"""What is compiled and exists in a cluster as well, as the owner of what it becomes."""
+"""Kinds that are compiled and also applied, as the owners of the compiled objects."""
 REFERENCES = {("resource.k8s.io", "ResourceClaimTemplate"), ("autoscaling", "HorizontalPodAutoscaler")}
-"""What sets refer to, or what refers to them: written as it is, and known to the compiler."""
+"""Kinds that sets refer to, or that refer to sets: plain, and also read by the compiler."""
 
 
 class Item(NamedTuple):
-    """One manifest and where it stands."""
+    """A manifest and its document."""
 
     manifest: Manifest
     document: Document
@@ -37,7 +37,7 @@ class Item(NamedTuple):
 
 
 class _Problem(NamedTuple):
-    """What is wrong at a path, and Kubernetes' word for it."""
+    """An error at a path; `type` is Kubernetes' term for it."""
 
     path: FieldPath
     message: str
@@ -46,7 +46,7 @@ class _Problem(NamedTuple):
 
 @record
 class Classified:
-    """`compiled` goes to the compiler; `plain` is written as it is; `subjects`, of both, own what they become."""
+    """`compiled` documents are inputs of the compiler, `plain` ones are applied unchanged, and `subjects` are both."""
 
     compiled: list[Document] = field(default_factory=list)
     plain: list[Item] = field(default_factory=list)
@@ -55,13 +55,13 @@ class Classified:
 
 
 def classify_documents(documents: Sequence[Document]) -> Classified:
-    """Classifies each manifest; the items of lists count as manifests of their own."""
+    """Classifies each manifest, and each item of a list."""
     result = Classified()
     for document in documents:
         items = list(objects_in(document.value))
         ours = [_is_ours(value) for _, value in items]
         if items and all(ours):
-            result.compiled.append(document)  # as a whole: findings keep their lines
+            result.compiled.append(document)  # the whole document, so that findings keep their lines
         for (at, value), is_ours in zip(items, ours, strict=True):
             if is_ours:
                 _take_ours(result, document, value, alone=not all(ours))
@@ -72,9 +72,9 @@ def classify_documents(documents: Sequence[Document]) -> Classified:
     return result
 
 
-def about_compiled(found: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """Returns the compiler's findings without its word that it makes nothing of what is only known to it: that is written as it is."""
-    return [one for one in found if one.code != "input/ignored"]
+def about_compiled(findings: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """Returns the compiler's findings without those about ignored documents, which are applied unchanged."""
+    return [finding for finding in findings if finding.code != "input/ignored"]
 
 
 def _take_ours(result: Classified, document: Document, value: Manifest, *, alone: bool) -> None:
@@ -99,11 +99,11 @@ def _take_plain(result: Classified, document: Document, at: FieldPath, value: An
 
 
 def _is_ours(value: Any) -> bool:
-    """Tells whether the compiler has a say: a kind that it compiles, or one that it would call unknown in a group of ours."""
+    """Returns whether a manifest is an input of the compiler: also one of an unknown kind of our groups, which it reports."""
     if not isinstance(value, dict) or not isinstance(value.get("apiVersion"), str) or not isinstance(value.get("kind"), str):
         return False
     group, kind = _group_kind(value)
-    return (group == API_GROUP or group.endswith(f".{API_GROUP}")) and (group, kind) not in MADE_BY_COMPILING
+    return (group == API_GROUP or group.endswith(f".{API_GROUP}")) and (group, kind) not in COMPILED_KINDS
 
 
 def _group_kind(manifest: Manifest) -> tuple[str, str]:
@@ -118,7 +118,7 @@ def _name_of(manifest: Manifest) -> str:
 
 
 def _problem(value: Any) -> _Problem | None:
-    """Returns the first thing that keeps a value from being an object with a name."""
+    """Returns the first reason for which a value is not an object with a name."""
     if not isinstance(value, dict):
         return _Problem((), "a manifest is a map with `apiVersion`, `kind` and `metadata`", "")
     for key in ("apiVersion", "kind"):
@@ -133,7 +133,7 @@ def _problem(value: Any) -> _Problem | None:
 
 
 def _path_problem(metadata: Manifest) -> _Problem | None:
-    """Refuses what no object of any kind is called: in the path of a request it would lead elsewhere."""
+    """Refuses names that are invalid for all kinds and would change the path of a request."""
     for key in ("name", "namespace"):
         text = metadata.get(key) or ""
         if not isinstance(text, str):

@@ -1,4 +1,4 @@
-"""Plans and executes `grove delete`: what files name, what we made of it, and nothing else."""
+"""Plans and executes `grove delete`: the objects of the files, and the compiled objects that we created from them."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from applier.wait.gone import wait_gone
 
 ORPHAN = "Orphan"
 RULE = "rule "
-"""How the source of a compiled object begins."""
+"""The prefix of the source of a compiled object."""
 
 
 class DeletionPlan(NamedTuple):
-    """Says what a deletion does to each object: `deleted` by us; `cascaded`, gone with an owner that is deleted; `missing`, named by a
-    file but not live; and `foreign`, named by a rule but applied by others.
+    """What happens to each object: `deleted` by us, `cascaded` after its owner, `missing` from the cluster although a file has it, or
+    `foreign`, compiled but applied by another manager.
     """
 
     deleted: dict[Ref, Manifest]
@@ -34,10 +34,10 @@ class DeletionPlan(NamedTuple):
 
 
 async def plan_deletion(graph: Graph, cluster: Cluster, *, manager: str) -> DeletionPlan:
-    """Decides which live objects of a graph are deleted. An object that a file names goes, as with kubectl: people mean it.
+    """Decides which live objects of a graph are deleted. Objects of files are, as with kubectl.
 
-    One that a rule made goes along with its owner, since whoever runs the owner would make it again; one without goes only if it is ours:
-    this manager has applied it. Raises `ClusterError`.
+    Compiled objects are deleted with their owner, whose controller would create them again; those without an owner only if `manager` has
+    applied them. Raises `ClusterError`.
     """
     live = await read(graph, cluster)
     plan = DeletionPlan({}, {}, [], [])
@@ -59,24 +59,25 @@ async def plan_deletion(graph: Graph, cluster: Cluster, *, manager: str) -> Dele
 
 
 async def delete_planned(plan: DeletionPlan, graph: Graph, deletion: Deletion) -> list[Outcome]:
-    """Deletes these objects, what rests on others first, each with its UID; an outcome for each, and for those that go with an owner."""
+    """Deletes objects by UID, dependents first. Returns an outcome for each, and for those that are deleted with their owner."""
     account = Account(deletion.cluster, deletion.sink)
-    until = time.monotonic() + deletion.seconds
+    deadline = time.monotonic() + deletion.seconds
     order = teardown(plan.deleted.values(), graph)
     account.planned({Action.PRUNED: len(plan.deleted) + len(plan.cascaded)}, len(order.waves))
     outcomes = await deletion.run([_step(ref, live) for ref, live in plan.deleted.items()], plan.deleted, order)
     if deletion.propagation != ORPHAN:
-        outcomes += await _cascaded(plan.cascaded, deletion, until)
+        outcomes += await _cascaded(plan.cascaded, deletion, deadline)
     account.closed(outcomes)
     return outcomes
 
 
-async def _cascaded(objects: dict[Ref, Manifest], deletion: Deletion, until: float) -> list[Outcome]:
-    """Waits for the objects that go with their owners, and returns an outcome for each."""
-    there: dict[Ref, str] = {}
+async def _cascaded(objects: dict[Ref, Manifest], deletion: Deletion, deadline: float) -> list[Outcome]:
+    """Waits until objects are deleted with their owners, and returns an outcome for each."""
+    remaining: dict[Ref, str] = {}
     if deletion.wait_for_all and not deletion.dry_run:
-        there = await wait_gone(objects.values(), deletion.cluster, seconds=max(until - time.monotonic(), 0), sink=deletion.sink)
-    outcomes = [_outcome(_step(ref, live, "goes with its owner"), there) for ref, live in objects.items()]
+        seconds = max(deadline - time.monotonic(), 0)
+        remaining = await wait_gone(objects.values(), deletion.cluster, seconds=seconds, sink=deletion.sink)
+    outcomes = [_outcome(_step(ref, live, "goes with its owner"), remaining) for ref, live in objects.items()]
     for outcome in outcomes:
         deletion.sink(Finished(outcome))
     return outcomes
@@ -86,10 +87,10 @@ def _step(ref: Ref, live: Manifest, reason: str = "") -> Step:
     return Step(ref, Action.PRUNED, reason, uid=uid_of(live), resource_version=resource_version_of(live))
 
 
-def _outcome(step: Step, there: dict[Ref, str]) -> Outcome:
-    """Returns the outcome of an object that goes with its owner; `there` holds those that are left, and why."""
-    if step.ref in there:
-        return Outcome(step, Action.FAILED, f"should go with its owner, but is still there: {there[step.ref]}", step.uid)
+def _outcome(step: Step, remaining: dict[Ref, str]) -> Outcome:
+    """Returns the outcome of an object that is deleted with its owner; `remaining` has the objects that still exist, and why."""
+    if step.ref in remaining:
+        return Outcome(step, Action.FAILED, f"should go with its owner, but is still there: {remaining[step.ref]}", step.uid)
     return Outcome(step, Action.PRUNED, step.reason, step.uid)
 
 

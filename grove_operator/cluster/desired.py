@@ -1,4 +1,4 @@
-"""Compiled nodes and plain manifests as one graph of objects that should exist."""
+"""Combines compiled nodes and plain manifests into one graph of desired objects."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Select = Callable[[Manifest], bool]
 
 
 class Sources(NamedTuple):
-    """What a graph is made of: what was compiled, and `items` that are written as they are, with their namespaces filled in.
+    """The sources of a graph: the compiled graph, and plain `items` with their namespaces.
 
-    Among the items are the sets themselves, where the server serves their kind: they own what they become.
+    The items include the sets themselves if the server serves their kind, as the owners of the compiled objects.
     """
 
     compiled: CompiledGraph
@@ -27,17 +27,17 @@ class Sources(NamedTuple):
 
 
 def desired_graph(sources: Sources, *, selects: Select | None = None, force: tuple[str, ...] = (), is_operator: bool = False) -> Graph:
-    """Returns everything as the applier takes it. Raises `applier.desired.Twice` when one object is asked for twice.
+    """Returns the desired objects. Raises `applier.desired.Twice` for an object with two sources.
 
-    `selects` leaves objects out; those that waited for them no longer do. `force` names managers whose fields may be taken. Only the
-    operator gets what only the operator may write.
+    `selects` filters objects, with their dependency edges. `force` are the managers whose fields may be taken over. Objects whose policy
+    reserves them for the operator are included only with `is_operator`.
     """
     objects = _Builder(sources, force, is_operator).objects()
     return Graph(objects if selects is None else [desired for desired in objects if selects(desired.manifest)])
 
 
 class _Builder:
-    """Objects one by one; what they share is looked up once."""
+    """Builds desired objects; policies, scaled fields and owners are computed once."""
 
     def __init__(self, sources: Sources, force: tuple[str, ...], is_operator: bool) -> None:
         self.compiled, self.items = sources
@@ -49,9 +49,9 @@ class _Builder:
         self._owners: dict[int, Ref | None] = {}
 
     def objects(self) -> list[Desired]:
-        # A part of an object that people write, under our name, would stand for the whole object, and take out the rest.
-        made = (self._node(node, before) for node, before in _with_edges(self.compiled) if self._is_ours(node))
-        return [*map(self._plain, self.items), *made]
+        # Applied by our manager, a partial object of the operator would remove the other fields of the user's object.
+        compiled = (self._node(node, before) for node, before in _with_edges(self.compiled) if self._is_ours(node))
+        return [*map(self._plain, self.items), *compiled]
 
     def _is_ours(self, node: Node) -> bool:
         return self.is_operator or not node.policy.get("operator")
@@ -70,7 +70,7 @@ class _Builder:
         return Desired(manifest, owner, before, policy, f"rule {node.rule}")
 
     def _owner(self, owner: ObjectRef | None) -> Ref | None:
-        """Returns the owner whose UID is to be filled in; none when it is not among the objects. Nodes share their references."""
+        """Returns the owner whose UID the applier fills in; none if it is not in the graph. Cached by identity: nodes share references."""
         key = id(owner)
         if key not in self._owners:
             ref = None if owner is None else Ref(owner.api_version.rpartition("/")[0], owner.kind, owner.namespace, owner.name)
@@ -79,15 +79,15 @@ class _Builder:
 
 
 def without_owner(manifest: Manifest, owner: ObjectRef) -> Manifest:
-    """Returns the manifest without its reference to an owner that will not exist: a server refuses references without a UID."""
+    """Returns the manifest without its reference to an owner that will not exist, as a server refuses references without a UID."""
     metadata = dict(manifest["metadata"])
-    kept = [
+    references = [
         reference
         for reference in metadata.pop("ownerReferences", [])
         if (reference.get("apiVersion"), reference.get("kind"), reference.get("name")) != (owner.api_version, owner.kind, owner.name)
     ]
-    if kept:
-        metadata["ownerReferences"] = kept
+    if references:
+        metadata["ownerReferences"] = references
     return {**manifest, "metadata": metadata}
 
 
@@ -102,7 +102,7 @@ def owner_without_uid(manifest: Manifest) -> Ref | None:
 
 
 def _with_edges(graph: CompiledGraph) -> Iterator[tuple[Node, list[Ref]]]:
-    """Yields each node with the objects that must be there before it, in apply order."""
+    """Yields each node with its dependencies, in apply order."""
     refs = {id(node): Ref.of(node.object) for node in graph.nodes}
     for node, dependencies in graph.with_dependencies():
         yield node, [refs[id(other)] for other in dependencies]

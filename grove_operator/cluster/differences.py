@@ -1,4 +1,4 @@
-"""What is worth showing of a difference: objects as people mean them, without what the server keeps for itself."""
+"""Selects the objects and fields of a comparison that `grove diff` shows."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from applier.run.difference import Difference
 
 NOISE = ("managedFields", "resourceVersion", "generation", "uid", "creationTimestamp", "selfLink")
-"""Metadata that the server keeps for itself: every write changes some of it, and nobody means it."""
+"""Metadata that the server sets, and that changes with every write."""
 
 
 class Shown(NamedTuple):
-    """An object that would not stay as it is, before and after; None where there is none, and twice where nobody can say."""
+    """An object that would change, before and after. Either is none if the object does not exist then, both if the result is unknown."""
 
     step: Step
     before: Manifest | None
@@ -24,22 +24,22 @@ class Shown(NamedTuple):
 
 
 def differences(compared: Iterable[Difference]) -> list[Shown]:
-    """Returns the objects that would not stay as they are.
+    """Returns the objects that would change.
 
-    When only the owners of fields would change, an object is no different: its step becomes one that changes nothing.
+    An object of which only the owners of fields would change is unchanged, and its step becomes `UNCHANGED`.
     """
-    found = []
-    for one in compared:
-        if one.step.action is Action.CONFIGURED and one.live and one.merged and _content(one.live) == _content(one.merged):
-            one.step.action = Action.UNCHANGED
-        if one.step.action not in QUIET:
-            known = one.merged is not None or one.step.action is Action.PRUNED
-            found.append(Shown(one.step, _shown(one.live) if known else None, _shown(one.merged)))
-    return found
+    shown = []
+    for each in compared:
+        if each.step.action is Action.CONFIGURED and each.live and each.merged and _content(each.live) == _content(each.merged):
+            each.step.action = Action.UNCHANGED
+        if each.step.action not in QUIET:
+            is_known = each.merged is not None or each.step.action is Action.PRUNED
+            shown.append(Shown(each.step, _shown(each.live) if is_known else None, _shown(each.merged)))
+    return shown
 
 
 def _shown(manifest: Manifest | None) -> Manifest | None:
-    """Returns the object without its status and its noise."""
+    """Returns the object without its status and the metadata of the server."""
     if manifest is None:
         return None
     metadata = {key: value for key, value in (manifest.get("metadata") or {}).items() if key not in NOISE}

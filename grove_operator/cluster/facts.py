@@ -1,4 +1,4 @@
-"""What a live object says of itself in a few words: counts, phases, gates, nodes, why it waits."""
+"""Summarises the status of live objects: counts, phases, gates, nodes, and reasons of waits."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ Facts = Iterator[str]
 
 
 def facts(manifest: Manifest) -> list[str]:
-    """Returns the facts of one object; none for kinds that have nothing to say beyond their readiness."""
-    say = _BY_KIND.get(str(manifest.get("kind")))
-    found = [] if say is None else list(say(_map(manifest.get("spec")), _map(manifest.get("status"))))
+    """Returns the facts of an object; none for kinds that are summarised by their readiness only."""
+    summarise = _BY_KIND.get(str(manifest.get("kind")))
+    found = [] if summarise is None else list(summarise(_map(manifest.get("spec")), _map(manifest.get("status"))))
     if deletion := deletion_of(manifest):
         found.append(deletion)
     return found
 
 
 def deletion_of(manifest: Manifest) -> str:
-    """Says that an object is being deleted, and by which finalizers it is held; empty while nobody has asked it to go."""
+    """Returns that an object is being deleted, and which finalizers it has; empty for an object that is not being deleted."""
     metadata = _map(manifest.get("metadata"))
     held = ", ".join(map(str, metadata.get("finalizers") or []))
     return ("being deleted" + (f", held by {held}" if held else "")) if metadata.get("deletionTimestamp") else ""
 
 
 def gates_of(manifest: Manifest) -> list[str]:
-    """Returns the scheduling gates that keep a pod from being scheduled."""
+    """Returns the scheduling gates of a pod."""
     spec = _map(manifest.get("spec"))
     return [str(_map(gate).get("name")) for gate in spec.get("schedulingGates") or []] if manifest.get("kind") == "Pod" else []
 
@@ -50,9 +50,9 @@ def _pod(spec: Manifest, status: Manifest) -> Facts:
 
 
 def _stuck(status: Manifest) -> Facts:
-    """Yields why containers wait or ended, as kubectl's STATUS column has it."""
-    for one in (*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])):
-        state = _map(_map(one).get("state"))
+    """Yields why containers wait or ended, as in kubectl's STATUS column."""
+    for container in (*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])):
+        state = _map(_map(container).get("state"))
         waiting, ended = _map(state.get("waiting")), _map(state.get("terminated"))
         if waiting.get("reason"):
             yield str(waiting["reason"])
@@ -61,21 +61,20 @@ def _stuck(status: Manifest) -> Facts:
 
 
 def _clique(spec: Manifest, status: Manifest) -> Facts:
-    wanted = spec.get("replicas") or 0
-    yield f"{status.get('readyReplicas') or 0}/{wanted} ready"
-    if spec.get("minAvailable") not in (None, wanted):
+    replicas = spec.get("replicas") or 0
+    yield f"{status.get('readyReplicas') or 0}/{replicas} ready"
+    if spec.get("minAvailable") not in (None, replicas):
         yield f"{spec['minAvailable']} needed"
     for key, word in (("scheduledReplicas", "scheduled"), ("scheduleGatedReplicas", "gated")):
         count = status.get(key) or 0
-        if count and count != wanted:
+        if count and count != replicas:
             yield f"{count} {word}"
     yield from _conditions(status, "MinAvailableBreached", wrong="True")
     yield from _errors(status)
 
 
 def _scaling_group(spec: Manifest, status: Manifest) -> Facts:
-    wanted = spec.get("replicas") or 0
-    yield f"{status.get('availableReplicas') or 0}/{wanted} available"
+    yield f"{status.get('availableReplicas') or 0}/{spec.get('replicas') or 0} available"
     scheduled = status.get("scheduledReplicas") or 0
     if scheduled != (status.get("availableReplicas") or 0):
         yield f"{scheduled} scheduled"
@@ -93,24 +92,24 @@ def _set(spec: Manifest, status: Manifest) -> Facts:
 
 
 def _job(limits: Manifest, status: Manifest) -> Facts:
-    """Yields what is left of a training workload's budget and time, and which attempts have begun."""
+    """Yields the remaining restarts and time of a training workload, and its attempt."""
     yield from _conditions(status, "Failed", wrong="True")
     attempts = [int(_map(one).get("attempt") or 1) for one in status.get("trainingReplicas") or []]
     if max(attempts, default=1) > 1:
         yield f"attempt {max(attempts)}"
     if limits.get("maxRestarts") or status.get("restartCount"):
         yield f"{status.get('restartCount') or 0} of {limits.get('maxRestarts') or 0} restarts spent"
-    due = deadline(limits, status)
-    if due is not None:
-        yield f"until {timestamp(due)}"
+    end = deadline(limits, status)
+    if end is not None:
+        yield f"until {timestamp(end)}"
 
 
 def deadline(limits: Manifest, status: Manifest) -> float | None:
-    """Returns when a job's time is up; none before its start, without a limit, while it is suspended, and once it has ended."""
-    limit, began = limits.get("maxRuntime"), time(status.get("startTime") or None)
-    if not limit or began is None or status.get("suspendTime") or status.get("completionTime"):
+    """Returns the deadline of a job; none before its start, without a limit, while it is suspended, and after its end."""
+    limit, start = limits.get("maxRuntime"), time(status.get("startTime") or None)
+    if not limit or start is None or status.get("suspendTime") or status.get("completionTime"):
         return None
-    return began + seconds(limit) + (status.get("suspendedSeconds") or 0)
+    return start + seconds(limit) + (status.get("suspendedSeconds") or 0)
 
 
 def _gang(spec: Manifest, status: Manifest) -> Facts:
@@ -134,7 +133,7 @@ def _claim(_: Manifest, status: Manifest) -> Facts:
 
 
 def _conditions(status: Manifest, type: str, *, wrong: str) -> Facts:
-    """Yields the reason of a condition that is as it should not be."""
+    """Yields the reason of a condition with the status `wrong`."""
     for condition in status.get("conditions") or []:
         if _map(condition).get("type") == type and condition.get("status") == wrong and condition.get("reason"):
             yield f"{condition['reason']}"

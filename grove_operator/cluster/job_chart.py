@@ -1,4 +1,4 @@
-"""The life of a training workload as a picture: a row for each rank, or for each PodClique where there are too many ranks for that."""
+"""Charts the history of a training workload: a row for each rank, or for each PodClique if there are too many ranks."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from grove_operator.render.as_timeline import Bar, Chart, Mark, Row
 
 MOST_ROWS = 300
 STATES = ("Failed", "Running", "Pending", "Ended", "Succeeded")
-"""Of several ranks in one bar the first of these is told."""
+"""States in order of precedence: the state of a bar is the first one that any of its ranks has."""
 
 
 def chart(job: RecordedJob, now: float) -> Chart:
-    """Returns the picture of a workload up to now, or to its end."""
-    found = spans(job)
-    rows = _rows(found, now, by_clique=len({one.rank for one in found}) > MOST_ROWS)
+    """Returns the chart of a workload until now, or its end."""
+    ranks = spans(job)
+    rows = _rows(ranks, now, by_clique=len({span.rank for span in ranks}) > MOST_ROWS)
     status, metadata = job.set.get("status") or {}, job.set["metadata"]
     end = time(status.get("completionTime") or None) or now
-    begin = time(metadata.get("creationTimestamp") or None) or min((one.made for one in found), default=end)
+    begin = time(metadata.get("creationTimestamp") or None) or min((span.made for span in ranks), default=end)
     last = max((bar.end for row in rows for bar in row.bars), default=end)
     return Chart(_title(job), begin, max(end, last), rows, _marks(job, end))
 
@@ -40,25 +40,23 @@ def _marks(job: RecordedJob, end: float) -> list[Mark]:
     times = {"first start": time(status.get("startTime") or None), "suspended": time(status.get("suspendTime") or None)}
     if status.get("completionTime"):
         times[str(status.get("phase"))] = end
-    due = deadline_of(job.set)
-    marks = [Mark(at, words) for words, at in times.items() if at is not None]
-    return [*marks, *([Mark(end, f"deadline in {age(due - end)}")] if due is not None else [])]
+    deadline = deadline_of(job.set)
+    marks = [Mark(at, label) for label, at in times.items() if at is not None]
+    return [*marks, *([Mark(end, f"deadline in {age(deadline - end)}")] if deadline is not None else [])]
 
 
-def _rows(found: Sequence[Span], now: float, *, by_clique: bool) -> list[Row]:
+def _rows(ranks: Sequence[Span], now: float, *, by_clique: bool) -> list[Row]:
     lanes: dict[str, dict[int, list[Span]]] = defaultdict(lambda: defaultdict(list))
-    for one in found:
-        lanes[one.clique if by_clique else one.rank][one.attempt].append(one)
+    for span in ranks:
+        lanes[span.clique if by_clique else span.rank][span.attempt].append(span)
     return [Row(name, [_bar(number, lanes[name][number], now) for number in sorted(lanes[name])]) for name in lanes]
 
 
-def _bar(number: int, found: Sequence[Span], now: float) -> Bar:
-    """Returns one bar for the ranks of an attempt, mostly a single one."""
-    begin, end = min(one.made for one in found), max(now if one.ended is None else one.ended for one in found)
-    starts = [one.began for one in found if one.began is not None]
-    state = min((one.state for one in found), key=STATES.index)
-    many = f"{len(found)} ranks, " if len(found) > 1 else ""
-    words = f"attempt {number}: {many}{state}, {age(end - (min(starts) if starts else begin))}" + (
-        f"\n{found[0].detail}" if not many else ""
-    )
-    return Bar(begin, min(starts, default=end), end, number - 1, words, state)
+def _bar(number: int, ranks: Sequence[Span], now: float) -> Bar:
+    """Returns the bar of an attempt, for one or several ranks."""
+    begin, end = min(span.made for span in ranks), max(now if span.ended is None else span.ended for span in ranks)
+    starts = [span.began for span in ranks if span.began is not None]
+    state = min((span.state for span in ranks), key=STATES.index)
+    count = f"{len(ranks)} ranks, " if len(ranks) > 1 else ""
+    title = f"attempt {number}: {count}{state}, {age(end - (min(starts) if starts else begin))}"
+    return Bar(begin, min(starts, default=end), end, number - 1, title if count else f"{title}\n{ranks[0].detail}", state)

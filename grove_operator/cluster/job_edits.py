@@ -1,4 +1,4 @@
-"""What people ask of a training workload: to be suspended, resumed, or begun anew. Each is one field, applied by a manager of its own."""
+"""Suspends, resumes and restarts training workloads. Each edit applies one field, by a field manager of its own."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ ENDS = ("Succeeded", "Failed")
 
 
 class Refused(ApplierError):
-    """What is asked of a workload cannot be done, and the message says what can."""
+    """An edit does not apply to the state of the workload. The message has the alternative."""
 
 
 class JobEdit(NamedTuple):
-    """`fields` gives the spec to apply at a time; none where it is so already, as `word` says it. It raises `Refused`.
+    """An edit of a set. `fields` returns the spec to apply at a time, none if it is in effect already, and raises `Refused`.
 
-    `manager` owns what it applies, and nothing else: a field that it stops applying goes away.
+    `word` is the past participle in messages. `manager` owns the applied fields only, since those that it stops applying are removed.
     """
 
     word: str
@@ -41,8 +41,8 @@ def _resumed(set: Manifest, _: float) -> Manifest | None:
 
 def _restarted(set: Manifest, now: float) -> Manifest | None:
     name, namespace = set["metadata"]["name"], set["metadata"].get("namespace")
-    anew = f"kubectl get pcs {name} -n {namespace} -o yaml | kubectl replace --force -f -"
-    _refuse_ended(set, f"what has ended is never run again. To make it anew, status and all: {anew}")
+    recreate = f"kubectl get pcs {name} -n {namespace} -o yaml | kubectl replace --force -f -"
+    _refuse_ended(set, f"what has ended is never run again. To make it anew, status and all: {recreate}")
     if set["spec"].get("suspend"):
         raise Refused(f"PodCliqueSet {name!r} is suspended, and begins a new attempt when it is resumed: grove job resume {name}")
     return {"trainingSpec": {"restartedAt": timestamp(now)}}
@@ -55,26 +55,26 @@ EDITS = {
 }
 
 
-async def carry_out(cluster: Cluster, edit: JobEdit, words: str, namespace: str, now: float, dry_run: str) -> str:
-    """Applies an edit to the workload that `NAME` or `pcs/NAME` means, and says so. Raises `ClusterError`, `NoSuchObject`, `Refused`.
+async def carry_out(cluster: Cluster, edit: JobEdit, argument: str, namespace: str, now: float, dry_run: str) -> str:
+    """Applies an edit to the workload `NAME` or `pcs/NAME`, and returns a message. Raises `ClusterError`, `NoSuchObject`, `Refused`.
 
-    `dry_run` is none, client or server. The UID goes with it: what was deleted meanwhile is not made, nor another one of its name changed.
+    `dry_run` is `none`, `client` or `server`. The UID is sent along, so that a set that was deleted meanwhile is not created again.
     """
-    resource, set = await read_set(cluster, words, namespace)
+    resource, set = await read_set(cluster, argument, namespace)
     metadata = set["metadata"]
-    said = f"podcliqueset.grove.io/{metadata['name']} {edit.word}"
+    message = f"podcliqueset.grove.io/{metadata['name']} {edit.word}"
     fields = edit.fields(set, now)
     if fields is None:
-        return f"{said} already"
+        return f"{message} already"
     if dry_run != "client":
-        about = {"name": metadata["name"], "namespace": metadata["namespace"], "uid": metadata["uid"]}
-        manifest = {"apiVersion": set["apiVersion"], "kind": set["kind"], "metadata": about, "spec": fields}
+        identity = {"name": metadata["name"], "namespace": metadata["namespace"], "uid": metadata["uid"]}
+        manifest = {"apiVersion": set["apiVersion"], "kind": set["kind"], "metadata": identity, "spec": fields}
         await cluster.apply(resource, manifest, manager=edit.manager, force=True, dry_run=dry_run == "server")
-    return said
+    return message
 
 
 def _refuse_ended(set: Manifest, why: str) -> None:
-    """Raises `Refused` for what has succeeded or failed, which is for ever."""
+    """Raises `Refused` for a workload that has succeeded or failed, which is final."""
     phase = (set.get("status") or {}).get("phase")
     if phase in ENDS:
         raise Refused(f"PodCliqueSet {set['metadata']['name']!r} has {phase.lower()}, {why}")

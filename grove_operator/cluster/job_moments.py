@@ -1,4 +1,4 @@
-"""What happened to a training workload, and when: by its status, which keeps the last attempts, and by events, which a server forgets."""
+"""Lists the history of a training workload from its status, which has the last attempts, and from events, which expire."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ENDS = {"Succeeded": "all its pods are done", "Suspended": "it was suspended", "
 
 @record
 class Moment:
-    """Something that happened. `at` is in seconds since the epoch; `replica` and `attempt` are none where it is about the whole."""
+    """An entry of the history. `at` is in seconds since the epoch; `replica` and `attempt` are none for one about the whole workload."""
 
     at: float
     what: str
@@ -27,26 +27,26 @@ class Moment:
 
 
 def moments(job: RecordedJob) -> list[Moment]:
-    """Returns all that is known to have happened, the first first. What lies ahead, such as the deadline, is not among it."""
-    found = [*_of_status(job.set), *map(_of_event, job.events)]
-    return sorted((one for one in found if one is not None), key=lambda one: one.at)
+    """Returns the history by time. The future, such as the deadline, is not included."""
+    known = [*_of_status(job.set), *map(_of_event, job.events)]
+    return sorted((moment for moment in known if moment is not None), key=lambda moment: moment.at)
 
 
 def deadline_of(set: Manifest) -> float | None:
-    """Returns when the time of a set is up; none where it is not known, or stands still."""
+    """Returns the deadline of a set; none if it has none, or is suspended."""
     return deadline(set["spec"].get("trainingSpec") or {}, set.get("status") or {})
 
 
 def _of_status(set: Manifest) -> Iterator[Moment | None]:
     status = set.get("status") or {}
-    yield _at(set["metadata"].get("creationTimestamp"), "Created", "the set was made")
-    for one in status.get("attempts") or []:
-        where = one.get("replica"), one.get("attempt")
-        yield _at(one.get("startTime"), "AttemptStarted", "all its pods run", where)
-        yield _at(one.get("endTime"), "AttemptEnded", _end(one), where, is_bad=one.get("cause") not in ENDS)
-    for one in status.get("trainingReplicas") or []:
-        if one.get("phase") == "Running":
-            yield _at(one.get("startTime"), "AttemptStarted", "all its pods run", (one.get("index"), one.get("attempt")))
+    yield _at(set["metadata"].get("creationTimestamp"), "Created", "the set was created")
+    for attempt in status.get("attempts") or []:
+        where = attempt.get("replica"), attempt.get("attempt")
+        yield _at(attempt.get("startTime"), "AttemptStarted", "all its pods run", where)
+        yield _at(attempt.get("endTime"), "AttemptEnded", _end(attempt), where, is_bad=attempt.get("cause") not in ENDS)
+    for replica in status.get("trainingReplicas") or []:
+        if replica.get("phase") == "Running":
+            yield _at(replica.get("startTime"), "AttemptStarted", "all its pods run", (replica.get("index"), replica.get("attempt")))
     yield _at(status.get("suspendTime"), "SuspendedSince", "its pods are gone until it is resumed")
     yield _at(status.get("completionTime"), str(status.get("phase")), "the workload has ended", is_bad=status.get("phase") == "Failed")
 

@@ -1,4 +1,4 @@
-"""Reads a training workload with all that tells of its life: its PodCliques, its pods, and what people were told of them."""
+"""Reads a training workload with its PodCliques, pods and events."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EVENT = Kind("", "v1", "Event")
 
 @record
 class RecordedJob:
-    """A training workload as it stands. `events` are those about its set and its PodCliques."""
+    """A training workload and its objects. `events` are those about its set and its PodCliques."""
 
     set: Manifest
     cliques: Sequence[Manifest]
@@ -27,57 +27,58 @@ class RecordedJob:
     events: Sequence[Manifest]
 
 
-async def read_set(cluster: Cluster, words: str, namespace: str) -> tuple[Resource, Manifest]:
-    """Reads the training workload that `NAME` or `pcs/NAME` means, and how its kind is served. Raises `ClusterError`, `NoSuchObject`."""
-    word, _, name = words.rpartition("/")
-    check_name(name, words)
+async def read_set(cluster: Cluster, argument: str, namespace: str) -> tuple[Resource, Manifest]:
+    """Reads the training workload `NAME` or `pcs/NAME`, and its resource. Raises `ClusterError`, `NoSuchObject`."""
+    word, _, name = argument.rpartition("/")
+    check_name(name, argument)
     resource = find_kind(await cluster.resources(), word or SET_KIND)
     if resource.kind.kind != SET_KIND:
-        raise NoSuchObject(f"{words!r} is not a training workload: expected the name of a {SET_KIND}")
+        raise NoSuchObject(f"{argument!r} is not a training workload: expected the name of a {SET_KIND}")
     try:
         return resource, _training(await cluster.get(resource, namespace, name))
     except NotFound:
         raise NotThere(f"there is no {SET_KIND} {name!r} in the namespace {namespace}") from None
 
 
-async def read_job(cluster: Cluster, words: str, namespace: str) -> RecordedJob:
-    """Reads a workload with what belongs to it. Raises `ClusterError`, `NoSuchObject`."""
-    resource, set = await read_set(cluster, words, namespace)
+async def read_job(cluster: Cluster, argument: str, namespace: str) -> RecordedJob:
+    """Reads a workload with its objects. Raises `ClusterError`, `NoSuchObject`."""
+    resource, set = await read_set(cluster, argument, namespace)
     kinds = [await cluster.resource(kind) for kind in (resource.kind._replace(kind="PodClique"), Kind("", "v1", "Pod"), EVENT)]
-    mine = f"{PART_OF}={set['metadata']['name']}"
-    labels = (mine, mine, "")
-    lists = await asyncio.gather(*(cluster.list(kind, namespace, labels=one) for kind, one in zip(kinds, labels, strict=True)))
-    return _among(set, [one for each in lists for one in each.items])
+    selector = f"{PART_OF}={set['metadata']['name']}"
+    selectors = (selector, selector, "")
+    lists = await asyncio.gather(*(cluster.list(kind, namespace, labels=labels) for kind, labels in zip(kinds, selectors, strict=True)))
+    return _select(set, [manifest for each in lists for manifest in each.items])
 
 
-def job_in(objects: Sequence[Manifest], words: str, namespace: str) -> RecordedJob:
-    """Finds a workload among recorded objects. Raises `NoSuchObject`."""
-    _, set = find(words, namespace, objects)
-    return _among(_training(set), objects)
+def job_in(objects: Sequence[Manifest], argument: str, namespace: str) -> RecordedJob:
+    """Returns a workload of recorded objects. Raises `NoSuchObject`."""
+    _, set = find(argument, namespace, objects)
+    return _select(_training(set), objects)
 
 
-def _among(set: Manifest, objects: Sequence[Manifest]) -> RecordedJob:
+def _select(set: Manifest, objects: Sequence[Manifest]) -> RecordedJob:
     metadata = set["metadata"]
     namespace = metadata.get("namespace")
-    mine = [one for one in objects if _label(one, PART_OF) == metadata["name"] and one["metadata"].get("namespace") == namespace]
-    cliques, pods = ([one for one in mine if one["kind"] == kind] for kind in ("PodClique", "Pod"))
-    # By kind and name: of PodCliques that were made anew, what was told of those before is part of the story.
-    about = {(one["kind"], one["metadata"]["name"]) for one in (set, *cliques)}
-    events = [one for one in objects if one["kind"] == "Event" and one["metadata"].get("namespace") == namespace]
-    return RecordedJob(set, cliques, pods, [one for one in events if _subject(one) in about and _is_of(one, set)])
+    local = [each for each in objects if each["metadata"].get("namespace") == namespace]
+    parts = [each for each in local if _label(each, PART_OF) == metadata["name"]]
+    cliques, pods = ([part for part in parts if part["kind"] == kind] for kind in ("PodClique", "Pod"))
+    # By kind and name, not by UID: events about earlier PodCliques of the same name belong to the history.
+    involved = {(each["kind"], each["metadata"]["name"]) for each in (set, *cliques)}
+    events = [each for each in local if each["kind"] == "Event"]
+    return RecordedJob(set, cliques, pods, [event for event in events if _subject(event) in involved and _is_of(event, set)])
 
 
 def _training(set: Manifest) -> Manifest:
-    """Returns the set, if it is one that comes to an end. Raises `NoSuchObject`."""
+    """Returns the set if it is a training workload. Raises `NoSuchObject`."""
     if (set.get("spec") or {}).get("workloadType") != "Training":
         raise NoSuchObject(
-            f"{SET_KIND} {set['metadata']['name']!r} is a service, which runs for ever: only workloadType Training has a life of this kind"
+            f"{SET_KIND} {set['metadata']['name']!r} is not a training workload: its workloadType is not Training"
         )
     return set
 
 
 def _is_of(event: Manifest, set: Manifest) -> bool:
-    """Tells whether an event is not one of an older set of the same name."""
+    """Returns whether an event is not about an earlier set of the same name."""
     about = event["involvedObject"]
     return about["kind"] != SET_KIND or about.get("uid") in (None, set["metadata"].get("uid"))
 

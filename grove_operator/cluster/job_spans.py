@@ -1,4 +1,4 @@
-"""Which rank of a training workload ran when, by attempt: of pods that are there by their status, of those before by that of the set."""
+"""Computes when each rank of a training workload ran, by attempt: from existing pods, and for earlier ones from the set's status."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from grove_operator.cluster.job_query import RecordedJob
 
 REPLICA_LABEL, ATTEMPT_LABEL, INDEX_LABEL = "grove.io/podcliqueset-replica-index", "grove.io/attempt", "grove.io/podclique-pod-index"
 TAKEN_NAMES = 4
-"""How many names of an index are tried for a pod that is gone: it has another one only where the first was taken."""
+"""Candidates for the name of a deleted pod by index; other than the first only if that was taken."""
 
 
 @record
 class Span:
-    """A rank in one attempt, in seconds since the epoch. `ended` is none while it runs, `began` while it waits for a node or image.
+    """A rank in one attempt. Times are in seconds since the epoch; `ended` is none while it runs, `began` before its containers start.
 
-    `state` is Pending, Running, Succeeded, Failed, or Ended: of a pod that went with others.
+    `state` is Pending, Running, Succeeded, Failed, or Ended for a pod that was deleted with its attempt.
     """
 
     clique: str
@@ -34,15 +34,15 @@ class Span:
 
     @property
     def rank(self) -> str:
-        """The rank's name, which is its hostname in every attempt."""
+        """The hostname of the rank, the same in every attempt."""
         return f"{self.clique}-{self.index}"
 
 
 def spans(job: RecordedJob) -> list[Span]:
-    """Returns what is known of all ranks: by clique and index, and of each by attempt."""
-    living = {(one.clique, one.index, one.attempt): one for one in map(_of_pod, job.pods) if one is not None}
-    before = {(one.clique, one.index, one.attempt): one for one in _of_attempts(job)}
-    return sorted((before | living).values(), key=lambda one: (one.replica, one.clique, one.index, one.attempt))
+    """Returns the spans of all ranks by clique, index and attempt."""
+    current = {(span.clique, span.index, span.attempt): span for span in map(_of_pod, job.pods) if span is not None}
+    earlier = {(span.clique, span.index, span.attempt): span for span in _of_attempts(job)}
+    return sorted((earlier | current).values(), key=lambda span: (span.replica, span.clique, span.index, span.attempt))
 
 
 def _of_pod(pod: Manifest) -> Span | None:
@@ -52,7 +52,7 @@ def _of_pod(pod: Manifest) -> Span | None:
     clique, _, index = str((pod.get("spec") or {}).get("hostname") or "").rpartition("-")
     if made is None or not clique or not index.isdecimal():
         return None
-    states = [_map(one.get("state")) for one in status.get("containerStatuses") or []]
+    states = [_map(container.get("state")) for container in status.get("containerStatuses") or []]
     starts = [at for state in states for part in state.values() if (at := time((part or {}).get("startedAt") or None)) is not None]
     phase = str(status.get("phase") or "Pending")
     ends = [at for state in states if (at := time(_map(state.get("terminated")).get("finishedAt") or None)) is not None]
@@ -64,25 +64,25 @@ def _of_pod(pod: Manifest) -> Span | None:
 
 
 def _of_attempts(job: RecordedJob) -> Iterator[Span]:
-    """Yields the ranks of attempts that are over: all of them ran from its start to its end, and one of them failed first."""
-    before: dict[int, float] = {}
-    for one in (job.set.get("status") or {}).get("attempts") or []:
-        began, ended = time(one.get("startTime") or None), time(one.get("endTime") or None)
-        replica, number = _number(one.get("replica"), 0), _number(one.get("attempt"), 1)
-        made = before.get(replica, began if began is not None else ended)
+    """Yields the ranks of ended attempts: all of them ran from its start to its end, and one of them failed first."""
+    previous_end: dict[int, float] = {}
+    for attempt in (job.set.get("status") or {}).get("attempts") or []:
+        began, ended = time(attempt.get("startTime") or None), time(attempt.get("endTime") or None)
+        replica, number = _number(attempt.get("replica"), 0), _number(attempt.get("attempt"), 1)
+        made = previous_end.get(replica, began if began is not None else ended)
         if ended is None or made is None:
             continue
-        before[replica] = ended
+        previous_end[replica] = ended
         for clique in (each for each in job.cliques if _number((each["metadata"].get("labels") or {}).get(REPLICA_LABEL), 0) == replica):
             name, size = clique["metadata"]["name"], _number((clique.get("spec") or {}).get("replicas"), 0)
-            guilty = _index(name, size, str(one.get("pod") or ""), number) if one.get("podClique") == name else None
+            failed = _index(name, size, str(attempt.get("pod") or ""), number) if attempt.get("podClique") == name else None
             for index in range(size):
-                state = "Failed" if index == guilty else "Succeeded" if one.get("cause") == "Succeeded" else "Ended"
-                yield Span(name, index, replica, number, min(made, ended), began, ended, state, str(one.get("cause")))
+                state = "Failed" if index == failed else "Succeeded" if attempt.get("cause") == "Succeeded" else "Ended"
+                yield Span(name, index, replica, number, min(made, ended), began, ended, state, str(attempt.get("cause")))
 
 
 def _index(clique: str, size: int, pod: str, attempt: int) -> int | None:
-    """Returns the index of a pod that is gone, which follows from its name."""
+    """Returns the index of a deleted pod, derived from its name."""
     for index in range(size):
         taken: list[str] = []
         while len(taken) < TAKEN_NAMES:

@@ -1,4 +1,4 @@
-"""Namespaces of plain manifests: filled in where one is missing, taken out where a kind has none."""
+"""Sets the namespaces of plain manifests: adds missing ones, and removes those of cluster-scoped kinds."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from grove_operator.cluster.classify import Item
 
 
 class OtherNamespace(Exception):
-    """A manifest names another namespace than the one that was asked for."""
+    """A manifest has another namespace than `-n`."""
 
 
 async def in_namespace(cluster: Cluster, items: Sequence[Item], namespace: str, *, only: bool) -> list[Item]:
-    """Returns the items with their namespaces. Kinds that only a definition among them makes known are of that definition's scope.
+    """Returns the items with their namespaces. The scope of kinds that the server does not serve is that of definitions among the items.
 
-    Those of a kind that neither the server serves nor a definition defines stay as they are: who asks for kinds names all that are
-    missing. `only` refuses other namespaces, as kubectl does with `-n`. Raises `OtherNamespace`.
+    Items of unknown kinds are returned unchanged; `_check_kinds` reports them all. `only` refuses other namespaces, as kubectl does with
+    `-n`. Raises `OtherNamespace`.
     """
     defined = defined_scopes(item.manifest for item in items)
     scopes = {kind: await _is_namespaced(cluster, kind, defined) for kind in {Kind.of(item.manifest) for item in items}}
@@ -26,19 +26,19 @@ async def in_namespace(cluster: Cluster, items: Sequence[Item], namespace: str, 
 
 
 def defined_scopes(manifests: Iterable[Manifest]) -> dict[GroupKind, bool]:
-    """Returns group and kind of what CustomResourceDefinitions define, and whether those objects stand in namespaces."""
-    found = {}
+    """Returns whether the kinds of CustomResourceDefinitions are namespaced."""
+    scopes = {}
     for manifest in manifests:
         kind = Kind.of(manifest)
         if (kind.group, kind.kind) == DEFINITION:
             spec = manifest.get("spec") or {}
             name = str(spec.get("group") or ""), str((spec.get("names") or {}).get("kind") or "")
-            found[name] = spec.get("scope") != "Cluster"
-    return found
+            scopes[name] = spec.get("scope") != "Cluster"
+    return scopes
 
 
 async def _is_namespaced(cluster: Cluster, kind: Kind, defined: dict[GroupKind, bool]) -> bool | None:
-    """Tells whether a kind has namespaces; None for a kind that nobody knows."""
+    """Returns whether a kind is namespaced; None for an unknown one."""
     try:
         return (await cluster.resource(kind)).namespaced
     except UnknownKind:
@@ -49,14 +49,14 @@ def _placed(item: Item, namespaced: bool | None, namespace: str, only: bool) -> 
     if namespaced is None:
         return item
     metadata = item.manifest["metadata"]
-    said = metadata.get("namespace") or ""
-    if namespaced and only and said and said != namespace:
+    declared = metadata.get("namespace") or ""
+    if namespaced and only and declared and declared != namespace:
         name = f"{item.manifest['kind']} {metadata['name']!r}"
-        raise OtherNamespace(f"{item.source or name}: {name} is of the namespace {said!r}, and -n asks for {namespace!r}")
-    wanted = (said or namespace) if namespaced else ""
-    if wanted == said and ("namespace" in metadata) == bool(wanted):
+        raise OtherNamespace(f"{item.source or name}: {name} is of the namespace {declared!r}, and -n asks for {namespace!r}")
+    effective = (declared or namespace) if namespaced else ""
+    if effective == declared and ("namespace" in metadata) == bool(effective):
         return item
     placed = {key: value for key, value in metadata.items() if key != "namespace"}
-    if wanted:
-        placed["namespace"] = wanted
+    if effective:
+        placed["namespace"] = effective
     return Item({**item.manifest, "metadata": placed}, item.document)

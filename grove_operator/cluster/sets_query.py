@@ -1,4 +1,4 @@
-"""Reads the PodCliqueSets of a namespace, or of all, with what people look at first: how many pods are ready, gated, and why it waits."""
+"""Reads the PodCliqueSets of a namespace, or of all, with counts of their pods and the reason of a wait."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from grove_operator.cluster.facts import deletion_of, gates_of
 from grove_operator.cluster.tree_query import find_kind
 
 WAITING = ("Stalled", "WhyPending", "TopologyLevelsUnavailable", "ComputeDomainsUnavailable", "ResourceClaimTemplatesUnavailable")
-"""Conditions of a set that say why it is not as it should be, the one that counts most first."""
+"""Conditions of a set that explain why it is not ready, by precedence."""
 GPUS = "/gpu"
-"""How names of resources end that are whole GPUs: `nvidia.com/gpu`, `amd.com/gpu`."""
+"""The suffix of resources that are whole GPUs: `nvidia.com/gpu`, `amd.com/gpu`."""
 
 
 @record
 class SetSummary:
-    """One set. `created` is in seconds since the epoch; `gpus` are those that its pods on nodes ask for; `why` may be empty."""
+    """One set. `created` is in seconds since the epoch; `gpus` are requested by its scheduled pods; `why` may be empty."""
 
     namespace: str
     name: str
@@ -44,14 +44,14 @@ class SetSummary:
 
 @record
 class Sets:
-    """The sets by namespace and name, and the kinds that were read for them."""
+    """The sets by namespace and name, and the resources that were listed for them."""
 
     sets: list[SetSummary]
     kinds: Sequence[Resource]
 
 
 async def read_sets(cluster: Cluster, namespace: str) -> Sets:
-    """Reads the sets of a namespace, of all where it is empty. Raises `ClusterError`, `NoSuchObject`."""
+    """Reads the sets of a namespace, or of all if it is empty. Raises `ClusterError`, `NoSuchObject`."""
     resources = await cluster.resources()
     kinds = [find_kind(resources, word) for word in (SET_KIND, "PodGang", "Pod")]
     lists = await asyncio.gather(*(cluster.list(one, namespace) for one in kinds))

@@ -1,4 +1,4 @@
-"""What the compiler has to know of a cluster: the sets' own objects, pods, claims and topologies, as they are."""
+"""Reads the objects of a cluster that a compilation depends on: those of sets, pods, claims and topologies."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from applier.cluster import Cluster, Resource
 from applier.errors import Forbidden, UnknownKind
 from applier.ref import Kind, Manifest
 
-LOOKED_AT = (
+SNAPSHOT_KINDS = (
     (Kind("grove.io", "v1alpha1", "PodCliqueSet"),),
     (Kind("grove.io", "v1alpha1", "PodClique"),),
     (Kind("grove.io", "v1alpha1", "PodCliqueScalingGroup"),),
@@ -21,7 +21,7 @@ LOOKED_AT = (
     (Kind("grove.io", "v1alpha1", "ClusterTopologyBinding"),),
     (Kind("kai.scheduler", "v1alpha1", "Topology"),),
 )
-"""Kinds, each in the versions that will do, the best one first."""
+"""Kinds, each with its supported versions, the preferred one first."""
 
 DRIVER: Manifest = {
     "apiVersion": "apiextensions.k8s.io/v1",
@@ -29,18 +29,18 @@ DRIVER: Manifest = {
     "metadata": {"name": "computedomains.resource.nvidia.com"},
     "spec": {"versions": [{"name": "v1beta1", "served": True}]},
 }
-"""What the compiler knows NVIDIA's driver by, said for a server that serves the driver's kind: reading it may not be permitted."""
+"""Stands for the definition by which the compiler detects NVIDIA's driver, as definitions may not be readable."""
 
 
 async def read_snapshot(cluster: Cluster, namespaces: Iterable[str]) -> list[Manifest]:
-    """Reads all objects that a compilation of sets in these namespaces looks at; kinds that the server does not serve have none.
+    """Reads the objects that a compilation of sets in these namespaces depends on, by concurrent requests.
 
-    Requests run at once. Cluster-wide objects that may not be read count as none. Raises `ClusterError`.
+    Kinds that are not served, and cluster-scoped kinds that may not be read, have no objects. Raises `ClusterError`.
     """
-    served = [resource for resource in await asyncio.gather(*(_served(cluster, versions) for versions in LOOKED_AT)) if resource]
+    served = [resource for resource in await asyncio.gather(*(_served(cluster, versions) for versions in SNAPSHOT_KINDS)) if resource]
     places = sorted(set(namespaces))
-    wanted = [(resource, place) for resource in served for place in (places if resource.namespaced else [""])]
-    parts = await asyncio.gather(*(_list(cluster, resource, place) for resource, place in wanted))
+    lists = [(resource, place) for resource in served for place in (places if resource.namespaced else [""])]
+    parts = await asyncio.gather(*(_list(cluster, resource, place) for resource, place in lists))
     driver = [DRIVER] if any(resource.kind.kind == "ComputeDomain" for resource in served) else []
     return [*driver, *(manifest for part in parts for manifest in part)]
 

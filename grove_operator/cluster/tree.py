@@ -1,4 +1,4 @@
-"""Owners and what they own, read from live objects."""
+"""Builds trees of live objects by their owner references."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from applier.ref import Manifest, Ref, uid_of
 from grove_compiler.record import record
 
 KIND_ORDER = ("PodCliqueScalingGroup", "PodGang", "PodClique", "Pod")
-"""What people look at first, and then all other kinds by name."""
+"""The order of kinds below an owner; other kinds follow by name."""
 
 
 @record
 class Branch:
-    """One object with what it owns."""
+    """An object and the branches of the objects that it owns."""
 
     manifest: Manifest
     children: list[Branch] = field(default_factory=list)
@@ -28,8 +28,8 @@ class Branch:
 def grow(root: Manifest, objects: Iterable[Manifest]) -> Branch:
     """Returns the tree below `root`, by the UIDs of owner references.
 
-    An object of several owners hangs on its controller, or else on the first. Each object stands in the tree once, whatever the
-    references say: a circle ends where it would close.
+    An object with several owners is below its controller, or else below the first. Each object is in the tree once, so that cycles of
+    references end.
     """
     owned: dict[str, list[Manifest]] = defaultdict(list)
     for manifest in objects:
@@ -38,19 +38,19 @@ def grow(root: Manifest, objects: Iterable[Manifest]) -> Branch:
             owned[owner].append(manifest)
     seen = {uid_of(root)}
     top = Branch(root)
-    waiting = [top]
-    while waiting:
-        branch = waiting.pop()
+    stack = [top]
+    while stack:
+        branch = stack.pop()
         for child in sorted(owned.get(uid_of(branch.manifest), ()), key=_order):
             if uid_of(child) not in seen:
                 seen.add(uid_of(child))
                 branch.children.append(Branch(child))
-        waiting += branch.children
+        stack += branch.children
     return top
 
 
 def owner_uid(manifest: Manifest) -> str:
-    """Returns the UID of the owner under which an object is shown; empty for one that nobody owns."""
+    """Returns the UID of the owner below which an object is shown; empty for one without owners."""
     references = (manifest.get("metadata") or {}).get("ownerReferences") or []
     controller = next((reference for reference in references if reference.get("controller")), None)
     shown = controller or (references[0] if references else {})
@@ -58,7 +58,7 @@ def owner_uid(manifest: Manifest) -> str:
 
 
 def branches(top: Branch) -> Iterable[tuple[Branch, str]]:
-    """Yields every branch from top to bottom, with the lines that lead to it, as trees in terminals have them."""
+    """Yields every branch in depth-first order, with the lines that are drawn before it."""
     waiting: list[tuple[Branch, str, str]] = [(top, "", "")]
     while waiting:
         branch, lead, below = waiting.pop()
@@ -71,9 +71,9 @@ def branches(top: Branch) -> Iterable[tuple[Branch, str]]:
 
 
 def count(top: Branch, holds: Callable[[Manifest], bool]) -> tuple[int, int]:
-    """Returns how many objects below and with the top there are, and of how many `holds` is true."""
-    found = [holds(branch.manifest) for branch, _ in branches(top)]
-    return len(found), sum(found)
+    """Returns the number of objects of a tree, and of those for which `holds` is true."""
+    results = [holds(branch.manifest) for branch, _ in branches(top)]
+    return len(results), sum(results)
 
 
 def _order(manifest: Manifest) -> tuple[int, str, Sequence[tuple[int, str | int]]]:
@@ -83,5 +83,5 @@ def _order(manifest: Manifest) -> tuple[int, str, Sequence[tuple[int, str | int]
 
 
 def _natural(name: str) -> list[tuple[int, str | int]]:
-    """Returns names with their numbers as numbers: `web-2` before `web-10`."""
+    """Returns the sort key of a name by which `web-2` is before `web-10`."""
     return [(0, int(part)) if part.isascii() and part.isdecimal() else (1, part) for part in name.split("-")]

@@ -1,4 +1,4 @@
-"""Reads an object and all that might hang on it."""
+"""Reads an object with the tree of objects that it owns."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from grove_operator.cluster.tree import Branch, grow
 from grove_operator.short_names import SHORT_NAMES
 
 DEFAULT_KIND = "PodCliqueSet"
-LEFT_OUT = {"Event"}
-"""Kinds that are never part of a tree: they are many, and own nothing."""
+OMITTED = {"Event"}
+"""Kinds that are not listed: events are many and own nothing."""
 
 
 class NoSuchObject(ApplierError):
-    """What a tree was asked for is not there."""
+    """An argument names no object of a known kind."""
 
 
 class NotThere(NoSuchObject):
-    """The server knows the kind, and has no such object."""
+    """The object does not exist, although the server serves its kind."""
 
 
 @record
 class Forest:
-    """A tree, the kinds that were read for it, and what could not be read, one sentence each."""
+    """A tree, the resources that were listed for it, and the errors of those that could not be listed."""
 
     top: Branch
     kinds: Sequence[Resource]
     unread: Sequence[str] = ()
 
 
-async def read_tree(cluster: Cluster, words: str, namespace: str) -> Forest:
-    """Reads the tree of `NAME`, which is a PodCliqueSet, or of `KIND/NAME` as kubectl writes kinds.
+async def read_tree(cluster: Cluster, argument: str, namespace: str) -> Forest:
+    """Reads the tree of `NAME`, a PodCliqueSet, or of `KIND/NAME`, with kinds as in kubectl.
 
     Raises `ClusterError`, `NoSuchObject`.
     """
-    kind, _, name = words.rpartition("/")
-    check_name(name, words)
+    kind, _, name = argument.rpartition("/")
+    check_name(name, argument)
     resources = await cluster.resources()
     resource = find_kind(resources, kind or DEFAULT_KIND)
     place = namespace if resource.namespaced else ""
@@ -49,38 +49,38 @@ async def read_tree(cluster: Cluster, words: str, namespace: str) -> Forest:
     except NotFound:
         where = f" in the namespace {place}" if place else ""
         raise NotThere(f"there is no {resource.kind.kind} {name!r}{where}") from None
-    return await _grown(cluster, root, [one for one in resources if _may_hang_on(one, resource)], place)
+    return await _grow(cluster, root, [each for each in resources if _may_own(resource, each)], place)
 
 
-def check_name(name: str, words: str) -> None:
-    """Refuses what would lead to something else than an object in a path: the list of all, or what stands above. Raises `NoSuchObject`."""
+def check_name(name: str, argument: str) -> None:
+    """Refuses names that would change the path of a request. Raises `NoSuchObject`."""
     if name in ("", ".", "..") or "%" in name:
-        raise NoSuchObject(f"{words!r} names no object: expected NAME or KIND/NAME")
+        raise NoSuchObject(f"{argument!r} names no object: expected NAME or KIND/NAME")
 
 
 def find_kind(resources: Iterable[Resource], word: str) -> Resource:
-    """Finds the kind that a word means: a kind, a plural, a short name, in any case, with or without its group. Raises `NoSuchObject`."""
+    """Returns the resource of a kind, plural or short name, in any case, with or without its group. Raises `NoSuchObject`."""
     name, _, group = word.partition(".")
-    wanted = SHORT_NAMES.get(name.lower(), name).lower()
+    lowered = SHORT_NAMES.get(name.lower(), name).lower()
     for resource in resources:
         names = (resource.kind.kind.lower(), resource.plural)
-        if wanted in names and (not group or resource.kind.group == group):
+        if lowered in names and (not group or resource.kind.group == group):
             return resource
-    hint = "; our definitions are missing there: grove crds | kubectl apply --server-side -f -" if wanted.startswith("podclique") else ""
+    hint = "; our definitions are missing there: grove crds | kubectl apply --server-side -f -" if lowered.startswith("podclique") else ""
     raise NoSuchObject(f"the server has no kind {SHORT_NAMES.get(name.lower(), word)!r}{hint}")
 
 
-def _may_hang_on(resource: Resource, root: Resource) -> bool:
+def _may_own(root: Resource, resource: Resource) -> bool:
     listable = "list" in resource.verbs or not resource.verbs
-    return listable and resource.kind.kind not in LEFT_OUT and (resource.namespaced or not root.namespaced)
+    return listable and resource.kind.kind not in OMITTED and (resource.namespaced or not root.namespaced)
 
 
-async def _grown(cluster: Cluster, root: Manifest, resources: Sequence[Resource], namespace: str) -> Forest:
-    """Lists everything at once; kinds that cannot be read are told, not fatal: what can be seen is worth seeing."""
-    found = await asyncio.gather(*(cluster.list(resource, namespace) for resource in resources), return_exceptions=True)
+async def _grow(cluster: Cluster, root: Manifest, resources: Sequence[Resource], namespace: str) -> Forest:
+    """Lists all resources concurrently. Errors of single resources are reported and not fatal."""
+    lists = await asyncio.gather(*(cluster.list(resource, namespace) for resource in resources), return_exceptions=True)
     objects: list[Manifest] = []
     unread: list[str] = []
-    for resource, part in zip(resources, found, strict=True):
+    for resource, part in zip(resources, lists, strict=True):
         if isinstance(part, ClusterError):
             unread.append(f"{resource.kind.group_kind}: {part}")
         elif isinstance(part, BaseException):

@@ -1,4 +1,4 @@
-"""What an object waits for, and what that waits for in turn: a tree of the waits that the rules tell."""
+"""Builds the tree of causes of an object's wait from the waits that rules report."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ Place = tuple[str, str, str]
 
 @record
 class Reason:
-    """One thing that an object waits for, with what that waits for in turn.
+    """A wait of an object, and the waits of the object that it waits for.
 
-    `alike` counts further ones of the same object and rule, whose own reasons are the same. `is_told` says that the object it waits for
-    stands in the tree already, with its reasons.
+    `alike` counts further waits of the same object and rule with the same causes. `is_repeated` marks a wait for an object whose causes are
+    elsewhere in the tree.
     """
 
     wait: Wait
     below: list[Reason] = field(default_factory=list)
     alike: int = 0
-    is_told: bool = False
+    is_repeated: bool = False
 
 
 def reasons(root: Ref, waits: Iterable[Wait]) -> list[Reason]:
-    """Returns why an object is not as it should be; nothing for one that waits for nothing."""
+    """Returns the waits of an object with their causes; none if it waits for nothing."""
     by_object: dict[Place, list[Wait]] = defaultdict(list)
     for wait in waits:
         by_object[_place(wait.of)].append(wait)
@@ -37,46 +37,47 @@ def reasons(root: Ref, waits: Iterable[Wait]) -> list[Reason]:
 
 
 class _Tree:
-    """Grows from the top. What stands in it already is not told again, and a circle ends where it would close.
+    """Builds the tree depth-first. Causes of an object are included once, and cycles are cut.
 
-    A pod waits for its gang, which waits for a clique, which waits for its pods: of these only those say more that wait for something else.
+    Cycles are common: a pod waits for its gang, which waits for a clique, which waits for its pods. Only branches that end outside of the
+    cycle are causes.
     """
 
     def __init__(self, waits: dict[Place, list[Wait]]) -> None:
-        self._waits, self._told = waits, set[Place]()
+        self._waits, self._visited = waits, set[Place]()
 
     def below(self, place: Place, path: tuple[Place, ...]) -> list[Reason]:
-        self._told.add(place)
+        self._visited.add(place)
         path = (*path, place)
-        return _folded(list(self._grown(place, path)))
+        return _fold(list(self._reasons(place, path)))
 
-    def _grown(self, place: Place, path: tuple[Place, ...]) -> Iterator[Reason]:
+    def _reasons(self, place: Place, path: tuple[Place, ...]) -> Iterator[Reason]:
         for wait in self._waits.get(place, ()):
             on = _place(wait.on) if wait.on is not None else None
             if on is None or not self._waits.get(on):
                 yield Reason(wait)
             elif on in path:
                 continue
-            elif on in self._told:
-                yield Reason(wait, is_told=True)
+            elif on in self._visited:
+                yield Reason(wait, is_repeated=True)
             elif below := self.below(on, path):
                 yield Reason(wait, below)
 
 
-def _folded(found: Sequence[Reason]) -> list[Reason]:
-    """Puts those together that differ in nothing but the name of what they wait for: five hundred pods for which there is no room."""
-    kept: dict[tuple[object, ...], Reason] = {}
-    for one in found:
-        first = kept.setdefault(_shape(one), one)
-        if first is not one:
-            first.alike += 1 + one.alike
-    return list(kept.values())
+def _fold(found: Sequence[Reason]) -> list[Reason]:
+    """Folds reasons that differ only in the names of objects, such as five hundred unschedulable pods."""
+    folded: dict[tuple[object, ...], Reason] = {}
+    for reason in found:
+        first = folded.setdefault(_shape(reason), reason)
+        if first is not reason:
+            first.alike += 1 + reason.alike
+    return list(folded.values())
 
 
 def _shape(reason: Reason) -> tuple[object, ...]:
-    if not reason.below and not reason.is_told:
+    if not reason.below and not reason.is_repeated:
         return reason.wait.rule, reason.wait.message
-    return reason.wait.rule, reason.is_told, *(_shape(one) for one in reason.below)
+    return reason.wait.rule, reason.is_repeated, *(_shape(cause) for cause in reason.below)
 
 
 def _place(ref: ObjectRef) -> Place:

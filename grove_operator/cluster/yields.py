@@ -1,4 +1,4 @@
-"""Which replicas belong to an autoscaler: whoever has one in the graph never owns the numbers that it drives."""
+"""Finds the replicas fields that autoscalers set, which an apply must not own."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ DEFAULT_TARGETS = {
     ("autoscaling", "HorizontalPodAutoscaler"): ("", ""),
     ("keda.sh", "ScaledObject"): ("apps/v1", "Deployment"),
 }
-"""Autoscalers by group and kind, with the apiVersion and kind of a target that names none (KEDA's reference, `scaleTargetRef`)."""
+"""Autoscalers by group and kind, with the default apiVersion and kind of their targets (for KEDA, see `scaleTargetRef`)."""
 
 
 def scaled_fields(manifests: Iterable[Manifest]) -> dict[Ref, str]:
-    """Returns the JSON pointer of the replicas of every object that an autoscaler among `manifests` scales.
+    """Returns the JSON pointer of the replicas of each object that an autoscaler among the manifests scales.
 
-    It is `/spec/replicas`, unless a definition among the manifests says otherwise (`subresources.scale.specReplicasPath`).
+    It is `/spec/replicas`, or the `subresources.scale.specReplicasPath` of a definition among the manifests.
     """
     targets: list[Ref] = []
     places: dict[GroupKind, str] = {}
@@ -31,7 +31,7 @@ def scaled_fields(manifests: Iterable[Manifest]) -> dict[Ref, str]:
 
 
 def _targets(autoscaler: Manifest) -> list[Ref]:
-    """Returns the object that an autoscaler scales; none for what only has the name of an autoscaler, or names no target."""
+    """Returns the target of an autoscaler; none for a kind of another group, or without a target."""
     own = Ref.of(autoscaler)
     defaults = DEFAULT_TARGETS.get((own.group, own.kind))
     spec = autoscaler.get("spec")

@@ -1,4 +1,4 @@
-"""Writes bundles into a folder that never holds more than so many: the oldest goes when another one comes."""
+"""Writes replay bundles into a folder of limited size, from which the oldest are deleted."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from collections import deque
 from pathlib import Path
 
 from grove_compiler.kube.timestamp import timestamp
-from grove_compiler.replay.bundle import RecordedStep, encode
-from grove_operator.controller.recorder import Why
+from grove_compiler.replay.bundle import Taken, encode
+from grove_operator.controller.recorder import Trigger
 
 _NAME = re.compile(r"(step|failed|asked)-\d{8}T\d{6}Z-\d{6}-.*\.json")
 _UNSAFE = re.compile(r"[^A-Za-z0-9.-]+")
 LONGEST_NAME = 200
-"""Characters of a key in the name of a file; most file systems take 255."""
+"""Characters of a key in the name of a file; most file systems allow 255 for the whole name."""
 
 
 class BundleFolder:
-    """Writes bundles below `path`, which is made with the first one. What an earlier process wrote there counts.
+    """Writes bundles into `path`, which the first one creates. Bundles of earlier processes count.
 
-    Each kind of bundle has room for `most`: those of looks that failed, which are what people look for, do not go because of others.
+    Up to `most` bundles of each trigger are retained, so that those of failures, which people look for, are not displaced by others.
     """
 
     def __init__(self, path: str, most: int) -> None:
@@ -28,14 +28,14 @@ class BundleFolder:
         self._number = 0
         self._names: dict[str, deque[str]] | None = None
 
-    def write(self, taken: RecordedStep, why: Why) -> Path:
-        """Writes one and returns its file. Raises `OSError`."""
-        names = self._known().setdefault(why, deque())
+    def write(self, taken: Taken, trigger: Trigger) -> Path:
+        """Writes a bundle and returns its file. Raises `OSError`."""
+        names = self._existing().setdefault(trigger, deque())
         self._number = (self._number + 1) % 1_000_000
         stamp = re.sub("[-:]", "", timestamp(taken.now))
-        path = self._path / f"{why}-{stamp}-{self._number:06}-{_UNSAFE.sub('_', str(taken.key))[:LONGEST_NAME].strip('_')}.json"
+        path = self._path / f"{trigger}-{stamp}-{self._number:06}-{_UNSAFE.sub('_', str(taken.key))[:LONGEST_NAME].strip('_')}.json"
         unfinished = path.with_suffix(".tmp")
-        # The manifests in it are nobody's but those who may read them in the cluster.
+        # Only the user may read the file, as it has manifests that not everybody may read in the cluster.
         with open(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600), "wb") as stream:
             stream.write(encode(taken))
         unfinished.replace(path)
@@ -44,13 +44,13 @@ class BundleFolder:
             (self._path / names.popleft()).unlink(missing_ok=True)
         return path
 
-    def _known(self) -> dict[str, deque[str]]:
+    def _existing(self) -> dict[str, deque[str]]:
         if self._names is None:
             self._path.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._names = {}
             for name in sorted(os.listdir(self._path)):
                 if name.endswith(".tmp") and _NAME.fullmatch(f"{name[:-4]}.json"):
-                    (self._path / name).unlink(missing_ok=True)  # its process ended while it wrote
+                    (self._path / name).unlink(missing_ok=True)  # of a process that ended during the write
                 if match := _NAME.fullmatch(name):
                     self._names.setdefault(match[1], deque()).append(name)
         return self._names

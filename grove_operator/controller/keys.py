@@ -1,4 +1,4 @@
-"""Which keys a changed object is news for, beyond those that have asked about it."""
+"""Maps watch events to the keys to enqueue, in addition to the keys whose last evaluation has read the object."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from grove_compiler.step import Key
 from grove_operator.controller.membership import Membership
 
 MOST_REPLICAS = Settings().max_objects
-"""A set of more replicas would become more objects than are let through, and is held."""
+"""A set of more replicas would exceed the limit of objects, and is held."""
 TOPOLOGY_KINDS = ("ClusterTopology", "ClusterTopologyBinding")
 
 
 class Keys:
-    """Derives keys from changes, and keeps the membership of objects on the way: both hear of every change.
+    """Maps each change of an object to keys, and updates the membership index with it.
 
-    Who looks after one namespace leaves topologies alone (`with_topologies`): it sees none of the sets elsewhere that they are in use by.
+    `with_topologies` is false for an operator of a single namespace, which cannot see the sets of other namespaces that use a topology.
     """
 
     def __init__(self, membership: Membership, *, with_topologies: bool) -> None:
         self._membership, self._with_topologies = membership, with_topologies
 
     def __call__(self, ref: Ref, old: Manifest | None, new: Manifest | None) -> Iterator[Key]:
-        """Yields the keys that have to be looked at."""
+        """Yields the keys to enqueue for a change of an object; `old` or `new` is none for a creation or deletion."""
         if ref[:2] == ("grove.io", SET_KIND):
             yield from self._keys_of_set(ref, old, new)
         elif ref.group == "grove.io" and ref.kind in TOPOLOGY_KINDS:
@@ -37,27 +37,27 @@ class Keys:
             yield from self._membership.note(ref, old, new)
 
     def _keys_of_set(self, ref: Ref, old: Manifest | None, new: Manifest | None) -> Iterator[Key]:
-        """Yields the set, and all its replicas where they have to know: what it counts in its status is no news for five thousand of them.
+        """Yields the key of the set, and those of its replicas that read what has changed: not for the counts in the set's status.
 
-        Those that go come first: to look at all that stay took more time than to delete the others.
+        Removed replicas come first, since the evaluation of the remaining ones takes longer than the deletion of the others.
         """
-        whole = Key(SET_KIND, ref.namespace, ref.name)
-        yield whole
-        states = [one for one in (old, new) if one is not None]
+        set_key = Key(SET_KIND, ref.namespace, ref.name)
+        yield set_key
+        states = [state for state in (old, new) if state is not None]
         if len(states) < 2 or _read_by_replicas(states[0]) != _read_by_replicas(states[1]):
-            before, after = (self._replicas(whole, one) for one in (old, new))
-            for index in (*(one for one in before if one not in after), *after):
-                yield whole._replace(replica=index)
+            before, after = (self._replicas(set_key, state) for state in (old, new))
+            for index in (*(index for index in before if index not in after), *after):
+                yield set_key._replace(replica=index)
         else:
-            yield from (whole._replace(replica=index) for index in _changed_attempts(*states))
+            yield from (set_key._replace(replica=index) for index in _changed_attempts(*states))
 
-    def _replicas(self, whole: Key, set: Manifest | None) -> Collection[int]:
-        """Returns the replicas that a set declares, or has objects of where it declares more than any may have.
+    def _replicas(self, set_key: Key, set: Manifest | None) -> Collection[int]:
+        """Returns the replicas that a set declares, or those that have objects if it declares more than `MOST_REPLICAS`.
 
-        Such a set is held as a whole. To look at two billion replicas of it would keep the operator from everybody else's.
+        Such a set is held as a whole. To enqueue its two billion replicas would block all other sets.
         """
         count = replicas_of(set) if set is not None else 0
-        return range(count) if count <= MOST_REPLICAS else dict.fromkeys(self._membership.replicas(whole))
+        return range(count) if count <= MOST_REPLICAS else dict.fromkeys(self._membership.replicas(set_key))
 
 
 def replicas_of(set: Manifest) -> int:
@@ -67,7 +67,7 @@ def replicas_of(set: Manifest) -> int:
 
 
 def _read_by_replicas(set: Manifest) -> tuple[Any, ...]:
-    """What a step for a replica looks at: the declaration, and what the set has decided for all of them (its status says so)."""
+    """Returns the fields of a set that steps of its replicas read: the spec, and decisions for all replicas in the set's status."""
     metadata, status = set["metadata"], set.get("status") or {}
     progress = status.get("updateProgress") or {}
     return (
@@ -84,6 +84,6 @@ def _read_by_replicas(set: Manifest) -> tuple[Any, ...]:
 
 
 def _changed_attempts(old: Manifest, new: Manifest) -> list[int]:
-    """The replicas of a training workload of whose attempts a set says something else than before."""
-    entries, others = ({one.get("index"): one for one in (set.get("status") or {}).get("trainingReplicas") or []} for set in (old, new))
+    """Returns the replicas of a training workload whose attempt in the set's status has changed."""
+    entries, others = ({each.get("index"): each for each in (set.get("status") or {}).get("trainingReplicas") or []} for set in (old, new))
     return sorted(index for index in entries | others if isinstance(index, int) and entries.get(index) != others.get(index))

@@ -1,11 +1,11 @@
-"""Answers the compiler's questions about what exists from the applier's view of its cache."""
+"""Implements the compiler's queries for existing objects on the applier's view of its cache."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TypeVar
 
-from applier.cache import Query
+from applier.cache import Wanted
 from applier.errors import NotSynced
 from applier.loop import View
 from applier.ref import Kind, Manifest, Ref
@@ -20,44 +20,44 @@ NAMESPACE = Kind("", "v1", "Namespace")
 COMPUTE_DOMAIN = Kind("resource.nvidia.com", "v1beta1", "ComputeDomain")
 OURS = "app.kubernetes.io/managed-by=grove-operator"
 WATCHED = (
-    Query(Kind("grove.io", "v1alpha1", "PodCliqueSet")),
-    Query(Kind("grove.io", "v1alpha1", "PodClique")),
-    Query(Kind("grove.io", "v1alpha1", "PodCliqueScalingGroup")),
-    Query(Kind("scheduler.grove.io", "v1alpha1", "PodGang")),
-    Query(Kind("", "v1", "Pod"), managed=False, labels=OURS),
-    Query(Kind("apps", "v1", "ControllerRevision"), labels=OURS),
-    Query(Kind("grove.io", "v1alpha1", "ClusterTopology")),
-    Query(Kind("grove.io", "v1alpha1", "ClusterTopologyBinding"), optional=True),
-    Query(Kind("kai.scheduler", "v1alpha1", "Topology"), optional=True),
-    Query(COMPUTE_DOMAIN, optional=True),
-    Query(Kind("resource.k8s.io", "v1", "ResourceClaimTemplate"), optional=True),
-    Query(Kind("resource.k8s.io", "v1", "ResourceClaim"), labels=OURS, optional=True),
-    Query(Kind("scheduling.k8s.io", "v1", "PriorityClass"), optional=True),
-    Query(Kind("", "v1", "Service"), labels=OURS),
-    Query(Kind("", "v1", "Secret"), labels=OURS),
-    Query(Kind("", "v1", "ServiceAccount"), labels=OURS),
-    Query(Kind("rbac.authorization.k8s.io", "v1", "Role"), labels=OURS),
-    Query(Kind("rbac.authorization.k8s.io", "v1", "RoleBinding"), labels=OURS),
-    Query(Kind("autoscaling", "v2", "HorizontalPodAutoscaler")),  # whosever: none may scale a part of a training set (GREP-0285)
+    Wanted(Kind("grove.io", "v1alpha1", "PodCliqueSet")),
+    Wanted(Kind("grove.io", "v1alpha1", "PodClique")),
+    Wanted(Kind("grove.io", "v1alpha1", "PodCliqueScalingGroup")),
+    Wanted(Kind("scheduler.grove.io", "v1alpha1", "PodGang")),
+    Wanted(Kind("", "v1", "Pod"), managed=False, labels=OURS),
+    Wanted(Kind("apps", "v1", "ControllerRevision"), labels=OURS),
+    Wanted(Kind("grove.io", "v1alpha1", "ClusterTopology")),
+    Wanted(Kind("grove.io", "v1alpha1", "ClusterTopologyBinding"), optional=True),
+    Wanted(Kind("kai.scheduler", "v1alpha1", "Topology"), optional=True),
+    Wanted(COMPUTE_DOMAIN, optional=True),
+    Wanted(Kind("resource.k8s.io", "v1", "ResourceClaimTemplate"), optional=True),
+    Wanted(Kind("resource.k8s.io", "v1", "ResourceClaim"), labels=OURS, optional=True),
+    Wanted(Kind("scheduling.k8s.io", "v1", "PriorityClass"), optional=True),
+    Wanted(Kind("", "v1", "Service"), labels=OURS),
+    Wanted(Kind("", "v1", "Secret"), labels=OURS),
+    Wanted(Kind("", "v1", "ServiceAccount"), labels=OURS),
+    Wanted(Kind("rbac.authorization.k8s.io", "v1", "Role"), labels=OURS),
+    Wanted(Kind("rbac.authorization.k8s.io", "v1", "RoleBinding"), labels=OURS),
+    Wanted(Kind("autoscaling", "v2", "HorizontalPodAutoscaler")),  # of any manager: none may scale a part of a training set (GREP-0285)
 )
-"""The kinds that every step may ask for, in their newest versions, and those that it makes: what is left over has to be seen to be deleted.
+"""The kinds that steps read, in their newest versions, and those that they create, whose leftovers have to be known to be pruned.
 
-Schedulers' and drivers' kinds need not be installed: then there are no objects of theirs. Of Kubernetes' own kinds only what bears our
-label is watched, for a cluster's other pods and Secrets are none of our business. No decision is made about fields of a Pod, so that
-nobody needs to know who owns them, which is half of what a Pod weighs.
+The kinds of schedulers and drivers are optional: when they are not served they have no objects. Of the built-in kinds only objects with our
+label are watched, not the other pods and Secrets of the cluster. Pods are cached without `managedFields`, half of their size: no field of
+a Pod is decided by its owner.
 """
 
 CLUSTER_WIDE = frozenset({"ClusterTopology", "ClusterTopologyBinding", "Topology", "PriorityClass"})
-"""Those of them that belong to no namespace."""
+"""Those of the watched kinds that are cluster-scoped."""
 
 NO_DRIVER: Manifest = {**DRIVER, "spec": {"versions": []}}
-"""What is said of the driver's kind where the server is known not to serve it."""
+"""Stands for the definition of the driver's kind on a server that does not serve it."""
 
 
 class LiveObjects:
-    """Answers from a view (see `grove_compiler.model.inputs.snapshot.Objects`). Each question is one look into an index of the cache.
+    """Answers queries from a view (see `grove_compiler.model.inputs.snapshot.Objects`). Each query is one lookup in an index of the cache.
 
-    `not_synced` is why the cache could not answer, if there was such a question.
+    `not_synced` is the error of a query that the cache could not answer yet.
     """
 
     def __init__(self, view: View) -> None:
@@ -67,16 +67,16 @@ class LiveObjects:
     def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
         """See `Objects.get`."""
         if kind == DRIVER["kind"]:
-            # Reading definitions may not be permitted; that the server serves the driver's kind, or does not, says as much.
-            is_unserved = any(one[::2] == COMPUTE_DOMAIN[::2] for one in self._view.unserved())
+            # Reading definitions may not be permitted; whether the server serves the driver's kind is equivalent.
+            is_unserved = any((kind.group, kind.kind) == COMPUTE_DOMAIN[::2] for kind in self._view.unserved())
             return NO_DRIVER if is_unserved else DRIVER
         if (group, kind) == SET:
-            # Every step reads its set. To wake all replicas of a set whenever it counts another ready pod would cost what they all cost.
+            # Every step reads its set, but must not be enqueued by changes of the set's counts, which would evaluate all of its replicas.
             return self._answer(lambda: self._view.peek(Ref(group, kind, namespace, name)))
         return self._answer(lambda: self._view.get(Ref(group, kind, namespace, name)))
 
     def by_owner(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
-        """See `Objects.by_owner`. What has no UID does not exist, so it owns nothing."""
+        """See `Objects.by_owner`. An owner without a UID does not exist yet, and owns nothing."""
         return self._answer(lambda: self._view.by_owner(owner.uid, [(group, kind)])) if owner.uid else []
 
     def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
@@ -88,10 +88,10 @@ class LiveObjects:
         mark, refs = self._answer(lambda: self._view.changes(group, kind, key, value, namespace, since))
         return Changes(mark, None if refs is None else [ref.name for ref in refs])
 
-    def _answer(self, question: Callable[[], T]) -> T:
-        """The answer. Raises `Unknown` where there is none: the applier's `NotSynced` is a KeyError, which a rule may raise as well."""
+    def _answer(self, query: Callable[[], T]) -> T:
+        """Runs a query. Raises `Unknown` for `NotSynced`, which is a KeyError, as expressions of rules raise them too."""
         try:
-            return question()
+            return query()
         except NotSynced as error:
             self.not_synced = error
             raise Unknown(str(error)) from error

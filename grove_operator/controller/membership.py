@@ -1,7 +1,8 @@
-"""Which objects exist because of which key: what a key may delete, and whom to wake when an object changes.
+"""Indexes which objects belong to which key: the objects that a key may prune, and the key to enqueue when an object changes.
 
-A set's objects bear its name in a label, and most of them the index of their replica. PodGangs and autoscalers do not (shipped semantics
-§4.2, §3.6), but are named after their replica. What a user's rule makes may bear neither, so that only who asked for it can tell.
+Objects of a set have its name in a label, and most of them the index of their replica. PodGangs and autoscalers lack the index (shipped
+semantics §4.2, §3.6), but are named after their replica. Objects of a user's rule may have neither, and belong to the key that desired
+them.
 """
 
 from __future__ import annotations
@@ -21,27 +22,27 @@ OPERATOR = "grove-operator"
 REPLICA_INDEX = "grove.io/podcliqueset-replica-index"
 KAI_TOPOLOGY: GroupKind = ("kai.scheduler", "Topology")
 OWN_KINDS: frozenset[GroupKind] = frozenset({("grove.io", SET_KIND), ("", "Event")})
-"""What no key made: sets are people's, and events are told and forgotten."""
+"""Kinds that belong to no key: sets are created by users, and events are never pruned."""
 
 
 class Membership:
-    """The objects of each key, kept up to date by what the cache tells. Rebuilt from the first lists when a process starts.
+    """Maintains the objects of each key from the cache's events. After a restart it is rebuilt from the initial lists.
 
-    An index, because a set of 5,000 replicas has 25,000 objects, and each of its keys asks for its own five. `wake` lets a key be looked at
-    again that could not be told yet what it may delete.
+    It is an index, because a set of 5,000 replicas has 25,000 objects, and each of its keys reads its own five. `enqueue` requests another
+    evaluation of a key whose members could not be determined yet.
     """
 
-    def __init__(self, wake: Callable[[Key], None] = lambda _: None) -> None:
-        self._wake = wake
+    def __init__(self, enqueue: Callable[[Key], None] = lambda _: None) -> None:
+        self._enqueue = enqueue
         self._members: dict[Key, set[Ref]] = {}
         self._claimed: dict[Ref, Key] = {}
         self._claims: dict[Key, set[Ref]] = {}
-        self._heard: dict[Key, set[int]] = {}  # by set: the replicas that have said what they want, and -1 for the set itself
-        self._waiting: dict[Key, dict[Key, None]] = {}  # by the key of their set
+        self._evaluated: dict[Key, set[int]] = {}  # by set: the replicas that have made their claims, and -1 for the set itself
+        self._waiting: dict[Key, dict[Key, None]] = {}  # by set: its keys whose members could not be determined yet
 
     def note(self, ref: Ref, old: Manifest | None, new: Manifest | None) -> Iterator[Key]:
-        """Takes a change, and yields the keys whose object it is or was."""
-        before, after = (None if one is None else key_of(ref, one) for one in (old, new))
+        """Records a change, and yields the keys that the object belongs or belonged to."""
+        before, after = (None if manifest is None else key_of(ref, manifest) for manifest in (old, new))
         if new is None:
             self._disclaim(ref)
         if before is not None and before != after:
@@ -51,51 +52,51 @@ class Membership:
             self._members.setdefault(after, set()).add(ref)
             yield after
 
-    def claim(self, key: Key, wanted: Iterable[tuple[Ref, Manifest]]) -> None:
-        """Takes what a key wants: who has asked for an object has it from then on, whatever name or labels the object has."""
-        for ref, manifest in wanted:
+    def claim(self, key: Key, desired: Iterable[tuple[Ref, Manifest]]) -> None:
+        """Assigns the desired objects of a key to it, whatever their names and labels are."""
+        for ref, manifest in desired:
             if key_of(ref, manifest) != key:
                 self._disclaim(ref)
                 self._claimed[ref] = key
                 self._claims.setdefault(key, set()).add(ref)
-        whole, heard = self._heard_of(key)
-        if (index := -1 if key.replica is None else key.replica) not in heard:
-            heard.add(index)
-            for one in self._waiting.pop(whole, ()):
-                self._wake(one)
+        set_key, evaluated = self._evaluated_of(key)
+        if (index := -1 if key.replica is None else key.replica) not in evaluated:
+            evaluated.add(index)
+            for waiting in self._waiting.pop(set_key, ()):
+                self._enqueue(waiting)
 
     def forget(self, key: Key) -> None:
-        """The key is gone."""
-        whole, heard = self._heard_of(key)
-        heard.discard(-1 if key.replica is None else key.replica)
-        if not heard:
-            del self._heard[whole]
+        """Records that a key is gone."""
+        set_key, evaluated = self._evaluated_of(key)
+        evaluated.discard(-1 if key.replica is None else key.replica)
+        if not evaluated:
+            del self._evaluated[set_key]
         self._waiting.pop(key, None)
 
     def of(self, view: View, key: Key, replicas: int) -> list[Manifest]:
-        """Returns the objects that exist because of a key.
+        """Returns the existing objects of a key; none as long as they cannot be determined.
 
-        What an object is called and labelled says whose it is, unless somebody has asked for it: a set asks for claims that bear the index
-        of a replica, a user's rule for a replica may ask for what bears no sign of it. So that nothing counts for a set before all its
-        `replicas` have said what they want, nor for a replica before its set has (a set that is gone has no replicas, and wants nothing).
+        Names and labels decide, unless a key claims the object: a set claims resource claims with the index of a replica, and the rule of a
+        user may desire objects without any sign of their replica. So the members of a set are unknown until all its `replicas` have made
+        their claims, and those of a replica until its set has. A set that is gone has no replicas, and makes no claims.
         """
-        whole = key._replace(replica=None)
-        others: Iterable[int] = range(replicas) if key == whole else [-1] * bool(replicas)
-        if not self._heard.get(whole, frozenset()).issuperset(others):
-            self._waiting.setdefault(whole, {})[key] = None
+        set_key = key._replace(replica=None)
+        others: Iterable[int] = range(replicas) if key == set_key else [-1] * bool(replicas)
+        if not self._evaluated.get(set_key, frozenset()).issuperset(others):
+            self._waiting.setdefault(set_key, {})[key] = None
             return []
         refs = {ref for ref in self._members.get(key, ()) if self._claimed.get(ref, key) == key} | self._claims.get(key, set())
-        found = (view.get(ref) for ref in sorted(refs))
-        return [one for one in found if one is not None]
+        manifests = (view.get(ref) for ref in sorted(refs))
+        return [manifest for manifest in manifests if manifest is not None]
 
-    def replicas(self, whole: Key) -> list[int]:
-        """Returns the replicas of which a set has objects. Looks through all keys, and so is for rare cases."""
+    def replicas(self, set_key: Key) -> list[int]:
+        """Returns the replicas that a set has objects of. Takes time linear in the number of all keys: for rare cases only."""
         keys = {*self._members, *self._claims}
-        return sorted(key.replica for key in keys if key.replica is not None and key._replace(replica=None) == whole)
+        return sorted(key.replica for key in keys if key.replica is not None and key._replace(replica=None) == set_key)
 
-    def _heard_of(self, key: Key) -> tuple[Key, set[int]]:
-        whole = key._replace(replica=None)
-        return whole, self._heard.setdefault(whole, set())
+    def _evaluated_of(self, key: Key) -> tuple[Key, set[int]]:
+        set_key = key._replace(replica=None)
+        return set_key, self._evaluated.setdefault(set_key, set())
 
     def _disclaim(self, ref: Ref) -> None:
         if (key := self._claimed.pop(ref, None)) is not None:
@@ -110,22 +111,22 @@ def _discard(index: dict[Key, set[Ref]], key: Key, ref: Ref) -> None:
 
 
 def topology_members(view: View, key: Key) -> list[Manifest]:
-    """Returns what exists because of a topology: KAI's Topology of it, and the topology itself where its end is ours to decide.
+    """Returns the objects of a topology: KAI's Topology for it, and the topology itself when the operator decides on its deletion.
 
-    That is so of one that somebody has deleted, for it bears our finalizer, and of the default one that the operator has made: it goes when
-    the configuration describes it no more.
+    It does so for a deleted topology, which has our finalizer, and for the default one that the operator has created, which is pruned when
+    the configuration no longer describes it.
     """
     live = view.get(Ref("grove.io", key.kind, "", key.name))
     if live is None:
-        return []  # the garbage collector takes what it owned
+        return []  # the garbage collector deletes what it owned
     kai = view.by_owner(live["metadata"]["uid"], [KAI_TOPOLOGY])
-    is_made = key.name == DEFAULT_TOPOLOGY and (live["metadata"].get("labels") or {}).get(MANAGED_BY) == OPERATOR
-    is_ours = key.kind == CLUSTER_TOPOLOGY and (is_made or is_terminating(live))
+    is_default = key.name == DEFAULT_TOPOLOGY and (live["metadata"].get("labels") or {}).get(MANAGED_BY) == OPERATOR
+    is_ours = key.kind == CLUSTER_TOPOLOGY and (is_default or is_terminating(live))
     return [*kai, live] if is_ours else kai
 
 
 def key_of(ref: Ref, manifest: Manifest) -> Key | None:
-    """Returns the key because of which an object exists; none for what is not ours."""
+    """Returns the key that an object belongs to by its labels, owner and name; none for objects that are not ours."""
     if ref[:2] in OWN_KINDS:
         return None
     labels = manifest["metadata"].get("labels") or {}
@@ -136,13 +137,13 @@ def key_of(ref: Ref, manifest: Manifest) -> Key | None:
         name = controller.get("name") or ""
     else:
         return None
-    # A revision is named after a hash, which may look like the index of a replica.
+    # The name of a revision ends with a hash, which may look like the index of a replica.
     replica = None if ref.kind == "ControllerRevision" else _replica_of(ref.name, name, labels.get(REPLICA_INDEX) or "")
     return Key(SET_KIND, ref.namespace, name, replica)
 
 
 def _replica_of(name: str, set_name: str, label: str) -> int | None:
-    """The replica's index by the label, else by the name."""
+    """Returns the index of a replica by its label, else by the object's name."""
     if not label:
         return replica_of(name, set_name)
     return int(label) if label.isascii() and label.isdecimal() else None

@@ -1,11 +1,11 @@
-"""The operator: the rules' step for every key of a cluster, in the applier's loop."""
+"""Runs the compiler's step for every key of a cluster in the applier's loop."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import field
 
-from applier.cache import Query, WatchCache
+from applier.cache import Wanted, WatchCache
 from applier.cluster import Cluster
 from applier.desired import Gone, Graph, Hold
 from applier.events import Sink, nowhere
@@ -16,12 +16,12 @@ from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.spec.topology import CLUSTER_TOPOLOGY, DEFAULT_TOPOLOGY
 from grove_compiler.record import record
 from grove_compiler.step import Context, Key
-from grove_operator.controller.desire import Clock, Desire
+from grove_operator.controller.desired_state import DesiredState
+from grove_operator.controller.evaluator import Clock, Evaluator
 from grove_operator.controller.keys import Keys
 from grove_operator.controller.live_objects import CLUSTER_WIDE, NAMESPACE, WATCHED
 from grove_operator.controller.membership import Membership
-from grove_operator.controller.recorder import Keeping, Recorder
-from grove_operator.controller.steps import Steps
+from grove_operator.controller.recorder import Recorder, Retention
 
 MANAGER = "grove-operator"
 DELETION_REASON = "grove.io/deletion-reason"
@@ -30,27 +30,27 @@ FINALIZERS = (
     "grove.io/podclique.grove.io",
     "grove.io/podcliquescalinggroup.grove.io",
 )
-"""Those of the shipped operator, on what it has left us. Nothing is to be done before these objects go, so that ours bear none, and these
-are taken off at once (shipped semantics §7.8)."""
+"""Finalizers of the shipped operator. Our objects have none, as their deletion needs no cleanup, and these are removed at once from objects
+that it has created (shipped semantics §7.8)."""
 GUARDS = ("grove.io/computedomain-finalizer", "grove.io/clustertopology.grove.io")
-"""Keep what somebody has deleted while it is still wanted: a ComputeDomain, for pods of its replica have channels in it, and a topology
-that sets refer to."""
+"""Finalizers that retain a deleted object as long as it is desired: a ComputeDomain, because pods of its replica have channels in it, and a
+topology that sets refer to."""
 DEFAULT = Key(CLUSTER_TOPOLOGY, "", DEFAULT_TOPOLOGY)
-"""The key of the topology that the configuration describes: nothing in the cluster says that it should exist."""
+"""The key of the topology that the configuration describes. It is enqueued at the start, as no object in the cluster stands for it."""
 WORKERS = 16
 LONGEST_RETRY = 60.0
-"""Seconds between two tries of what the server refuses. A quota that is raised, or a webhook that is taken away, is told by no watch."""
+"""Upper limit in seconds of the backoff of refused writes. No watch reports that a quota was raised or a webhook removed."""
 PACE_OF_SETS = 0.25
-"""Seconds between two looks at a set as a whole. It counts what its replicas report, and while 500 of them come up each would be news."""
+"""Least seconds between two evaluations of a set's own key, which sums up its replicas: each of 500 starting replicas enqueues it."""
 
 
 @record
 class Options:
-    """How the operator runs. `namespace` limits it to one; without a `lease` it takes itself for the only one.
+    """How the operator runs. `namespace` limits it to one namespace; without a `lease` there is no leader election.
 
-    `workers` keys are brought along at a time: each waits for the server most of the time. `on_look` hears of a key when a look at it
-    begins, `on_result` what came of it, in the same task; `on_wait` and `on_work` how many seconds it waited for that and took. `keeping`
-    says how many looks are kept, to be replayed.
+    `workers` keys are reconciled concurrently, most of which wait for the server. `on_evaluate` is called with a key when its
+    reconciliation begins and `on_result` with the result, in the same task; `on_wait` and `on_work` with the seconds that it was queued and
+    that it took. `retention` is which evaluations are recorded for replay.
     """
 
     namespace: str = ""
@@ -60,12 +60,12 @@ class Options:
     on_result: Callable[[Result[Key]], None] = field(default=lambda _: None)
     on_wait: Callable[[float], None] = field(default=lambda _: None)
     on_work: Callable[[float], None] = field(default=lambda _: None)
-    on_look: Callable[[Key], None] = field(default=lambda _: None)
-    keeping: Keeping = field(default_factory=Keeping)
+    on_evaluate: Callable[[Key], None] = field(default=lambda _: None)
+    retention: Retention = field(default_factory=Retention)
 
 
 class Operator:
-    """Keeps all sets and topologies of a cluster as the rules say, until `stop`.
+    """Reconciles all sets and topologies of a cluster until `stop`.
 
     `cluster` is connected; `clock` gives seconds since the epoch.
     """
@@ -77,18 +77,18 @@ class Operator:
             group=_group, pace=_pace, share=share, longest=LONGEST_RETRY, on_wait=options.on_wait, on_work=options.on_work
         )
         self.membership = Membership(queue.add)
-        self.recorder = Recorder(options.keeping)
-        self._desire = Desire(context, clock, queue.add, self.recorder.take)
-        self._steps = Steps(self._desire, self.membership, with_namespaces=not options.namespace)
-        self._on_look, self._on_result = options.on_look, options.on_result
+        self.recorder = Recorder(options.retention)
+        self._evaluator = Evaluator(context, clock, queue.add, self.recorder.record)
+        self._state = DesiredState(self._evaluator, self.membership, with_namespaces=not options.namespace)
+        self._on_evaluate, self._on_result = options.on_evaluate, options.on_result
         self._context, self._namespace = context, options.namespace
-        written = FencedCluster(cluster, options.lease.fence) if options.lease else cluster
+        writable = FencedCluster(cluster, options.lease.fence) if options.lease else cluster
         reconciler = Reconciler[Key](
-            written,
+            writable,
             self.cache,
             manager=MANAGER,
             force=("*",),
-            members=self._steps.members,
+            members=self._state.members,
             namespace=options.namespace,
             attribution=DELETION_REASON,
             finalizers=FINALIZERS,
@@ -105,58 +105,58 @@ class Operator:
             queue=queue,
             lease=options.lease,
             workers=options.workers,
-            on_result=self._look_at,
+            on_result=self._observe,
             partial=True,
         )
 
     async def run(self) -> None:
-        """Runs until `stop`. Raises what keeps it from reading the cluster."""
+        """Runs until `stop`. Raises the error that prevents it from reading the cluster."""
         if self._context.config.has_default_topology and not self._namespace:
             self.loop.enqueue(DEFAULT)
         await self.loop.run()
 
     @property
     def write_limit(self) -> int:
-        """How many writes may be in flight now."""
+        """The number of writes that may be in flight now."""
         return self._reconciler.write_limit
 
     def take_over(self, context: Context) -> None:
-        """Goes on by other rules, and looks at everything anew."""
+        """Continues with other rules or another configuration, and reconciles all keys again."""
         self._context.take_over(context)
-        self.loop.enqueue_all()
+        self.loop.look_at_all()
 
     def stop(self, grace: float = 25.0) -> None:
-        """Lets what is in work end, and begins nothing more."""
+        """Begins no further reconciliation, and waits `grace` seconds for those in progress."""
         self.loop.stop(grace)
 
-    def _look_at(self, result: Result[Key]) -> None:
-        self._desire.look_at(result)
-        self.recorder.result(result)
+    def _observe(self, result: Result[Key]) -> None:
+        self._evaluator.observe(result)
+        self.recorder.finish(result)
         self._on_result(result)
 
     def _desired(self, view: View, key: Key) -> Graph | Gone | Hold:
-        self._on_look(key)
-        return self._steps.desired(view, key)
+        self._on_evaluate(key)
+        return self._state.desired(view, key)
 
 
 def settings_of(kube_version: str, mnnvl_shape: str | None = None) -> Settings:
-    """Returns what the steps of an operator are taken with, in a cluster of that version (`major.minor`) whose driver takes that shape."""
+    """Returns the compiler settings of an operator: the cluster's version (`major.minor`), and the form of its driver's ComputeDomains."""
     return Settings(pods=True, kube_version=kube_version, mnnvl_shape=mnnvl_shape, is_operator=True)
 
 
-def watched(namespace: str, settings: Settings) -> Iterator[Query]:
-    """Yields what the operator watches, in the versions that its `settings` say: kinds with namespaces in one, if it is limited to one.
+def watched(namespace: str, settings: Settings) -> Iterator[Wanted]:
+    """Yields the watches of an operator, in the API versions of its `settings`, and of one `namespace` unless it is empty.
 
-    Who looks after one namespace may well not be allowed to look at namespaces.
+    An operator of one namespace does not watch Namespaces, which it may not be allowed to read.
     """
     proposed = settings.mnnvl_shape == AS_PROPOSED
     versions = {"resource.k8s.io": settings.resource_api, "resource.nvidia.com": "v1alpha1" if proposed else "v1beta1"}
-    for one in WATCHED:
-        kind = one.kind._replace(version=versions.get(one.kind.group, one.kind.version))
-        # What belongs to no namespace is asked for without one, so it has to be watched so, too.
-        yield one._replace(kind=kind, namespace="" if kind.kind in CLUSTER_WIDE else namespace)
+    for watch in WATCHED:
+        kind = watch.kind._replace(version=versions.get(watch.kind.group, watch.kind.version))
+        # Steps look up cluster-scoped objects without a namespace, so they are watched without one.
+        yield watch._replace(kind=kind, namespace="" if kind.kind in CLUSTER_WIDE else namespace)
     if not namespace:
-        yield Query(NAMESPACE, managed=False)
+        yield Wanted(NAMESPACE, managed=False)
 
 
 def _pace(key: Key) -> float:
@@ -164,8 +164,8 @@ def _pace(key: Key) -> float:
 
 
 def _group(key: Key) -> tuple[str, str, str]:
-    """What shares a turn in the queue: the keys of one set, so that a set of 5,000 replicas keeps nobody waiting.
+    """Returns the fairness group of a key in the queue, its set: a set of 5,000 replicas must not delay other sets.
 
-    Nor does one whose webhook does not answer: a quarter of the workers, and of the writes in flight, are never those of one set.
+    A quarter of the workers, and of the writes in flight, is never given to a single set, so that one with a slow webhook delays no other.
     """
     return key.kind, key.namespace, key.name

@@ -1,4 +1,4 @@
-"""Stands in for the cache of watches where nothing changes: objects that were read once, from a cluster or from a file."""
+"""Implements the cache of watches on objects that were read once, from a cluster or a file."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from applier.ref import GroupKind, Kind, Manifest, Ref
 
 
 class RecordedCache:
-    """Objects as they were read, asked as a cache is that watches."""
+    """A cache of objects that do not change."""
 
     def __init__(self, objects: Iterable[Manifest], unserved: Iterable[Kind]) -> None:
         self._objects, self._unserved, self.declared = Objects(), set(unserved), frozenset[GroupKind]()
-        for one in objects:
-            self.add(one)
+        for manifest in objects:
+            self.add(manifest)
 
     def add(self, manifest: Manifest) -> None:
-        """Takes an object that was read later."""
-        self._objects.observe(manifest)
+        """Adds an object that was read later."""
+        self._objects.seen(manifest)
 
     def get(self, ref: Ref) -> Manifest | None:
-        """See `View.get`. What was not read does not exist."""
+        """See `View.get`. Objects that were not read do not exist."""
         return self._objects.get(ref)
 
     def by_owner(self, uid: str, kinds: Iterable[GroupKind] = ()) -> list[Manifest]:
@@ -37,7 +37,7 @@ class RecordedCache:
         return self._objects.of(group, kind, namespace, selector(wanted))
 
     def changes(self, *_: object) -> Changes:
-        """See `View.changes`. Each key is looked at once, so that nobody has a mark."""
+        """See `View.changes`. Each key is evaluated once, so that no caller has an earlier mark."""
         return Changes(None, None)
 
     def unserved(self) -> set[Kind]:
@@ -45,5 +45,5 @@ class RecordedCache:
         return self._unserved
 
     def view(self) -> View:
-        """Returns a view of them, as a step takes one."""
-        return View(cast("WatchCache", self))  # a view asks for nothing that is not here
+        """Returns a view of the objects for a step."""
+        return View(cast("WatchCache", self))  # a view calls no other methods of the cache

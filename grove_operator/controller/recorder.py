@@ -1,4 +1,4 @@
-"""Keeps the operator's last looks at keys, so that they can be replayed: in memory, and by handing them to whoever writes them down."""
+"""Records the operator's evaluations of keys for replay: the last ones in memory, or each one on disk."""
 
 from __future__ import annotations
 
@@ -12,68 +12,68 @@ from applier.outcome import Outcome
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.inputs.snapshot import Objects
 from grove_compiler.record import record
-from grove_compiler.replay.bundle import RecordedStep
-from grove_compiler.replay.replay import StepFunction, record_step
+from grove_compiler.replay.bundle import Taken
+from grove_compiler.replay.replay import Take, take_and_keep
 from grove_compiler.step import Context, Gone, Hold, Key, Step
 
-Why = Literal["step", "failed", "asked"]
-Keep = Callable[[RecordedStep, Why], None]
-"""Writes a look down; `Why` says whether all are, or it failed, or somebody has asked for it."""
+Trigger = Literal["step", "failed", "asked"]
+"""Why an evaluation is written: all of them are, it failed, or the user requested those in memory."""
+Write = Callable[[Taken, Trigger], None]
 
 
-def nowhere(_: RecordedStep, __: Why) -> None:
+def discard(_: Taken, __: Trigger) -> None:
     """Writes nothing."""
 
 
 @record
-class Keeping:
-    """How much is kept: the last `in_memory` looks until somebody asks for them. With `every` each is handed to `keep` at once.
+class Retention:
+    """Which evaluations are retained: the last `in_memory` until `flush`. With `every` each one is passed to `write` at once.
 
-    A look on which a rule or the program failed is handed over in any case, once for each reason that a key fails for.
+    One in which a rule or the program failed is always written, once for each reason for which the key fails.
     """
 
     in_memory: int = 0
     every: bool = False
-    keep: Keep = nowhere
+    write: Write = discard
 
 
 class Recorder:
-    """Stands between the loop and the step. It costs a step little: answers are remembered as they were given, and never copied."""
+    """Records the queries of each step and their answers. Its overhead is small: answers are referenced and not copied."""
 
-    def __init__(self, keeping: Keeping) -> None:
-        self._keeping = keeping
-        self._last: deque[RecordedStep] = deque(maxlen=keeping.in_memory)
-        self._taken: dict[Key, RecordedStep] = {}
+    def __init__(self, retention: Retention) -> None:
+        self._retention = retention
+        self._last: deque[Taken] = deque(maxlen=retention.in_memory)
+        self._unfinished: dict[Key, Taken] = {}
         self._failed: dict[Key, str] = {}
 
-    def take(self, take: StepFunction, view: Objects, key: Key, now: float, context: Context) -> Step | Gone | Hold:
-        """Takes a step for a key, by `take`, and remembers it until its `result` is known."""
-        outcome, self._taken[key] = record_step(view, key, now, context, take)
+    def record(self, take: Take, view: Objects, key: Key, now: float, context: Context) -> Step | Gone | Hold:
+        """Calls the step function `take` for a key, and records the call until `finish` adds its result."""
+        outcome, self._unfinished[key] = take_and_keep(view, key, now, context, take)
         return outcome
 
-    def result(self, result: Result[Key]) -> None:
-        """Hears what came of a look. One that ended because something was not known yet is none: it comes again."""
-        taken = self._taken.pop(result.key, None)
+    def finish(self, result: Result[Key]) -> None:
+        """Adds the result of a reconciliation to its record. One for which the cache was not synced is dropped, as it is repeated."""
+        taken = self._unfinished.pop(result.key, None)
         if taken is None or isinstance(result.error, NotSynced):
             return
-        taken.held, taken.writes = result.held, [_write(one) for one in result.outcomes]
+        taken.held, taken.writes = result.held, [_write(outcome) for outcome in result.outcomes]
         self._last.append(taken)
-        before, why = self._failed.pop(result.key, ""), _fault(taken, result.error)
-        if why:
-            self._failed[result.key] = why
-        if why and why != before:
-            self._keeping.keep(taken, "failed")
-        elif self._keeping.every:
-            self._keeping.keep(taken, "step")
+        before, fault = self._failed.pop(result.key, ""), _fault(taken, result.error)
+        if fault:
+            self._failed[result.key] = fault
+        if fault and fault != before:
+            self._retention.write(taken, "failed")
+        elif self._retention.every:
+            self._retention.write(taken, "step")
 
-    def hand_over(self) -> None:
-        """Hands over what is held in memory, the oldest first: somebody wants to see it."""
+    def flush(self) -> None:
+        """Writes the records in memory, the oldest first."""
         while self._last:
-            self._keeping.keep(self._last.popleft(), "asked")
+            self._retention.write(self._last.popleft(), "asked")
 
 
-def _fault(taken: RecordedStep, error: Exception | None) -> str:
-    """Why a rule or the program failed; empty where all went as it should, or nobody but the server is to blame."""
+def _fault(taken: Taken, error: Exception | None) -> str:
+    """Returns why a rule or the program failed; empty for success, and for failures of the server."""
     if isinstance(taken.outcome, Hold) and taken.outcome.is_fault:
         return taken.outcome.reason
     return "" if error is None or isinstance(error, ApplierError) else taken.held

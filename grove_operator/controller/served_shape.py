@@ -1,4 +1,4 @@
-"""Asks a cluster which form of ComputeDomains its driver takes."""
+"""Discovers which form of ComputeDomain a cluster serves."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ PROPOSED = COMPUTE_DOMAIN._replace(version="v1alpha1")
 async def served_shape(cluster: Cluster) -> str:
     """Returns `driver`, unless the cluster serves the version of the designs and not that of NVIDIA's driver. Raises `ClusterError`.
 
-    Where neither is served, the driver may still be installed, and no other form has ever been released. Asked once: a set whose pods ran
-    with one form must not get the other because a definition is away for a moment.
+    When neither is served, the driver may be installed later, and no other form was ever released. The form is discovered only once: a set
+    whose pods run with one form must not get the other because a definition is missing for a moment.
     """
     return DRIVER if await _is_served(cluster, COMPUTE_DOMAIN) or not await _is_served(cluster, PROPOSED) else AS_PROPOSED
 

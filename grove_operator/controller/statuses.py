@@ -1,4 +1,4 @@
-"""Puts together what the rules say of the status of each object: fields and conditions, with the times that conditions keep."""
+"""Merges the status patches and conditions of rules into one status write for each object, with the transition times of conditions."""
 
 from __future__ import annotations
 
@@ -12,28 +12,27 @@ from grove_compiler.kube.timestamp import timestamp
 from grove_compiler.model.inputs.snapshot import Objects, group_of
 
 MANAGER = "grove-operator-status"
-"""Owns the fields of statuses, so that an apply of the object itself never takes them out."""
+"""The field manager of statuses. It is not that of the objects, whose applies would remove the fields of the status."""
 
 OWN_GENERATION = ("PodCliqueSet", "ClusterTopology", "ClusterTopologyBinding")
-"""Kinds whose conditions say which generation they are about (shipped §1.12). Those of others are about what runs, whatever is declared.
-A PodGang has a new generation with each pod that it names, and would cost a write each time only to say so."""
+"""Kinds whose conditions have an `observedGeneration` (shipped §1.12). Conditions of others describe the running pods and not the spec. The
+generation of a PodGang changes with each pod that it refers to, and each change would cost a write."""
 
 
-FROM_THE_START = (("MinAvailableBreached", "True"), ("PodCliqueScheduled", "False"))
-"""Conditions that are true of every object when it is made. Where we come to say so only seconds later, because much is to be done, it has
-been so all the time: a gang that still waits for its first nodes must not seem to have lost them, for then it would be terminated."""
+INITIAL = (("MinAvailableBreached", "True"), ("PodCliqueScheduled", "False"))
+"""Conditions, by type and status, that hold since the creation of an object, even if a busy operator reports them later. With the time of
+the report a gang that still waits for its first nodes would seem to have lost them, and would be terminated."""
 
 
 DECISIONS = ("updateProgress", "attempt", "startTime", "succeededIndexes", "lostSince", "failure")
-"""Fields of statuses that later steps rest on, beside all of a set's."""
+"""Status fields that later steps decide by, in addition to the whole status of a set."""
 
 
 def status_writes(patches: Iterable[StatusPatch], conditions: Iterable[Condition], objects: Objects, now: float) -> Iterator[StatusWrite]:
-    """Yields one write for each object that exists and of which something is said; of what is not there yet nothing can be said."""
+    """Yields one write for each object with a patch or condition that exists; a later object of the same name is another one."""
     bodies: dict[ObjectRef, Manifest] = {}
     for patch in patches:
-        body = bodies.setdefault(patch.of, {})
-        body |= patch.body
+        bodies.setdefault(patch.of, {}).update(patch.body)
     by_object: dict[ObjectRef, list[Condition]] = {}
     for condition in conditions:
         by_object.setdefault(condition.of, []).append(condition)
@@ -43,17 +42,16 @@ def status_writes(patches: Iterable[StatusPatch], conditions: Iterable[Condition
             continue
         status = dict(bodies.get(of, {}))
         if of in by_object:
-            status["conditions"] = [*status.get("conditions", []), *(_with_times(one, live, now) for one in by_object[of])]
-        yield StatusWrite(ObjectReference.of(live), status, _rests_on(status, live), MANAGER)
+            status["conditions"] = [*status.get("conditions", []), *(_as_manifest(condition, live, now) for condition in by_object[of])]
+        yield StatusWrite(ObjectReference.of(live), status, _expected_version(status, live), MANAGER)
 
 
-def _rests_on(status: Manifest, live: Manifest) -> str:
-    """The version that a status may be written over; empty for any.
+def _expected_version(status: Manifest, live: Manifest) -> str:
+    """Returns the `resourceVersion` that a status write requires (optimistic concurrency); empty for none.
 
-    Decisions do: the set's status, the progress of an update, and how the pods of an attempt ended say what is deleted next, or never made
-    again, so that of two writers one must lose. Counts
-    are what is seen, and whoever has seen less sees the rest at once; they are told without asking whether somebody else wrote meanwhile,
-    for each refusal would cost a read and another look.
+    Decisions require one: the set's status, the progress of an update and how the pods of an attempt ended determine what is deleted next
+    or never created again, so that one of two concurrent writers must fail. Counts are observations, which the next watch event corrects:
+    they are written unconditionally, since each conflict would cost a read and another evaluation.
     """
     old = live.get("status") or {}
     decides = live["kind"] == "PodCliqueSet" or any(status.get(field) != old.get(field) for field in DECISIONS)
@@ -61,11 +59,12 @@ def _rests_on(status: Manifest, live: Manifest) -> str:
     return version if decides else ""
 
 
-def _with_times(condition: Condition, live: Manifest, now: float) -> Manifest:
-    """The condition as an object bears it. Its time is that of the last change of `status`, as Kubernetes' convention wants it."""
-    borne: list[Manifest] = (live.get("status") or {}).get("conditions") or []
-    since = [one.get("lastTransitionTime") for one in borne if (one.get("type"), one.get("status")) == (condition.type, condition.status)]
-    if (condition.type, condition.status) in FROM_THE_START and all(one.get("type") != condition.type for one in borne):
+def _as_manifest(condition: Condition, live: Manifest, now: float) -> Manifest:
+    """Returns a condition as the status has it, with the time of the last change of its `status` (Kubernetes API conventions)."""
+    present: list[Manifest] = (live.get("status") or {}).get("conditions") or []
+    current = condition.type, condition.status
+    since = [old.get("lastTransitionTime") for old in present if (old.get("type"), old.get("status")) == current]
+    if current in INITIAL and all(old.get("type") != condition.type for old in present):
         since.append(live["metadata"].get("creationTimestamp"))
     generation = {"observedGeneration": live["metadata"].get("generation", 0)} if live["kind"] in OWN_GENERATION else {}
     return {

@@ -1,4 +1,4 @@
-"""What the objects of a set wait for: the rules below `why`, asked for every key of it."""
+"""Evaluates the rules of `why` for a set: what its objects wait for."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from grove_operator.controller.keys import replicas_of
 from grove_operator.controller.live_objects import LiveObjects
 from grove_operator.controller.membership import key_of
 from grove_operator.controller.recorded_cache import RecordedCache
-from grove_operator.controller.troubles import words
+from grove_operator.controller.stalled_condition import hold_message
 
 HELD = "why/held"
-"""Stands for a rule in what is said where no rule runs."""
+"""Stands for the name of a rule in the wait of a held set, of which no rule can be evaluated."""
 
 
 def waits_of(
@@ -30,52 +30,51 @@ def waits_of(
     now: float,
     part: Manifest | None = None,
 ) -> list[Wait]:
-    """Returns what the objects of a set wait for, given all that exists. `now` is in seconds since the epoch.
+    """Returns what the objects of a set wait for. `now` is in seconds since the epoch.
 
-    Where only a `part` of the set is asked about, its replica is looked at, and others as far as it waits for something of theirs: of five
-    thousand each takes its time. A set that is held waits for whoever mends it, and its parts are not looked at: no rule can be asked
-    about them.
+    With a `part`, one object of the set, only its replica is evaluated, and other replicas as far as the part waits for objects of theirs:
+    a set may have five thousand. A set that is held waits for a correction, and its replicas are not evaluated, as no rule of them can be.
     """
     cache, metadata = RecordedCache(objects, unserved), set["metadata"]
-    whole = Key(SET_KIND, metadata.get("namespace") or "", metadata["name"])
+    set_key = Key(SET_KIND, metadata.get("namespace") or "", metadata["name"])
     waits: list[Wait] = []
-    looked_at: dict[Key, None] = {}
-    due = [whole]
-    while due:
-        for key in due:
+    evaluated: dict[Key, None] = {}
+    pending = [set_key]
+    while pending:
+        for key in pending:
             outcome = step(LiveObjects(cache.view()), key, now, context)
             if isinstance(outcome, StepHold):
-                ref = ObjectRef(set["apiVersion"], SET_KIND, whole.namespace, whole.name, metadata.get("uid") or "")
-                return [*waits, Wait(ref, "Held", words(outcome), "mend it; until then everything stays as it is", None, None, HELD)]
+                ref = ObjectRef(set["apiVersion"], SET_KIND, set_key.namespace, set_key.name, metadata.get("uid") or "")
+                return [*waits, Wait(ref, "Held", hold_message(outcome), "mend it; until then everything stays as it is", None, None, HELD)]
             if isinstance(outcome, Step):
                 waits += outcome.waits()
-        looked_at |= dict.fromkeys(due)
-        everyone = [whole._replace(replica=index) for index in range(replicas_of(set))]  # not before: a set of too many is held
-        reached = _reached(Ref.of(part or set), waits)
-        wanted = frozenset(everyone) if Ref.of(set) in reached else _keys(cache, reached, whole)
-        due = [key for key in everyone if key in wanted and key not in looked_at]
+        evaluated |= dict.fromkeys(pending)
+        replicas = [set_key._replace(replica=index) for index in range(replicas_of(set))]  # not earlier: a set of too many is held
+        reachable = _reachable(Ref.of(part or set), waits)
+        relevant = frozenset(replicas) if Ref.of(set) in reachable else _keys(cache, reachable, set_key)
+        pending = [key for key in replicas if key in relevant and key not in evaluated]
     return waits
 
 
-def _reached(root: Ref, waits: Iterable[Wait]) -> frozenset[Ref]:
-    """The object, and all that it waits for, as far as is known."""
-    on: dict[Ref, list[Ref]] = defaultdict(list)
+def _reachable(root: Ref, waits: Iterable[Wait]) -> frozenset[Ref]:
+    """Returns an object and all that it waits for, directly or not, as far as the waits are known."""
+    edges: dict[Ref, list[Ref]] = defaultdict(list)
     for wait in waits:
         if wait.on is not None:
-            on[_ref(wait.of)].append(_ref(wait.on))
-    reached, todo = {root}, [root]
-    while todo:
-        new = [ref for ref in on[todo.pop()] if ref not in reached]
-        reached.update(new)
-        todo += new
-    return frozenset(reached)
+            edges[_ref(wait.of)].append(_ref(wait.on))
+    reachable, stack = {root}, [root]
+    while stack:
+        new = [ref for ref in edges[stack.pop()] if ref not in reachable]
+        reachable.update(new)
+        stack += new
+    return frozenset(reachable)
 
 
-def _keys(cache: RecordedCache, refs: Iterable[Ref], whole: Key) -> frozenset[Key]:
-    """The keys that objects are of; where an object is not there, or does not say, its name tells."""
+def _keys(cache: RecordedCache, refs: Iterable[Ref], set_key: Key) -> frozenset[Key]:
+    """Returns the keys that objects belong to; for an object that is missing, or is not labelled, by its name."""
     live = ((ref, cache.get(ref)) for ref in refs)
     return frozenset(
-        (key_of(ref, manifest) if manifest is not None else None) or whole._replace(replica=replica_of(ref.name, whole.name))
+        (key_of(ref, manifest) if manifest is not None else None) or set_key._replace(replica=replica_of(ref.name, set_key.name))
         for ref, manifest in live
     )
 

@@ -1,4 +1,4 @@
-"""The gang controller: a ConfigMap for every gang whose pods wait for one another, and events about checks that have ended."""
+"""Reconciles a ConfigMap for every gang whose pods wait for one another, and records events about ended checks."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ WATCHED = (
     Query(Kind("resource.k8s.io", "v1", "DeviceClass"), managed=False, optional=True),
     Query(Kind("", "v1", "Namespace"), managed=False),
 )
-"""Only pods with checks, only our ConfigMaps, what stands for gangs, and what says which pods get checks: those a gang waits for.
+"""Pods with checks, our ConfigMaps, the kinds of gangs, and the objects that decide which pods of a gang have checks.
 
-Schedulers' kinds need not be installed; the newest versions are asked for.
+The kinds of schedulers are optional, and watched in their newest versions.
 """
-OURS_ALONE = Policy(adopt=False)
-"""A ConfigMap that somebody else made is not ours, whatever its name: with our owners it would even be deleted with the gang."""
+WITHOUT_ADOPTION = Policy(adopt=False)
+"""A ConfigMap of another creator is not adopted: with our owner references it would be deleted with the gang."""
 
 
-EVENTS_LAST = 3600.0
-"""Seconds for which an API server keeps an event, where nobody has told it another time."""
+EVENT_TTL = 3600.0
+"""Seconds for which an API server retains events by default (`--event-ttl`)."""
 
 
 class PodKey(NamedTuple):
-    """A pod whose checks have ended, well or badly."""
+    """A pod one of whose checks has ended."""
 
     namespace: str
     pod: str
@@ -62,9 +62,9 @@ Key = GangKey | PodKey
 
 
 class GangController:
-    """Keeps the ConfigMaps of all gangs of a cluster, and tells how checks ended, until `stop`.
+    """Reconciles the ConfigMaps of all gangs of a cluster, and records how checks ended, until `stop`.
 
-    `on_result` is told what came of each look at a gang or a pod. `now` is wall time.
+    `on_result` takes the result of each gang or pod. `now` gives seconds since the epoch.
     """
 
     def __init__(
@@ -82,15 +82,15 @@ class GangController:
         self.loop = Loop[Key](self.cache, self._desired, reconciler, keys=self._keys, on_result=on_result)
 
     async def run(self) -> None:
-        """Runs until `stop`. Raises what keeps it from reading the cluster."""
+        """Runs until `stop`. Raises the error that prevents it from reading the cluster."""
         await self.loop.run()
 
     def stop(self, grace: float = 20.0) -> None:
-        """Lets what is in work end, and begins nothing more."""
+        """Begins no further reconciliation, and waits `grace` seconds for those in progress."""
         self.loop.stop(grace)
 
     def _keys(self, ref: Ref, old: Manifest | None, new: Manifest | None) -> Iterator[Key]:
-        """The gangs that a changed pod is, or was, in; and the pod, where one of its checks has ended. A ConfigMap's gang may be over."""
+        """Yields the gangs of a changed pod before and after, the pod if one of its checks has ended, and the gang of a ConfigMap."""
         if ref[:2] == ("", "ConfigMap") and new is not None:
             label = (new["metadata"].get("labels") or {}).get(LABEL)
             if label and ref.name.startswith(PREFIX):
@@ -98,18 +98,18 @@ class GangController:
         if ref[:2] != ("", "Pod"):
             return
         yield from dict.fromkeys(key for pod in (old, new) if pod is not None and (key := key_of(pod)) is not None)
-        if new is not None and any(old is not None or self._is_news(run) for run in ended_runs(old, new)):
+        if new is not None and any(old is not None or self._may_be_unrecorded(run) for run in ended_runs(old, new)):
             yield PodKey(ref.namespace, ref.name)
 
-    def _is_news(self, run: CheckRun) -> bool:
-        """Whether a server still knows that a run was told which ended before we came: what it has forgotten would be told twice."""
-        return not run.ended or self._now() - run.ended < EVENTS_LAST
+    def _may_be_unrecorded(self, run: CheckRun) -> bool:
+        """Returns whether to record a run that ended before this process started: not if its event, by the same name, may have expired."""
+        return not run.ended or self._now() - run.ended < EVENT_TTL
 
     def _desired(self, view: View, key: Key) -> Graph | Gone | Hold:
-        return self._told(view, key) if isinstance(key, PodKey) else self._kept(view, key)
+        return self._events(view, key) if isinstance(key, PodKey) else self._config_map(view, key)
 
-    def _told(self, view: View, key: PodKey) -> Graph | Gone | Hold:
-        """What people are told of a pod's checks. Events have names, so that replicas of ours tell nothing twice."""
+    def _events(self, view: View, key: PodKey) -> Graph | Gone | Hold:
+        """Returns the events about a pod's checks. Their names are deterministic, so that our replicas record each once."""
         pod = view.get(Ref("", "Pod", key.namespace, key.pod))
         if pod is None:
             return Gone()
@@ -118,9 +118,9 @@ class GangController:
         except RuleFailure as error:
             return Hold(str(error))
         of = ObjectReference.of(pod)
-        return Graph([], events=[EventWrite(of, one.type, one.reason, one.message, one.name) for one in events])
+        return Graph([], events=[EventWrite(of, event.type, event.reason, event.message, event.name) for event in events])
 
-    def _kept(self, view: View, key: GangKey) -> Graph | Gone | Hold:
+    def _config_map(self, view: View, key: GangKey) -> Graph | Gone | Hold:
         objects = LiveObjects(view)
         try:
             nodes = gang_objects(key, objects, self._preflight, self._program)
@@ -128,18 +128,18 @@ class GangController:
             return Hold(str(error))
         if objects.not_synced is not None:
             raise objects.not_synced
-        return Graph([Desired(node.object, policy=OURS_ALONE, source=node.rule) for node in nodes]) if nodes else Gone()
+        return Graph([Desired(node.object, policy=WITHOUT_ADOPTION, source=node.rule) for node in nodes]) if nodes else Gone()
 
 
 def _members(view: View, key: Key) -> list[Manifest]:
-    """The ConfigMap of a gang, if it exists and is ours."""
+    """Returns the ConfigMap of a gang, if it exists and has our prefix."""
     if isinstance(key, PodKey) or not key.name.startswith(PREFIX):
         return []
-    found = view.get(Ref("", "ConfigMap", key.namespace, key.name))
-    return [found] if found is not None else []
+    live = view.get(Ref("", "ConfigMap", key.namespace, key.name))
+    return [live] if live is not None else []
 
 
 def ended_runs(old: Manifest | None, new: Manifest) -> list[CheckRun]:
     """Returns the runs of checks that have ended between two states of a pod."""
-    known = {run.id for run in TestedPod(old).runs} if old is not None else set()
-    return [run for run in TestedPod(new).runs if run.id not in known]
+    before = {run.id for run in TestedPod(old).runs} if old is not None else set()
+    return [run for run in TestedPod(new).runs if run.id not in before]

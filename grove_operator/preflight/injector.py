@@ -16,19 +16,19 @@ from grove_operator.webhooks.review import answer, read_request
 MUTATE_PODS = "/mutate-pod"
 """The path of the design's webhook configuration."""
 NVSENTINEL_PATH = "/mutate"
-"""The path of NVSentinel's own, so that a configuration which has it need only name another Service."""
+"""The path of NVSentinel's webhook: an existing configuration for it only needs another Service."""
 
 
 @record
 class Injector:
-    """All that an answer depends on beside the review. `view` is what exists; nothing is asked of a cluster, and nothing is written."""
+    """Reviews pods by the existing objects of `view`. It neither reads from a cluster nor writes to it."""
 
     preflight: Preflight
     program: Program
     view: Objects
 
     def review(self, review: Any) -> Manifest:
-        """Returns the answer to an AdmissionReview: the patch, a refusal with every reason, or a plain yes. Raises `NoReview`."""
+        """Returns the response to an AdmissionReview: a patch, a denial with all reasons, or neither. Raises `NoReview`."""
         request = read_request(review)
         if request.operation != "CREATE" or request.object.get("kind") != "Pod":
             return answer(request, [])
@@ -37,7 +37,7 @@ class Injector:
 
 
 def result_of(answer: Manifest) -> str:
-    """Returns what an answer makes of a pod, in a word for metrics."""
+    """Returns the value of the metrics' label `result` for a response."""
     response = answer["response"]
     if not response["allowed"]:
         return "refused"

@@ -1,4 +1,4 @@
-"""Runs checks on this machine, with the settings that the injector would give them in a pod, for people who stand before a broken node."""
+"""Runs checks on this machine, with the settings that the injector would give them in a pod."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HOSTENGINE = "DCGM_HOSTENGINE_ADDR"
 
 @record
 class LocalRun:
-    """A check that was run here."""
+    """The result of a check on this machine; `seconds` is its duration."""
 
     check: str
     outcome: Outcome
@@ -33,16 +33,16 @@ class LocalRun:
 
 
 def known_checks() -> dict[str, Check]:
-    """Returns our own checks: those of others are images, which only a kubelet runs."""
+    """Returns the built-in checks. Other checks are images, which only a kubelet can run."""
     from preflight_images.dcgm_diag import check as dcgm_diag
     from preflight_images.nccl_allreduce import check as nccl_allreduce
     from preflight_images.nccl_loopback import check as nccl_loopback
 
-    return {one.NAME: one.check for one in (dcgm_diag, nccl_loopback, nccl_allreduce)}
+    return {module.NAME: module.check for module in (dcgm_diag, nccl_loopback, nccl_allreduce)}
 
 
 def environments(preflight: Preflight, program: Program) -> dict[str, dict[str, str]]:
-    """Returns the variables of each check, as the injector's rules give them to a pod of a gang with a GPU and a network device."""
+    """Returns the environment of each check that the injector gives to a pod of a gang with a GPU and a network device."""
     values = {**preflight.manifest, "gangDiscovery": {"method": "labels", "labels": {"gangIdLabel": "gang", "gangSizeLabel": "size"}}}
     values |= {"namespaces": ["default"], "excludeNamespaces": [], "namespaceSelector": None, "podSelection": False}
     resources = dict.fromkeys([*preflight.gpu_resources[:1], *preflight.network_resources[:1]], 1)
@@ -50,16 +50,16 @@ def environments(preflight: Preflight, program: Program) -> dict[str, dict[str, 
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": POD, "labels": {"gang": POD, "size": "2"}}, "spec": spec}
     injected = inject(pod, ObjectList(), Preflight(values), program).injected["spec"].get("initContainers") or []
     return {
-        container["name"].removeprefix("preflight-"): {one["name"]: one["value"] for one in container["env"] if "value" in one}
+        container["name"].removeprefix("preflight-"): {each["name"]: each["value"] for each in container["env"] if "value" in each}
         for container in injected
     }
 
 
-def run_here(name: str, check: Check, told: Mapping[str, str], own: Mapping[str, str], node: str, hostengine: str) -> LocalRun:
-    """Runs a check to its end. `told` are its settings, `own` our variables, which count for what it is not told. Nothing is reported."""
+def run_here(name: str, check: Check, settings: Mapping[str, str], inherited: Mapping[str, str], node: str, hostengine: str) -> LocalRun:
+    """Runs a check. Its `settings` take precedence over the `inherited` environment. The result is not reported to the platform."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as gang, contextlib.redirect_stdout(sys.stderr):
-        environment = {**own, **told, "NODE_NAME": node, "MY_POD_NAME": POD, "POD_IP": "127.0.0.1", "GANG_CONFIG_DIR": gang}
+        environment = {**inherited, **settings, "NODE_NAME": node, "MY_POD_NAME": POD, "POD_IP": "127.0.0.1", "GANG_CONFIG_DIR": gang}
         if hostengine:
             environment[HOSTENGINE] = hostengine
         for file, text in {"expected_count": "1", "master_addr": "127.0.0.1", "peers": f"{POD}:127.0.0.1\n"}.items():
@@ -71,13 +71,13 @@ def run_here(name: str, check: Check, told: Mapping[str, str], own: Mapping[str,
     return LocalRun(name, outcome, time.monotonic() - began)
 
 
-WORDS = {0: "passed", 1: "failed", MISCONFIGURED: "is set up wrongly"}
+RESULTS = {0: "passed", 1: "failed", MISCONFIGURED: "is misconfigured"}
 
 
 def as_text(run: LocalRun) -> Iterator[str]:
-    """Yields what came of a check, and what it says of which GPU."""
+    """Yields the result of a check, and its reports about single GPUs."""
     code = f" ({run.outcome.error_code})" if run.outcome.error_code else ""
-    yield f"{run.check} {WORDS[run.outcome.exit_code]}{code} after {run.seconds:.0f} s: {run.outcome.message}"
+    yield f"{run.check} {RESULTS[run.outcome.exit_code]}{code} after {run.seconds:.0f} s: {run.outcome.message}"
     for report in run.outcome.reports:
         if not report.is_healthy:
             of = f" of {', '.join(report.entities)}" if report.entities else ""
@@ -86,7 +86,7 @@ def as_text(run: LocalRun) -> Iterator[str]:
 
 
 def as_json(run: LocalRun) -> str:
-    """Returns the same for programs."""
+    """Returns the result and the reports of a check as JSON."""
     reports = [
         {
             "name": report.check_name,

@@ -1,4 +1,4 @@
-"""The metrics of preflight checks for Prometheus, under the design's names (ADR-026, Metrics). docs/metrics.md has them all."""
+"""Exports metrics of preflight checks to Prometheus, by the names of ADR-026. A test compares them with docs/metrics.md."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ SHORT = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
 
 
 class AdmissionMetrics:
-    """Counts reviews of pods: `answered` takes what became of one, and how long it took."""
+    """Counts and times reviews of pods."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        self._injections = Counter("preflight_injection", "Pods by what admission made of them", ["result"], registry=registry)
+        self._injections = Counter("preflight_injection", "Reviewed pods by result", ["result"], registry=registry)
         self._latency = Histogram(
-            "preflight_webhook_latency_seconds", "How long it took to answer about a pod", buckets=SHORT, registry=registry
+            "preflight_webhook_latency_seconds", "Duration of the review of a pod", buckets=SHORT, registry=registry
         )
         ProcessCollector(registry=registry)
 
     def answered(self, result: str, seconds: float) -> None:
-        """Takes a review: `injected`, `skipped` for a pod that gets no checks, `refused`, or `error`."""
+        """Counts a review by its result: `injected`, `skipped` for a pod without checks, `refused`, or `error`."""
         self._injections.labels(result).inc()
         self._latency.observe(seconds)
 
 
 LONG = (1.0, 5.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 3600.0, 7200.0)
 MOST_WORKLOADS = 1000
-"""Gangs whose waits are shown. Each is some fifteen series, and gangs come for as long as a cluster lives."""
+"""Gangs with metrics of their wait. Each has about fifteen series, and new gangs appear for as long as the cluster runs."""
 
 
 class CheckMetrics:
     """Counts the runs of checks that end while this program runs: subscribes to a cache of pods.
 
-    A check lives for seconds and nobody scrapes it, so it leaves what it has to say in its termination message. `since` is when the program
-    started, in seconds since the epoch: what ended before was counted by another.
+    A check runs for seconds, too short to be scraped, so its results are in its termination message. `since` is the start of the program in
+    seconds since the epoch; runs that ended earlier were counted by another process.
     """
 
     def __init__(self, registry: CollectorRegistry, since: float) -> None:
@@ -46,21 +46,21 @@ class CheckMetrics:
         self._runs = Counter("preflight_check", "Runs of checks by how they ended", ["check", "result"], registry=registry)
         self._seconds = Histogram("preflight_check_duration_seconds", "How long checks took", ["check"], buckets=LONG, registry=registry)
         self._failures = Counter(
-            "preflight_check_failures", "Checks that failed, where and why", ["check", "node", "error_code"], registry=registry
+            "preflight_check_failures", "Failed checks by node and error", ["check", "node", "error_code"], registry=registry
         )
         self._waits = Histogram(
             "preflight_gang_wait_seconds",
-            "How long the pods of a gang waited for one another",
+            "Time that the pods of a gang waited for one another",
             ["workload"],
             buckets=LONG,
             registry=registry,
         )
-        self._config_errors = Counter("preflight_config_errors", "Checks that were set up wrongly", ["error"], registry=registry)
-        self._bandwidth = Gauge("preflight_bus_bandwidth_gbps", "What was measured last, in GB/s", ["check", "node"], registry=registry)
+        self._config_errors = Counter("preflight_config_errors", "Misconfigured checks by error", ["error"], registry=registry)
+        self._bandwidth = Gauge("preflight_bus_bandwidth_gbps", "Last measured bus bandwidth in GB/s", ["check", "node"], registry=registry)
         self._workloads: OrderedDict[str, None] = OrderedDict()
 
     def __call__(self, ref: Ref, old: Manifest | None, new: Manifest | None) -> None:
-        """Takes a change of any object."""
+        """Takes a watch event of any kind."""
         if ref[:2] != ("", "Pod") or new is None:
             return
         node = TestedPod(new).node_name

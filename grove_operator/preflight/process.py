@@ -1,4 +1,4 @@
-"""Runs the gang controller and, where there is a certificate, the webhook beside it, from one cache."""
+"""Runs the gang controller and the webhook on a shared cache."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from typing import Any, Protocol
 
-from applier.cache import Query, WatchCache
+from applier.cache import Wanted, WatchCache
 from applier.cluster import Cluster
 from applier.loop import View
 from applier.ref import Kind, Ref
@@ -25,29 +25,29 @@ from grove_operator.webhooks.certificate import NoCertificate, ShownCertificate
 from grove_operator.webhooks.server import WebhookServer
 from grove_operator.webhooks.service import Serving, source_of
 
-Tell = Callable[[str], None]
+Log = Callable[[str], None]
 Answered = Callable[[str, float], None]
 OnChange = Callable[[Ref, Manifest | None, Manifest | None], None]
 
-ADMISSION = (Query(Kind("", "v1", "Node"), managed=False, metadata_only=True),)
-"""What the webhook looks up beside gangs."""
+ADMISSION = (Wanted(Kind("", "v1", "Node"), managed=False, metadata_only=True),)
+"""What the webhook reads in addition to the kinds of the gang controller."""
 
 
 class Listener(Protocol):
-    """What serves metrics."""
+    """A server of metrics."""
 
     async def start(self, host: str, port: int) -> int:
         """Begins to listen and returns the port. Raises `OSError`."""
 
     async def stop(self) -> None:
-        """Listens no more."""
+        """Stops listening."""
 
 
 @record
 class Served:
-    """What the process serves: admission where there is a `webhook`, metrics where there is a listener for them.
+    """What the process serves: admission if there is a `webhook`, and metrics if there is a listener for them.
 
-    `answered` is told what became of each pod, and how long that took; `on_change` hears of each change of what is watched.
+    `answered` takes the result of each review and its duration in seconds, `on_change` each watch event.
     """
 
     webhook: Serving | None = None
@@ -58,62 +58,62 @@ class Served:
 
 
 async def serve(
-    cluster: Cluster, controller: GangController, preflight: Preflight, program: Program, served: Served, stop: Stop, tell: Tell
+    cluster: Cluster, controller: GangController, preflight: Preflight, program: Program, served: Served, stop: Stop, log: Log
 ) -> None:
-    """Runs until `stop`. Pods are answered about once the cluster is known. Raises `OSError` where it cannot listen."""
+    """Runs until `stop`. Reviews are answered once the cache is synced. Raises `OSError` when it cannot listen."""
     controller.cache.subscribe(served.on_change)
     running = asyncio.create_task(controller.run(), name="gangs")
     async with AsyncExitStack() as open:
-        known = asyncio.create_task(controller.cache.synced(), name="first lists")
+        synced = asyncio.create_task(controller.cache.synced(), name="first lists")
         stopped = asyncio.create_task(stop.wait(), name="stop")
-        open.callback(known.cancel)
+        open.callback(synced.cancel)
         open.callback(stopped.cancel)
         if served.metrics is not None:
             open.push_async_callback(served.metrics.stop)
-            tell(f"metrics on port {await served.metrics.start('', served.metrics_port)}")
+            log(f"metrics on port {await served.metrics.start('', served.metrics_port)}")
         admission, server = None, None
         if served.webhook is not None:
             admission = AdmissionServer(controller.cache, preflight, program, served.answered)
-            server = await _listen(open, admission, cluster, served.webhook, tell)
-        await asyncio.wait({running, known, stopped}, return_when=asyncio.FIRST_COMPLETED)
-        if known.done() and server is not None and admission is not None:
+            server = await _listen(open, admission, cluster, served.webhook, log)
+        await asyncio.wait({running, synced, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        if synced.done() and server is not None and admission is not None:
             admission.is_ready = server.is_ready = True
-            tell("ready")
+            log("ready")
         await asyncio.wait({running, stopped}, return_when=asyncio.FIRST_COMPLETED)
         controller.stop()
         await running
 
 
 class AdmissionServer:
-    """Answers about pods from what the cache knows."""
+    """Reviews pods by the objects of the cache, and counts the results."""
 
     def __init__(self, cache: WatchCache, preflight: Preflight, program: Program, answered: Answered) -> None:
         self._cache, self._preflight, self._program, self._answered = cache, preflight, program, answered
         self.is_ready = False
 
-    def review(self, asked: Any) -> Manifest:
-        """Returns the answer to a review, and counts it. Raises `NoReview`, and `Unknown` until the cluster is known."""
+    def review(self, body: Any) -> Manifest:
+        """Returns the response to a review, and counts it. Raises `NoReview`, and `Unknown` until the cache is synced."""
         if not self.is_ready:
-            raise Unknown("the cluster is still being read")  # a claim that is not known yet must not let a pod pass unchecked
+            raise Unknown("the cluster is still being read")  # a claim that is not in the cache yet must not admit a pod without checks
         began, result = time.perf_counter(), "error"
         try:
-            answer = Injector(self._preflight, self._program, LiveObjects(View(self._cache))).review(asked)
+            answer = Injector(self._preflight, self._program, LiveObjects(View(self._cache))).review(body)
             result = result_of(answer)
         finally:
             self._answered(result, time.perf_counter() - began)
         return answer
 
 
-async def _listen(open: AsyncExitStack, admission: AdmissionServer, cluster: Cluster, webhook: Serving, tell: Tell) -> WebhookServer:
+async def _listen(open: AsyncExitStack, admission: AdmissionServer, cluster: Cluster, webhook: Serving, log: Log) -> WebhookServer:
     shown = ShownCertificate()
-    source = source_of(cluster, webhook, shown, time.time, tell)
+    source = source_of(cluster, webhook, shown, time.time, log)
     try:
         await source.first()
     except NoCertificate as error:
         raise OSError(str(error)) from None
-    server = WebhookServer({MUTATE_PODS: admission.review, NVSENTINEL_PATH: admission.review}, shown.tls, tell)
-    tell(f"listening on port {await server.start(webhook.address, webhook.port)}")
+    server = WebhookServer({MUTATE_PODS: admission.review, NVSENTINEL_PATH: admission.review}, shown.tls, log)
+    log(f"listening on port {await server.start(webhook.address, webhook.port)}")
     open.push_async_callback(server.stop)
-    renewal = asyncio.create_task(source.keep_fresh(tell), name="certificate")
+    renewal = asyncio.create_task(source.keep_fresh(log), name="certificate")
     open.callback(renewal.cancel)
     return server

@@ -1,4 +1,4 @@
-"""How checks stand in a cluster: gangs that form, wait, passed or failed, and pods that are in none. From what exists alone."""
+"""Summarises the checks of a cluster, by gang and for pods without a gang, from existing objects."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ WAITING, RUNNING = "waits", "runs"
 class CheckState:
     """One check of a pod.
 
-    `bandwidth` is in GB/s, none where it measured none; `seconds` is how long it took, `gang_wait` how long it waited for its gang;
-    `since` is when it began while it runs, in seconds since the epoch; `why` is how it ended, empty of one that passed.
+    `bandwidth` is in GB/s, none if it measures none; `seconds` is its duration, of which it waited `gang_wait` for its gang; `since` is its
+    start in seconds since the epoch; `why` is its error, empty for a check that passed.
     """
 
     name: str
@@ -34,7 +34,7 @@ class CheckState:
 
 @record
 class PodState:
-    """A pod with checks. `since` is when it was made, in seconds since the epoch."""
+    """A pod with checks. `since` is its creation, in seconds since the epoch."""
 
     namespace: str
     name: str
@@ -45,14 +45,14 @@ class PodState:
 
     @property
     def state(self) -> str:
-        """`failed` where any check has, `passed` where all have; else it `waits` until one of them runs."""
+        """`failed` if any check has, `passed` if all have; else `runs` if any check does, and `waits` if none does."""
         states = {check.state for check in self.checks}
         return next((state for state in (FAILED, RUNNING) if state in states), PASSED if states == {PASSED} else WAITING)
 
 
 @record
 class GangState:
-    """One gang. `expected` is 0 while nobody knows it; `since` is when its first pod was made, in seconds since the epoch."""
+    """One gang. `expected` is 0 until it is known; `since` is the creation of its first pod, in seconds since the epoch."""
 
     namespace: str
     name: str
@@ -63,7 +63,7 @@ class GangState:
 
     @property
     def state(self) -> str:
-        """`failed` where any check has, `waits` until all pods are there, then `runs` until all have `passed`."""
+        """`failed` if any check has, `waits` until all pods are registered, then `runs` until all checks have `passed`."""
         states = {pod.state for pod in self.pods}
         if FAILED in states:
             return FAILED
@@ -73,12 +73,12 @@ class GangState:
 
     @property
     def bandwidths(self) -> list[float]:
-        """What its pods measured, in GB/s."""
+        """The measurements of its pods, in GB/s."""
         return [check.bandwidth for pod in self.pods for check in pod.checks if check.bandwidth is not None]
 
     @property
     def waits(self) -> list[float]:
-        """For how many seconds its pods waited for one another, as far as they have."""
+        """The seconds that its pods waited for one another, of pods that have started."""
         return [check.gang_wait for pod in self.pods for check in pod.checks if check.gang_wait is not None]
 
 
@@ -89,8 +89,8 @@ def gang_states(pods: Iterable[Manifest], config_maps: Iterable[Manifest]) -> li
         key = key_of(pod)
         if key is not None:
             members.setdefault(key, []).append(pod)
-    found = {(one["metadata"].get("namespace"), one["metadata"]["name"]): one.get("data") or {} for one in config_maps}
-    return [_gang(key, members[key], found.get((key.namespace, key.name), {})) for key in sorted(members)]
+    data = {(each["metadata"].get("namespace"), each["metadata"]["name"]): each.get("data") or {} for each in config_maps}
+    return [_gang(key, members[key], data.get((key.namespace, key.name), {})) for key in sorted(members)]
 
 
 def pod_states(pods: Iterable[Manifest]) -> list[PodState]:
@@ -104,23 +104,23 @@ def _gang(key: GangKey, pods: Sequence[Manifest], data: Manifest) -> GangState:
     expected = int(text) if text.isdecimal() else 0
     registered = len(str(data.get("peers") or "").split())
     living = [pod for pod in pods if not is_finished(pod)]
-    counted = living if living and expected and registered >= expected else pods  # others stand in the place of those that have ended
+    counted = living if living and expected and registered >= expected else pods  # replacements of the finished pods have registered
     states = sorted(map(_pod, counted), key=lambda pod: pod.name)
     return GangState(key.namespace, key.name, expected, registered, min(pod.since for pod in states), states)
 
 
 def _pod(pod: Manifest) -> PodState:
     status, metadata, spec = pod.get("status") or {}, pod["metadata"], pod.get("spec") or {}
-    reported = {str(one.get("name")): one for one in status.get("initContainerStatuses") or []}
-    names = [str(one.get("name")) for one in spec.get("initContainers") or []]
-    checks = [_check(name, reported.get(name) or {}) for name in names if name.startswith(PREFIX)]
+    statuses = {str(each.get("name")): each for each in status.get("initContainerStatuses") or []}
+    names = [str(container.get("name")) for container in spec.get("initContainers") or []]
+    checks = [_check(name, statuses.get(name) or {}) for name in names if name.startswith(PREFIX)]
     since = time(metadata.get("creationTimestamp")) or 0.0
     where = str(spec.get("nodeName") or ""), str(status.get("podIP") or "")
     return PodState(str(metadata.get("namespace") or ""), metadata["name"], *where, since, checks)
 
 
 def _check(name: str, status: Manifest) -> CheckState:
-    """A check that is restarted after a failure has failed until it passes; one that passed before its pod's sandbox was lost runs anew."""
+    """Returns the state of a check. A failed one is `failed` during its restart; one that passed before its sandbox was lost runs again."""
     now, last = status.get("state") or {}, status.get("lastState") or {}
     ended = now.get("terminated") or last.get("terminated")
     short = name.removeprefix(PREFIX)

@@ -1,4 +1,4 @@
-"""Counts the pods that wait behind our gate, by what they wait for."""
+"""Counts the pods with our scheduling gate, by what they wait for."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ INITIALIZED = "Initialized"
 
 
 class Cache(Protocol):
-    """What is asked of a watch cache."""
+    """The queries of a watch cache that are used here."""
 
     def get(self, ref: Ref) -> Manifest | None: ...
     def by_label(self, group: str, kind: str, selector: str = "", namespace: str = "") -> list[Manifest]: ...
 
 
 def gated_pods(cache: Cache) -> Mapping[str, int]:
-    """Returns how many pods are gated for each reason, from the statuses of PodCliques and gangs; nothing while these are not known."""
+    """Returns the number of gated pods by reason, from the statuses of PodCliques and gangs; empty until these are synced."""
     counts: Counter[str] = Counter()
     try:
         for clique in cache.by_label("grove.io", "PodClique"):

@@ -1,4 +1,4 @@
-"""Tells apart an operator that starts, stands by, leads, and is stuck."""
+"""Determines the health of an operator: starting, standing by, leading, or stuck."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from applier.errors import Forbidden
 from grove_operator.controller.operator import Operator
 
 STUCK_AFTER = 300.0
-"""Seconds in which no look at a key ended although some wait. A request is given up after two minutes at most, and a key whose write fails
-is put off, so that a server which is away stops nobody's work for that long."""
+"""Seconds without a finished reconciliation while keys are queued. A request times out after two minutes, and a key whose write fails is
+retried with backoff, so that an unreachable server alone does not block the queue for that long."""
 
 
 class State(StrEnum):
-    """What an operator does now. One that is stuck is to be started anew; the others are alive, and ready unless they still start."""
+    """The state of an operator. A stuck one has to be restarted; the others are alive, and all but a starting one are ready."""
 
     STARTING = "starting"
     STANDBY = "standby"
@@ -24,10 +24,10 @@ class State(StrEnum):
 
 
 class Health(NamedTuple):
-    """A state, and one line about it for people."""
+    """A state, and a message of one line about it."""
 
     state: State
-    words: str
+    message: str
 
     @property
     def is_alive(self) -> bool:
@@ -39,32 +39,32 @@ class Health(NamedTuple):
 
 
 class HealthCheck:
-    """Looks at an operator. Times are the event loop's; `stuck_after` is in seconds."""
+    """Checks an operator. `stuck_after` is in seconds of the event loop's clock."""
 
     def __init__(self, operator: Operator, stuck_after: float = STUCK_AFTER) -> None:
         self._operator, self._stuck_after = operator, stuck_after
         self._done, self._since = -1, 0.0
 
     def __call__(self) -> Health:
-        """Returns how it is now."""
-        waits = (source for source in self._operator.cache.sources() if not source.complete and not isinstance(source.error, Forbidden))
-        unknown = [source.query.kind.group_kind for source in waits]
-        if unknown or not self._operator.cache.sources():
-            return Health(State.STARTING, f"starting: {', '.join(sorted(unknown)) or 'the cluster'} not listed yet")
+        """Returns the current health."""
+        sources = (source for source in self._operator.cache.sources() if not source.complete and not isinstance(source.trouble, Forbidden))
+        pending = [source.wanted.kind.group_kind for source in sources]
+        if pending or not self._operator.cache.sources():
+            return Health(State.STARTING, f"starting: {', '.join(sorted(pending)) or 'the cluster'} not listed yet")
         lease = self._operator.loop.lease
         if lease is not None and not lease.held.is_set():
-            self._done = -1  # who stands by has nothing to do
-            why = f": {lease.error}" if lease.error else ""
-            return Health(State.STANDBY, f"standby: another one leads, or nobody yet{why}")
+            self._done = -1  # a standby reconciles nothing
+            reason = f": {lease.trouble}" if lease.trouble else ""
+            return Health(State.STANDBY, f"standby: another replica leads, or none yet{reason}")
         if (idle := self._idle()) > self._stuck_after:
             queue = self._operator.loop.queue
             return Health(
-                State.STUCK, f"stuck: no look has ended for {idle:.0f} s, {queue.depth()} keys wait, {queue.active()} are in work"
+                State.STUCK, f"stuck: no reconciliation has ended for {idle:.0f} s, {queue.depth()} keys queued, {queue.active()} active"
             )
         return Health(State.LEADING, "leading")
 
     def _idle(self) -> float:
-        """For how long no look has ended although there is work."""
+        """Returns for how many seconds no reconciliation has ended although keys are queued."""
         queue, now = self._operator.loop.queue, asyncio.get_running_loop().time()
         if queue.counts.done != self._done or not (queue.depth() or queue.active()):
             self._done, self._since = queue.counts.done, now

@@ -1,4 +1,4 @@
-"""The operator's metrics for Prometheus. `docs/metrics.md` has them all, which a test holds."""
+"""Exports the operator's metrics to Prometheus. A test compares them with `docs/metrics.md`."""
 
 from __future__ import annotations
 
@@ -28,30 +28,30 @@ LONG = (0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.
 
 
 class OperatorMetrics:
-    """Counts. It is a `Sink` for the applier's events; `result` takes what came of each look, `watch` shows a running operator.
+    """The counters and histograms of an operator. It is a `Sink` for the applier's events; `watch` adds the gauges of a running operator.
 
-    `queue_wait` and `queue_work` take the seconds that keys waited and were worked on.
+    `queue_wait` and `queue_work` take the seconds that keys were queued and that their reconciliation took.
     """
 
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
         count, duration = self._counter, self._histogram
-        self._looks = count("reconciles", "Looks at keys by what came of them", "controller", "result")
+        self._reconciles = count("reconciles", "Reconciliations of keys by result", "controller", "result")
         self._errors = count(
-            "reconcile_errors", "Objects and keys that could not be brought to where they should be", "controller", "error_type"
+            "reconcile_errors", "Errors of objects and keys by type", "controller", "error_type"
         )
         self._conflicts = count(
-            "status_update_conflict", "Statuses that were worked out again because the object had changed", "controller", "target_kind"
+            "status_update_conflict", "Status writes that conflicted with a change of the object", "controller", "target_kind"
         )
-        self._writes = count("writes", "Objects that were written or deleted, and why", "kind", "action", "reason")
-        self._write_seconds = duration("write_seconds", "How long a write of an object took", SHORT, "action")
-        self._ready = duration("set_ready_seconds", "How long sets took until all that they declare was available", LONG, "after")
-        self._retries = count("request_retries", "Requests that were made again")
-        self._throttles = count("request_throttles", "How often the server asked to slow down")
-        self._reloads = count("rule_reloads", "Rules that had changed while the operator ran, by what became of them", "result")
-        self.queue_wait = duration("queue_wait_seconds", "How long keys waited for a worker", SHORT).observe
-        self.queue_work = duration("queue_work_seconds", "How long keys were worked on", SHORT).observe
-        Info(f"{PREFIX}_build", "The version that runs", registry=registry).info({"version": __version__})
+        self._writes = count("writes", "Writes and deletions of objects by reason", "kind", "action", "reason")
+        self._write_seconds = duration("write_seconds", "Duration of the write of an object", SHORT, "action")
+        self._ready = duration("set_ready_seconds", "Time until all declared replicas of a set were available", LONG, "after")
+        self._retries = count("request_retries", "Requests that were retried")
+        self._throttles = count("request_throttles", "Requests that the server throttled")
+        self._reloads = count("rule_reloads", "Reloads of changed rules by result", "result")
+        self.queue_wait = duration("queue_wait_seconds", "Time that keys were queued", SHORT).observe
+        self.queue_work = duration("queue_work_seconds", "Duration of the reconciliation of a key", SHORT).observe
+        Info(f"{PREFIX}_build", "The version of the operator", registry=registry).info({"version": __version__})
         ProcessCollector(registry=registry)
 
     def __call__(self, event: Event) -> None:
@@ -64,26 +64,26 @@ class OperatorMetrics:
                 self._throttles.inc()
 
     def result(self, result: Result[Key]) -> None:
-        """Takes what came of a look at a key."""
-        who = controller(result.key)
-        failed = [one for one in result.outcomes if one.action is Action.FAILED]
-        for error in [*([result.error] if result.error else []), *(one.error for one in failed)]:
-            self._errors.labels(who, error_type(error)).inc()
+        """Counts the result of a reconciliation."""
+        name = controller(result.key)
+        failed = [outcome for outcome in result.outcomes if outcome.action is Action.FAILED]
+        for error in [*([result.error] if result.error else []), *(outcome.error for outcome in failed)]:
+            self._errors.labels(name, error_type(error)).inc()
         if result.held and result.error is None:
-            self._errors.labels(who, "Held").inc()
-        for one in result.outcomes:
-            if one.action in UNDONE and one.step.reason == STATUS and isinstance(one.error, WriteConflict):
-                self._conflicts.labels(who, one.step.ref.kind).inc()
-        self._looks.labels(who, _result(result, bool(failed))).inc()
+            self._errors.labels(name, "Held").inc()
+        for outcome in result.outcomes:
+            if outcome.action in UNDONE and outcome.step.reason == STATUS and isinstance(outcome.error, WriteConflict):
+                self._conflicts.labels(name, outcome.step.ref.kind).inc()
+        self._reconciles.labels(name, _result(result, bool(failed))).inc()
 
     def reloaded(self, result: str) -> None:
-        """Takes what became of rules that had changed: `taken`, or `refused` because something is wrong with them."""
+        """Counts a reload of changed rules: `taken`, or `refused` for invalid ones."""
         self._reloads.labels(result).inc()
 
     def watch(
         self, operator: Operator, cluster: CountedRequests, health: Callable[[], Health], clock: Callable[[], float], missing: MissingRights
     ) -> None:
-        """Shows how an operator stands that runs in this event loop: its state, queue, cache, requests, and the pods that wait."""
+        """Adds the gauges of an operator in this event loop: its state, queue, cache, requests, and gated pods."""
         self.registry.register(QueueMetrics(PREFIX, "keys", operator.loop.queue))
         self.registry.register(CacheMetrics(PREFIX, operator.cache))
         self.registry.register(RequestMetrics(PREFIX, cluster))
@@ -103,23 +103,23 @@ class OperatorMetrics:
 
 
 class _State(Collector):
-    """Worked out when Prometheus asks."""
+    """Computes gauges at each scrape."""
 
     def __init__(self, operator: Operator, health: Callable[[], Health], missing: MissingRights) -> None:
         self._operator, self._health, self._missing = operator, health, missing
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
-        state = GaugeMetricFamily(f"{PREFIX}_state", "1 for what the operator does now", labels=["state"])
+        state = GaugeMetricFamily(f"{PREFIX}_state", "1 for the current state", labels=["state"])
         now = self._health().state
-        for one in State:
-            state.add_metric([one], float(one is now))
-        gated = GaugeMetricFamily(f"{PREFIX}_gated_pods", "Pods behind our gate, by what they wait for", labels=["reason"])
+        for each in State:
+            state.add_metric([each], float(each is now))
+        gated = GaugeMetricFamily(f"{PREFIX}_gated_pods", "Pods with a scheduling gate by what they wait for", labels=["reason"])
         for reason, pods in gated_pods(self._operator.cache).items():
             gated.add_metric([reason], pods)
-        rights = GaugeMetricFamily(f"{PREFIX}_missing_rights", "1 for each permission that the operator lacks", labels=["verb", "resource"])
+        rights = GaugeMetricFamily(f"{PREFIX}_missing_rights", "1 for each missing permission", labels=["verb", "resource"])
         for right in self._missing.now(self._operator.cache):
             rights.add_metric(right, 1.0)
-        limit = GaugeMetricFamily(f"{PREFIX}_write_limit", "How many writes may be in flight at once", value=self._operator.write_limit)
+        limit = GaugeMetricFamily(f"{PREFIX}_write_limit", "Number of writes that may be in flight", value=self._operator.write_limit)
         return [state, gated, rights, limit]
 
 

@@ -1,4 +1,4 @@
-"""Which permissions the operator lacks: for what it watches, and for what it tried to write when it last looked at a key."""
+"""Tracks the permissions that the operator lacks, for its watches and for the writes of the last reconciliation of each key."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ Right = tuple[str, str]
 
 
 class MissingRights:
-    """Remembers refusals as long as they last: a key that goes well is refused nothing any more."""
+    """Tracks refusals by key, until a reconciliation of the key is not refused."""
 
     def __init__(self) -> None:
-        self._of_keys: dict[Key, dict[Right, str]] = {}
+        self._by_key: dict[Key, dict[Right, str]] = {}
 
     def result(self, result: Result[Key]) -> None:
-        """Takes what came of a look at a key."""
-        refused = dict(_missing([result.error, *(one.error for one in result.outcomes)]))
+        """Records the refusals of a reconciliation."""
+        refused = dict(_missing([result.error, *(outcome.error for outcome in result.outcomes)]))
         if refused:
-            self._of_keys[result.key] = refused
+            self._by_key[result.key] = refused
         else:
-            self._of_keys.pop(result.key, None)
+            self._by_key.pop(result.key, None)
 
     def now(self, cache: WatchCache) -> dict[Right, str]:
-        """Returns what is missing now, each with the words of a refusal: they say what would allow it."""
-        known = dict(_missing(cache.forbidden()))
-        for refused in self._of_keys.values():
-            known |= refused
-        return known
+        """Returns the missing permissions, each with the message of a refusal, which names the rule that would grant it."""
+        missing = dict(_missing(cache.forbidden()))
+        for refused in self._by_key.values():
+            missing |= refused
+        return missing
 
 
 def _missing(errors: list[Exception | None] | list[Forbidden]) -> Iterator[tuple[Right, str]]:
-    for one in errors:
-        if isinstance(one, Forbidden) and one.missing[0]:
-            yield one.missing, str(one)
+    for error in errors:
+        if isinstance(error, Forbidden) and error.missing[0]:
+            yield error.missing, str(error)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Listener:
-    """One address. Raises `OSError` where it cannot be listened on."""
+    """An HTTP server on one address."""
 
     def __init__(self, *routes: web.RouteDef) -> None:
         self._application = web.Application()
@@ -22,7 +22,7 @@ class Listener:
         self._runner = web.AppRunner(self._application, access_log=None, handle_signals=False)
 
     async def start(self, host: str, port: int) -> int:
-        """Begins to listen and returns the port, which the system chooses for 0."""
+        """Begins to listen and returns the port; the system chooses one for 0. Raises `OSError`."""
         await self._runner.setup()
         await web.TCPSite(self._runner, host or None, port).start()
         bound: int = self._runner.addresses[0][1]
@@ -33,7 +33,7 @@ class Listener:
 
 
 def metrics_listener(registry: CollectorRegistry) -> Listener:
-    """Returns what answers `/metrics`, in the form that the scraper asks for."""
+    """Returns the server of `/metrics`, in the format that the scraper accepts."""
     from prometheus_client.exposition import choose_encoder
 
     async def metrics(request: web.Request) -> web.Response:
@@ -44,7 +44,7 @@ def metrics_listener(registry: CollectorRegistry) -> Listener:
 
 
 def health_listener(check: Callable[[], Health]) -> Listener:
-    """Returns what answers `/healthz` and `/readyz` with the state in words; 503 where it is not well."""
+    """Returns the server of `/healthz` and `/readyz`, which answer with the health message and the status 200 or 503."""
 
     async def alive(_: web.Request) -> web.Response:
         health = check()
@@ -57,5 +57,5 @@ def health_listener(check: Callable[[], Health]) -> Listener:
     return Listener(web.get("/healthz", alive), web.get("/readyz", ready))
 
 
-def _answer(is_well: bool, health: Health) -> web.Response:
-    return web.Response(status=200 if is_well else 503, text=health.words + "\n")
+def _answer(is_healthy: bool, health: Health) -> web.Response:
+    return web.Response(status=200 if is_healthy else 503, text=health.message + "\n")

@@ -1,4 +1,4 @@
-"""A span for each look at a key, and one for each object that is written because of it."""
+"""Traces reconciliations: a span for each, with a child span for each object that it writes."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from grove_operator.telemetry.vocabulary import controller, write_reason
 
 
 class Spans:
-    """Is a `Sink`. `look` and `result` are called in the task that looks at the key, whose context the tasks of its writes inherit."""
+    """A `Sink`. `start` and `result` are called in the task that reconciles the key, whose context the tasks of its writes inherit."""
 
     def __init__(self, tracer: Tracer) -> None:
         self._tracer = tracer
-        self._looks: dict[Key, tuple[Span, Token[context.Context]]] = {}
+        self._reconciles: dict[Key, tuple[Span, Token[context.Context]]] = {}
         self._objects: dict[Ref, Span] = {}
 
-    def look(self, key: Key) -> None:
-        """Begins the span of a look."""
+    def start(self, key: Key) -> None:
+        """Begins the span of a reconciliation."""
         span = self._tracer.start_span(f"reconcile {controller(key)}")
         span.set_attributes({"k8s.namespace.name": key.namespace, "grove.key.kind": key.kind, "grove.key.name": key.name})
         if key.replica is not None:
             span.set_attribute("grove.key.replica", key.replica)
-        self._looks[key] = span, context.attach(trace.set_span_in_context(span))
+        self._reconciles[key] = span, context.attach(trace.set_span_in_context(span))
 
     def result(self, result: Result[Key]) -> None:
-        """Ends it, with how many objects were left undone and why the key was held."""
-        begun = self._looks.pop(result.key, None)
-        if begun is None:
+        """Ends the span, with the number of failed writes and the reason of a hold."""
+        started = self._reconciles.pop(result.key, None)
+        if started is None:
             return
-        span, token = begun
-        undone = sum(one.action in UNDONE for one in result.outcomes)
+        span, token = started
+        undone = sum(outcome.action in UNDONE for outcome in result.outcomes)
         span.set_attributes({"grove.outcomes": len(result.outcomes), "grove.undone": undone})
         if result.held or undone:
             span.set_status(Status(StatusCode.ERROR, result.held or "not all was done"))
@@ -52,18 +52,18 @@ class Spans:
                 span.set_attributes({"k8s.namespace.name": ref.namespace, "k8s.object.kind": ref.kind, "k8s.object.name": ref.name})
                 self._objects[ref] = span
             case Finished(outcome):
-                ended = self._objects.pop(outcome.step.ref, None)
-                if ended is not None:
-                    ended.set_attributes({"grove.action": str(outcome.action), "grove.reason": write_reason(outcome)})
+                write = self._objects.pop(outcome.step.ref, None)
+                if write is not None:
+                    write.set_attributes({"grove.action": str(outcome.action), "grove.reason": write_reason(outcome)})
                     if outcome.action in UNDONE:
-                        ended.set_status(Status(StatusCode.ERROR, outcome.reason))
-                    ended.end()
+                        write.set_status(Status(StatusCode.ERROR, outcome.reason))
+                    write.end()
 
 
 def exporting(endpoint: str, per_million: int, version: str) -> tuple[Spans, Callable[[], None]]:
-    """Returns spans that go to a collector, as OTLP over HTTP, and what sends the last of them at the end.
+    """Returns spans that are exported to a collector (OTLP over HTTP), and the function that flushes them at the end.
 
-    Of a million traces `per_million` are kept. Raises `ModuleNotFoundError` where the SDK or its exporter is not installed.
+    `per_million` is the sampling rate. Raises `ModuleNotFoundError` when the SDK or its exporter is not installed.
     """
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.resources import Resource

@@ -1,4 +1,4 @@
-"""The words that metrics, logs and spans use for controllers, reasons and errors: few, and the same each time."""
+"""Names controllers, reasons and errors for metrics and spans, with few distinct values."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ OTHER = "Other"
 
 
 def controller(key: Key) -> str:
-    """Returns who looks at a key: `podcliqueset` for a set as a whole, `podcliqueset-replica`, or the kind of a topology."""
+    """Returns the controller of a key: `podcliqueset`, `podcliqueset-replica`, or the kind of a topology."""
     return key.kind.lower() if key.replica is None else f"{key.kind.lower()}-replica"
 
 
 def write_reason(outcome: Outcome) -> str:
-    """Returns why an object was written, in one word that can be counted: sentences that name fields or objects are not among them."""
+    """Returns why an object was written, as one word of a small set: reasons that name fields or objects are not label values."""
     step = outcome.step
     if step.ref[:2] == ("", "Event"):
         return "Event"
@@ -35,13 +35,13 @@ def write_reason(outcome: Outcome) -> str:
 
 
 def error_type(error: BaseException | None) -> str:
-    """Returns what kind of error it is: the applier's word for what a server said, `Fault` for one of ours."""
+    """Returns the type of an error: that of the applier for an answer of the server, `Fault` for a bug."""
     if error is None:
         return OTHER
     return type(error).__name__ if isinstance(error, ApplierError) else "Fault"
 
 
 def _in_one_word(reason: str) -> str:
-    """`NoLongerWanted` of "no longer wanted". Rules give their reasons in this form; a long text is none of theirs."""
+    """Returns a reason in CamelCase, as in `NoLongerWanted` for "no longer wanted"; `Other` for a long text."""
     word = "".join(part[:1].upper() + part[1:] for part in NOT_A_WORD.split(reason))
     return word if 0 < len(word) <= LONGEST else OTHER

@@ -1,4 +1,4 @@
-"""Answers what comes to each path of the webhooks."""
+"""Handles the requests of each path of the webhooks."""
 
 from __future__ import annotations
 
@@ -22,72 +22,73 @@ from grove_operator.install.webhook_configurations import (
 from grove_operator.webhooks.domains import DomainWebhooks
 from grove_operator.webhooks.pod_trial import PodTrial
 from grove_operator.webhooks.requests import protection_findings, scaling_findings
-from grove_operator.webhooks.review import Judge, answer, read_request
+from grove_operator.webhooks.review import Reviewer, answer, read_request
 from grove_operator.webhooks.server import Answer
 from grove_operator.webhooks.share import Traffic
 
 
 class Answers:
-    """`judge` gives the one to ask at this moment; with a `trial` the pods of sets are tried as well. `traffic` learns what is asked."""
+    """Handles requests by the current reviewer. With a `trial` the pods of sets are tried as well; `traffic` counts requests."""
 
-    def __init__(self, judge: Callable[[], Judge], trial: PodTrial | None = None, traffic: Traffic | None = None) -> None:
-        self._judge, self._trial, self._traffic = judge, trial, traffic or Traffic()
-        self._of_domains: dict[str, Answer] = {}
+    def __init__(self, reviewer: Callable[[], Reviewer], trial: PodTrial | None = None, traffic: Traffic | None = None) -> None:
+        self._reviewer, self._trial, self._traffic = reviewer, trial, traffic or Traffic()
+        self._domain_handlers: dict[str, Answer] = {}
 
-    def serve_domains(self, domains: DomainWebhooks, made: Callable[[], Objects]) -> None:
-        """Answers about PodCliques and PodGangs of other controllers, too; `made` shows which domains there are."""
+    def serve_domains(self, domains: DomainWebhooks, view: Callable[[], Objects]) -> None:
+        """Adds the webhooks for PodCliques and PodGangs of other controllers; `view` returns the existing domains."""
 
         async def podclique(review: Any) -> Manifest:
-            judge, request = self._judge(), read_request(review)
-            return await domains.podclique(request, judge.context, judge.settings(request))
+            reviewer, request = self._reviewer(), read_request(review)
+            return await domains.podclique(request, reviewer.context, reviewer.settings(request))
 
         async def validate(review: Any) -> Manifest:
-            judge, request = self._judge(), read_request(review)
-            return domains.validate(request, judge.context, judge.settings(request))
+            reviewer, request = self._reviewer(), read_request(review)
+            return domains.validate(request, reviewer.context, reviewer.settings(request))
 
         async def podgang(review: Any) -> Manifest:
-            judge, request = self._judge(), read_request(review)
-            return domains.podgang(request, judge.context, judge.settings(request), made())
+            reviewer, request = self._reviewer(), read_request(review)
+            return domains.podgang(request, reviewer.context, reviewer.settings(request), view())
 
-        self._of_domains = {MNNVL_POD_CLIQUES.path: podclique, VALIDATE_MNNVL_POD_CLIQUES.path: validate, MNNVL_POD_GANGS.path: podgang}
+        paths = MNNVL_POD_CLIQUES.path, VALIDATE_MNNVL_POD_CLIQUES.path, MNNVL_POD_GANGS.path
+        self._domain_handlers = dict(zip(paths, (podclique, validate, podgang), strict=True))
 
     def by_path(self) -> Mapping[str, Answer]:
-        """Returns who answers on which path."""
+        """Returns the handlers by path."""
         return {
             DEFAULT_SETS.path: self.default,
             VALIDATE_SETS.path: self.validate,
             VALIDATE_TOPOLOGIES.path: self.validate,
             VALIDATE_SCALES.path: self.scale,
             AUTHORIZE.path: self.authorize,
-            **self._of_domains,
+            **self._domain_handlers,
         }
 
     async def default(self, review: Any) -> Manifest:
-        """Returns a set's defaults as a patch."""
+        """Returns the defaults of a set as a patch."""
         self._traffic.note()
-        return self._judge().default(review)
+        return self._reviewer().default(review)
 
     async def validate(self, review: Any) -> Manifest:
-        """Returns whether a set or a topology may be what it is to be."""
+        """Validates a set or a topology."""
         self._traffic.note()
-        judge, request = self._judge(), read_request(review)
-        findings = judge.findings(request) if request.is_judged else []
-        if self._trial and request.is_judged and request.object["kind"] == SET_KIND and not has_errors(findings):
-            context, settings = judge.context, judge.settings(request)
-            findings += await self._trial.findings(request.old, request.object, context, settings, judge.config, judge.view)
-        return judge.conclude(request, findings)
+        reviewer, request = self._reviewer(), read_request(review)
+        findings = reviewer.findings(request) if request.is_validated else []
+        if self._trial and request.is_validated and request.object["kind"] == SET_KIND and not has_errors(findings):
+            context, settings = reviewer.context, reviewer.settings(request)
+            findings += await self._trial.findings(request.old, request.object, context, settings, reviewer.config, reviewer.view)
+        return reviewer.conclude(request, findings)
 
     async def scale(self, review: Any) -> Manifest:
-        """Returns whether a set, a scaling group or a clique may have another number of replicas."""
+        """Validates a change of the replicas of a set, scaling group or clique."""
         self._traffic.note()
-        judge, request = self._judge(), read_request(review)
-        if request.operation != "UPDATE" or judge.view is None:
+        reviewer, request = self._reviewer(), read_request(review)
+        if request.operation != "UPDATE" or reviewer.view is None:
             return answer(request, [])
-        return answer(request, scaling_findings(request, judge.context, judge.view))
+        return answer(request, scaling_findings(request, reviewer.context, reviewer.view))
 
     async def authorize(self, review: Any) -> Manifest:
-        """Returns whether somebody may change or delete an object that the operator keeps."""
+        """Authorizes a change or deletion of an object that the operator manages."""
         self._traffic.note()
-        judge, request = self._judge(), read_request(review)
-        findings = protection_findings(request, judge.context, judge.view, judge.operator) if judge.view is not None else []
+        reviewer, request = self._reviewer(), read_request(review)
+        findings = protection_findings(request, reviewer.context, reviewer.view, reviewer.operator) if reviewer.view is not None else []
         return answer(request, findings, refusal=(403, "Forbidden"))

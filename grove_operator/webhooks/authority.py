@@ -1,4 +1,4 @@
-"""Makes the certificates of the webhooks: an authority of our own, and what it signs for the Service's names."""
+"""Creates the certificates of the webhooks: a certificate authority, and the serving certificate that it signs for the Service."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ ORGANIZATION, AUTHORITY_NAME = "Grove", "Grove-CA"
 """As the shipped operator names them (shipped semantics §11)."""
 AUTHORITY_LIFE, SERVING_LIFE = timedelta(days=365), timedelta(days=30)
 CLOCK_SKEW = timedelta(hours=1)
-"""How far the clock of an API server may be behind ours: a certificate counts from so long before it was made."""
+"""How far the clock of an API server may be behind: `notBefore` precedes the creation of a certificate by this."""
 LONGEST_COMMON_NAME = 64
 
 
 class Pair(NamedTuple):
-    """A certificate and its key, as PEM. Shown without the key, wherever that may be."""
+    """A certificate and its private key, as PEM. Its `repr` omits the key."""
 
     certificate: bytes
     key: bytes
@@ -32,19 +32,19 @@ class Pair(NamedTuple):
 
     @property
     def x509(self) -> x509.Certificate:
-        """The certificate. Raises ValueError where it cannot be read."""
+        """The parsed certificate. Raises ValueError if it is invalid."""
         return x509.load_pem_x509_certificate(self.certificate)
 
 
 class Material(NamedTuple):
-    """What the replicas of the operator share: the authority, and the certificate that it signed for them."""
+    """The certificates that the replicas of the operator share: the authority, and the serving certificate that it signed."""
 
     authority: Pair
     serving: Pair
 
 
 def make_authority(now: datetime) -> Pair:
-    """Returns a new authority, which may sign what servers show and nothing else."""
+    """Creates a certificate authority that may sign serving certificates only."""
     name = _name(AUTHORITY_NAME)
     key = ec.generate_private_key(ec.SECP256R1())
     usage = x509.KeyUsage(True, False, False, False, False, True, True, False, False)
@@ -55,9 +55,9 @@ def make_authority(now: datetime) -> Pair:
 
 
 def sign(authority: Pair, names: Sequence[str], now: datetime) -> Pair:
-    """Returns a certificate for a server that is reached under these names. It does not outlive the authority.
+    """Creates a serving certificate for DNS names. It expires with the authority at the latest.
 
-    Raises ValueError where the authority cannot sign.
+    Raises ValueError if the authority cannot sign.
     """
     issuer, signer = authority.x509, _signer(authority.key)
     key = ec.generate_private_key(ec.SECP256R1())
@@ -68,12 +68,12 @@ def sign(authority: Pair, names: Sequence[str], now: datetime) -> Pair:
     builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
     builder = builder.add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
     public = issuer.public_key()
-    identifier = x509.AuthorityKeyIdentifier.from_issuer_public_key(public)  # type: ignore[arg-type]  # it has signed, so it can
+    identifier = x509.AuthorityKeyIdentifier.from_issuer_public_key(public)  # type: ignore[arg-type]  # its key has been used to sign
     return _pair(builder.add_extension(identifier, critical=False).sign(signer, hashes.SHA256()), key)
 
 
 def fault_of(pair: Pair) -> str:
-    """Returns why a certificate and a key are no pair that can be used, in a few words; empty when they are one."""
+    """Returns why a certificate and a key cannot be used as a pair; empty if they can."""
     try:
         public = serialization.load_pem_private_key(pair.key, None).public_key()
         shown = pair.x509.public_key()
@@ -84,7 +84,7 @@ def fault_of(pair: Pair) -> str:
 
 
 def is_signed_by(certificate: x509.Certificate, authority: x509.Certificate) -> bool:
-    """Tells whether an authority has signed a certificate."""
+    """Returns whether an authority has signed a certificate."""
     try:
         certificate.verify_directly_issued_by(authority)
     except (ValueError, TypeError, InvalidSignature):
@@ -93,7 +93,7 @@ def is_signed_by(certificate: x509.Certificate, authority: x509.Certificate) -> 
 
 
 def names_of(certificate: x509.Certificate) -> set[str]:
-    """Returns the names of the server that a certificate is for."""
+    """Returns the DNS names of a certificate."""
     try:
         names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except (x509.ExtensionNotFound, ValueError):
@@ -102,7 +102,7 @@ def names_of(certificate: x509.Certificate) -> set[str]:
 
 
 def read_bundle(pem: bytes) -> list[x509.Certificate]:
-    """Returns the certificates of a bundle; none where it cannot be read, which is as good as none."""
+    """Returns the certificates of a bundle; none if it is invalid."""
     try:
         return x509.load_pem_x509_certificates(pem)
     except ValueError:
@@ -110,8 +110,8 @@ def read_bundle(pem: bytes) -> list[x509.Certificate]:
 
 
 def write_bundle(certificates: Sequence[x509.Certificate]) -> bytes:
-    """Returns certificates as a bundle."""
-    return b"".join(one.public_bytes(serialization.Encoding.PEM) for one in certificates)
+    """Returns certificates as a PEM bundle."""
+    return b"".join(certificate.public_bytes(serialization.Encoding.PEM) for certificate in certificates)
 
 
 def _name(common_name: str) -> x509.Name:
@@ -132,4 +132,4 @@ def _pair(certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> Pai
 
 def _signer(key: bytes) -> CertificateIssuerPrivateKeyTypes:
     signer: PrivateKeyTypes = serialization.load_pem_private_key(key, None)
-    return signer  # type: ignore[return-value]  # whatever else is refused by `sign`
+    return signer  # type: ignore[return-value]  # `sign` refuses other types

@@ -1,4 +1,4 @@
-"""Holds the certificate that connections are shown, and changes it while the server runs."""
+"""Holds the serving certificate of a server, and replaces it while the server runs."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ import tempfile
 from collections.abc import Callable
 from typing import Any, Protocol
 
-Tell = Callable[[str], None]
+Log = Callable[[str], None]
 
 
 class NoCertificate(Exception):
-    """Says why there is no certificate to be shown. The text is one line for people."""
+    """There is no certificate to serve with. The message is one line."""
 
 
 class Source(Protocol):
-    """Where a certificate comes from."""
+    """A source of certificates."""
 
     async def first(self) -> None:
-        """Returns once a certificate is shown. Raises `NoCertificate`, and `ClusterError` where one is asked."""
+        """Provides the first certificate. Raises `NoCertificate`, and `ClusterError` if it reads from a cluster."""
 
-    async def keep_fresh(self, tell: Tell) -> None:
-        """Shows the newest one for ever, until cancelled. What keeps it from that is told."""
+    async def keep_fresh(self, log: Log) -> None:
+        """Provides renewed certificates until cancelled, and logs errors."""
 
 
 class ShownCertificate:
-    """What a server shows. `tls` is what it listens with: new connections get the newest certificate, and nobody's is cut."""
+    """The certificate of a server. `tls` is its context: new connections use the newest certificate, existing ones are not closed."""
 
     def __init__(self) -> None:
         self._newest: ssl.SSLContext | None = None
         self.tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        # A context keeps a certificate for each kind of key: whoever loads one of another kind into it would show both, the old one first.
+        # A context holds one certificate per type of key, so that loading one of another type would leave the old one in use.
         self.tls.sni_callback = self._choose
 
     def show_files(self, certificate: str, key: str) -> None:
-        """Shows a certificate and its key in two files. Raises `NoCertificate` where they cannot be used, and shows the old one then."""
+        """Uses the certificate and key of two files. Raises `NoCertificate` if they are invalid, and keeps the old one then."""
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         try:
             context.load_cert_chain(certificate, key)
@@ -46,7 +46,7 @@ class ShownCertificate:
         self._newest = context
 
     def show(self, certificate: bytes, key: bytes) -> None:
-        """Shows a certificate chain and its key, as PEM. Raises `NoCertificate` where they cannot be used."""
+        """Uses a certificate chain and its key, as PEM. Raises `NoCertificate` if they are invalid."""
         descriptor, path = _private_file()
         try:
             with os.fdopen(descriptor, "wb", closefd=False) as file:
@@ -65,7 +65,7 @@ class ShownCertificate:
 
 
 def _private_file() -> tuple[int, str]:
-    """Opens a file for a key: OpenSSL reads nothing else. One in memory where there are such, which needs no disk that can be written."""
+    """Opens a file for a key, as OpenSSL reads only files: in memory where the system supports it, without a writable disk."""
     if hasattr(os, "memfd_create"):
         descriptor = os.memfd_create("certificate")
         return descriptor, f"/proc/self/fd/{descriptor}"

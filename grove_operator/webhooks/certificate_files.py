@@ -1,16 +1,16 @@
-"""Shows the certificate of two files, as cert-manager or a mounted Secret keeps them, and again when they change."""
+"""Provides the certificate of two files, as of cert-manager or a mounted Secret, and reloads it when they change."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 
-from grove_operator.webhooks.certificate import NoCertificate, ShownCertificate, Tell
+from grove_operator.webhooks.certificate import NoCertificate, ShownCertificate, Log
 
 CERTIFICATE, KEY = "tls.crt", "tls.key"
-"""The keys of a Secret of the type kubernetes.io/tls, as a pod sees them."""
+"""The file names of a mounted Secret of the type kubernetes.io/tls."""
 INTERVAL = 10.0
-"""Seconds between two looks at the files. The kubelet takes up to a minute to show a changed Secret, so more often gains nothing."""
+"""Seconds between two checks of the files. The kubelet takes up to a minute to update them after a change of the Secret."""
 
 
 class CertificateFiles:
@@ -22,12 +22,12 @@ class CertificateFiles:
         self._loaded: list[tuple[int, int, int]] = []
 
     async def first(self) -> None:
-        """Shows the files. Raises `NoCertificate` where they cannot be used."""
+        """Loads the files. Raises `NoCertificate` if they are invalid."""
         self._loaded = self._state()
         self._shown.show_files(*self._files)
 
-    async def keep_fresh(self, tell: Tell) -> None:
-        """Loads the files again whenever they change, until cancelled. Files that are no good are told, and the old certificate stays."""
+    async def keep_fresh(self, log: Log) -> None:
+        """Reloads the files whenever they change, until cancelled. Invalid files are logged, and the old certificate stays in use."""
         while True:
             await asyncio.sleep(self._interval)
             if (state := self._state()) == self._loaded:
@@ -36,18 +36,18 @@ class CertificateFiles:
             try:
                 self._shown.show_files(*self._files)
             except NoCertificate as error:
-                tell(f"the changed certificate cannot be used, the former one stays: {error}")
+                log(f"the changed certificate cannot be used, the old one stays in use: {error}")
             else:
-                tell("the certificate was renewed")
+                log("the certificate was renewed")
 
     def _state(self) -> list[tuple[int, int, int]]:
-        """What tells the files from others of the same name; a Secret that is mounted is replaced as a whole."""
-        found = []
+        """Returns inode, modification time and size of each file, by which a change is detected."""
+        states = []
         for file in self._files:
             try:
                 status = os.stat(file)
             except OSError:
-                found.append((0, 0, 0))
+                states.append((0, 0, 0))
             else:
-                found.append((status.st_ino, status.st_mtime_ns, status.st_size))
-        return found
+                states.append((status.st_ino, status.st_mtime_ns, status.st_size))
+        return states

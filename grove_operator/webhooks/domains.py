@@ -1,4 +1,4 @@
-"""Answers about PodCliques that another controller writes: makes the ComputeDomains that their pods join, and puts claims into them."""
+"""Admits PodCliques of other controllers: creates the ComputeDomains that their pods join, and adds claims to the pods."""
 
 from __future__ import annotations
 
@@ -20,73 +20,73 @@ from grove_operator.webhooks.review import Request, answer
 
 MANAGER = "grove-operator"
 SET = Kind("grove.io", "v1alpha1", "PodCliqueSet")
-PATIENCE = 8.0
-"""Seconds for all that is asked and made for one PodClique; an API server waits ten."""
+TIMEOUT = 8.0
+"""Seconds for all requests of one review; an API server waits ten for the response."""
 CODE = "admission/domain-not-made"
 
 
 class DomainWebhooks:
-    """Writes what has to be there before pods can refer to it, unless the request is a trial (`dryRun`)."""
+    """Creates the objects that pods refer to during admission, unless the request is a dry run."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
 
     async def podclique(self, request: Request, context: Context, settings: Settings) -> Manifest:
-        """Returns the answer about a PodClique: its claim as a patch, or a refusal with every reason."""
-        if request.operation not in ("CREATE", "UPDATE") or _is_leaving(request):
+        """Reviews a PodClique. Returns a patch that adds its claim, or a denial with all reasons."""
+        if request.operation not in ("CREATE", "UPDATE") or _is_terminating(request):
             return answer(request, [])
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(TIMEOUT):
                 admission = await self._admitted(request, context, settings)
         except TimeoutError:
-            return answer(request, [_not_made(f"the API server did not answer within {PATIENCE:g} s")])
+            return answer(request, [_failure(f"the API server did not answer within {TIMEOUT:g} s")])
         except ApplierError as error:
-            return answer(request, [_not_made(str(error))])
+            return answer(request, [_failure(str(error))])
         return answer(request, admission.findings, _json(admission.patch))
 
     def validate(self, request: Request, context: Context, settings: Settings) -> Manifest:
-        """Returns whether an update of a PodClique keeps what its pods have. A new one was judged when its claim was added."""
-        if request.operation != "UPDATE" or _is_leaving(request):
+        """Validates an update of a PodClique, which must not change the claims of its pods. A creation was validated by `podclique`."""
+        if request.operation != "UPDATE" or _is_terminating(request):
             return answer(request, [])
         return answer(request, admit_podclique(request.object, request.old, None, context, settings).findings)
 
     def podgang(self, request: Request, context: Context, settings: Settings, view: Objects) -> Manifest:
-        """Returns the answer about a PodGang, which says that it owns domains where there are any: they are handed over once it exists."""
+        """Reviews a PodGang, and marks it as the owner of existing domains: `DomainAdoption` adds the owner references afterwards."""
         if request.operation != "CREATE":
             return answer(request, [])
         admission = admit_podgang(request.object, view, context, settings)
         return answer(request, [admission.problem] if admission.problem is not None else [], _json(admission.patch))
 
     async def _admitted(self, request: Request, context: Context, settings: Settings) -> CliqueAdmission:
-        """The set is read from the server, for a cache may not have heard of a new one yet; then what the PodClique needs."""
+        """Creates the objects that a PodClique needs. Reads the set from the server, as it may be newer than the cache."""
         sets = await self._live(_named_set(request, settings))
         admission = admit_podclique(request.object, {}, ObjectList(sets), context, settings)
         if admission.objects:
-            found = await self._live(admission.objects)
-            admission = admit_podclique(request.object, {}, ObjectList([*sets, *found]), context, settings)
-            names = {(one["kind"], one["metadata"]["name"]) for one in found}
-            missing = [one for one in admission.objects if (one["kind"], one["metadata"]["name"]) not in names]
-            await self._make([] if request.is_dry_run else missing)
+            existing = await self._live(admission.objects)
+            admission = admit_podclique(request.object, {}, ObjectList([*sets, *existing]), context, settings)
+            names = {(manifest["kind"], manifest["metadata"]["name"]) for manifest in existing}
+            missing = [manifest for manifest in admission.objects if (manifest["kind"], manifest["metadata"]["name"]) not in names]
+            await self._create([] if request.is_dry_run else missing)
         if request.operation == "UPDATE":
-            admission.findings = []  # its validation tells what is wrong with an update
+            admission.findings = []  # the validating webhook reports those of an update
         return admission
 
-    async def _live(self, wanted: Iterable[Manifest]) -> list[Manifest]:
-        """What of these objects is there."""
-        found = []
-        for one in wanted:
+    async def _live(self, manifests: Iterable[Manifest]) -> list[Manifest]:
+        """Returns the live objects of manifests, as far as they exist."""
+        live = []
+        for manifest in manifests:
             try:
-                resource = await self._cluster.resource(Kind.of(one))
+                resource = await self._cluster.resource(Kind.of(manifest))
             except UnknownKind:
                 continue
-            found.append(await find(self._cluster, resource, one["metadata"]["namespace"], one["metadata"]["name"]))
-        return [one for one in found if one is not None]
+            live.append(await find(self._cluster, resource, manifest["metadata"]["namespace"], manifest["metadata"]["name"]))
+        return [each for each in live if each is not None]
 
-    async def _make(self, objects: Iterable[Manifest]) -> None:
-        for one in objects:
+    async def _create(self, manifests: Iterable[Manifest]) -> None:
+        for manifest in manifests:
             try:
-                await self._cluster.create(await self._cluster.resource(Kind.of(one)), one, manager=MANAGER)
-            except AlreadyExists:  # another PodClique of the domain came first
+                await self._cluster.create(await self._cluster.resource(Kind.of(manifest)), manifest, manager=MANAGER)
+            except AlreadyExists:  # by the review of another PodClique of the domain
                 continue
 
 
@@ -97,11 +97,11 @@ def _named_set(request: Request, settings: Settings) -> list[Manifest]:
     return [{"apiVersion": f"{SET.group}/{SET.version}", "kind": SET.kind, "metadata": metadata}] if name else []
 
 
-def _is_leaving(request: Request) -> bool:
+def _is_terminating(request: Request) -> bool:
     return bool((request.object.get("metadata") or {}).get("deletionTimestamp"))
 
 
-def _not_made(reason: str) -> Diagnostic:
+def _failure(reason: str) -> Diagnostic:
     message = f"its ComputeDomain could not be made: {reason}"
     return Diagnostic(CODE, "error", message, "metadata.annotations[grove.io/mnnvl-enabled]")
 

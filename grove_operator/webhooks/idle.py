@@ -1,4 +1,4 @@
-"""Closes connections on which nobody asks anything, so that whoever opens thousands keeps nobody else out."""
+"""Closes idle connections, so that a client that opens thousands does not exhaust the server's descriptors."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Protocol
 
-UNASKED = 20.0
-"""Seconds in which a new connection has to ask something, to the end of the headers."""
-KEPT = 120.0
-"""Seconds for which one that has asked is kept; API servers, as all Go programs, close theirs after 90."""
+FIRST_REQUEST = 20.0
+"""Seconds within which a new connection has to send the headers of a request."""
+KEEP_ALIVE = 120.0
+"""Seconds for which a connection stays open after a request. Clients in Go, such as API servers, close theirs after 90."""
 INTERVAL = 5.0
 
 
@@ -18,11 +18,11 @@ class Connection(Protocol):
     """A connection of the server."""
 
     def force_close(self) -> None:
-        """Ends it."""
+        """Closes the connection."""
 
 
 class IdleConnections:
-    """Watches the connections of a server, until cancelled. `connections` gives those that there are."""
+    """Closes idle connections of a server; `connections` returns the open ones."""
 
     def __init__(self, connections: Callable[[], Iterable[Connection]]) -> None:
         self._connections = connections
@@ -30,28 +30,28 @@ class IdleConnections:
         self._busy: set[Connection] = set()
 
     @asynccontextmanager
-    async def asked(self, connection: Connection) -> AsyncIterator[None]:
-        """Surrounds a request, which takes as long as it takes."""
+    async def in_request(self, connection: Connection) -> AsyncIterator[None]:
+        """Marks a connection as busy with a request while entered."""
         self._busy.add(connection)
         try:
             yield
         finally:
             self._busy.discard(connection)
-            self._ends[connection] = _now() + KEPT
+            self._ends[connection] = _now() + KEEP_ALIVE
 
     async def watch(self) -> None:
-        """Closes what nobody uses, every few seconds."""
+        """Closes idle connections every `INTERVAL` seconds, until cancelled."""
         while True:
             self.close_idle()
             await asyncio.sleep(INTERVAL)
 
     def close_idle(self) -> None:
-        """Closes what nobody uses."""
+        """Closes idle connections once."""
         now, before = _now(), self._ends
-        self._ends = {one: before.get(one, now + UNASKED) for one in self._connections()}
-        for one, end in self._ends.items():
-            if end <= now and one not in self._busy:
-                one.force_close()
+        self._ends = {connection: before.get(connection, now + FIRST_REQUEST) for connection in self._connections()}
+        for connection, end in self._ends.items():
+            if end <= now and connection not in self._busy:
+                connection.force_close()
 
 
 def _now() -> float:

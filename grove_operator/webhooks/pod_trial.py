@@ -1,6 +1,6 @@
-"""Has an API server try the pods of a set before the set is taken: what it would refuse is told to whoever edits the set.
+"""Creates the pods of a set as a dry run before the set is admitted, and reports what the API server refuses.
 
-A set whose pods no server takes would otherwise be stored, and never get any.
+Otherwise a set whose pods are invalid would be stored, and never have pods.
 """
 
 from __future__ import annotations
@@ -29,31 +29,31 @@ POD = Kind("", "v1", "Pod")
 CODE = "admission/pod-refused"
 MANAGER = "grove-operator"
 AT_ONCE = 16
-"""Pods in trial at the same time, of all sets together."""
+"""Concurrent trials, of all sets together."""
 MOST_PODS = 64
-"""Of one set. Those of further cliques are not tried."""
+"""Trials for one set. Further cliques are not tried."""
 OF_ALL = (("grove.io", "ClusterTopology"), ("grove.io", "ClusterTopologyBinding"), ("kai.scheduler", "Topology"))
 NOT_TRIED = re.compile(r"does not support dry run|exceeded quota")
-"""What says nothing about the template: another webhook that takes no trials, and a quota that has room again tomorrow."""
+"""Refusals that are not caused by the template: of a webhook without support for dry runs, and of an exhausted quota."""
 LIST_ITEM = re.compile(r"^spec\.(\w+)\[(\d+)\]")
 
 
 @record
 class TrialOptions:
-    """`mode` says what a refusal is; `timeout` is how many seconds all pods of a set have together."""
+    """`mode` is how a refusal is reported; `timeout` is the limit in seconds for all pods of a set."""
 
     mode: Mode = "warn"
     timeout: float = 3.0
 
 
 def trial_options(config: Manifest) -> TrialOptions:
-    """Returns what an OperatorConfiguration says (`admission`), with its defaults."""
-    told = config["admission"]
-    return TrialOptions(told["podTemplates"], duration.parse(told["podTemplatesTimeout"]) / duration.SECOND)
+    """Returns the options of an OperatorConfiguration with defaults (`admission`)."""
+    options = config["admission"]
+    return TrialOptions(options["podTemplates"], duration.parse(options["podTemplatesTimeout"]) / duration.SECOND)
 
 
 class PodTrial:
-    """Tries pods, each with a create that nothing comes of (`dryRun=All`). Whatever keeps it from trying lets the set pass."""
+    """Tries pods, each with a create of `dryRun=All`. Failures other than refusals are ignored, and the set is admitted."""
 
     def __init__(self, cluster: Cluster, options: TrialOptions, share: Share | None = None) -> None:
         self._cluster, self._options = cluster, options
@@ -62,9 +62,9 @@ class PodTrial:
     async def findings(
         self, old: Manifest, new: Manifest, context: Context, settings: Settings, config: Document | None, view: Objects | None
     ) -> list[Diagnostic]:
-        """Returns what the API server says against the pods of a set that is sound. `old` is empty for a new one.
+        """Returns the refusals of the pods of a valid set. `old` is empty for a new set.
 
-        Of a busy server no template is tried for the sake of a warning.
+        While the server is busy no templates are tried in the mode `warn`.
         """
         if self._options.mode == "off" or (self._options.mode == "warn" and self._share.is_used_up):
             return []
@@ -75,10 +75,10 @@ class PodTrial:
         try:
             async with asyncio.timeout(self._options.timeout):
                 resource = await self._cluster.resource(POD)
-                refusals = await asyncio.gather(*(self._tried(resource, pod) for pod in pods))
+                refusals = await asyncio.gather(*(self._try(resource, pod) for pod in pods))
         except (TimeoutError, ApplierError):
             return []
-        return [finding for pod, refusal in zip(pods, refusals, strict=True) if refusal for finding in self._told(pod, refusal)]
+        return [finding for pod, refusal in zip(pods, refusals, strict=True) if refusal for finding in self._findings(pod, refusal)]
 
     def _pods(
         self, old: Manifest, new: Manifest, context: Context, settings: Settings, config: Document | None, view: Objects | None
@@ -89,10 +89,10 @@ class PodTrial:
         cliques = changed_cliques(before.manifest if before else {}, after.manifest)
         if not cliques:
             return []
-        existing = [one for group, kind in OF_ALL for one in view.by_label(group, kind)] if view is not None else []
+        existing = [manifest for group, kind in OF_ALL for manifest in view.by_label(group, kind)] if view is not None else []
         return trial_pods(after.manifest, cliques[:MOST_PODS], context.program, settings, config, existing)
 
-    async def _tried(self, resource: Resource, pod: TrialPod) -> ApiError | None:
+    async def _try(self, resource: Resource, pod: TrialPod) -> ApiError | None:
         async with self._room:
             try:
                 await self._cluster.create(resource, pod.manifest, manager=MANAGER, dry_run=True)
@@ -102,25 +102,25 @@ class PodTrial:
                 return None
         return None
 
-    def _told(self, pod: TrialPod, refusal: ApiError) -> list[Diagnostic]:
+    def _findings(self, pod: TrialPod, refusal: ApiError) -> list[Diagnostic]:
         start = f"spec.template.cliques[{pod.number}].spec.podSpec"
         severity: Severity = "error" if self._options.mode == "deny" else "warning"
-        causes: Sequence[Cause] = [one for one in refusal.causes if one.field.startswith("spec")] or [Cause("", "", refusal.message)]
+        causes: Sequence[Cause] = [cause for cause in refusal.causes if cause.field.startswith("spec")] or [Cause("", "", refusal.message)]
         return [
-            Diagnostic(CODE, severity, f'the API server refuses pods of clique "{pod.clique}": {one.message}', _path(start, one, pod))
-            for one in causes
+            Diagnostic(CODE, severity, f'the API server refuses pods of clique "{pod.clique}": {cause.message}', _path(start, cause, pod))
+            for cause in causes
         ]
 
 
 def _path(start: str, cause: Cause, pod: TrialPod) -> str:
-    """Returns the field of the set that a cause is about. The operator may have put items of its own into lists, so names tell which."""
+    """Returns the path in the set of a cause. Items of lists are matched by name, as the operator may have inserted others."""
     field = cause.field
     if not field.startswith("spec."):
         return start
     item = LIST_ITEM.match(field)
     if item is None:
         return start + field.removeprefix("spec")
-    tried, declared = (one.get(item[1]) or [] for one in (pod.manifest["spec"], pod.declared))
+    tried, declared = (spec.get(item[1]) or [] for spec in (pod.manifest["spec"], pod.declared))
     name = _name_of(tried, int(item[2]))
     index = next((index for index in range(len(declared)) if name and _name_of(declared, index) == name), None)
     return start if index is None else f"{start}.{item[1]}[{index}]{field[item.end() :]}"

@@ -1,4 +1,4 @@
-"""Judges requests that no manifest of a user is about: of scale subresources, and of objects that the operator keeps."""
+"""Validates requests to scale subresources, and to objects that the operator manages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNPROTECTED = "grove.io/disable-managed-resource-protection"
 
 
 def scaling_findings(request: Request, context: Context, view: Objects) -> list[Diagnostic]:
-    """Returns what is wrong with another number of replicas. An object that is not there is nobody's to judge. Raises `NoReview`."""
+    """Validates a change of replicas. Requests to objects that do not exist are allowed. Raises `NoReview`."""
     kind, replicas = SCALED.get(request.resource), _replicas(request.object)
     if kind is None or replicas is None:
         raise NoReview("the request is about no scale of a kind of Grove")
@@ -31,12 +31,12 @@ def scaling_findings(request: Request, context: Context, view: Objects) -> list[
     if findings:
         return findings
     minimum = 0 if kind == SET_KIND else (live.get("spec") or {}).get("minAvailable") or 0
-    asked = ScaleRequest(kind, request.name, replicas, _replicas(request.old) or 0, minimum)
-    return context.program.validate(_scope(context, scale=asked), "update", "Scale")
+    scale = ScaleRequest(kind, request.name, replicas, _replicas(request.old) or 0, minimum)
+    return context.program.validate(_scope(context, scale=scale), "update", "Scale")
 
 
 def protection_findings(request: Request, context: Context, view: Objects, operator: str) -> list[Diagnostic]:
-    """Returns what is wrong with a request about an object that bears the operator's label (shipped semantics §6.4)."""
+    """Validates a request to an object with the operator's label (shipped semantics §6.4)."""
     if request.operation not in ("CREATE", "UPDATE", "DELETE"):
         return []
     manifest = request.object if request.operation == "CREATE" else request.old
@@ -71,7 +71,7 @@ def _set_name(manifest: Manifest | None) -> str:
 
 
 def _replicas(scale: Manifest) -> int | None:
-    """Returns the number that a Scale asks for; it leaves 0 out."""
+    """Returns the replicas of a Scale, which omits 0."""
     if scale.get("kind") != "Scale" or not isinstance(scale.get("spec") or {}, dict):
         return None
     replicas = (scale.get("spec") or {}).get("replicas", 0)

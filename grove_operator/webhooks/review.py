@@ -1,6 +1,6 @@
-"""Answers AdmissionReviews about what the rules judge: the same defaults and the same findings as `grove lint` has.
+"""Answers AdmissionReviews about sets and topologies, with the defaults and the findings of `grove lint`.
 
-Pure but for the view, which answers from a cache: nothing is asked of a cluster, so that an answer takes a few milliseconds.
+It reads existing objects from a cache and sends no requests, so that a review takes a few milliseconds.
 """
 
 from __future__ import annotations
@@ -23,23 +23,22 @@ from grove_operator.webhooks.effects import Foresight
 API_VERSION = "admission.k8s.io/v1"
 UNPROCESSABLE = 422
 LONGEST_WARNING, LONGEST_WARNINGS = 256, 4096
-"""Characters of one warning and of all. What is longer an API server cuts off or leaves out (KEP-1693)."""
+"""Characters of one warning and of all, beyond which an API server truncates or drops them (KEP-1693)."""
 MOST_ERRORS = 100
-"""That an answer tells. All that is wrong with a set of a thousand mistakes is more than anybody reads in a terminal."""
-JUDGED = ("spec", "labels", "annotations")
-"""What rules of validation look at. An edit of anything else, such as a finalizer, is nobody's to refuse."""
+"""Errors in one response; a set may have thousands."""
+VALIDATED = ("spec", "labels", "annotations")
+"""The parts of an object that validation rules read. An edit of other parts, such as finalizers, is always allowed."""
 
 
 class NoReview(ValueError):
-    """Says that a request is no AdmissionReview. The text is one line for the answer 400."""
+    """A body is not an AdmissionReview that can be answered. The message is one line, for the status 400."""
 
 
 @record
 class Request:
-    """What an API server asks: may `object` take the place of `old`? Each is empty where there is none.
+    """A request of an API server to admit `object` in place of `old`; each is empty when there is none.
 
-    `name` is that of the object, `resource` its plural as in URLs, `user` who wants it. With
-    `is_dry_run` nothing may come of it.
+    `resource` is the plural of the kind, as in URLs, and `user` the name of the requester.
     """
 
     uid: str
@@ -53,18 +52,19 @@ class Request:
     is_dry_run: bool = False
 
     @property
-    def is_judged(self) -> bool:
-        """Whether rules are to be asked: not for what goes away, and not for an edit that changes nothing they look at."""
+    def is_validated(self) -> bool:
+        """Whether validation rules apply: not to objects being deleted, and not to an edit of parts that they do not read."""
         if self.operation not in ("CREATE", "UPDATE") or (self.old.get("metadata") or {}).get("deletionTimestamp"):
             return False
-        return not self.old or _judged_parts(self.object) != _judged_parts(self.old)
+        return not self.old or _validated_parts(self.object) != _validated_parts(self.old)
 
 
 @record
-class Judge:
-    """All that an answer depends on beside the request. `view` is what exists; `config` is the document that `context` was made of.
+class Reviewer:
+    """Reviews requests by rules, configuration and existing objects.
 
-    With `foresight` the warnings also tell what an edit will do. `operator` is the user name of the operator itself.
+    `view` has the existing objects; `config` is the document of the configuration in `context`. With `foresight` the warnings include the
+    effects of an edit. `operator` is the user name of the operator itself.
     """
 
     context: Context
@@ -74,18 +74,18 @@ class Judge:
     operator: str = ""
 
     def validate(self, review: Any) -> Manifest:
-        """Returns the answer to an AdmissionReview: allowed, or every error at once; with the warnings. Raises `NoReview`."""
+        """Validates an AdmissionReview, and reports all errors and warnings at once. Raises `NoReview`."""
         request = read_request(review)
-        return self.conclude(request, self.findings(request) if request.is_judged else [])
+        return self.conclude(request, self.findings(request) if request.is_validated else [])
 
     def conclude(self, request: Request, findings: list[Diagnostic]) -> Manifest:
-        """Returns the answer that follows from findings, with what the edit will do."""
-        return answer(request, findings, effects=self._effects(request) if request.is_judged and not has_errors(findings) else [])
+        """Returns the response for findings, with the effects of the edit as warnings."""
+        return answer(request, findings, effects=self._effects(request) if request.is_validated and not has_errors(findings) else [])
 
     def default(self, review: Any) -> Manifest:
-        """Returns the answer of the mutating webhook: a JSON Patch that adds the defaults. Raises `NoReview`.
+        """Returns a JSON Patch that adds the defaults, for the mutating webhook. Raises `NoReview`.
 
-        What is wrong with an object its validation tells, which comes next and tells all of it; so nothing is added to it here.
+        An invalid object is not changed: the validating webhook, which is called next, reports all of its errors.
         """
         request = read_request(review)
         defaulted = self._defaulted(request) if request.operation in ("CREATE", "UPDATE") else request.object
@@ -94,9 +94,9 @@ class Judge:
         return answer(request, [], _patch(request.object, defaulted))
 
     def findings(self, request: Request) -> list[Diagnostic]:
-        """Returns everything that is wrong with a request's object, or with the update to it, as linting a file of it would.
+        """Returns the findings about a request's object, or the update to it, as `grove lint` does.
 
-        What is wrong with the configuration is in the log since the start, and nobody's who edits a set.
+        Findings about the configuration are not included: they were logged at the start, and do not concern the author of a set.
         """
         settings = self.settings(request)
         old = [Document(request.old)] if request.old else []
@@ -112,8 +112,8 @@ class Judge:
             return self.foresight.lines(request.old, request.object, self.view, self.context.program, settings, self.config)
         except Unknown:
             raise
-        except Exception as error:  # a fault of ours in what is only a warning must keep nobody's edit out
-            return [f"what this edit does could not be foretold: {type(error).__name__}"]
+        except Exception as error:  # a bug in the preview of effects must not block the edit
+            return [f"the effects of this edit could not be computed: {type(error).__name__}"]
 
     def settings(self, request: Request) -> Settings:
         """Returns the settings for an object of the request's namespace."""
@@ -126,7 +126,7 @@ class Judge:
 
 
 class _Without:
-    """What exists but for the object that is judged: its old state stands in the request, and a cache may still hold its namesake."""
+    """The existing objects without the reviewed one: its old state is in the request, and may differ from that of the cache."""
 
     def __init__(self, view: Objects, object: Manifest) -> None:
         self._view = view
@@ -140,7 +140,7 @@ class _Without:
 
 
 def read_request(review: Any) -> Request:
-    """Returns what an AdmissionReview asks. Raises `NoReview` where it is none that can be answered."""
+    """Returns the request of an AdmissionReview. Raises `NoReview` if it is malformed."""
     if not isinstance(review, Mapping) or review.get("kind") != "AdmissionReview":
         raise NoReview("the body is no AdmissionReview")
     if review.get("apiVersion") != API_VERSION:
@@ -169,17 +169,17 @@ def answer(
     effects: Sequence[str] = (),
     refusal: tuple[int, str] = (UNPROCESSABLE, "Invalid"),
 ) -> Manifest:
-    """Returns the AdmissionReview that answers a request: refused where there is an error, with a code and a reason.
+    """Returns the AdmissionReview for findings: denied for errors, with the code and reason of `refusal`.
 
-    Warnings begin with the `effects`.
+    The `effects` precede the other warnings.
     """
     wrong = [finding for finding in findings if finding.severity == "error"]
-    more = [f"and {len(wrong) - MOST_ERRORS:,} more, which grove lint tells"] if len(wrong) > MOST_ERRORS else []
+    more = [f"and {len(wrong) - MOST_ERRORS:,} more, which grove lint reports"] if len(wrong) > MOST_ERRORS else []
     errors = [*dict.fromkeys(map(sentence, wrong[:MOST_ERRORS])), *more]
     response: Manifest = {"uid": request.uid, "allowed": not errors}
     if errors:
-        # kubectl prints these, one on a line with its field, and other clients the message.
-        causes = [{"message": _without_field(one), "field": one.path} for one in wrong[:MOST_ERRORS]]
+        # kubectl prints one line for each cause; other clients print the message.
+        causes = [{"message": _without_field(error), "field": error.path} for error in wrong[:MOST_ERRORS]]
         causes += [{"message": text, "field": wrong[MOST_ERRORS].path} for text in more]
         code, reason = refusal
         status = {"code": code, "reason": reason, "message": _message(errors), "details": {"causes": causes}}
@@ -195,7 +195,7 @@ def answer(
 
 
 def sentence(finding: Diagnostic) -> str:
-    """Returns one finding as a sentence: the field, what is wrong with it, what would be right."""
+    """Returns a finding as one sentence: the path, the error, and a hint."""
     return f"{finding.path}: {_without_field(finding)}" if finding.path else _without_field(finding)
 
 
@@ -207,14 +207,14 @@ def _without_field(finding: Diagnostic) -> str:
 
 
 def _message(errors: list[str]) -> str:
-    """Returns one error as it is, several one on a line: kubectl prints the text as it comes."""
+    """Returns a single error unchanged, and several as lines, as kubectl prints the message without changes."""
     return errors[0] if len(errors) == 1 else f"{len(errors)} errors:\n" + "\n".join(f"  {error}" for error in errors)
 
 
 def _warnings(texts: list[str]) -> list[str]:
     short = [text if len(text) <= LONGEST_WARNING else text[: LONGEST_WARNING - 1] + "…" for text in texts]
     most = LONGEST_WARNINGS // LONGEST_WARNING
-    return short if len(short) <= most else [*short[: most - 1], f"and {len(short) - most + 1} more warnings, which grove lint tells"]
+    return short if len(short) <= most else [*short[: most - 1], f"and {len(short) - most + 1} more warnings, which grove lint reports"]
 
 
 def _patch(before: Manifest, after: Manifest) -> bytes:
@@ -224,8 +224,9 @@ def _patch(before: Manifest, after: Manifest) -> bytes:
 
 
 def _operations(before: Any, after: Any, path: str) -> Iterator[Manifest]:
-    """Yields what makes one of the other (RFC 6902). Parts that are shared, which is nearly all, cost nothing: a library's comparison of
-    all values took longer than to find the defaults. Lists keep their items, which have other fields at most.
+    """Yields the JSON Patch operations (RFC 6902) between two values. Lists of equal length are compared item by item.
+
+    Shared values, nearly all, are skipped by identity: a library that compares all values took longer than the defaulting itself.
     """
     if before is after:
         return
@@ -249,8 +250,8 @@ def _below(path: str, key: str) -> str:
     return f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
 
 
-def _judged_parts(manifest: Manifest) -> list[Any]:
-    return [(manifest if part == "spec" else manifest.get("metadata") or {}).get(part) for part in JUDGED]
+def _validated_parts(manifest: Manifest) -> list[Any]:
+    return [(manifest if part == "spec" else manifest.get("metadata") or {}).get(part) for part in VALIDATED]
 
 
 def _text_in(request: Mapping[str, Any], part: str, key: str) -> str:

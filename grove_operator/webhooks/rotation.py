@@ -1,4 +1,4 @@
-"""Decides from a Secret, the time and the server's names whether its certificates serve on, or which are made anew. Pure."""
+"""Decides by a Secret, the time and the server's names which certificates have to be renewed. Pure."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from grove_operator.webhooks import authority
 from grove_operator.webhooks.authority import Material, Pair
 
 KEYS = ("ca.crt", "ca.key", "tls.crt", "tls.key")
-"""Those of the shipped operator's Secret, and of the type kubernetes.io/tls."""
+"""The keys of the shipped operator's Secret, and of the type kubernetes.io/tls."""
 RENEWED_AT = 2 / 3
-"""How much of its life a certificate has behind it when it is made anew. So an operator that is away for a week misses nothing."""
+"""The fraction of its lifetime after which a certificate is renewed: early enough for an operator that is down for a week."""
 
 Action = Literal["keep", "sign", "replace"]
-"""The certificates serve on; the authority signs another for the server; both are made anew."""
+"""Both certificates stay; the authority signs another serving certificate; both are replaced."""
 
 
 @record
 class Decision:
-    """What is to be done, and why, in a few words; `material` is what the Secret holds, where it can be used for now."""
+    """An action and its reason; `material` are the certificates of the Secret, if they are usable until then."""
 
     action: Action
     reason: str = ""
@@ -34,7 +34,7 @@ class Decision:
 
 
 def decide(secret: Manifest | None, now: datetime, names: Sequence[str]) -> Decision:
-    """Returns what becomes of the certificates that a Secret holds, of a server that is reached under these names."""
+    """Returns the action for the certificates of a Secret, of a server with these DNS names."""
     if secret is None:
         return Decision("replace", "there is no Secret")
     held = read(secret)
@@ -56,14 +56,14 @@ def decide(secret: Manifest | None, now: datetime, names: Sequence[str]) -> Deci
 
 
 def make(decision: Decision, secret: Manifest | None, now: datetime, names: Sequence[str]) -> Material:
-    """Returns the material after a decision to sign or to replace."""
+    """Creates the certificates for a decision to sign or to replace."""
     held = read(secret) if secret is not None and decision.action == "sign" else None
     issuer = held.authority if held is not None else authority.make_authority(now)
     return Material(issuer, authority.sign(issuer, names, now))
 
 
 def read(secret: Manifest) -> Material | None:
-    """Returns what a Secret holds, whether it is any good or not; none where something is missing."""
+    """Returns the certificates of a Secret without validation; none if a key is missing."""
     data = secret.get("data") or {}
     try:
         ca, ca_key, serving, key = (base64.b64decode(data.get(name) or "", validate=True) for name in KEYS)
@@ -88,11 +88,11 @@ def _authority_fault(issuer: x509.Certificate, now: datetime) -> str:
     return f"its authority ends on {issuer.not_valid_after_utc:%Y-%m-%d}" if _is_old(issuer, now) else ""
 
 
-def _is_current(one: x509.Certificate, now: datetime) -> bool:
-    return one.not_valid_before_utc <= now < one.not_valid_after_utc
+def _is_current(certificate: x509.Certificate, now: datetime) -> bool:
+    return certificate.not_valid_before_utc <= now < certificate.not_valid_after_utc
 
 
-def _is_old(one: x509.Certificate, now: datetime) -> bool:
-    """Tells whether a certificate is in the last part of its life, over, or not yet begun."""
-    life = one.not_valid_after_utc - one.not_valid_before_utc
-    return not _is_current(one, now) or now >= one.not_valid_before_utc + RENEWED_AT * life
+def _is_old(certificate: x509.Certificate, now: datetime) -> bool:
+    """Returns whether a certificate is due for renewal, expired, or not valid yet."""
+    lifetime = certificate.not_valid_after_utc - certificate.not_valid_before_utc
+    return not _is_current(certificate, now) or now >= certificate.not_valid_before_utc + RENEWED_AT * lifetime

@@ -12,31 +12,31 @@ from aiohttp import web
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.inputs.snapshot import Unknown
-from grove_operator.webhooks.idle import KEPT, Connection, IdleConnections
+from grove_operator.webhooks.idle import KEEP_ALIVE, Connection, IdleConnections
 from grove_operator.webhooks.review import NoReview
 
 LARGEST_BODY = 16 << 20
-"""Bytes. etcd takes 1.5 MB and an API server 3 MB of an object; a review holds the new and the old one, and JSON may double them."""
+"""Bytes. API servers accept objects of 3 MB; a review has the new and the old one, which JSON may double in size."""
 LONGEST_READ = 10.0
-"""Seconds for the body to arrive: an API server gives an answer that long at most, and sends the question at once."""
-LONGEST_QUESTION = 64
-"""Characters of a request's own words that are told in the log."""
+"""Seconds for the body to arrive: an API server waits that long for the response, and sends the body at once."""
+LONGEST_PATH = 64
+"""Characters of a request's path in the log."""
 
-Tell = Callable[[str], None]
+Log = Callable[[str], None]
 Answer = Callable[[object], Manifest | Awaitable[Manifest]]
-"""Takes a body and gives an AdmissionReview, at once or later. Raises `NoReview`, and `Unknown` while the cluster is not known."""
+"""Returns the response to the body of a review, or an awaitable of it. Raises `NoReview`, and `Unknown` until the cache is synced."""
 
 
 class WebhookServer:
-    """Answers reviews until `stop`, each path by a function of `answers`; `is_ready` is set once they know the cluster.
+    """Serves reviews until `stop`, each path by a function of `answers`; the owner sets `is_ready` once the cache is synced.
 
-    `tls` shows a certificate. Whatever goes wrong is an answer that is no review, which an API server takes as its `failurePolicy` says:
-    never as allowed. `tell` is given one line about each failure of ours.
+    Errors are responses with another status than 200, which an API server handles by its `failurePolicy`. Internal errors are passed to
+    `log` as one line each.
     """
 
-    def __init__(self, answers: Mapping[str, Answer], tls: ssl.SSLContext, tell: Tell) -> None:
+    def __init__(self, answers: Mapping[str, Answer], tls: ssl.SSLContext, log: Log) -> None:
         self.is_ready = False
-        self._tls, self._tell = tls, tell
+        self._tls, self._log = tls, log
         self._application = web.Application(client_max_size=LARGEST_BODY)
         self._application.add_routes([web.post(path, self._answering(answer)) for path, answer in answers.items()])
         self._application.add_routes([web.get("/healthz", self._health), web.get("/readyz", self._readiness)])
@@ -45,10 +45,10 @@ class WebhookServer:
         self._watch: asyncio.Task[None] | None = None
 
     async def start(self, host: str, port: int) -> int:
-        """Begins to listen and returns the port, which the system chooses for 0. Raises `OSError` where that is not possible."""
-        # What a client does wrong is its own affair: it gets an answer, and the log none of it.
+        """Begins to listen and returns the port; the system chooses one for 0. Raises `OSError`."""
+        # Errors of clients are answered, and not logged: anybody could fill the log with them.
         quiet = logging.Logger("webhooks", logging.CRITICAL + 1)
-        self._runner = web.AppRunner(self._application, access_log=None, handle_signals=False, logger=quiet, keepalive_timeout=KEPT)
+        self._runner = web.AppRunner(self._application, access_log=None, handle_signals=False, logger=quiet, keepalive_timeout=KEEP_ALIVE)
         await self._runner.setup()
         site = web.TCPSite(self._runner, host or None, port, ssl_context=self._tls)
         await site.start()
@@ -57,7 +57,7 @@ class WebhookServer:
         return bound
 
     async def stop(self) -> None:
-        """Answers what was asked already, and listens no more."""
+        """Stops listening, and answers the requests in progress."""
         if self._watch is not None:
             self._watch.cancel()
         if self._runner is not None:
@@ -68,7 +68,7 @@ class WebhookServer:
 
     def _answering(self, answer: Answer) -> Callable[[web.Request], Awaitable[web.Response]]:
         async def handle(request: web.Request) -> web.Response:
-            async with self._idle.asked(request.protocol):
+            async with self._idle.in_request(request.protocol):
                 return await respond(request)
 
         async def respond(request: web.Request) -> web.Response:
@@ -79,16 +79,16 @@ class WebhookServer:
                 return _refused(408, f"the body did not arrive within {LONGEST_READ:.0f} s")
             except web.HTTPException:
                 raise
-            except Exception:  # a body that is not packed as its headers say, or a connection that ends within it
+            except Exception:  # a body in another encoding than its headers declare, or a connection that ends within it
                 return _refused(400, "the body cannot be read")
             try:
                 review = json.loads(body, parse_constant=_no_number)
             except (ValueError, RecursionError):
                 return _refused(400, "the body is no JSON that can be read")
             try:
-                # Some milliseconds of computing, so it is done here: a thread would wait for the same interpreter.
-                answered = answer(review)
-                return web.json_response(answered if isinstance(answered, dict) else await answered)
+                # A review is some milliseconds of computation, for which a thread would wait for the same interpreter lock.
+                response = answer(review)
+                return web.json_response(response if isinstance(response, dict) else await response)
             except NoReview as error:
                 return _refused(400, str(error))
             except RecursionError:
@@ -96,8 +96,8 @@ class WebhookServer:
             except Unknown as error:
                 return _refused(503, f"not known yet: {error}")
             except Exception as error:
-                self._tell(f"{request.path[:LONGEST_QUESTION]}: {type(error).__name__}: {error}")
-                return _refused(500, "an internal error, which the log of the webhook tells")
+                self._log(f"{request.path[:LONGEST_PATH]}: {type(error).__name__}: {error}")
+                return _refused(500, "an internal error: see the log of the webhook")
 
         return handle
 

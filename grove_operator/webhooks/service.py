@@ -1,4 +1,4 @@
-"""Puts the webhooks together: a certificate and a server, for as long as a process runs."""
+"""Runs the webhooks of a process: their server and its certificate."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from applier.cluster import Cluster
 from grove_compiler.graph.node import Manifest
 from grove_compiler.record import record
 from grove_operator.webhooks.answers import Answers
-from grove_operator.webhooks.certificate import ShownCertificate, Source, Tell
+from grove_operator.webhooks.certificate import ShownCertificate, Source, Log
 from grove_operator.webhooks.certificate_files import CertificateFiles
 from grove_operator.webhooks.server import WebhookServer
 
 
 @record
 class Serving:
-    """Where and with which certificate to serve: that of a `folder`, or without one those that we make ourselves.
+    """Address and certificate of the server. The certificate is that of a `folder`; without one the operator creates its own.
 
     `secret` and `service` are names in the operator's `namespace`.
     """
@@ -31,18 +31,18 @@ class Serving:
 
 
 def serving_of(config: Manifest, namespace: str, *, folder: str = "", port: int | None = None) -> Serving:
-    """Returns what an OperatorConfiguration says, for an operator in a namespace. `folder` and `port` take the place of its own."""
-    told = config["server"]["webhooks"]
-    if not folder and told["certProvisionMode"] == "manual":
-        folder = told["serverCertDir"]
-    port = told["port"] if port is None else port
-    return Serving(told["bindAddress"], port, folder, namespace, told["secretName"], told["serviceName"])
+    """Returns the options of an OperatorConfiguration, for an operator in a namespace. `folder` and `port` override it."""
+    options = config["server"]["webhooks"]
+    if not folder and options["certProvisionMode"] == "manual":
+        folder = options["serverCertDir"]
+    port = options["port"] if port is None else port
+    return Serving(options["bindAddress"], port, folder, namespace, options["secretName"], options["serviceName"])
 
 
 class Webhooks:
-    """The webhooks of a process, from `start` to `stop`. `answers` say what comes of requests; `clock` gives seconds since the epoch.
+    """The webhooks of a process, from `start` to `stop`. `clock` gives seconds since the epoch.
 
-    `tell` is given one line about whatever goes wrong, `note` about what is news. `beside` are run until `stop`, for what answers began.
+    `log` takes one line for each error, and `note` for other news. `background` tasks run until `stop`.
     """
 
     def __init__(
@@ -51,42 +51,42 @@ class Webhooks:
         answers: Answers,
         serving: Serving,
         clock: Callable[[], float],
-        tell: Tell,
-        note: Tell,
-        beside: Sequence[Callable[[], Coroutine[Any, Any, None]]] = (),
+        log: Log,
+        note: Log,
+        background: Sequence[Callable[[], Coroutine[Any, Any, None]]] = (),
     ) -> None:
         shown = ShownCertificate()
-        self._serving, self._tell = serving, tell
+        self._serving, self._log = serving, log
         self._source: Source = source_of(cluster, serving, shown, clock, note)
-        self.server = WebhookServer(answers.by_path(), shown.tls, tell)
-        self._beside = beside
+        self.server = WebhookServer(answers.by_path(), shown.tls, log)
+        self._background = background
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> int:
-        """Begins to listen, once there is a certificate, and returns the port. Raises `NoCertificate`, `ClusterError` and `OSError`."""
+        """Provides the certificate, begins to listen, and returns the port. Raises `NoCertificate`, `ClusterError` and `OSError`."""
         await self._source.first()
         port = await self.server.start(self._serving.address, self._serving.port)
-        self._tasks = [asyncio.create_task(self._source.keep_fresh(self._tell), name="certificate")]
-        self._tasks += [asyncio.create_task(one(), name="beside the webhooks") for one in self._beside]
+        self._tasks = [asyncio.create_task(self._source.keep_fresh(self._log), name="certificate")]
+        self._tasks += [asyncio.create_task(run(), name="background of the webhooks") for run in self._background]
         return port
 
     def ready(self) -> None:
-        """Takes down that the cluster is known, so that answers can be given."""
+        """Marks the server as ready, once the cache is synced."""
         self.server.is_ready = True
 
     async def stop(self) -> None:
-        """Answers what was asked already, and listens no more."""
+        """Stops listening, and answers the requests in progress."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self.server.stop()
 
 
-def source_of(cluster: Cluster, serving: Serving, shown: ShownCertificate, clock: Callable[[], float], note: Tell) -> Source:
-    """Returns what gets certificates and keeps them fresh: files of somebody else's, or a Secret of our own."""
+def source_of(cluster: Cluster, serving: Serving, shown: ShownCertificate, clock: Callable[[], float], note: Log) -> Source:
+    """Returns the source of certificates: existing files, or a Secret that the operator maintains."""
     if serving.folder:
         return CertificateFiles(serving.folder, shown)
-    # Makes certificates, for which it needs a library that files do without.
+    # Imported lazily, as only the creation of certificates needs the library `cryptography`.
     from grove_operator.webhooks.shared_certificate import Place, SharedCertificate
     from grove_operator.webhooks.trust import Service
 

@@ -1,7 +1,7 @@
-"""Keeps certificates of our own in a Secret that all replicas share, and changes them without an admission that fails.
+"""Maintains certificates in a Secret that all replicas share, and rotates them without failed admissions.
 
-Whatever brings new certificates (age, a deleted Secret, a Secret that somebody replaced), the way is one: API servers are told to trust the
-new authority beside the old one; once they all do, a replica shows the new certificate; and long after, the old authority goes.
+Each rotation (by age, or after the Secret was deleted or replaced) has the same order: the new authority is added to the trust bundles of
+the webhook configurations; once API servers trust it, replicas use the new certificate; an hour later the old authority is removed.
 """
 
 from __future__ import annotations
@@ -18,81 +18,81 @@ from applier.ref import Kind, Manifest
 from grove_compiler.record import record
 from grove_operator.webhooks import rotation
 from grove_operator.webhooks.authority import Material
-from grove_operator.webhooks.certificate import NoCertificate, ShownCertificate, Tell
-from grove_operator.webhooks.trust import Service, spread
+from grove_operator.webhooks.certificate import NoCertificate, ShownCertificate, Log
+from grove_operator.webhooks.trust import Service, distribute
 
 SECRET = Kind("", "v1", "Secret")
 MANAGER = "grove-operator"
 LABELS = {"app.kubernetes.io/name": "grove-operator", "app.kubernetes.io/component": "webhooks"}
 ATTEMPTS = 5
-"""How often a Secret is read again that another replica has just written."""
+"""Attempts to read or write a Secret that other replicas write concurrently."""
 INTERVAL = 10.0
-"""Seconds between two looks at the Secret and at the configurations."""
-SETTLED = 5.0
-"""Seconds after which every API server has seen a bundle that was written; they watch the configurations, as we do."""
+"""Seconds between two checks of the Secret and the webhook configurations."""
+PROPAGATION = 5.0
+"""Seconds after which every API server, which watches the configurations, uses a bundle that was written."""
 OVERLAP = 3600.0
-"""Seconds for which an authority is still trusted that signs no more: other replicas look every ten seconds."""
+"""Seconds for which a replaced authority is still trusted: other replicas check every ten seconds."""
 
 
 @record
 class Place:
-    """Which Secret holds the certificates, and which Service leads to the webhooks: both are in the operator's namespace."""
+    """The Secret of the certificates, and the Service of the webhooks, both in the operator's namespace."""
 
     secret: str
     service: Service
 
 
 class SharedCertificate:
-    """The certificate of a Secret (a `Source`). `clock` gives seconds since the epoch; `note` is given one line about what is news."""
+    """The certificate of a Secret (a `Source`). `clock` gives seconds since the epoch; `note` takes one line for each change."""
 
-    def __init__(self, cluster: Cluster, place: Place, shown: ShownCertificate, clock: Callable[[], float], note: Tell) -> None:
+    def __init__(self, cluster: Cluster, place: Place, shown: ShownCertificate, clock: Callable[[], float], note: Log) -> None:
         self._cluster, self._place, self._clock, self._note = cluster, place, clock, note
         self._certificate = shown
         self._shown: Material | None = None
-        self._awaited: Material | None = None
+        self._pending: Material | None = None
         self._shown_since = self._trusted_since = 0.0
-        self._told = ""
+        self._last_error = ""
 
     async def first(self) -> None:
-        """Shows a certificate, making it where there is none, once API servers trust it. Raises `ClusterError`, `NoCertificate`."""
+        """Provides a certificate, created if there is none, once API servers trust it. Raises `ClusterError`, `NoCertificate`."""
         self._show(await self._shared(), self._clock())
         try:
-            await self._spread([self._shown_authority], only_needed=False)
+            await self._distribute([self._shown_authority], only_needed=False)
         except ApplierError as error:
-            self._note(f"certificates: {error}")  # who installs us may not have given us that right yet; it is tried again
-        await asyncio.sleep(SETTLED)  # also where there was nothing to write: another replica may have written it just now
+            self._note(f"certificates: {error}")  # the permission may be granted later: `keep_fresh` tries again
+        await asyncio.sleep(PROPAGATION)  # even without a write, as another replica may have written it just now
 
-    async def keep_fresh(self, tell: Tell) -> None:
-        """Keeps Secret, bundles and what is shown as they should be, until cancelled. A trouble is told once."""
+    async def keep_fresh(self, log: Log) -> None:
+        """Reconciles Secret, bundles and the certificate in use, until cancelled. Each error is logged once."""
         while True:
             try:
-                pause = await self.look()
-                self._told = ""
+                pause = await self.reconcile()
+                self._last_error = ""
             except (ApplierError, NoCertificate, ValueError) as error:
-                if (text := f"certificates: {error}") != self._told:
-                    tell(text)
-                self._told, pause = text, INTERVAL
+                if (text := f"certificates: {error}") != self._last_error:
+                    log(text)
+                self._last_error, pause = text, INTERVAL
             await asyncio.sleep(pause)
 
-    async def look(self) -> float:
-        """Looks once, does what is due, and returns the seconds until it is worth while to look again. Raises `ClusterError`."""
+    async def reconcile(self) -> float:
+        """Takes the next step of a rotation, and returns the seconds until the next check. Raises `ClusterError`."""
         shared, now = await self._shared(), self._clock()
         if self._shown is None or (shared.authority == self._shown.authority and shared.serving != self._shown.serving):
             self._renew(shared, now)
         if shared == self._shown:
-            await self._spread([self._shown_authority], only_needed=now - self._shown_since >= OVERLAP)
+            await self._distribute([self._shown_authority], only_needed=now - self._shown_since >= OVERLAP)
             return INTERVAL
-        applied = await self._spread([shared.authority.x509, self._shown_authority], only_needed=False)
+        applied = await self._distribute([shared.authority.x509, self._shown_authority], only_needed=False)
         now = self._clock()  # a busy server may have taken seconds
-        if applied or shared != self._awaited:
-            self._awaited, self._trusted_since = shared, now  # others may have written the bundle, a moment ago
-        if (wait := self._trusted_since + SETTLED - now) > 0:
+        if applied or shared != self._pending:
+            self._pending, self._trusted_since = shared, now  # other replicas may have written the bundle a moment ago
+        if (wait := self._trusted_since + PROPAGATION - now) > 0:
             return wait
         self._renew(shared, now)
         return INTERVAL
 
     async def _shared(self) -> Material:
-        """Returns what the Secret holds, once it holds what serves. Raises `ClusterError`."""
+        """Returns the certificates of the Secret, created or renewed if needed. Raises `ClusterError`."""
         names = self._place.service.names
         for _ in range(ATTEMPTS):
             now = _time(self._clock())
@@ -101,22 +101,22 @@ class SharedCertificate:
             decision = rotation.decide(secret, now, names)
             if decision.action == "keep" and decision.material is not None:
                 return decision.material
-            made = rotation.make(decision, secret, now, names)
+            material = rotation.make(decision, secret, now, names)
             try:
-                await self._write(secret, made)
+                await self._write(secret, material)
             except (AlreadyExists, WriteConflict, NotFound):
-                continue  # another replica was first, or somebody deleted it: the next look tells
+                continue  # another replica wrote it first, or it was deleted: read it again
             except ApplierError as error:
                 if decision.material is None:
                     raise
                 self._note(f"certificates: {error}")
-                return decision.material  # it is to be made anew, but still good
+                return decision.material  # it is due for renewal, but still valid
             self._note(f"certificates were made: {decision.reason}")
-            return made
+            return material
         raise NoCertificate(f"the Secret {self._place.service.namespace}/{self._place.secret} changes whenever it is to be written")
 
     async def _write(self, secret: Manifest | None, material: Material) -> None:
-        """Writes the Secret, if nobody was before us. Raises `AlreadyExists`, `WriteConflict`."""
+        """Writes the Secret, unless it has changed meanwhile. Raises `AlreadyExists`, `WriteConflict`."""
         resource, data = await self._cluster.resource(SECRET), rotation.data_of(material)
         namespace, name = self._place.service.namespace, self._place.secret
         if secret is None:
@@ -127,12 +127,12 @@ class SharedCertificate:
             version = {"uid": secret["metadata"]["uid"], "resourceVersion": secret["metadata"]["resourceVersion"]}
             await self._cluster.patch(resource, namespace, name, {"metadata": version, "data": data}, manager=MANAGER)
 
-    async def _spread(self, needed: Sequence[x509.Certificate], *, only_needed: bool) -> list[Manifest]:
-        return await spread(self._cluster, self._place.service, needed, _time(self._clock()), only_needed=only_needed)
+    async def _distribute(self, needed: Sequence[x509.Certificate], *, only_needed: bool) -> list[Manifest]:
+        return await distribute(self._cluster, self._place.service, needed, _time(self._clock()), only_needed=only_needed)
 
     @property
     def _shown_authority(self) -> x509.Certificate:
-        assert self._shown is not None  # there is one from `first` on
+        assert self._shown is not None  # `first` sets it
         return self._shown.authority.x509
 
     def _renew(self, material: Material, now: float) -> None:
@@ -143,7 +143,7 @@ class SharedCertificate:
         self._certificate.show(material.serving.certificate, material.serving.key)
         if self._shown is None or self._shown.authority != material.authority:
             self._shown_since = now
-        self._shown, self._awaited = material, None
+        self._shown, self._pending = material, None
 
 
 def _time(seconds: float) -> datetime:

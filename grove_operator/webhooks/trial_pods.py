@@ -1,4 +1,4 @@
-"""Makes of a set the pods that an API server is to try: one for each clique whose template is new or changed. Pure."""
+"""Builds the pods for the trial of a set: one for each clique whose template is new or changed. Pure."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
 
 LONGEST_NAME = 50
-"""Characters of the name that the server completes."""
+"""Characters of `generateName`."""
 
 
 class TrialPod(NamedTuple):
-    """A pod to be tried. `number` is the index of its clique in the set, `declared` the pod spec that is written there."""
+    """A pod to be tried. `number` is the index of its clique in the set, `declared` the pod spec of the clique."""
 
     number: int
     clique: str
@@ -30,7 +30,7 @@ class TrialPod(NamedTuple):
 
 
 def changed_cliques(old: Manifest, new: Manifest) -> list[str]:
-    """Returns the cliques whose pods are others than before, in meaning; of a new set all. Both have their defaults."""
+    """Returns the cliques whose pod templates differ semantically; all of a new set. Both sets are defaulted."""
     names = [clique["name"] for clique in new["spec"]["template"]["cliques"]]
     if not old:
         return names
@@ -41,9 +41,9 @@ def changed_cliques(old: Manifest, new: Manifest) -> list[str]:
 def trial_pods(
     set: Manifest, cliques: Sequence[str], program: Program, settings: Settings, config: Document | None, existing: Sequence[Manifest]
 ) -> list[TrialPod]:
-    """Returns a pod of each of these cliques, as the operator would make it, but without what ties it to objects that may not exist yet.
+    """Returns a pod of each of the cliques as the operator would create it, without references to objects that may not exist yet.
 
-    Without any where nothing can be made of the set: that is told otherwise.
+    Returns none for a set that cannot be compiled, for which validation reports the errors.
     """
     inputs = Inputs([Document(_smallest(set))], existing, [], config, replace(settings, pods=True))
     result = compile_inputs(inputs, program)
@@ -51,18 +51,18 @@ def trial_pods(
         return []
     declared = {clique["name"]: (index, clique["spec"]["podSpec"]) for index, clique in enumerate(set["spec"]["template"]["cliques"])}
     nodes = [node.object for node in result.graph.nodes]
-    templates = {read_clique(one).name: read_clique(one).template_name for one in nodes if one["kind"] == CLIQUE_KIND}
-    found: dict[str, TrialPod] = {}
+    templates = {read_clique(node).name: read_clique(node).template_name for node in nodes if node["kind"] == CLIQUE_KIND}
+    pods: dict[str, TrialPod] = {}
     for pod in nodes:
         name = templates.get(pod["metadata"]["labels"].get("grove.io/podclique", ""), "") if pod["kind"] == "Pod" else ""
-        if name in cliques and name not in found:
+        if name in cliques and name not in pods:
             number, pod_spec = declared[name]
-            found[name] = TrialPod(number, name, _tried(pod, set["metadata"]["name"]), pod_spec)
-    return list(found.values())
+            pods[name] = TrialPod(number, name, _for_trial(pod, set["metadata"]["name"]), pod_spec)
+    return list(pods.values())
 
 
 def _smallest(set: Manifest) -> Manifest:
-    """Returns the set with one replica of everything: pods of a clique differ in their names alone."""
+    """Returns the set with one replica of everything, as the pods of a clique differ only in their names."""
     spec, template = set["spec"], set["spec"]["template"]
     one = {"replicas": 1, "minAvailable": 1}
     cliques = [{**clique, "spec": {**_without(clique["spec"], "autoScalingConfig"), **one}} for clique in template["cliques"]]
@@ -72,10 +72,10 @@ def _smallest(set: Manifest) -> Manifest:
     return {**set, "spec": {**spec, "replicas": 1, "template": smaller}}
 
 
-def _tried(pod: Manifest, set_name: str) -> Manifest:
-    """Returns a pod under a name that the server completes, for one of this name may exist; with no owner, for none has a UID yet.
+def _for_trial(pod: Manifest, set_name: str) -> Manifest:
+    """Returns a pod with a generated name, as one of its name may exist, and without owners, which have no UID yet.
 
-    The set's own ServiceAccount does not exist before the set; that of the namespace stands in for it.
+    It uses the default ServiceAccount of the namespace instead of the set's own, which does not exist before the set.
     """
     metadata = _without(pod["metadata"], "name", "ownerReferences")
     metadata["generateName"] = pod["metadata"]["name"][:LONGEST_NAME] + "-"

@@ -1,4 +1,4 @@
-"""Tells API servers which authority to trust: the `caBundle` of each webhook that leads to our Service, and no other field."""
+"""Maintains the `caBundle` of each webhook that calls our Service, and no other field."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ CONFIGURATIONS = tuple(
     Kind("admissionregistration.k8s.io", "v1", kind) for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 )
 MANAGER = "grove-operator-ca-bundle"
-"""Owns the bundles and nothing else, so that whoever installs the configurations changes all the rest without a conflict (grove #453)."""
+"""The field manager of the bundles only, so that installers can apply the configurations without conflicts (grove #453)."""
 
 
 class Service(NamedTuple):
-    """The Service under which API servers reach the webhooks."""
+    """The Service by which API servers call the webhooks."""
 
     namespace: str
     name: str
 
     @property
     def names(self) -> list[str]:
-        """The names of the server, the one that API servers ask for first."""
+        """The DNS names of the Service; the first is the one that API servers use."""
         short = f"{self.name}.{self.namespace}"
         return [f"{short}.svc", f"{short}.svc.cluster.local", short, self.name]
 
 
-async def spread(
+async def distribute(
     cluster: Cluster, service: Service, needed: Sequence[x509.Certificate], now: datetime, *, only_needed: bool
 ) -> list[Manifest]:
-    """Sees to it that every webhook of the Service trusts the authorities that are `needed`. Raises `ClusterError`.
+    """Adds the `needed` authorities to the bundle of every webhook of the Service. Raises `ClusterError`.
 
-    Others that are trusted already stay, unless `only_needed`: another replica may still show what they have signed. Returns what was
-    applied. A configuration that somebody changed meanwhile raises `WriteConflict`, one that was deleted is nobody's to make.
+    Other trusted authorities stay unless `only_needed`, as another replica may still use a certificate that they signed. Returns the
+    applied configurations. A concurrent change of one raises `WriteConflict`; one that was deleted is skipped.
     """
     applied = []
     for kind in CONFIGURATIONS:
@@ -60,13 +60,13 @@ async def spread(
 def bundle_patch(
     configuration: Manifest, service: Service, needed: Sequence[x509.Certificate], now: datetime, *, only_needed: bool
 ) -> Manifest | None:
-    """Returns what to apply to a webhook configuration of the cluster; none where it trusts as it should, or does not lead to us."""
+    """Returns the patch of a webhook configuration; none if its bundles are up to date, or it does not call our Service."""
     webhooks, differs = [], False
     for webhook in _of_service(configuration, service):
         present = _bundle_of(webhook)
-        bundle = wanted_bundle(read_bundle(present), needed, now, only_needed=only_needed)
+        bundle = merged_bundle(read_bundle(present), needed, now, only_needed=only_needed)
         differs |= bundle != present
-        # What this manager has applied once and leaves out would be taken away, so all are named.
+        # All are included, as server-side apply removes the fields of a manager that it omits.
         webhooks.append({"name": webhook["name"], "clientConfig": {"caBundle": base64.b64encode(bundle).decode()}})
     if not differs:
         return None
@@ -74,17 +74,17 @@ def bundle_patch(
     return {"apiVersion": configuration["apiVersion"], "kind": configuration["kind"], "metadata": metadata, "webhooks": webhooks}
 
 
-def wanted_bundle(present: Sequence[x509.Certificate], needed: Sequence[x509.Certificate], now: datetime, *, only_needed: bool) -> bytes:
-    """Returns the bundle that trusts what is needed and, unless `only_needed`, what it trusted before and is not over."""
-    # As they stand now, so that two replicas that want the same do not write in turns.
-    kept = [one for one in present if one in needed or (not only_needed and now < one.not_valid_after_utc)]
-    return write_bundle([*kept, *(one for one in needed if one not in kept)])
+def merged_bundle(present: Sequence[x509.Certificate], needed: Sequence[x509.Certificate], now: datetime, *, only_needed: bool) -> bytes:
+    """Returns a bundle of the needed certificates and, unless `only_needed`, of the unexpired ones among those present."""
+    # The present order is preserved, so that replicas with the same certificates do not overwrite each other.
+    retained = [each for each in present if each in needed or (not only_needed and now < each.not_valid_after_utc)]
+    return write_bundle([*retained, *(each for each in needed if each not in retained)])
 
 
 def _of_service(configuration: Manifest, service: Service) -> Iterator[Manifest]:
     for webhook in configuration.get("webhooks") or ():
-        asked = webhook["clientConfig"].get("service") or {}
-        if (asked.get("namespace"), asked.get("name")) == service:
+        reference = webhook["clientConfig"].get("service") or {}
+        if (reference.get("namespace"), reference.get("name")) == service:
             yield webhook
 
 

@@ -26,17 +26,17 @@ from grove_operator.webhooks import authority
 from grove_operator.webhooks.answers import Answers
 from grove_operator.webhooks.certificate import ShownCertificate
 from grove_operator.webhooks.effects import Foresight
-from grove_operator.webhooks.review import Judge
+from grove_operator.webhooks.review import Reviewer
 from grove_operator.webhooks.server import WebhookServer
 from grove_operator.webhooks.share import Share, Traffic
 
 SERVERS = ("bare", "ours")
 
 
-def the_judge(traffic: Traffic | None = None) -> Judge:
+def the_judge(traffic: Traffic | None = None) -> Reviewer:
     """The judge of all reviews, with the rules that ship."""
     foresight = Foresight(Share(traffic=traffic))
-    return Judge(Context(rulebook.read().program(VOCABULARY), Settings()), None, ObjectList([]), foresight)
+    return Reviewer(Context(rulebook.read().program(VOCABULARY), Settings()), None, ObjectList([]), foresight)
 
 
 async def ours(tls: ssl.SSLContext) -> int:

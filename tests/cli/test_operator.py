@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from grove_compiler.source.document import Document
-from grove_operator.cli.operator.configuration import tell_unused
+from grove_operator.cli.operator.configuration import log_unused
 from grove_operator.controller.log import Log
 from tests.cli.running import run
 
@@ -59,7 +59,7 @@ def test_a_namespace_that_no_server_could_have_is_refused(kubeconfig: str) -> No
 def told_of(configuration: dict[str, Any], *, with_webhooks: bool = True) -> str:
     """The line of the log about fields without effect."""
     stream = io.StringIO()
-    tell_unused(Document(configuration), Log(stream, {"logFormat": "json"}), with_webhooks=with_webhooks)
+    log_unused(Document(configuration), Log(stream, {"logFormat": "json"}), with_webhooks=with_webhooks)
     return stream.getvalue()
 
 

@@ -14,7 +14,7 @@ from applier.ref import Kind, Manifest, Ref
 from applier.testing.memory import MemoryCluster
 from grove_compiler.api.crd import crds
 from grove_compiler.step import Context, Key
-from grove_operator.controller.desire import Desire
+from grove_operator.controller.evaluator import Evaluator
 from grove_operator.controller.live_objects import WATCHED
 from tests.applier.free_schemas import FreeSchemas
 
@@ -36,20 +36,20 @@ class Lab:
         self.cluster.seed(*crds())
         self.results: list[Result[Key]] = []
         self.cache = WatchCache(self.cluster, WATCHED, chance=Random(1))
-        self.desire = Desire(context, lambda: EPOCH + asyncio.get_running_loop().time(), self.wake)
-        self.take_down = self.desire.look_at  # tests put other functions in the place of `desire`
+        self.evaluate = Evaluator(context, lambda: EPOCH + asyncio.get_running_loop().time(), self.wake)
+        self.observe = self.evaluate.observe  # tests replace `evaluate` by other functions
         self.reconciler = Reconciler[Key](self.cluster, self.cache, manager="grove-operator", members=members)
         self.loop = Loop[Key](self.cache, self.desired, self.reconciler, keys=keys, on_result=self.look_at)
 
     def look_at(self, result: Result[Key]) -> None:
-        self.take_down(result)
+        self.observe(result)
         self.results.append(result)
 
     def wake(self, key: Key) -> None:
         self.loop.enqueue(key)
 
     def desired(self, view: View, key: Key) -> Graph | Gone | Hold:
-        return self.desire(view, key)
+        return self.evaluate(view, key)
 
     def edit(self, manifest: Manifest) -> None:
         """Somebody writes an object that is there; a server counts its generations."""

@@ -68,14 +68,14 @@ def broken_topology(lab: Lab, set: Manifest) -> None:
 
 def exception(lab: Lab, set: Manifest) -> None:
     """A fault of ours, that only this set meets."""
-    desire = lab.desire
+    evaluate = lab.evaluate
 
     def broken(view: Any, key: Key) -> Any:
         if key.name == "set":
             raise AssertionError("a fault of ours")
-        return desire(view, key)
+        return evaluate(view, key)
 
-    lab.desire = broken  # type: ignore[assignment]
+    lab.evaluate = broken  # type: ignore[assignment]
     lab.edit({**set, "spec": {**set["spec"], "replicas": 1}})
 
 

@@ -13,12 +13,12 @@ import pytest
 from applier.errors import NotSynced, Unreachable
 from applier.loop import Result
 from grove_compiler.model.inputs.snapshot import ObjectList
-from grove_compiler.replay.bundle import RecordedStep, decode
+from grove_compiler.replay.bundle import Taken, decode
 from grove_compiler.step import Context, Hold, Key, step
-from grove_operator.cli.operator.keeping import keeping
+from grove_operator.cli.operator.replay_retention import replay_retention
 from grove_operator.controller.bundle_folder import BundleFolder
 from grove_operator.controller.log import Log
-from grove_operator.controller.recorder import Keeping, Recorder, Why
+from grove_operator.controller.recorder import Recorder, Retention, Trigger
 from tests.features.compiling import program_with
 from tests.replay.kept import SETTINGS, cluster, taken
 from tests.step.world import NOW, context, key_of
@@ -30,8 +30,8 @@ class Looks:
     """A recorder, and what it hands over. With `failing`, a rule fails in every look at a set."""
 
     def __init__(self, in_memory: int = 0, *, every: bool = False, failing: bool = False) -> None:
-        self.kept: list[tuple[RecordedStep, Why]] = []
-        self.recorder = Recorder(Keeping(in_memory, every, lambda one, why: self.kept.append((one, why))))
+        self.kept: list[tuple[Taken, Trigger]] = []
+        self.recorder = Recorder(Retention(in_memory, every, lambda one, why: self.kept.append((one, why))))
         self.sound, self.failing = context(SETTINGS), Context(program_with(FAILING), SETTINGS)
         self.fails = failing
 
@@ -39,11 +39,11 @@ class Looks:
         objects = cluster()
         key = key_of(objects[0], replica)
         shared = self.failing if self.fails else self.sound
-        outcome = self.recorder.take(step, ObjectList(objects), key, NOW, shared)
+        outcome = self.recorder.record(step, ObjectList(objects), key, NOW, shared)
         held = outcome.reason if isinstance(outcome, Hold) else str(error or "")
-        self.recorder.result(Result(key, held=held, error=error))
+        self.recorder.finish(Result(key, held=held, error=error))
 
-    def whys(self) -> list[Why]:
+    def triggers(self) -> list[Trigger]:
         return [why for _, why in self.kept]
 
 
@@ -52,30 +52,30 @@ def test_of_many_looks_the_last_few_are_held() -> None:
     for replica in (None, 0, 1):
         looks.look(replica)
     assert looks.kept == []
-    looks.recorder.hand_over()
+    looks.recorder.flush()
     assert [(one.key.replica, why) for one, why in looks.kept] == [(0, "asked"), (1, "asked")]
 
 
 def test_what_was_handed_over_is_not_held_any_more() -> None:
     looks = Looks(2)
     looks.look()
-    looks.recorder.hand_over()
-    looks.recorder.hand_over()
-    assert looks.whys() == ["asked"]
+    looks.recorder.flush()
+    looks.recorder.flush()
+    assert looks.triggers() == ["asked"]
 
 
 def test_every_look_is_handed_over_where_that_is_wanted() -> None:
     looks = Looks(every=True)
     looks.look(0)
     looks.look(1)
-    assert looks.whys() == ["step", "step"]
+    assert looks.triggers() == ["step", "step"]
 
 
 def test_a_look_in_which_a_rule_fails_is_handed_over_once() -> None:
     looks = Looks(failing=True)
     looks.look()
     looks.look()
-    assert looks.whys() == ["failed"]
+    assert looks.triggers() == ["failed"]
     assert "own/fails" in looks.kept[0][0].held
 
 
@@ -86,13 +86,13 @@ def test_it_is_so_again_after_a_look_that_went_well() -> None:
     looks.look()
     looks.fails = True
     looks.look()
-    assert looks.whys() == ["failed", "failed"]
+    assert looks.triggers() == ["failed", "failed"]
 
 
 def test_an_error_that_nobody_has_foreseen_is_a_failure() -> None:
     looks = Looks()
     looks.look(error=ZeroDivisionError("of ours"))
-    assert looks.whys() == ["failed"]
+    assert looks.triggers() == ["failed"]
 
 
 @pytest.mark.parametrize("error", [Unreachable("away"), NotSynced("Pod")], ids=["unreachable", "not-synced"])
@@ -105,7 +105,7 @@ def test_a_server_that_does_not_answer_is_none(error: Exception) -> None:
 def test_a_look_that_waits_for_its_watch_is_not_held() -> None:
     looks = Looks(5)
     looks.look(error=NotSynced("Pod"))
-    looks.recorder.hand_over()
+    looks.recorder.flush()
     assert looks.kept == []
 
 
@@ -116,7 +116,7 @@ def test_a_step_in_which_the_program_stumbles_is_a_failure(monkeypatch: pytest.M
     monkeypatch.setattr("grove_compiler.step.expand", stumble)
     looks = Looks()
     looks.look()
-    assert looks.whys() == ["failed"]
+    assert looks.triggers() == ["failed"]
     assert looks.kept[0][0].held == "ZeroDivisionError: of ours"
 
 
@@ -178,16 +178,16 @@ def test_a_file_is_named_after_its_time_and_key(tmp_path: Path) -> None:
 # -- as the configuration asks
 
 
-def configured(**config: object) -> tuple[Keeping, StringIO]:
+def configured(**config: object) -> tuple[Retention, StringIO]:
     stream = StringIO()
-    return keeping({"folder": "", "bundles": 5, "inMemory": 2, **config}, Log(stream, {"logFormat": "json"})), stream
+    return replay_retention({"folder": "", "bundles": 5, "inMemory": 2, **config}, Log(stream, {"logFormat": "json"})), stream
 
 
 def test_without_a_folder_only_failures_are_written_and_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    kept, log = configured()
-    assert (kept.in_memory, kept.every) == (2, False)
-    kept.keep(taken(), "failed")
+    retention, log = configured()
+    assert (retention.in_memory, retention.every) == (2, False)
+    retention.write(taken(), "failed")
     line = json.loads(log.getvalue())
     assert (line["level"], line["msg"], line["key"]) == ("error", "bundle written", "PodCliqueSet/default/demo[0]")
     assert decode(Path(line["file"]).read_bytes()).key.name == "demo"
@@ -195,18 +195,18 @@ def test_without_a_folder_only_failures_are_written_and_told_of(tmp_path: Path, 
 
 
 def test_with_a_folder_all_are_written_and_not_told_of(tmp_path: Path) -> None:
-    kept, log = configured(folder=str(tmp_path))
-    assert kept.every
-    kept.keep(taken(), "step")
+    retention, log = configured(folder=str(tmp_path))
+    assert retention.every
+    retention.write(taken(), "step")
     assert len(os.listdir(tmp_path)) == 1
     assert log.getvalue() == ""
 
 
 def test_a_folder_that_cannot_be_written_is_told_once_and_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    kept, log = configured(folder=str(tmp_path / "file"))
-    kept.keep(taken(), "step")
-    kept.keep(taken(), "step")
+    retention, log = configured(folder=str(tmp_path / "file"))
+    retention.write(taken(), "step")
+    retention.write(taken(), "step")
     [line] = log.getvalue().splitlines()
     assert json.loads(line)["msg"] == "bundle not written"
     assert str(tmp_path / "file") in json.loads(line)["why"]

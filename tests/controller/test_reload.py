@@ -13,9 +13,9 @@ from applier.ref import Kind, Manifest
 from applier.testing.virtual_time import in_virtual_time
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.source.document import Document
-from grove_operator.cli.operator.reload import Files, Reload
-from grove_operator.controller.announcements import Announcements
+from grove_operator.cli.operator.reload import Files, Reload, Reports
 from grove_operator.controller.log import Log
+from grove_operator.controller.operator_events import OperatorEvents
 
 from .whole import World, running
 
@@ -47,12 +47,12 @@ class Setting:
     def write(self, text: str) -> None:
         (self.rules / "mine.yaml").write_text(text)
 
-    def reload(self, world: World, announcements: Announcements | None = None) -> Reload:
+    def reload(self, world: World, events: OperatorEvents | None = None) -> Reload:
         log = Log(self.log, {"logFormat": "text"})
         document = Document(json.loads(self.config.read_text()))
         files = Files([str(self.rules)], str(self.config))
-        announced = {"announce": announcements.tell} if announcements else {}
-        return Reload(files, world.operator._context, document, world.operator, log, self.counted.append, at_once, **announced)
+        reports = Reports(log, self.counted.append, events.record) if events else Reports(log, self.counted.append)
+        return Reload(files, world.operator._context, document, world.operator, reports, at_once)
 
     def told(self) -> str:
         return self.log.getvalue()
@@ -79,11 +79,11 @@ def test_rules_that_come_and_go_count_without_a_restart(setting: Setting) -> Non
         async with running() as world:
             reload = setting.reload(world)
             setting.write(MARK.replace("VALUE", "a"))
-            await reload.look()
+            await reload.check()
             await world.operator.loop.settled()
             assert marks(world) == {"a"}
             (setting.rules / "mine.yaml").unlink()
-            await reload.look()
+            await reload.check()
             await world.operator.loop.settled()
             assert marks(world) == {""}
 
@@ -106,13 +106,13 @@ def test_rules_that_are_wrong_leave_the_last_good_ones_in_force(text: str, why: 
         async with running() as world:
             reload = setting.reload(world)
             setting.write(MARK.replace("VALUE", "good"))
-            await reload.look()
+            await reload.check()
             setting.write(text)
-            await reload.look()
-            await reload.look()
+            await reload.check()
+            await reload.check()
             await world.declare(7, 2)
             assert marks(world) == {"good"}
-            assert len(world.of(SERVICE)) == 7, "the last good rules go on for what is new"
+            assert len(world.of(SERVICE)) == 7, "the last valid rules stay in effect for new sets"
             assert not any(result.held for result in world.results)
 
     scenario()
@@ -146,11 +146,11 @@ def test_people_hear_of_it_where_they_look_for_the_operator(
     async def scenario() -> None:
         async with running() as world:
             world.cluster.seed({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "system"}}, LEASE, *there)
-            replicas = [setting.reload(world, Announcements(world.cluster, "system", ("system", "leads"))) for _ in range(2)]
+            replicas = [setting.reload(world, OperatorEvents(world.cluster, "system", ("system", "leads"))) for _ in range(2)]
             for text in (MARK.replace("patch:", "ptach:"), MARK):
                 setting.write(text)
                 for reload in replicas:
-                    await reload.look()
+                    await reload.check()
             for one in world.cluster.store.of("", "Event", "system"):
                 where = f"{one['involvedObject']['kind']}/{one['involvedObject']['name']}"
                 told.append((where, one["type"], one["reason"], one["message"]))
@@ -158,7 +158,7 @@ def test_people_hear_of_it_where_they_look_for_the_operator(
     scenario()
     assert [one[:3] for one in sorted(told)] == [(about, "Normal", "RulesTaken"), (about, "Warning", "RulesRefused")]
     words = sorted(told)[1][3]
-    assert words.startswith("the last good rules go on, for the new ones are wrong: ")
+    assert words.startswith("the new rules are invalid, and the last valid ones stay in effect: ")
     assert "ptach" in words
 
 
@@ -166,9 +166,9 @@ def test_without_a_lease_and_a_pod_the_log_alone_tells(setting: Setting) -> None
     @in_virtual_time
     async def scenario() -> None:
         async with running() as world:
-            reload = setting.reload(world, Announcements(world.cluster, "system", None))
+            reload = setting.reload(world, OperatorEvents(world.cluster, "system", None))
             setting.write("rule: [")
-            await reload.look()
+            await reload.check()
             assert list(world.cluster.store.of("", "Event", "system")) == []
 
     scenario()
@@ -181,8 +181,8 @@ def test_a_level_of_the_log_counts_at_once_and_the_rest_after_a_restart(setting:
         async with running() as world:
             reload = setting.reload(world)
             setting.write_config(logLevel="debug", leaderElection={"enabled": True})
-            await reload.look()
-            await reload.look()
+            await reload.check()
+            await reload.check()
 
     scenario()
     lines = [line.split(" ", 2)[2].strip() for line in setting.told().splitlines()]
@@ -197,8 +197,8 @@ def test_a_configuration_that_is_wrong_changes_nothing_and_is_told_once(setting:
         async with running() as world:
             reload = setting.reload(world)
             setting.write_config(logLevel="warn")
-            await reload.look()
-            await reload.look()
+            await reload.check()
+            await reload.check()
 
     scenario()
     assert setting.told().count("configuration refused") == 1

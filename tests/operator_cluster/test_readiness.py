@@ -8,7 +8,7 @@ import pytest
 
 from applier.readiness import Readiness, State
 from applier.ref import Manifest
-from grove_operator.cluster.readiness import judge_by
+from grove_operator.cluster.readiness import readiness_check
 
 from ..shipped import program
 from .manifests import obj
@@ -16,8 +16,8 @@ from .manifests import obj
 GROVE, SCHEDULER = "grove.io/v1alpha1", "scheduler.grove.io/v1alpha1"
 
 
-def judge(manifest: Manifest) -> Readiness:
-    return judge_by(program())(manifest)
+def check(manifest: Manifest) -> Readiness:
+    return readiness_check(program())(manifest)
 
 
 @pytest.mark.parametrize(
@@ -36,15 +36,15 @@ def judge(manifest: Manifest) -> Readiness:
     ],
 )
 def test_an_object_is(kind: str, api: str, spec: Any, status: Any, state: State) -> None:
-    assert judge(obj(kind, "x", api=api, spec=spec, **({} if status is None else {"status": status}))).state is state
+    assert check(obj(kind, "x", api=api, spec=spec, **({} if status is None else {"status": status}))).state is state
 
 
 def test_what_is_missing_is_named() -> None:
-    said = judge(obj("PodClique", "x", api=GROVE, spec={"replicas": 3}, status={"readyReplicas": 2}))
+    said = check(obj("PodClique", "x", api=GROVE, spec={"replicas": 3}, status={"readyReplicas": 2}))
     assert said.reason == "status.readyReplicas is 2, expected >= 3, the spec.replicas"
 
 
 def test_what_its_controller_has_not_seen_is_not_ready() -> None:
     status = {"availableReplicas": 1, "observedGeneration": 1}
-    said = judge(obj("PodCliqueSet", "x", api=GROVE, metadata={"generation": 2}, spec={"replicas": 1}, status=status))
+    said = check(obj("PodCliqueSet", "x", api=GROVE, metadata={"generation": 2}, spec={"replicas": 1}, status=status))
     assert said.state is State.IN_PROGRESS

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from grove_compiler.replay.bundle import RecordedStep, decode, encode
-from grove_operator.controller.recorder import Keeping, Why
+from grove_compiler.replay.bundle import Taken, decode, encode
+from grove_operator.controller.recorder import Retention, Trigger
 from tests.replay.kept import again
 from tests.simulation.schedules import Action, play, schedules
 from tests.simulation.sets import demo
@@ -30,7 +30,7 @@ def all_closed() -> Iterator[None]:
 def test_a_thousand_steps_of_random_schedules_decide_the_same_again() -> None:
     replayed, differing, largest = 0, list[str](), 0
 
-    def keep(taken: RecordedStep, _: Why) -> None:
+    def keep(taken: Taken, _: Trigger) -> None:
         nonlocal replayed, largest
         replayed += 1
         text = encode(taken)
@@ -42,7 +42,7 @@ def test_a_thousand_steps_of_random_schedules_decide_the_same_again() -> None:
     @settings(max_examples=12, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
     @given(schedules)
     def live(schedule: list[Action]) -> None:
-        simulation = running(demo(replicas=2), keeping=Keeping(every=True, keep=keep))
+        simulation = running(demo(replicas=2), retention=Retention(every=True, write=keep))
         play(simulation, schedule)
         simulation.close()
 

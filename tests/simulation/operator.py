@@ -11,7 +11,7 @@ from applier.loop import Lease, Result, Timing
 from applier.ref import Ref
 from grove_compiler.step import Context, Key
 from grove_operator.controller import operator as controller
-from grove_operator.controller.recorder import Keeping
+from grove_operator.controller.recorder import Retention
 from tests.simulation.network import Connection, Network
 
 TIMING = Timing(duration=15.0, renew=10.0, retry=2.0)
@@ -26,10 +26,10 @@ class Operator:
     """
 
     def __init__(
-        self, network: Network, context: Context, loop: asyncio.AbstractEventLoop, identity: str = "", keeping: Keeping | None = None
+        self, network: Network, context: Context, loop: asyncio.AbstractEventLoop, identity: str = "", retention: Retention | None = None
     ) -> None:
         self.network, self.context, self.identity, self._loop = network, context, identity, loop
-        self.keeping = keeping or Keeping()
+        self.retention = retention or Retention()
         self.held: dict[Key, str] = {}
         self.deleted: list[tuple[Ref, str]] = []
         self.writes = 0
@@ -44,7 +44,7 @@ class Operator:
         self.connection = Connection(self.network, self._wrote)
         lease = Lease(self.connection, "default", "leader", f"{self.identity}-{self.processes}", timing=TIMING, chance=Random(0))
         self.lease = lease if self.identity else None
-        options = controller.Options(lease=self.lease, on_result=self._look_at, keeping=self.keeping)
+        options = controller.Options(lease=self.lease, on_result=self._look_at, retention=self.retention)
         self.process = controller.Operator(self.connection, self.context, lambda: self.network.world.now, options)
         self._task = self._loop.create_task(self.process.run())
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 from applier.ref import Kind, Manifest
 from applier.testing.virtual_time import VirtualTimeLoop
 from grove_compiler.step import Context
-from grove_operator.controller.recorder import Keeping
+from grove_operator.controller.recorder import Retention
 from tests.simulation.machines import Machines
 from tests.simulation.network import Network
 from tests.simulation.operator import Operator
@@ -45,7 +45,7 @@ class Simulation:
         *,
         candidates: int = 1,
         moment: Moment | None = None,
-        keeping: Keeping | None = None,
+        retention: Retention | None = None,
     ) -> None:
         self.loop = VirtualTimeLoop()
         self.open.append(self)
@@ -55,7 +55,7 @@ class Simulation:
         self.machines = Machines(self.world, room)
         self.network = Network(self.world)
         names = [""] if candidates == 1 else [f"candidate-{number}" for number in range(candidates)]
-        self.operators = [Operator(self.network, shared or context(), self.loop, name, keeping) for name in names]
+        self.operators = [Operator(self.network, shared or context(), self.loop, name, retention) for name in names]
         self.operator = self.operators[0]
 
     def close(self) -> None:
@@ -132,6 +132,6 @@ def _running(set: str, room: int) -> Moment:
     return simulation.world.moment()
 
 
-def running(set: Manifest | None = None, room: int = 1000, *, candidates: int = 1, keeping: Keeping | None = None) -> Simulation:
+def running(set: Manifest | None = None, room: int = 1000, *, candidates: int = 1, retention: Retention | None = None) -> Simulation:
     """A simulation in which a set runs, all of it ready. It is brought to there once for each set."""
-    return Simulation(room=room, candidates=candidates, moment=_running(json.dumps(set or demo()), room), keeping=keeping)
+    return Simulation(room=room, candidates=candidates, moment=_running(json.dumps(set or demo()), room), retention=retention)

@@ -7,7 +7,7 @@ import pytest
 from applier.readiness import Readiness, State
 from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.step import step
-from grove_operator.cluster.readiness import judge_by
+from grove_operator.cluster.readiness import readiness_check
 from grove_operator.controller.statuses import status_writes
 from tests.features.compiling import shipped_program
 from tests.model.sets import clique, group, pcs
@@ -25,8 +25,8 @@ def judged(pods: dict[str, list[str]]) -> dict[str, Readiness]:
     objects = running(manifest, pods, {}, shared)
     for _ in range(3):
         objects = reported(objects, manifest, shared)
-    judge = judge_by(shipped_program())
-    return {f"{one['kind']} {one['metadata']['name']}": judge(one) for one in objects if one["kind"] in GROVE_KINDS}
+    check = readiness_check(shipped_program())
+    return {f"{one['kind']} {one['metadata']['name']}": check(one) for one in objects if one["kind"] in GROVE_KINDS}
 
 
 def reported(objects: list[Manifest], manifest: Manifest, shared: object) -> list[Manifest]:
@@ -59,4 +59,4 @@ def test_what_has_no_pods_yet_is_waited_for(name: str, why: str) -> None:
 
 def test_a_gang_of_which_nothing_is_reported_is_waited_for() -> None:
     gang = {"apiVersion": "scheduler.grove.io/v1alpha1", "kind": "PodGang", "metadata": {"name": "demo-0"}, "status": {"phase": "Pending"}}
-    assert judge_by(shipped_program())(gang) == Readiness(State.IN_PROGRESS, "condition Initialized is missing")
+    assert readiness_check(shipped_program())(gang) == Readiness(State.IN_PROGRESS, "condition Initialized is missing")

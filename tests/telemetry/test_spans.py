@@ -24,7 +24,7 @@ def traced() -> tuple[Watched, InMemorySpanExporter]:
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     spans = Spans(provider.get_tracer("test"))
-    return Watched(Options(namespace="default", sink=spans, on_look=spans.look, on_result=spans.result)), exporter
+    return Watched(Options(namespace="default", sink=spans, on_evaluate=spans.start, on_result=spans.result)), exporter
 
 
 @in_virtual_time

@@ -14,7 +14,7 @@ from grove_compiler.engine.runtime.program import Program
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.step import Context
 from grove_operator import rulebook
-from grove_operator.webhooks.review import API_VERSION, Judge
+from grove_operator.webhooks.review import API_VERSION, Reviewer
 
 Manifest = dict[str, Any]
 
@@ -25,8 +25,8 @@ def program() -> Program:
 
 
 @pytest.fixture(scope="session")
-def judge(program: Program) -> Judge:
-    return Judge(Context(program, Settings()))
+def judge(program: Program) -> Reviewer:
+    return Reviewer(Context(program, Settings()))
 
 
 @pytest.fixture

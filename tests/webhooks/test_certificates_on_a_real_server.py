@@ -23,7 +23,7 @@ from applier.transport import connect
 from grove_operator.install.webhook_configurations import VALIDATE_SETS, Installation, webhook_configurations
 from grove_operator.webhooks import authority, rotation, shared_certificate
 from grove_operator.webhooks.answers import Answers
-from grove_operator.webhooks.review import Judge
+from grove_operator.webhooks.review import Reviewer
 from grove_operator.webhooks.service import Serving, Webhooks
 from grove_operator.webhooks.trust import CONFIGURATIONS, Service
 
@@ -38,7 +38,7 @@ ASKED = 20
 class World:
     """Two replicas behind an API server. `failures` are the admissions that were not answered, `admitted` counts the others."""
 
-    def __init__(self, plane: ControlPlane, cluster: Cluster, namespace: str, judge: Judge, set: Manifest) -> None:
+    def __init__(self, plane: ControlPlane, cluster: Cluster, namespace: str, judge: Reviewer, set: Manifest) -> None:
         self.plane, self.cluster, self.namespace, self.set = plane, cluster, namespace, set
         self.noted: list[str] = []
         self.replicas = [self._replica(judge) for _ in range(2)]
@@ -46,7 +46,7 @@ class World:
         self.failures: list[str] = []
         self.admitted = 0
 
-    def _replica(self, judge: Judge) -> Webhooks:
+    def _replica(self, judge: Reviewer) -> Webhooks:
         serving = Serving("127.0.0.1", 0, "", self.namespace, "certificates", "admission")
         return Webhooks(self.cluster, Answers(lambda: judge), serving, time.time, self.noted.append, self.noted.append)
 
@@ -131,10 +131,10 @@ class World:
 
 @pytest.fixture
 async def world(
-    control_plane: ControlPlane, crds: None, namespace: str, judge: Judge, there: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    control_plane: ControlPlane, crds: None, namespace: str, judge: Reviewer, there: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[World]:
     monkeypatch.setattr(shared_certificate, "INTERVAL", 0.5)
-    monkeypatch.setattr(shared_certificate, "SETTLED", 8.0)  # for a busy machine
+    monkeypatch.setattr(shared_certificate, "PROPAGATION", 8.0)  # for a busy machine
     async with connect(kubeconfig=str(control_plane.kubeconfig), user_agent="grove-webhooks-tests") as cluster:
         one = World(control_plane, cluster, namespace, judge, there)
         try:

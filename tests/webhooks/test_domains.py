@@ -19,7 +19,7 @@ from applier.testing.virtual_time import run_virtual
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.step import Context
-from grove_operator.controller.domain_adoption import Adoption
+from grove_operator.controller.domain_adoption import DomainAdoption
 from grove_operator.webhooks.domains import DomainWebhooks
 from grove_operator.webhooks.review import read_request
 from tests.webhooks.conftest import Manifest, asked
@@ -131,7 +131,7 @@ def test_domains_go_to_their_gang_whichever_comes_first(program: Program, gang_f
         await DomainWebhooks(cluster).podclique(read_request(asked("CREATE", podclique("demo-0-a"))), context, SETTINGS)
 
     async def play() -> set[str]:
-        running = asyncio.create_task(Adoption(cluster, lambda: context, told.append).run())
+        running = asyncio.create_task(DomainAdoption(cluster, lambda: context, told.append).run())
         await asyncio.sleep(1)
         for step in (True, False):
             if step is gang_first:

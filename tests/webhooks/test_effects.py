@@ -10,7 +10,7 @@ import pytest
 from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_operator.webhooks import effects
 from grove_operator.webhooks.effects import TOO_LARGE, Foresight
-from grove_operator.webhooks.review import LONGEST_WARNING, Judge
+from grove_operator.webhooks.review import LONGEST_WARNING, Reviewer
 from grove_operator.webhooks.share import Share
 from tests.webhooks.conftest import Manifest, asked
 
@@ -27,11 +27,11 @@ def serving(workload: Manifest) -> Manifest:
     return workload
 
 
-def foretold(judge: Judge, old: Manifest, change: Callable[[Manifest], None], *existing: Manifest) -> list[str]:
+def foretold(judge: Reviewer, old: Manifest, change: Callable[[Manifest], None], *existing: Manifest) -> list[str]:
     """The warnings of an update, one after the other."""
     new = copy.deepcopy(old)
     change(new)
-    seer = Judge(judge.context, None, ObjectList(existing) if existing else None, Foresight())
+    seer = Reviewer(judge.context, None, ObjectList(existing) if existing else None, Foresight())
     response = seer.validate(asked("UPDATE", new, old))["response"]
     assert response["allowed"]
     warnings: list[str] = response.get("warnings", [])
@@ -62,7 +62,7 @@ def nothing(set: Manifest) -> None:
     set["metadata"]["annotations"] = {"note": "mine"}
 
 
-def test_a_new_image_of_a_clique_restarts_its_pods(judge: Judge, serving: Manifest) -> None:
+def test_a_new_image_of_a_clique_restarts_its_pods(judge: Reviewer, serving: Manifest) -> None:
     assert foretold(judge, serving, new_image(0)) == [
         "this edit: pods: 2 restarted; gangs: 1 restarted",
         "this edit: objects changed 1: 1 PodClique",
@@ -70,7 +70,7 @@ def test_a_new_image_of_a_clique_restarts_its_pods(judge: Judge, serving: Manife
     ]
 
 
-def test_a_new_image_in_a_scaling_group_replaces_its_replicas_one_after_the_other(judge: Judge, serving: Manifest) -> None:
+def test_a_new_image_in_a_scaling_group_replaces_its_replicas_one_after_the_other(judge: Reviewer, serving: Manifest) -> None:
     assert foretold(judge, serving, new_image(1)) == [
         "this edit: pods: 2 restarted; GPUs: 16 restarted; gangs: 2 restarted",
         "this edit: objects replaced 2: 2 PodClique",
@@ -78,52 +78,52 @@ def test_a_new_image_in_a_scaling_group_replaces_its_replicas_one_after_the_othe
     ]
 
 
-def test_replicas_of_the_set_restart_one_after_the_other(judge: Judge, serving: Manifest) -> None:
+def test_replicas_of_the_set_restart_one_after_the_other(judge: Reviewer, serving: Manifest) -> None:
     serving["spec"]["replicas"] = 3
     assert foretold(judge, serving, new_image(0))[2] == "restarts: replica 0: 2 pods of chat-0-router, then 2 replicas alike"
 
 
-def test_more_replicas_make_pods_and_restart_none(judge: Judge, serving: Manifest) -> None:
+def test_more_replicas_make_pods_and_restart_none(judge: Reviewer, serving: Manifest) -> None:
     told = foretold(judge, serving, more_replicas)
     assert told[0] == "this edit: pods: 4 made; GPUs: 16 made; gangs: 2 made"
     assert not any(line.startswith("restarts") for line in told)
 
 
-def test_what_exists_counts_and_not_what_is_declared(judge: Judge, serving: Manifest) -> None:
+def test_what_exists_counts_and_not_what_is_declared(judge: Reviewer, serving: Manifest) -> None:
     labels = {"app.kubernetes.io/part-of": "chat"}
     metadata = {"name": "chat-0-model", "namespace": "team", "labels": labels}
     scaled = {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueScalingGroup", "metadata": metadata, "spec": {"replicas": 5}}
     assert foretold(judge, serving, new_image(1), scaled)[0] == "this edit: pods: 5 restarted; GPUs: 40 restarted; gangs: 5 restarted"
 
 
-def test_what_reaches_nothing_that_exists_is_told(judge: Judge, serving: Manifest) -> None:
+def test_what_reaches_nothing_that_exists_is_told(judge: Reviewer, serving: Manifest) -> None:
     (told,) = foretold(judge, serving, more_group_replicas)
     assert told.startswith("as it is stays spec.replicas of PodCliqueScalingGroup chat-0-model: what exists keeps its number")
 
 
-def test_with_on_delete_no_pod_restarts_by_itself(judge: Judge, serving: Manifest) -> None:
+def test_with_on_delete_no_pod_restarts_by_itself(judge: Reviewer, serving: Manifest) -> None:
     assert foretold(judge, serving, on_delete)[-1].startswith("restarts: none by itself (OnDelete)")
 
 
-def test_an_edit_without_effect_has_no_warning(judge: Judge, serving: Manifest) -> None:
+def test_an_edit_without_effect_has_no_warning(judge: Reviewer, serving: Manifest) -> None:
     foretold_lines = foretold(judge, serving, nothing)
     assert [line for line in foretold_lines if "pods:" in line] == []
 
 
-def test_a_new_set_has_nothing_to_foretell(judge: Judge, serving: Manifest) -> None:
-    seer = Judge(judge.context, foresight=Foresight())
+def test_a_new_set_has_nothing_to_foretell(judge: Reviewer, serving: Manifest) -> None:
+    seer = Reviewer(judge.context, foresight=Foresight())
     assert "warnings" not in seer.validate(asked("CREATE", serving))["response"]
 
 
-def test_an_edit_that_is_refused_is_not_foretold(judge: Judge, serving: Manifest) -> None:
+def test_an_edit_that_is_refused_is_not_foretold(judge: Reviewer, serving: Manifest) -> None:
     edited = copy.deepcopy(serving)
     edited["spec"]["template"]["cliques"][0]["name"] = "other"
-    response = Judge(judge.context, foresight=Foresight()).validate(asked("UPDATE", edited, serving))["response"]
+    response = Reviewer(judge.context, foresight=Foresight()).validate(asked("UPDATE", edited, serving))["response"]
     assert (response["allowed"], "warnings" in response) == (False, False)
 
 
 @pytest.mark.parametrize("replicas", [200, 2**31 - 1])
-def test_a_large_set_is_not_compiled(replicas: int, judge: Judge, serving: Manifest) -> None:
+def test_a_large_set_is_not_compiled(replicas: int, judge: Reviewer, serving: Manifest) -> None:
     serving["spec"]["replicas"] = replicas
     new = copy.deepcopy(serving)
     new_image(0)(new)
@@ -131,12 +131,12 @@ def test_a_large_set_is_not_compiled(replicas: int, judge: Judge, serving: Manif
     assert Foresight().lines(serving, new, None, judge.context.program, settings, None) == [TOO_LARGE]
 
 
-def test_lines_are_no_longer_than_an_api_server_passes_on(judge: Judge, serving: Manifest) -> None:
+def test_lines_are_no_longer_than_an_api_server_passes_on(judge: Reviewer, serving: Manifest) -> None:
     serving["spec"]["template"]["podCliqueScalingGroups"][0]["replicas"] = 90
     assert all(len(line) <= LONGEST_WARNING for line in foretold(judge, serving, new_image(1)))
 
 
-def test_edits_that_come_thick_are_foretold_only_now_and_then(judge: Judge, serving: Manifest) -> None:
+def test_edits_that_come_thick_are_foretold_only_now_and_then(judge: Reviewer, serving: Manifest) -> None:
     ticks = iter([0.0, 0.0, 1.0, 1.5, 3.9, 4.1, 4.1, 5.0])
     foresight = Foresight(Share(lambda: next(ticks)))
     new = copy.deepcopy(serving)
@@ -145,9 +145,9 @@ def test_edits_that_come_thick_are_foretold_only_now_and_then(judge: Judge, serv
     assert told == [True, False, False, True]
 
 
-def test_a_fault_of_ours_keeps_nobodys_edit_out(judge: Judge, serving: Manifest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_of_ours_keeps_nobodys_edit_out(judge: Reviewer, serving: Manifest, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
     monkeypatch.setattr(effects, "impact", broken)
-    assert foretold(judge, serving, new_image(0)) == ["what this edit does could not be foretold: ZeroDivisionError"]
+    assert foretold(judge, serving, new_image(0)) == ["the effects of this edit could not be computed: ZeroDivisionError"]

@@ -23,7 +23,7 @@ from grove_compiler.source.document import Document
 from grove_operator.webhooks import idle
 from grove_operator.webhooks.answers import Answers
 from grove_operator.webhooks.certificate import ShownCertificate
-from grove_operator.webhooks.review import Judge, NoReview, read_request
+from grove_operator.webhooks.review import Reviewer, NoReview, read_request
 from grove_operator.webhooks.server import WebhookServer
 from tests.applier.transport.certificates import authority, needs_openssl, signed
 from tests.webhooks.conftest import Manifest, asked
@@ -53,7 +53,7 @@ class Serving(NamedTuple):
 
 
 @asynccontextmanager
-async def serving(judge: Judge, folder: Path) -> AsyncIterator[Serving]:
+async def serving(judge: Reviewer, folder: Path) -> AsyncIterator[Serving]:
     told: list[str] = []
     ca = authority(folder)
     shown = ShownCertificate()
@@ -72,7 +72,7 @@ def running(program: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     from grove_compiler.model.inputs.settings import Settings
     from grove_compiler.step import Context
 
-    judge = Judge(Context(program, Settings()), None, ObjectList([]))
+    judge = Reviewer(Context(program, Settings()), None, ObjectList([]))
     with asyncio.Runner() as runner:
         context = serving(judge, tmp_path_factory.mktemp("certificates"))
         one = runner.run(context.__aenter__())
@@ -155,7 +155,7 @@ def may_pass(review: Manifest, program: Any) -> bool:
         asked = read_request(review)
     except NoReview:
         return False
-    return not asked.is_judged or not has_errors(lint(Inputs([Document(asked.object)], old=[Document(asked.old)]), program))
+    return not asked.is_validated or not has_errors(lint(Inputs([Document(asked.object)], old=[Document(asked.old)]), program))
 
 
 CHANGES = st.lists(st.tuples(st.sampled_from(PLACES), st.sampled_from([..., *JUNK])), min_size=1, max_size=4)
@@ -232,7 +232,7 @@ def test_what_no_api_server_sends(data: bytes, running: tuple[asyncio.Runner, Se
     assert response is None or not response["allowed"]
 
 
-async def test_a_thousand_connections_that_ask_nothing_keep_nobody_out(judge: Judge, workload: Manifest, tmp_path: Path) -> None:
+async def test_a_thousand_connections_that_ask_nothing_keep_nobody_out(judge: Reviewer, workload: Manifest, tmp_path: Path) -> None:
     async with serving(judge, tmp_path) as server:
         opening = [asyncio.open_connection("127.0.0.1", server.port, ssl=server.tls) for _ in range(1000)]
         opened = [one for start in range(0, 1000, 100) for one in await asyncio.gather(*opening[start : start + 100])]
@@ -244,15 +244,15 @@ async def test_a_thousand_connections_that_ask_nothing_keep_nobody_out(judge: Ju
 
 
 @pytest.mark.parametrize("said", [b"", b"POST /webhooks/valid", b"POST / HTTP/1.1\r\nX-A: 1\r\n"], ids=["nothing", "a word", "half of it"])
-async def test_who_asks_nothing_is_shown_out(said: bytes, judge: Judge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(idle, "UNASKED", 0.2)
+async def test_who_asks_nothing_is_shown_out(said: bytes, judge: Reviewer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(idle, "FIRST_REQUEST", 0.2)
     monkeypatch.setattr(idle, "INTERVAL", 0.05)
     async with serving(judge, tmp_path) as server, asyncio.timeout(60):
         assert check(await server.send(said), server.told) is None
 
 
-async def test_who_has_asked_may_ask_again(judge: Judge, workload: Manifest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(idle, "UNASKED", 0.2)
+async def test_who_has_asked_may_ask_again(judge: Reviewer, workload: Manifest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(idle, "FIRST_REQUEST", 0.2)
     monkeypatch.setattr(idle, "INTERVAL", 0.05)
     body = request(VALIDATE, json.dumps(asked("CREATE", workload)).encode()).replace(b"Connection: close\r\n", b"")
     async with serving(judge, tmp_path) as server, asyncio.timeout(60):

@@ -14,7 +14,7 @@ from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import MOST_FINDINGS, Diagnostic
 from grove_compiler.kube.structure_findings import MOST_ITEMS
 from grove_compiler.source.document import Document
-from grove_operator.webhooks.review import MOST_ERRORS, Judge
+from grove_operator.webhooks.review import MOST_ERRORS, Reviewer
 
 from .conftest import Manifest, asked
 
@@ -61,7 +61,7 @@ def found(manifest: Manifest, program: Program) -> list[Diagnostic]:
 
 @pytest.mark.parametrize("number", [MOST_FINDINGS * 2, MOST_ITEMS, MILLION])
 @pytest.mark.parametrize("what", DAMAGES)
-def test_it_is_refused_with_the_first_mistakes(judge: Judge, workload: Manifest, what: str, number: int) -> None:
+def test_it_is_refused_with_the_first_mistakes(judge: Reviewer, workload: Manifest, what: str, number: int) -> None:
     response = judge.validate(asked("CREATE", damaged(workload, what, number)))["response"]
     assert not response["allowed"]
     assert len(json.dumps(response)) < 100_000
@@ -74,11 +74,11 @@ def test_nothing_more_is_looked_at_once_there_is_enough(program: Program, worklo
     assert 0 < len(errors) <= MOST_FINDINGS + 1
 
 
-def test_the_answer_says_how_many_more_there_are(judge: Judge, workload: Manifest) -> None:
+def test_the_answer_says_how_many_more_there_are(judge: Reviewer, workload: Manifest) -> None:
     status = judge.validate(asked("CREATE", damaged(workload, "cliques that are numbers", MOST_ERRORS + 7)))["response"]["status"]
-    assert status["message"].splitlines()[-1].strip() == "and 7 more, which grove lint tells"
+    assert status["message"].splitlines()[-1].strip() == "and 7 more, which grove lint reports"
     assert status["details"]["causes"][-1] == {
-        "message": "and 7 more, which grove lint tells",
+        "message": "and 7 more, which grove lint reports",
         "field": f"spec.template.cliques[{MOST_ERRORS}]",
     }
 
@@ -88,5 +88,5 @@ def test_a_list_that_nobody_looks_at_is_told_with_its_length(program: Program, w
     assert [(one.path, one.message) for one in errors] == [("spec.template.cliques", "has 1,000,000 items, at most 10,000 are allowed")]
 
 
-def test_of_a_set_that_has_too_many_mistakes_the_defaults_are_no_matter(judge: Judge, workload: Manifest) -> None:
+def test_of_a_set_that_has_too_many_mistakes_the_defaults_are_no_matter(judge: Reviewer, workload: Manifest) -> None:
     assert "patch" not in judge.default(asked("CREATE", damaged(workload, "cliques that are numbers", MILLION)))["response"]

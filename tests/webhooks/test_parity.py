@@ -30,7 +30,7 @@ from grove_operator.install.webhook_configurations import VALIDATE_SETS, VALIDAT
 from grove_operator.webhooks import authority
 from grove_operator.webhooks.answers import Answers
 from grove_operator.webhooks.certificate import ShownCertificate
-from grove_operator.webhooks.review import LONGEST_WARNING, Judge, sentence
+from grove_operator.webhooks.review import LONGEST_WARNING, Reviewer, sentence
 from grove_operator.webhooks.server import WebhookServer
 from tests.controller.live.conftest import with_grove
 from tests.validation.case_files import Case, name_of, read_case
@@ -63,17 +63,17 @@ class Tried(NamedTuple):
     expected: list[Diagnostic]
 
 
-def judge_of(case: Case, program: Program) -> Judge:
+def judge_of(case: Case, program: Program) -> Reviewer:
     config = Document({"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration", **case.head.get("config", {})})
     settings = Settings(kube_version=case.head.get("kube", OFFLINE_KUBE_VERSION), mnnvl_shape=case.head.get("shape"))
-    return Judge(Context(program, settings, config), config, ObjectList(case.head.get("snapshot", [])))
+    return Reviewer(Context(program, settings, config), config, ObjectList(case.head.get("snapshot", [])))
 
 
 class Webhook:
     """The server, in a thread with a loop of its own. `judges` are those of the cases, `asked` the users whose requests came."""
 
     def __init__(self) -> None:
-        self.judges: dict[str, Judge] = {}
+        self.judges: dict[str, Reviewer] = {}
         self.asked: set[str] = set()
         now = datetime.now(UTC)
         self.authority = authority.make_authority(now)

@@ -15,7 +15,7 @@ from applier.testing.memory import MemoryCluster
 from applier.testing.virtual_time import run_virtual
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_operator.webhooks.pod_trial import MOST_PODS, Mode, PodTrial, TrialOptions
-from grove_operator.webhooks.review import Judge
+from grove_operator.webhooks.review import Reviewer
 from grove_operator.webhooks.share import Share
 
 IMAGE = Cause("FieldValueInvalid", "spec.containers[0].image", 'Invalid value: "": must not be empty')
@@ -50,7 +50,7 @@ class Tried(MemoryCluster):
         return sorted(pod["metadata"]["labels"]["grove.io/podclique"] for pod in self.tried)
 
 
-def found(judge: Judge, cluster: Tried, old: Manifest, new: Manifest, mode: Mode = "warn", share: Share | None = None) -> list[Diagnostic]:
+def found(judge: Reviewer, cluster: Tried, old: Manifest, new: Manifest, mode: Mode = "warn", share: Share | None = None) -> list[Diagnostic]:
     trial = PodTrial(cluster, TrialOptions(mode), share)
     return run_virtual(trial.findings(old, new, judge.context, judge.context.settings, None, None))
 
@@ -63,13 +63,13 @@ def invalid(*causes: Cause) -> Invalid:
     return Invalid(422, "Invalid", "Pod is invalid", causes)
 
 
-def test_a_pod_of_each_clique_of_a_new_set_is_tried(judge: Judge, pair: Manifest) -> None:
+def test_a_pod_of_each_clique_of_a_new_set_is_tried(judge: Reviewer, pair: Manifest) -> None:
     cluster = Tried()
     assert found(judge, cluster, {}, pair) == []
     assert cluster.cliques() == ["chat-0-router", "chat-0-worker"]
 
 
-def test_pods_of_a_set_with_warnings_are_tried(judge: Judge, workload: Manifest) -> None:
+def test_pods_of_a_set_with_warnings_are_tried(judge: Reviewer, workload: Manifest) -> None:
     twice = [{"name": "MODEL", "value": "a"}, {"name": "MODEL", "value": "b"}]
     workload["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["containers"][0]["env"] = twice
     cluster = Tried()
@@ -77,13 +77,13 @@ def test_pods_of_a_set_with_warnings_are_tried(judge: Judge, workload: Manifest)
     assert cluster.cliques() == ["chat-0-worker"]
 
 
-def test_nothing_comes_of_a_trial(judge: Judge, pair: Manifest) -> None:
+def test_nothing_comes_of_a_trial(judge: Reviewer, pair: Manifest) -> None:
     cluster = Tried()
     found(judge, cluster, {}, pair)
     assert list(cluster.store.of("", "Pod")) == []
 
 
-def test_what_is_tried_is_what_the_operator_makes(judge: Judge, pair: Manifest) -> None:
+def test_what_is_tried_is_what_the_operator_makes(judge: Reviewer, pair: Manifest) -> None:
     cluster = Tried()
     found(judge, cluster, {}, pair)
     pod = cluster.tried[0]
@@ -91,7 +91,7 @@ def test_what_is_tried_is_what_the_operator_makes(judge: Judge, pair: Manifest) 
     assert pod["spec"]["schedulingGates"]
 
 
-def test_a_trial_needs_nothing_that_is_made_with_the_set(judge: Judge, pair: Manifest) -> None:
+def test_a_trial_needs_nothing_that_is_made_with_the_set(judge: Reviewer, pair: Manifest) -> None:
     cluster = Tried()
     found(judge, cluster, {}, pair)
     for pod in cluster.tried:
@@ -99,14 +99,14 @@ def test_a_trial_needs_nothing_that_is_made_with_the_set(judge: Judge, pair: Man
         assert "serviceAccountName" not in pod["spec"]
 
 
-def test_a_service_account_that_somebody_names_is_tried_with_it(judge: Judge, workload: Manifest) -> None:
+def test_a_service_account_that_somebody_names_is_tried_with_it(judge: Reviewer, workload: Manifest) -> None:
     workload["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["serviceAccountName"] = "mine"
     cluster = Tried()
     found(judge, cluster, {}, workload)
     assert cluster.tried[0]["spec"]["serviceAccountName"] == "mine"
 
 
-def test_of_an_edit_only_templates_that_changed_are_tried(judge: Judge, pair: Manifest) -> None:
+def test_of_an_edit_only_templates_that_changed_are_tried(judge: Reviewer, pair: Manifest) -> None:
     new = copy.deepcopy(pair)
     new["spec"]["template"]["cliques"][1]["spec"]["podSpec"]["containers"][0]["image"] = "engine:2"
     cluster = Tried()
@@ -114,7 +114,7 @@ def test_of_an_edit_only_templates_that_changed_are_tried(judge: Judge, pair: Ma
     assert cluster.cliques() == ["chat-0-router"]
 
 
-def test_an_edit_of_no_template_tries_nothing(judge: Judge, pair: Manifest) -> None:
+def test_an_edit_of_no_template_tries_nothing(judge: Reviewer, pair: Manifest) -> None:
     new = copy.deepcopy(pair)
     new["spec"]["replicas"] = 3
     cluster = Tried()
@@ -122,7 +122,7 @@ def test_an_edit_of_no_template_tries_nothing(judge: Judge, pair: Manifest) -> N
     assert cluster.tried == []
 
 
-def test_however_many_replicas_there_are_one_pod_is_tried(judge: Judge, workload: Manifest) -> None:
+def test_however_many_replicas_there_are_one_pod_is_tried(judge: Reviewer, workload: Manifest) -> None:
     workload["spec"]["replicas"] = 100_000
     workload["spec"]["template"]["cliques"][0]["spec"] |= {"replicas": 100_000, "minAvailable": 100_000}
     cluster = Tried()
@@ -130,13 +130,13 @@ def test_however_many_replicas_there_are_one_pod_is_tried(judge: Judge, workload
     assert len(cluster.tried) == 1
 
 
-def test_a_refusal_is_told_with_the_field_of_the_set(judge: Judge, workload: Manifest) -> None:
+def test_a_refusal_is_told_with_the_field_of_the_set(judge: Reviewer, workload: Manifest) -> None:
     (finding,) = found(judge, Tried(refused(invalid(IMAGE))), {}, workload)
     assert (finding.severity, finding.path) == ("warning", "spec.template.cliques[0].spec.podSpec.containers[0].image")
     assert finding.message == 'the API server refuses pods of clique "worker": Invalid value: "": must not be empty'
 
 
-def test_a_field_behind_what_the_operator_puts_first_is_that_of_the_set(judge: Judge, pair: Manifest) -> None:
+def test_a_field_behind_what_the_operator_puts_first_is_that_of_the_set(judge: Reviewer, pair: Manifest) -> None:
     """Where cliques start one after the other, a container that waits comes before those of the template."""
     pair["spec"]["template"]["cliqueStartupType"] = "CliqueStartupTypeInOrder"
     pair["spec"]["template"]["cliques"][1]["spec"]["podSpec"]["initContainers"] = [{"name": "own", "image": "own:1"}]
@@ -149,18 +149,18 @@ def test_a_field_behind_what_the_operator_puts_first_is_that_of_the_set(judge: J
     assert finding.path == "spec.template.cliques[1].spec.podSpec.initContainers[0].image"
 
 
-def test_what_is_about_no_field_is_told_of_the_pod_spec(judge: Judge, workload: Manifest) -> None:
+def test_what_is_about_no_field_is_told_of_the_pod_spec(judge: Reviewer, workload: Manifest) -> None:
     error = Forbidden(403, "Forbidden", 'violates PodSecurity "restricted:latest"')
     (finding,) = found(judge, Tried(refused(error)), {}, workload)
     assert (finding.path, "restricted" in finding.message) == ("spec.template.cliques[0].spec.podSpec", True)
 
 
-def test_by_configuration_a_refusal_is_an_error(judge: Judge, workload: Manifest) -> None:
+def test_by_configuration_a_refusal_is_an_error(judge: Reviewer, workload: Manifest) -> None:
     (finding,) = found(judge, Tried(refused(invalid(IMAGE))), {}, workload, "deny")
     assert finding.severity == "error"
 
 
-def test_by_configuration_nothing_is_tried(judge: Judge, workload: Manifest) -> None:
+def test_by_configuration_nothing_is_tried(judge: Reviewer, workload: Manifest) -> None:
     cluster = Tried(refused(invalid(IMAGE)))
     assert (found(judge, cluster, {}, workload, "off"), cluster.tried) == ([], [])
 
@@ -174,11 +174,11 @@ HARMLESS = {
 
 
 @pytest.mark.parametrize("error", HARMLESS.values(), ids=HARMLESS)
-def test_what_says_nothing_of_the_template_keeps_nobody_out(error: ApplierError, judge: Judge, workload: Manifest) -> None:
+def test_what_says_nothing_of_the_template_keeps_nobody_out(error: ApplierError, judge: Reviewer, workload: Manifest) -> None:
     assert found(judge, Tried(refused(error)), {}, workload, "deny") == []
 
 
-def test_a_server_that_is_slow_keeps_nobody_waiting(judge: Judge, workload: Manifest) -> None:
+def test_a_server_that_is_slow_keeps_nobody_waiting(judge: Reviewer, workload: Manifest) -> None:
     class Slow(Tried):
         async def create(self, *arguments: Any, **options: Any) -> Manifest:
             await asyncio.sleep(3600)
@@ -192,7 +192,7 @@ def test_a_server_that_is_slow_keeps_nobody_waiting(judge: Judge, workload: Mani
     assert run_virtual(taken()) == 3.0
 
 
-def test_of_very_many_cliques_only_some_are_tried(judge: Judge, workload: Manifest) -> None:
+def test_of_very_many_cliques_only_some_are_tried(judge: Reviewer, workload: Manifest) -> None:
     (clique,) = workload["spec"]["template"]["cliques"]
     cliques = [{**clique, "name": f"c{number}", "spec": {**clique["spec"], "roleName": f"c{number}"}} for number in range(MOST_PODS + 5)]
     workload["spec"]["template"]["cliques"] = cliques
@@ -202,7 +202,7 @@ def test_of_very_many_cliques_only_some_are_tried(judge: Judge, workload: Manife
 
 
 @pytest.mark.parametrize(("mode", "tried"), [("warn", 0), ("deny", 1)])
-def test_when_others_were_just_tried_warnings_can_wait(mode: Mode, tried: int, judge: Judge, workload: Manifest) -> None:
+def test_when_others_were_just_tried_warnings_can_wait(mode: Mode, tried: int, judge: Reviewer, workload: Manifest) -> None:
     ticks = iter([0.0, 10.0])
     share = Share(lambda: next(ticks, 20.0))
     with share.work():
@@ -212,7 +212,7 @@ def test_when_others_were_just_tried_warnings_can_wait(mode: Mode, tried: int, j
     assert len(cluster.tried) == tried
 
 
-def test_a_set_that_cannot_be_compiled_is_told_by_others(judge: Judge, workload: Manifest) -> None:
+def test_a_set_that_cannot_be_compiled_is_told_by_others(judge: Reviewer, workload: Manifest) -> None:
     workload["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["containers"] = []
     cluster = Tried()
     assert (found(judge, cluster, {}, workload), cluster.tried) == ([], [])

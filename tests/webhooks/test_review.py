@@ -19,7 +19,7 @@ from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.source.document import Document
 from grove_compiler.step import Context
 from grove_operator.webhooks import review
-from grove_operator.webhooks.review import LONGEST_WARNING, Judge, NoReview, read_request
+from grove_operator.webhooks.review import LONGEST_WARNING, Reviewer, NoReview, read_request
 from tests.validation.case_files import FILES, name_of, read_case
 from tests.webhooks.conftest import Manifest, asked
 
@@ -46,7 +46,7 @@ def test_a_case_of_validation_has_the_findings_that_linting_it_has(path: Path, p
     config = Document({"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration", **case.head.get("config", {})})
     settings = Settings(kube_version=case.head.get("kube", OFFLINE_KUBE_VERSION), mnnvl_shape=case.head.get("shape"))
     snapshot = case.head.get("snapshot", [])
-    judge = Judge(Context(program, settings, config), config, ObjectList(snapshot))
+    judge = Reviewer(Context(program, settings, config), config, ObjectList(snapshot))
     value = case.documents[0].value
     # What stands in a snapshot already is an update offline; a server says so itself.
     old = case.old.value if case.old else next((one for one in snapshot if _name(one) == _name(value)), None)
@@ -62,11 +62,11 @@ def test_most_cases_of_validation_are_compared() -> None:
     assert len(ALONE) > len(FILES) * 0.8, (len(ALONE), len(FILES))
 
 
-def test_a_set_that_is_right_is_allowed(judge: Judge, workload: Manifest) -> None:
+def test_a_set_that_is_right_is_allowed(judge: Reviewer, workload: Manifest) -> None:
     assert response(judge.validate(asked("CREATE", workload))) == {"uid": "42", "allowed": True}
 
 
-def test_every_error_is_told_at_once_with_its_field(judge: Judge, workload: Manifest) -> None:
+def test_every_error_is_told_at_once_with_its_field(judge: Reviewer, workload: Manifest) -> None:
     worker = workload["spec"]["template"]["cliques"][0]["spec"]
     worker["minAvailable"], worker["podSpec"]["restartPolicy"] = 3, "always"
     causes = response(judge.validate(asked("CREATE", workload)))["status"]["details"]["causes"]
@@ -76,7 +76,7 @@ def test_every_error_is_told_at_once_with_its_field(judge: Judge, workload: Mani
     ]
 
 
-def test_the_message_has_a_line_for_each_of_several_errors(judge: Judge, workload: Manifest) -> None:
+def test_the_message_has_a_line_for_each_of_several_errors(judge: Reviewer, workload: Manifest) -> None:
     worker = workload["spec"]["template"]["cliques"][0]["spec"]
     worker["minAvailable"], worker["podSpec"]["restartPolicy"] = 3, "always"
     first, *rest = response(judge.validate(asked("CREATE", workload)))["status"]["message"].split("\n")
@@ -86,23 +86,23 @@ def test_the_message_has_a_line_for_each_of_several_errors(judge: Judge, workloa
     )
 
 
-def test_the_nearest_right_word_is_in_the_message(judge: Judge, workload: Manifest) -> None:
+def test_the_nearest_right_word_is_in_the_message(judge: Reviewer, workload: Manifest) -> None:
     workload["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["restartPolicy"] = "always"
     assert 'did you mean "Always"?' in response(judge.validate(asked("CREATE", workload)))["status"]["message"]
 
 
-def test_an_update_is_judged_by_what_it_changes(judge: Judge, workload: Manifest) -> None:
+def test_an_update_is_judged_by_what_it_changes(judge: Reviewer, workload: Manifest) -> None:
     old = copy.deepcopy(workload)
     old["spec"]["template"]["cliques"][0]["spec"]["minAvailable"] = 1
     assert not response(judge.validate(asked("UPDATE", workload, old)))["allowed"]
 
 
 @pytest.mark.parametrize("operation", ["DELETE", "CONNECT"])
-def test_what_goes_away_is_not_judged(operation: str, judge: Judge, workload: Manifest) -> None:
+def test_what_goes_away_is_not_judged(operation: str, judge: Reviewer, workload: Manifest) -> None:
     assert response(judge.validate(asked(operation, None, without_cliques(workload))))["allowed"]
 
 
-def test_a_finalizer_can_be_taken_off_a_set_that_was_never_right(judge: Judge, workload: Manifest) -> None:
+def test_a_finalizer_can_be_taken_off_a_set_that_was_never_right(judge: Reviewer, workload: Manifest) -> None:
     old = without_cliques(workload)
     old["metadata"] |= {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["grove.io/x"]}
     new = copy.deepcopy(old)
@@ -110,21 +110,21 @@ def test_a_finalizer_can_be_taken_off_a_set_that_was_never_right(judge: Judge, w
     assert response(judge.validate(asked("UPDATE", new, old)))["allowed"]
 
 
-def test_an_edit_of_nothing_that_rules_look_at_is_allowed_whatever_the_set_is(judge: Judge, workload: Manifest) -> None:
+def test_an_edit_of_nothing_that_rules_look_at_is_allowed_whatever_the_set_is(judge: Reviewer, workload: Manifest) -> None:
     old = without_cliques(workload)
     new = copy.deepcopy(old)
     new["metadata"]["finalizers"] = ["somebody.example/keeps"]
     assert response(judge.validate(asked("UPDATE", new, old)))["allowed"]
 
 
-def test_a_set_is_judged_as_new_although_a_cache_still_holds_one_of_its_name(judge: Judge, workload: Manifest) -> None:
+def test_a_set_is_judged_as_new_although_a_cache_still_holds_one_of_its_name(judge: Reviewer, workload: Manifest) -> None:
     gone = copy.deepcopy(workload)
     gone["spec"]["template"]["cliques"][0]["spec"]["minAvailable"] = 1
-    behind = Judge(judge.context, None, ObjectList([gone]))
+    behind = Reviewer(judge.context, None, ObjectList([gone]))
     assert response(behind.validate(asked("CREATE", workload)))["allowed"]
 
 
-def test_warnings_let_a_set_pass(judge: Judge, workload: Manifest) -> None:
+def test_warnings_let_a_set_pass(judge: Reviewer, workload: Manifest) -> None:
     autoscaling = {"minReplicas": 2, "maxReplicas": 4, "metrics": [_cpu()]}
     workload["spec"]["template"]["cliques"][0]["spec"]["autoScalingConfig"] = autoscaling
     answer = response(judge.validate(asked("CREATE", workload)))
@@ -136,17 +136,17 @@ def test_a_configuration_that_is_odd_is_no_warning_for_whoever_edits_a_set(progr
     config = Document({"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration", **told})
     context = Context(program, Settings(), config)
     assert [one.path for one in context.findings] == ["server.healthProbes.enable", "topologyAwareScheduling.enabled"]
-    answer = response(Judge(context, config, ObjectList([])).validate(asked("CREATE", workload)))
+    answer = response(Reviewer(context, config, ObjectList([])).validate(asked("CREATE", workload)))
     assert answer == {"uid": "42", "allowed": True}
 
 
-def test_a_warning_is_no_longer_than_an_api_server_passes_on(judge: Judge, workload: Manifest) -> None:
+def test_a_warning_is_no_longer_than_an_api_server_passes_on(judge: Reviewer, workload: Manifest) -> None:
     autoscaling = {"minReplicas": 2, "maxReplicas": 4, "metrics": [_cpu()]}
     workload["spec"]["template"]["cliques"][0]["spec"]["autoScalingConfig"] = autoscaling
     assert all(len(text) <= LONGEST_WARNING for text in response(judge.validate(asked("CREATE", workload)))["warnings"])
 
 
-def test_defaults_are_those_that_a_compilation_sets(judge: Judge, workload: Manifest) -> None:
+def test_defaults_are_those_that_a_compilation_sets(judge: Reviewer, workload: Manifest) -> None:
     answer = response(judge.default(asked("CREATE", workload)))
     patch = json.loads(base64.b64decode(answer["patch"]))
     defaulted = judge.context.decode(workload)
@@ -154,7 +154,7 @@ def test_defaults_are_those_that_a_compilation_sets(judge: Judge, workload: Mani
     assert jsonpatch.apply_patch(workload, patch) == defaulted.manifest
 
 
-def test_what_is_only_warned_of_gets_its_defaults(judge: Judge, workload: Manifest) -> None:
+def test_what_is_only_warned_of_gets_its_defaults(judge: Reviewer, workload: Manifest) -> None:
     twice = [{"name": "MODEL", "value": "a"}, {"name": "MODEL", "value": "b"}]
     workload["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["containers"][0]["env"] = twice
     defaulted = judge.context.decode(workload)
@@ -164,13 +164,13 @@ def test_what_is_only_warned_of_gets_its_defaults(judge: Judge, workload: Manife
     assert jsonpatch.apply_patch(workload, patch) == defaulted.manifest
 
 
-def test_defaulting_twice_adds_nothing(judge: Judge, workload: Manifest) -> None:
+def test_defaulting_twice_adds_nothing(judge: Reviewer, workload: Manifest) -> None:
     defaulted = judge.context.decode(workload)
     assert defaulted is not None
     assert response(judge.default(asked("CREATE", defaulted.manifest))) == {"uid": "42", "allowed": True}
 
 
-def test_what_is_wrong_gets_no_defaults_and_is_left_to_its_validation(judge: Judge, workload: Manifest) -> None:
+def test_what_is_wrong_gets_no_defaults_and_is_left_to_its_validation(judge: Reviewer, workload: Manifest) -> None:
     workload["spec"]["replicas"] = "two"
     assert response(judge.default(asked("CREATE", workload))) == {"uid": "42", "allowed": True}
 

@@ -20,7 +20,7 @@ from grove_operator.webhooks import server as server_module
 from grove_operator.webhooks.answers import Answers
 from grove_operator.webhooks.certificate import ShownCertificate
 from grove_operator.webhooks.certificate_files import CertificateFiles
-from grove_operator.webhooks.review import Judge, Request
+from grove_operator.webhooks.review import Reviewer, Request
 from grove_operator.webhooks.server import LARGEST_BODY, WebhookServer
 from tests.applier.transport.certificates import Pair, authority, needs_openssl, signed
 from tests.webhooks.conftest import Manifest, asked
@@ -57,7 +57,7 @@ def install(pair: Pair, folder: Path) -> Path:
 
 
 @asynccontextmanager
-async def running(judge: Judge, ca: Pair, folder: Path) -> AsyncIterator[Serving]:
+async def running(judge: Reviewer, ca: Pair, folder: Path) -> AsyncIterator[Serving]:
     told: list[str] = []
     shown = ShownCertificate()
     await CertificateFiles(str(install(signed(ca, "webhook"), folder)), shown).first()
@@ -72,7 +72,7 @@ async def running(judge: Judge, ca: Pair, folder: Path) -> AsyncIterator[Serving
 
 
 @pytest.fixture
-async def serving(judge: Judge, ca: Pair, tmp_path: Path) -> AsyncIterator[Serving]:
+async def serving(judge: Reviewer, ca: Pair, tmp_path: Path) -> AsyncIterator[Serving]:
     async with running(judge, ca, tmp_path / "certificates") as one:
         yield one
 
@@ -117,7 +117,7 @@ async def test_an_object_that_is_nonsense_is_not_allowed(serving: Serving, workl
 
 
 async def test_a_fault_of_ours_is_no_review_and_is_told(ca: Pair, workload: Manifest, tmp_path: Path) -> None:
-    class Broken(Judge):
+    class Broken(Reviewer):
         def findings(self, request: Request) -> list[Diagnostic]:
             raise ZeroDivisionError("by zero")
 

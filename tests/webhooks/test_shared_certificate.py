@@ -21,7 +21,7 @@ from grove_operator.install.webhook_configurations import Installation, webhook_
 from grove_operator.webhooks import rotation
 from grove_operator.webhooks.authority import is_signed_by, read_bundle
 from grove_operator.webhooks.certificate import ShownCertificate
-from grove_operator.webhooks.shared_certificate import INTERVAL, OVERLAP, SETTLED, Place, SharedCertificate
+from grove_operator.webhooks.shared_certificate import INTERVAL, OVERLAP, PROPAGATION, Place, SharedCertificate
 from grove_operator.webhooks.trust import MANAGER, Service
 
 from .in_memory import cluster_with_webhooks, found
@@ -180,7 +180,7 @@ async def test_a_new_certificate_of_the_same_authority_is_shown_at_once() -> Non
     await empty_secret(cluster)
     await asyncio.sleep(INTERVAL + 1)
     # Half a Secret does not tell who signs, so both were made anew, and there is a time for API servers to learn of it.
-    await asyncio.sleep(SETTLED)
+    await asyncio.sleep(PROPAGATION)
     assert replica.certificate.shown != before
 
 

@@ -1,1 +1,1 @@
-"""Commands that talk to a cluster, and what they share: options, a session, and words for what became of objects."""
+"""Commands that connect to a cluster, and their shared options, session and output of outcomes."""

@@ -1,4 +1,4 @@
-"""`grove adopt`: ownership of fields moved to us, and nothing else."""
+"""Implements `grove adopt`: transfers the ownership of fields, and changes nothing else."""
 
 from __future__ import annotations
 
@@ -59,17 +59,17 @@ def command(managers: tuple[str, ...], field_manager: str, dry_run: bool, journa
     who owns what is written, so nothing restarts. What the other manager does next time is its own affair: stop it first.
     Without FILE and from grove-operator: all that the shipped operator made becomes that of `grove operator run`.
     """
-    target, asked = take_target(given), take_input(given, required=SHIPPED not in managers)
-    wanted = ClusterInput(asked, target.namespace) if asked.files else None
+    target, options = take_target(given), take_input(given, required=SHIPPED not in managers)
+    source = ClusterInput(options, target.namespace) if options.files else None
     lines = Lines(terminal_of(sys.stdout), suffix=CLIENT if dry_run else "", words={"configured": "adopted"})
 
     async def work(session: Session) -> int:
         from applier.prune.adoption import adopt
         from grove_operator.cluster.made_by_operator import made_by_operator
 
-        # Of the whole cluster, what an operator made becomes the operator's, which writes under one name whosever it is.
-        graph = await wanted.graph(session) if wanted else await made_by_operator(session.cluster, target.namespace)
-        manager = field_manager if wanted else SHIPPED
+        # Without files the objects of the shipped operator are adopted, under the field manager that both operators use.
+        graph = await source.graph(session) if source else await made_by_operator(session.cluster, target.namespace)
+        manager = field_manager if source else SHIPPED
         outcomes = await adopt(graph, session.cluster, manager=manager, managers=managers, dry_run=dry_run, sink=sink)
         if output == "json":
             from grove_operator.cli.cluster.report import as_json, outcomes_report

@@ -1,4 +1,4 @@
-"""The recorded set that a command line names, and how much of it may be deleted."""
+"""The options of ApplySets: the parent object, and limits of pruning."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ applyset_options = adding(
         click.option("--approve", default="", metavar="HASH", type=GIVEN, help="Approve a held deletion by the hash that was printed."),
     )
 )
-"""Gives what `take_applyset` takes."""
+"""The options that `take_applyset` reads."""
 
 
 @record
 class ApplySetChoice:
-    """What the options of a set say; texts are empty without."""
+    """The values of the ApplySet options; empty when not given."""
 
     applyset: str
     prune: bool
@@ -47,7 +47,7 @@ class ApplySetChoice:
     approval: str
 
     async def options(self, session: Session) -> ApplySetOptions | None:
-        """Returns the set that the objects are kept as. Raises `NoSuchObject` and `ApplierError` for a name or limit that is none."""
+        """Returns the options of the applier. Raises `NoSuchObject` and `ApplierError` for an invalid name or limit."""
         if not self.applyset:
             return None
         from applier.prune import ApplySetOptions, Budget  # only for sets
@@ -57,13 +57,13 @@ class ApplySetChoice:
         return ApplySetOptions(await named_set(session.cluster, self.applyset, session.namespace), self.prune, budget, self.approval)
 
 
-def take_applyset(given: dict[str, Any], asked: InputOptions) -> ApplySetChoice:
-    """Returns the set among a command's values, which are taken out. Raises `click.UsageError` for options that contradict each other."""
+def take_applyset(given: dict[str, Any], input: InputOptions) -> ApplySetChoice:
+    """Removes the ApplySet options from a command's values and returns them. Raises `click.UsageError` for contradictions."""
     choice = ApplySetChoice(given.pop("applyset"), given.pop("prune"), given.pop("prune_limit"), given.pop("approve"))
     if choice.prune and not choice.applyset:
         raise click.UsageError("--prune needs --applyset NAME: only objects of a recorded set are ever deleted.")
-    if choice.prune and asked.selector:
-        # As kubectl has it. What -l leaves out is wanted, and only not looked at now; a prune would take it for what nobody wants.
+    if choice.prune and input.selector:
+        # As in kubectl: a prune would delete the desired objects that -l filters out.
         raise click.UsageError("--prune and -l exclude each other: objects that -l leaves out would be deleted as no longer wanted.")
     if choice.limit and not choice.prune:
         raise click.UsageError("--prune-limit needs --prune.")

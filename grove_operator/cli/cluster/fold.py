@@ -1,7 +1,7 @@
-"""What is said of many objects alike, said once: the first of them by name, the rest as a number.
+"""Folds messages that many objects share: the first objects by name, the others as a count.
 
-A missing namespace or permission fails a thousand objects for one reason. A line for each of them, as kubectl has it, would bury what else
-went wrong, and the end of a run is all that is left on a screen. `-o json` and journals have every object.
+A missing namespace or permission fails a thousand objects for one reason. With a line for each, as in kubectl, other errors would scroll
+off the screen. `-o json` and journals have every object.
 """
 
 from __future__ import annotations
@@ -18,77 +18,74 @@ from grove_operator.cli.cluster.words import reason_of
 T = TypeVar("T")
 
 NAMED = 3
-"""How many objects are named before the rest is only counted."""
+"""The number of objects with a line of their own."""
 
 OTHERS = re.compile(r"\bwaits for .+, which ")
 TIMES = re.compile(r" at \d{4}-\d\d-\d\dT[\d:.]+Z")
 
 
 def alike(ref: Ref, why: str) -> str:
-    """Returns a reason without what differs from object to object: its own name, times, and for what exactly it waits."""
+    """Returns a reason without the parts that differ between objects: their names, times, and the names of those that they wait for."""
     why = why.replace(f'"{ref.name}"', '"…"').replace(f"'{ref.name}'", "'…'").replace(str(ref), "…")
     return OTHERS.sub("waits for another, which ", TIMES.sub("", why))
 
 
 class Folding:
-    """Lines of objects with reasons. The first of each reason are told at once; `end` tells of how many there are more."""
+    """Prints the first lines of each reason at once, and with `end` the number of the others."""
 
-    def __init__(self, tell: Callable[[str], None] = say, full: str = " (-o json names all)") -> None:
-        """Takes how lines are told, and in `full` where the full list is."""
-        self._tell, self._full = tell, full
+    def __init__(self, print_line: Callable[[str], None] = say, full: str = " (-o json names all)") -> None:
+        """Takes the function that prints lines, and in `full` a hint where the full list is."""
+        self._print, self._full = print_line, full
         self._alike: dict[str, list[str]] = {}
         self._more: dict[str, int] = {}
 
     def add(self, ref: Ref, why: str, line: str = "") -> None:
-        """Takes one object more, and its line where that is another than `REF: WHY`."""
+        """Adds an object with its reason. Its line is `REF: WHY` by default."""
         self.line(line or f"{ref}: {why}", alike(ref, why))
 
     def line(self, line: str, reason: str) -> None:
-        """Takes one line more of those that have this reason."""
-        told = self._alike.setdefault(reason, [])
-        if len(told) < NAMED:
-            self._tell(line)
-        if len(told) <= NAMED:
-            told.append(line)
+        """Adds a line with its reason."""
+        lines = self._alike.setdefault(reason, [])
+        if len(lines) < NAMED:
+            self._print(line)
+        if len(lines) <= NAMED:
+            lines.append(line)
         else:
             self._more[reason] = self._more.get(reason, 1) + 1
 
     def end(self) -> None:
-        """Tells of what was only counted. One object more is named: a number would be as long."""
-        for reason, told in self._alike.items():
+        """Prints the counts. A single further object is printed by name, which is as short."""
+        for reason, lines in self._alike.items():
             if reason in self._more:
-                self._tell(f"and {self._more[reason]} more: {reason}{self._full}")
-            elif len(told) > NAMED:
-                self._tell(told[NAMED])
+                self._print(f"and {self._more[reason]} more: {reason}{self._full}")
+            elif len(lines) > NAMED:
+                self._print(lines[NAMED])
         self._alike.clear()
         self._more.clear()
 
 
 class More(NamedTuple):
-    """Stands for so many objects like the one before."""
+    """The number of further objects like the previous one."""
 
     number: int
     reason: str
 
 
 def folded(items: Sequence[T], step_of: Callable[[T], Step]) -> Iterable[T | More]:
-    """Yields the items, those that are not done for one same reason only as far as they are named.
-
-    What is more of them stands behind the last.
-    """
+    """Yields items, and of those that fail for the same reason only the first, followed by the number of the others."""
     groups: dict[tuple[str, int], list[int]] = {}
     for number, item in enumerate(items):
         step = step_of(item)
         if step.action in UNDONE:
             groups.setdefault((f"{step.action}: {alike(step.ref, reason_of(step))}", step.wave), []).append(number)
     more: dict[int, More] = {}
-    left_out: set[int] = set()
+    omitted: set[int] = set()
     for (reason, _), numbers in groups.items():
         if len(numbers) > NAMED + 1:
             more[numbers[NAMED - 1]] = More(len(numbers) - NAMED, reason)
-            left_out.update(numbers[NAMED:])
+            omitted.update(numbers[NAMED:])
     for number, item in enumerate(items):
-        if number not in left_out:
+        if number not in omitted:
             yield item
         if number in more:
             yield more[number]

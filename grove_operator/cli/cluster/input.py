@@ -1,4 +1,4 @@
-"""Files to a graph of objects that should exist: sets are compiled for the cluster as it is, all else is taken as it stands."""
+"""Reads files into a graph of desired objects: compiles sets for the existing cluster, and includes other manifests unchanged."""
 
 from __future__ import annotations
 
@@ -22,79 +22,79 @@ DEFINITIONS = "grove crds | kubectl apply --server-side -f -"
 
 
 class ClusterInput:
-    """What a command line asks for, read once. Reading raises `UnreadableInput` for files that cannot be looked at."""
+    """The files of a command line. Raises `UnreadableInput` for files that cannot be read."""
 
-    def __init__(self, asked: InputOptions, namespace: str) -> None:
-        """Takes in `namespace` the one of `-n`, which is empty without."""
-        self.asked, self.namespace = asked, namespace
+    def __init__(self, options: InputOptions, namespace: str) -> None:
+        """Reads the files. `namespace` is that of `-n`, empty without."""
+        self.options, self.namespace = options, namespace
         self.reader = InputReader()
-        self.sorted = classify_documents(self.reader.documents(asked.files, config=asked.config))
-        self.config = self.reader.configuration(asked.config) if asked.config else None
+        self.sorted = classify_documents(self.reader.documents(options.files, config=options.config))
+        self.config = self.reader.configuration(options.config) if options.config else None
         self._find_file: Callable[[str], InputFile | None] = self.reader.find_file
 
     async def graph(self, session: Session) -> Graph:
-        """Returns everything that should exist.
+        """Returns the desired objects.
 
-        Raises `Reported` after findings were printed, `Failed` for what the server does not know.
+        Raises `Reported` after printing findings, and `Failed` for kinds that the server does not serve.
         """
-        found = self.reader.problems + self.sorted.findings
+        findings = self.reader.problems + self.sorted.findings
         compiled = CompiledGraph([], {})
         if self.sorted.compiled:
-            compiled = await self._compiled(session, found)
-        self._report(found)
+            compiled = await self._compile(session, findings)
+        self._report(findings)
         items = [*await self._served(session, self.sorted.subjects), *self.sorted.plain]
         try:
             items = await in_namespace(session.cluster, items, session.namespace, only=bool(self.namespace))
-            wanted = desired_graph(Sources(compiled, items), selects=self._selects(), force=self.asked.force)
+            graph = desired_graph(Sources(compiled, items), selects=self._selects(), force=self.options.force)
         except (OtherNamespace, Twice) as error:
             raise Failed(str(error)) from None
-        if self.asked.selector and not wanted.objects:
-            raise Failed(f"-l {self.asked.selector} selects none of these objects")
-        if not wanted.objects:  # with --prune, it would stand for "delete them all"; kubectl says the same: no objects passed to apply
-            raise Failed(f"there are no objects in {', '.join(self.asked.files)}")
-        await _check_kinds(session, wanted)
-        return wanted
+        if self.options.selector and not graph.objects:
+            raise Failed(f"-l {self.options.selector} selects none of these objects")
+        if not graph.objects:  # with --prune it would delete all members; kubectl fails as well: no objects passed to apply
+            raise Failed(f"there are no objects in {', '.join(self.options.files)}")
+        await _check_kinds(session, graph)
+        return graph
 
-    async def _compiled(self, session: Session, found: list[Diagnostic]) -> CompiledGraph:
-        """Returns what the sets become, given what exists; empty with errors among the findings."""
+    async def _compile(self, session: Session, findings: list[Diagnostic]) -> CompiledGraph:
+        """Compiles the sets for the existing objects, and adds the findings. The graph is empty if there are errors."""
         from grove_compiler.compile import Inputs  # only for sets
         from grove_compiler.compile import compile as compile_inputs
         from grove_compiler.model.inputs.settings import OFFLINE_KUBE_VERSION, Settings
         from grove_operator.cli.program import Rules
         from grove_operator.cluster.snapshot import read_snapshot
 
-        asked, book = self.asked, Rules(self.asked.rules)
+        options, book = self.options, Rules(self.options.rules)
         program = book.program()
         if program is None:
             raise Reported
         self._find_file = lambda name: self.reader.find_file(name) or book.find_file(name)
-        version = asked.kube_version or await session.version() or OFFLINE_KUBE_VERSION
-        settings = Settings(session.namespace, asked.pods, version, mnnvl_shape=asked.mnnvl_shape)
+        version = options.kube_version or await session.version() or OFFLINE_KUBE_VERSION
+        settings = Settings(session.namespace, options.pods, version, mnnvl_shape=options.mnnvl_shape)
         snapshot = await read_snapshot(session.cluster, _namespaces(self.sorted, session.namespace))
         result = compile_inputs(Inputs(self.sorted.compiled, snapshot, config=self.config, settings=settings), program)
-        found += about_compiled(result.diagnostics)
+        findings += about_compiled(result.diagnostics)
         return result.graph
 
-    def _report(self, found: list[Diagnostic]) -> None:
-        if found:
-            from grove_operator import findings  # only when something is wrong
+    def _report(self, findings: list[Diagnostic]) -> None:
+        if findings:
+            from grove_operator.findings import write  # only when something is wrong
 
-            findings.write(found, self._find_file, sys.stderr)
-            if self.asked.strict or has_errors(found):
+            write(findings, self._find_file, sys.stderr)
+            if self.options.strict or has_errors(findings):
                 raise Reported
 
     def _selects(self) -> Callable[[Manifest], bool] | None:
-        if not self.asked.selector:
+        if not self.options.selector:
             return None
         from applier.cache.selectors import Selector  # only with -l
 
         try:
-            return Selector(self.asked.selector).matches
+            return Selector(self.options.selector).matches
         except ValueError as error:
             raise Failed(f"-l: {error}") from None
 
     async def _served(self, session: Session, subjects: Sequence[Item]) -> list[Item]:
-        """Returns the sets and topologies whose kinds the server knows: they are written as well, and own what they become."""
+        """Returns the sets and topologies whose kinds the server serves: they are applied as well, as owners of the compiled objects."""
         served = []
         for subject in subjects:
             try:
@@ -124,7 +124,7 @@ async def _check_kinds(session: Session, graph: Graph) -> None:
         raise Failed(*problems)
 
 
-def missing_kind(kind: Kind, said: str) -> str:
-    """Returns what to do about a kind that the server does not serve."""
+def missing_kind(kind: Kind, error: str) -> str:
+    """Returns the error about a kind that the server does not serve, with a hint for our kinds."""
     ours = kind.group == "grove.io" or kind.group.endswith(".grove.io")
-    return f"{said}: {DEFINITIONS}" if ours else said
+    return f"{error}: {DEFINITIONS}" if ours else error

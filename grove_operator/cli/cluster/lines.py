@@ -1,4 +1,4 @@
-"""What becomes of objects, a line each as it happens: `configmap/settings created`, as kubectl says it."""
+"""Prints the outcome of each object as it happens: `configmap/settings created`, as kubectl does."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 NO_WORDS: Mapping[str, str] = {}
 SERVER, CLIENT = " (server dry run)", " (dry run)"
-"""kubectl's words behind an object that was not really written."""
+"""kubectl's suffixes of objects in a dry run."""
 
-MOMENT = 1.0
-"""Seconds in which of the objects that wait for one same reason only the first are named."""
+FOLDING_PERIOD = 1.0
+"""Seconds in which of the objects that wait for the same reason only the first are printed by name."""
 
 
 class Lines:
-    """Prints outcomes: to standard output what was done, to standard error what was not.
+    """Prints outcomes: successes to standard output, failures to standard error.
 
-    They come wave by wave, those of one wave in the order of `order`: the same lines in the same order, whatever is done sooner. What was
-    done is a line each, as kubectl has it; what was not is told at once for the first objects of each reason, and folded in the end.
-    `suffix` stands behind each line. `quiet` leaves out objects that stay as they are. `words` are other words for actions.
+    The lines of a wave are sorted by `order`, so that the output does not depend on the timing of requests. Failures are printed at once
+    for the first objects of each reason, and counted at the end. `suffix` is appended to each line. `quiet` omits unchanged objects.
+    `words` are alternative words for actions.
     """
 
     def __init__(
@@ -43,39 +43,39 @@ class Lines:
     ) -> None:
         self.terminal, self.suffix, self.quiet, self.words = terminal, suffix, quiet, words
         self.out = out or _print
-        self.said: set[Ref] = set()
+        self.printed: set[Ref] = set()
         self.undone = Folding()
         self.order: Mapping[Ref, int] = {}
         self._wave: list[Outcome] = []
 
     def sink(self, event: Event) -> None:
-        """Takes events as they come."""
+        """Receives events."""
         if isinstance(event, WaveStarted | Waiting | Ready):
             self.flush()
         elif isinstance(event, Finished):
             self._wave.append(event.outcome)
 
     def flush(self) -> None:
-        """Tells what was finished since the wave began."""
+        """Prints the outcomes of the current wave."""
         wave, self._wave = self._wave, []
-        self.tell(sorted(wave, key=lambda outcome: self.order.get(outcome.step.ref, len(self.order))))
+        self.print(sorted(wave, key=lambda outcome: self.order.get(outcome.step.ref, len(self.order))))
 
     def rest(self, outcomes: Sequence[Outcome]) -> None:
-        """Tells what has not been told yet."""
+        """Prints the outcomes that were not printed yet, and the counts."""
         self.flush()
-        self.tell([outcome for outcome in outcomes if outcome.step.ref not in self.said])
+        self.print([outcome for outcome in outcomes if outcome.step.ref not in self.printed])
         self.end()
 
     def end(self) -> None:
-        """Tells all that is left of what happened so far."""
+        """Prints what is pending, and the counts."""
         self.flush()
         self.undone.end()
 
-    def tell(self, outcomes: Iterable[Outcome]) -> None:
-        """Prints lines for outcomes, together: on a terminal with a bar below them, each by itself would take long."""
+    def print(self, outcomes: Iterable[Outcome]) -> None:
+        """Prints outcomes in one write: above a progress bar separate writes would be slow."""
         lines = []
         for outcome in outcomes:
-            self.said.add(outcome.step.ref)
+            self.printed.add(outcome.step.ref)
             if outcome.action in UNDONE:
                 self.undone.add(outcome.step.ref, f"{outcome.action}: {reason_of(outcome)}")
             elif not self.quiet or outcome.action is not Action.UNCHANGED:
@@ -91,17 +91,17 @@ class Lines:
 
 
 class WaitLines:
-    """Says on standard error what is waited for: each object when it is ready, and when the reason changes why it is not.
+    """Prints waits to standard error: each object when it becomes ready, and the reason for which it is not, when that changes.
 
-    What is learnt of many objects within a moment is folded; `end` tells what is left of it.
+    Equal reasons within the folding period are folded; `end` prints their counts.
     """
 
     def __init__(self) -> None:
         self._waiting = Folding(_note, "")
-        self._due: asyncio.TimerHandle | None = None
+        self._timer: asyncio.TimerHandle | None = None
 
     def sink(self, event: Event) -> None:
-        """Takes events as they come."""
+        """Receives events."""
         if isinstance(event, Waiting):
             why = event.reason if event.reason.startswith("waits for ") else f"waits: {event.reason}"
             self._waiting.add(event.ref, why, f"{name_of(event.ref)} {why}")
@@ -110,20 +110,20 @@ class WaitLines:
             word = f": {event.reason}" if event.reason else ""
             _note(f"{name_of(event.ref)} ready after {event.seconds:.1f} s{word}")
         elif isinstance(event, Throttled):
-            _note(f"the server asks to slow down: next try in {event.seconds:.1f} s")
+            _note(f"the server throttles requests: next attempt in {event.seconds:.1f} s")
 
     def end(self) -> None:
-        """Tells how many more wait than were named, and begins anew."""
-        if self._due is not None:
-            self._due.cancel()
-            self._due = None
+        """Prints the counts, and ends the folding period."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         self._waiting.end()
 
     def _end_soon(self) -> None:
         import asyncio  # not at the start
 
-        if self._due is None:
-            self._due = asyncio.get_running_loop().call_later(MOMENT, self.end)
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(FOLDING_PERIOD, self.end)
 
 
 def _note(line: str) -> None:
@@ -131,11 +131,11 @@ def _note(line: str) -> None:
 
 
 def to_all(*sinks: Sink) -> Sink:
-    """Returns a sink that hands events on to several."""
+    """Returns a sink that forwards events to several others."""
 
     def sink(event: Event) -> None:
-        for one in sinks:
-            one(event)
+        for each in sinks:
+            each(event)
 
     return sink
 

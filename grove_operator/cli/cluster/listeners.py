@@ -1,4 +1,4 @@
-"""Who listens to a run besides people: a journal on disk, and OpenTelemetry where it is set up."""
+"""Attaches a journal and OpenTelemetry to the events of a run."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from applier.events import Sink
 from grove_operator.cli.cluster.session import say
 
 TELEMETRY = "OTEL_"
-"""How the environment variables begin that set up OpenTelemetry. Without any, it is not even loaded."""
+"""The prefix of OpenTelemetry's environment variables. Without any of them it is not imported."""
 
 
 @contextmanager
 def listening(sink: Sink, journal: str | None, name: str) -> Iterator[Sink]:
-    """Gives a sink that hands events on to this one, to the journal of this path if there is one, and to OpenTelemetry.
+    """Yields a sink that forwards events to `sink`, to the journal at a path if any, and to OpenTelemetry, where the run is called `name`.
 
-    `name` is what a run is called there. What was heard is written when it is left. Raises `OSError` for a journal that cannot be opened.
+    Events are flushed at the exit. Raises `OSError` for a journal that cannot be opened.
     """
     with _journal(sink, journal) as both, _traces(both, name) as all_of_them:
         yield all_of_them
@@ -56,7 +56,7 @@ def _traces(sink: Sink, name: str) -> Iterator[Sink]:
 
 
 def _send() -> None:
-    """Sends the spans: the program ends without what Python would do at its end."""
+    """Exports the spans: the program exits without running exit handlers, which would do so."""
     try:
         from opentelemetry import trace
     except ImportError:

@@ -1,4 +1,4 @@
-"""Options as kubectl's users write them: `--wait` alone, `--wait=2m` or `--wait 2m`, `--prune=true`, `--dry-run client`."""
+"""Parses options as kubectl does: `--wait` alone, `--wait=2m` or `--wait 2m`, `--prune=true`, `--dry-run client`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ BOOLEANS = {"true": True, "false": False}
 
 
 class OptionalValues(click.Command):
-    """A command whose options in `bare` take the value there when they come without one, and whose flags may be said to be true or false.
+    """A command whose options in `bare` have a default for a missing value, and whose flags accept `=true` and `=false`.
 
-    The next argument is an option's value only where it can be nothing else: a time, or one of the words that the option takes, of which
-    there is no file.
+    The next argument is the value of such an option only if it is a duration, or one of the option's choices, and no file of that name
+    exists.
     """
 
     def __init__(self, *args: Any, bare: Mapping[str, str], **kwargs: Any) -> None:
@@ -29,21 +29,21 @@ class OptionalValues(click.Command):
         return super().parse_args(ctx, [*self._with_values(args[:end]), *args[end:]])
 
     def _with_values(self, words: list[str]) -> Iterator[str]:
-        options = {name: one for one in self.params if isinstance(one, click.Option) for name in one.opts}
-        waiting = words[::-1]
-        while waiting:
-            word = waiting.pop()
+        options = {name: option for option in self.params if isinstance(option, click.Option) for name in option.opts}
+        remaining = words[::-1]
+        while remaining:
+            word = remaining.pop()
             name, _, value = word.partition("=")
             if word in self.bare:
-                is_next = bool(waiting) and _is_value(options[word], waiting[-1])
-                yield f"{word}={waiting.pop() if is_next else self.bare[word]}"
+                is_next = bool(remaining) and _is_value(options[word], remaining[-1])
+                yield f"{word}={remaining.pop() if is_next else self.bare[word]}"
             elif name in options and value in BOOLEANS and (options[name].is_flag or name in self.bare) and name not in SWITCHES:
                 yield from self._switched(options[name], name, BOOLEANS[value])
             else:
                 yield word
 
     def _switched(self, option: click.Option, name: str, is_on: bool) -> Iterator[str]:
-        """Yields the words for a flag that was said to be on or off. One that is off is left out, unless it has a word for that."""
+        """Yields the arguments for a flag that was set to true or false: for false its negative form, if it has one."""
         if is_on:
             yield f"{name}={self.bare[name]}" if name in self.bare else name
         else:

@@ -1,4 +1,4 @@
-"""The options of commands that talk to a cluster, with kubectl's names and meanings."""
+"""Defines the options of commands that connect to a cluster, with kubectl's names and meanings."""
 
 from __future__ import annotations
 
@@ -17,30 +17,31 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 FIELD_MANAGER = "grove"
 SWITCHES = {"--server-side": "true", "--validate": "strict"}
-"""Options of kubectl that are taken for its users' sake: what they say alone. They look at `=true` and `=false` themselves."""
+"""Options that are accepted for compatibility with kubectl, with their values when given without one. They parse `=true` and `=false`
+themselves."""
 
 BARE_APPLY = {"--force-conflicts": "*", **SWITCHES}
-"""What options of applies say without a value; `--force-conflicts` is about all managers then."""
+"""The values of options of apply when given without one; `--force-conflicts` is then about all managers."""
 
 
 class _Given(click.ParamType[str]):
-    """A text that is not empty where it is given.
+    """A value that must not be empty when given.
 
-    An empty one is what is left of a variable that nobody set. Taken for an option that was left out, `-n "$NAMESPACE"` would delete in
-    another namespace, `--context "$CLUSTER"` in another cluster, and `--prune-limit "$LIMIT"` without a limit.
+    An empty value usually comes from an unset variable. If it meant the default, `-n "$NAMESPACE"` would delete in another namespace,
+    `--context "$CLUSTER"` in another cluster, and `--prune-limit "$LIMIT"` without a limit.
     """
 
     name = "text"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Returns the text as it stands. Fails for an empty one that is not the default."""
+        """Returns the value unchanged. Fails for an empty one that is not the default."""
         if (
             not value
             and param is not None
             and ctx is not None
             and ctx.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE
         ):
-            self.fail("it is empty, as a variable is that nobody has set. Leave the option out if nothing is meant", param, ctx)
+            self.fail("the value is empty, as of an unset variable. Omit the option for its default", param, ctx)
         return value
 
 
@@ -48,14 +49,14 @@ GIVEN = _Given()
 
 
 REQUESTS = 6
-"""From this verbosity on each request is told, as kubectl does."""
+"""The verbosity from which on requests are logged, as in kubectl."""
 
 
 @record
 class Target:
-    """Which cluster, as whom, and which namespace of it; empty is what the kubeconfig says.
+    """The cluster, user and namespace; empty values are those of the kubeconfig.
 
-    `request_timeout` is in seconds, for all tries of a request together; None leaves it to the transport.
+    `request_timeout` is in seconds, for all attempts of a request together; None is the default of the transport.
     """
 
     namespace: str = ""
@@ -69,14 +70,14 @@ class Target:
 
     @property
     def user(self) -> dict[str, Any]:
-        """The fields of a kubeconfig's user that are given here."""
+        """The fields of the kubeconfig's user that options override."""
         given = {"token": self.token, "as": self.act_as, "as-groups": list(self.groups)}
         return {key: value for key, value in given.items() if value}
 
 
 @record
 class InputOptions:
-    """What a command line wants to exist. `kube_version` is the server's when it is empty."""
+    """The input files and how they are compiled. An empty `kube_version` is that of the server."""
 
     files: tuple[str, ...]
     selector: str = ""
@@ -90,7 +91,7 @@ class InputOptions:
 
 
 def duration(_: click.Context, __: click.Parameter, value: str | None) -> float | None:
-    """Reads seconds: `30s`, `5m`, `1h30m`, or a plain number of them."""
+    """Parses a duration, such as `30s`, `5m`, `1h30m`, or a number of seconds; returns seconds."""
     if value is None:
         return None
     from grove_compiler.kube import duration as go  # only where one is given
@@ -100,29 +101,29 @@ def duration(_: click.Context, __: click.Parameter, value: str | None) -> float 
     except go.DurationError as error:
         raise click.BadParameter(str(error)) from None
     if not math.isfinite(seconds) or seconds <= 0:
-        raise click.BadParameter(f"{value!r} is no time to wait: expected something like 30s, 5m or 1h30m.")
+        raise click.BadParameter(f"{value!r} is no valid duration: expected something like 30s, 5m or 1h30m.")
     return seconds
 
 
 NEVER = 86400.0
-"""Seconds that stand for no limit to a request."""
+"""Seconds that stand for no limit."""
 
 
 def _request_timeout(context: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
-    """Seconds; as with kubectl, 0 is for ever."""
+    """Parses a timeout; as with kubectl, 0 is no limit."""
     return NEVER if value is not None and value.strip() in ("0", "0s") else duration(context, parameter, value)
 
 
 def _verbosity(_: click.Context, __: click.Parameter, value: str) -> int:
-    """Reads a number from 0 on; `-v=6` reaches us as `=6`."""
+    """Parses a verbosity; click passes `-v=6` as `=6`."""
     number = value.removeprefix("=")
     if not number.isdecimal():
-        raise click.BadParameter(f"{number!r} is no number.")
+        raise click.BadParameter(f"{number!r} is not a number.")
     return int(number)
 
 
 def optional_namespace(context: click.Context, parameter: click.Parameter, value: str) -> str:
-    """Takes a namespace that a server could have, or none."""
+    """Validates a namespace; it may be empty."""
     return _namespace(context, parameter, value) if value else ""
 
 
@@ -194,7 +195,7 @@ _INPUT = (
 
 
 def field_manager_option(help: str) -> Callable[[F], F]:
-    """Makes `--field-manager`, for commands to which the name means different things."""
+    """Returns the option `--field-manager`, whose help differs between commands."""
     return click.option("--field-manager", type=GIVEN, default=FIELD_MANAGER, show_default=True, metavar="NAME", help=help)
 
 
@@ -204,7 +205,7 @@ def _server_side(_: click.Context, __: click.Parameter, value: str) -> None:
 
 
 def _validate(_: click.Context, __: click.Parameter, value: str) -> None:
-    """Tells that it changes nothing: only a server's refusal of what is created could be turned off, and every apply is typed by it."""
+    """Warns that the option has no effect: a server validates every server-side apply."""
     if value not in ("strict", "true"):
         import sys
 
@@ -243,12 +244,12 @@ _MANAGER = (
 
 
 def dry_run_option(help: str) -> Callable[[F], F]:
-    """Makes `--dry-run`, which without a value is `client`: see `OptionalValues`."""
+    """Returns the option `--dry-run`, which without a value is `client`: see `OptionalValues`."""
     return click.option("--dry-run", type=click.Choice(("client", "server", "none")), default="none", metavar="[=client|server]", help=help)
 
 
 def adding(options: tuple[Callable[[F], F], ...]) -> Callable[[F], F]:
-    """Returns a decorator that gives a command these options, in this order."""
+    """Returns a decorator that adds options to a command, in this order."""
 
     def add(command: F) -> F:
         for option in reversed(options):
@@ -259,7 +260,7 @@ def adding(options: tuple[Callable[[F], F], ...]) -> Callable[[F], F]:
 
 
 login_options = adding(_LOGIN)
-"""How processes that run in a cluster log in; gives `kubeconfig` and `context`."""
+"""The credentials of processes in a cluster: `kubeconfig` and `context`."""
 target_options = adding(
     (
         _namespace_option(
@@ -268,36 +269,36 @@ target_options = adding(
         *_CONNECTION,
     )
 )
-"""Which cluster and namespace manifests are for; gives `Target`'s fields."""
+"""The cluster and namespace of manifests: the fields of `Target`."""
 query_options = adding((_namespace_option("Its namespace. By default the context's."), *_CONNECTION))
-"""Which cluster, and the namespace of what is named; gives `Target`'s fields."""
+"""The cluster and namespace of a named object: the fields of `Target`."""
 input_options = adding(_INPUT)
-"""What is to exist; gives what `take_input` takes."""
+"""The input files: the options that `take_input` reads."""
 manager_options = adding(_MANAGER)
-"""Under which name, and whose fields may be taken."""
+"""The field manager, and managers whose fields may be taken over."""
 journal_option = click.option("--journal", metavar="FILE", type=FILES, help="Append each event to this file, as a line of JSON.")
 """For commands that write."""
 all_namespaces_option = click.option("-A", "--all-namespaces", is_flag=True, help="Of all namespaces.")
 snapshot_option = click.option(
     "--snapshot", metavar="FILE", type=FILES, help="Look at objects in a file, as `kubectl get -o yaml` prints them."
 )
-"""For commands that take recorded objects in place of a cluster."""
+"""For commands that read recorded objects instead of a cluster."""
 operator_config_option = click.option("--config", metavar="FILE", type=GIVEN, help="The OperatorConfiguration, or a ConfigMap with it.")
 
 
 def take_target(given: dict[str, Any]) -> Target:
-    """Returns the target among a command's values, which are taken out. Raises `click.UsageError` for groups of nobody."""
-    target = Target(**{one.name: given.pop(one.name) for one in fields(Target)})
+    """Removes the target options from a command's values and returns them. Raises `click.UsageError` for --as-group without --as."""
+    target = Target(**{each.name: given.pop(each.name) for each in fields(Target)})
     if target.groups and not target.act_as:
         raise click.UsageError("--as-group goes with --as, which says who is in the group.")
     return target
 
 
 def take_input(given: dict[str, Any], *, required: bool = True) -> InputOptions:
-    """Returns what is wanted among a command's values, which are taken out. Raises `click.UsageError` without any file."""
+    """Removes the input options from a command's values and returns them. Raises `click.UsageError` without any file."""
     files = take_files(given, required=required)
     given.pop("recursive")
     names = ("selector", "config", "kube_version", "rules", "strict", "pods", "mnnvl_shape")
-    asked = InputOptions(files, **{name: given.pop(name) for name in names})
-    asked.force = given.pop("force", ())
-    return asked
+    options = InputOptions(files, **{name: given.pop(name) for name in names})
+    options.force = given.pop("force", ())
+    return options

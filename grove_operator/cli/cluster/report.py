@@ -1,4 +1,4 @@
-"""Accounts of whole runs for programs."""
+"""Reports of runs as JSON."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def steps_report(steps: Sequence[Step]) -> dict[str, Any]:
-    """Returns every step, and how many there are of each action."""
+    """Returns every step, and their number by action."""
     return {"objects": [step_value(step) for step in steps], "summary": summary_value(step.action for step in steps)}
 
 
 def outcomes_report(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Returns what became of every object, and how many ended as what."""
+    """Returns the outcome of every object, and their number by action."""
     return {
         "objects": [outcome_value(outcome) for outcome in outcomes],
         "summary": summary_value(outcome.action for outcome in outcomes),
@@ -27,7 +27,7 @@ def outcomes_report(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def run_report(report: Report) -> dict[str, Any]:
-    """Returns the same of a run, with what is not ready, what went wrong with the run itself, and the hash that approves held deletes."""
+    """Returns the outcomes of a run, the objects that are not ready, errors of the run, and the hash that approves held deletions."""
     value = outcomes_report(report.outcomes)
     waiting = [waited for waited in report.waited if waited.reason]
     value["notReady"] = [{**ref_value(waited.ref), "reason": waited.readiness.reason} for waited in waiting]

@@ -1,4 +1,4 @@
-"""A connection to a cluster for the length of one command, and what is said when there is none."""
+"""Connects a command to a cluster, and reports errors as messages and exit codes."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 FINDINGS = 1
 ERROR = 2
 TERMINATED = 143
-"""What shells give for a program that SIGTERM ended: 128 and the signal's number."""
+"""The exit code of a program that SIGTERM ended: 128 plus the signal's number."""
 USER_AGENT = f"grove/{__version__}"
 EXTRA = {"httptools", "orjson", "python_socks", "rich"}
 INSTALL = "pip install 'grove-compiler[cluster]'"
 
 
 class Failed(Exception):
-    """The command cannot go on; `lines` say why, one for each reason."""
+    """The command failed; `lines` are its errors."""
 
     def __init__(self, *lines: str) -> None:
         self.lines = lines
@@ -39,13 +39,13 @@ class Failed(Exception):
 
 
 class Reported(Exception):
-    """The command cannot go on because of findings, which have been printed."""
+    """The command failed because of findings, which have been printed."""
 
 
 def program_of(folders: Sequence[str], *, may_be_empty: bool = False, named: bool = False) -> Program:
-    """Returns the rules that ship and those of the given folders, with their name where that is wanted: it takes a millisecond.
+    """Returns the built-in rules and those of folders, with `named` including their hash, which takes a millisecond.
 
-    Raises `Reported` after findings about wrong ones were printed.
+    Raises `Reported` after printing findings about invalid ones.
     """
     from grove_operator.cli.program import Rules  # only for what rules decide: most commands do without
 
@@ -60,7 +60,7 @@ def program_of(folders: Sequence[str], *, may_be_empty: bool = False, named: boo
 
 @record
 class Session:
-    """A cluster that is connected. `namespace` is the one for manifests that name none; `version` asks for `major.minor`."""
+    """A connection to a cluster. `namespace` is the default of manifests; `version` requests the server's `major.minor`."""
 
     cluster: Cluster
     namespace: str
@@ -70,7 +70,7 @@ class Session:
 
 @asynccontextmanager
 async def open_session(target: Target, sink: Sink) -> AsyncIterator[Session]:
-    """Connects as the target says. Raises `ApplierError`, and `ModuleNotFoundError` where the client is not installed."""
+    """Connects to a target. Raises `ApplierError`, and `ModuleNotFoundError` if the client is not installed."""
     from pathlib import Path
 
     from applier.transport.connect import connect
@@ -88,7 +88,7 @@ async def open_session(target: Target, sink: Sink) -> AsyncIterator[Session]:
         sink=sink,
         warn=_warn,
         retries=Retries.within(seconds) if seconds else None,
-        trace=_tell_request if target.verbosity >= REQUESTS else untraced,
+        trace=_log_request if target.verbosity >= REQUESTS else untraced,
     ) as api:
 
         async def version() -> str:
@@ -105,7 +105,7 @@ def run(
     long: bool = False,
     findings: int = FINDINGS,
 ) -> int:
-    """Carries out a command's work with a connection and gives its exit code. `long` is for work that may take minutes."""
+    """Runs a command's work with a connection and returns its exit code. `long` is for work that may take minutes."""
     if long:
         garbage.collect_in_small_portions()
 
@@ -122,7 +122,7 @@ def run(
 
 
 def attempt(work: Callable[[], int], *, findings: int = ERROR) -> int:
-    """Carries out a command's work and gives its exit code; says in a line each what it fails of, and gives `findings` after findings."""
+    """Runs a command's work and returns its exit code. Prints a line for each error; returns `findings` for `Reported`."""
     try:
         return work()
     except Failed as failed:
@@ -131,12 +131,12 @@ def attempt(work: Callable[[], int], *, findings: int = ERROR) -> int:
     except Reported:
         return findings
     except ApplierError as error:
-        for one in getattr(error, "errors", (error,)):  # several reads that failed at once are a line each
-            say(str(one))
+        for each in getattr(error, "errors", (error,)):  # one line for each of several failed reads
+            say(str(each))
     except ModuleNotFoundError as error:
         if str(error.name).partition(".")[0] not in EXTRA:
             raise
-        say(f"talking to a cluster needs {error.name}, which is not installed: {INSTALL}")
+        say(f"connecting to a cluster needs {error.name}, which is not installed: {INSTALL}")
     return ERROR
 
 
@@ -145,28 +145,28 @@ def say(text: str) -> None:
     print(f"grove: {visible(' '.join(text.split()))}", file=sys.stderr)
 
 
-def minor_version(said: dict[str, str]) -> str:
-    """Reads `1.35` from what `/version` answers, where providers write `35+`."""
-    minor = "".join(character for character in said.get("minor", "") if character.isdecimal())
-    return f"{said.get('major') or '1'}.{minor}"
+def minor_version(version: dict[str, str]) -> str:
+    """Returns `1.35` of the response of `/version`, in which providers write `35+`."""
+    minor = "".join(character for character in version.get("minor", "") if character.isdecimal())
+    return f"{version.get('major') or '1'}.{minor}"
 
 
 class Ended:
-    """Whether a signal has ended a run, and what the shell is told then: 128 and the number of the signal, 0 without one."""
+    """The exit code of a run that a signal ended: 128 plus the number of the signal, 0 without one."""
 
     code = 0
 
     def by(self, number: int) -> None:
-        """Tells people, once a signal has come."""
+        """Records a signal, and prints a message."""
         self.code = 128 + number
-        say("stopping: what is in flight is finished; once more to break off")
+        say("stopping after the requests in flight; send the signal again to abort")
 
 
 @contextmanager
 def ended_once_planned(stop: Stop, ended: Ended, sink: Sink) -> Iterator[Sink]:
-    """Gives a sink that lets signals end a run in good order as soon as there is a plan.
+    """Yields a sink that handles signals gracefully as soon as there is a plan.
 
-    Until then nothing is written, and nothing has to be finished: a signal breaks it off, with a plugin that hangs while it logs us in.
+    Before that nothing is written: a signal aborts the program, even during a credential plugin that hangs.
     """
     from applier.stop import ended_by_signal
 
@@ -185,7 +185,7 @@ async def _within(work: Callable[[Session], Coroutine[Any, Any, int]], target: T
         return await work(session)
 
 
-def _tell_request(method: str, path: str, status: int, seconds: float) -> None:
+def _log_request(method: str, path: str, status: int, seconds: float) -> None:
     say(f"{method} {path} {status or 'without an answer'} in {seconds * 1000:.0f} ms")
 
 

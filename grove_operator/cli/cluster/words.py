@@ -1,4 +1,4 @@
-"""Names and accounts of objects, for people and for programs."""
+"""Formats objects, steps and outcomes as text and JSON."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ def name_of(ref: Ref) -> str:
 
 
 def tally(counts: Mapping[Action, int]) -> str:
-    """Returns `2 created, 1 configured, 997 unchanged`; `nothing` when there is nothing."""
+    """Returns `2 created, 1 configured, 997 unchanged`, or `nothing`."""
     return ", ".join(f"{counts[action]} {action}" for action in ORDER if counts.get(action)) or "nothing"
 
 
-def reason_of(said: Step | Outcome) -> str:
-    """Says why, with the ways out as this program has them: its options, where the applier's sentences name what its API has."""
+def reason_of(result: Step | Outcome) -> str:
+    """Returns the reason of a step or outcome, with options of the command line instead of those of the applier's API."""
     from applier.plan.reasons import BY_FORCE, RECREATE  # not at the start: what only draws a tree plans nothing
 
-    step = said.step if isinstance(said, Outcome) else said
-    reason = said.reason or step.reason
+    step = result.step if isinstance(result, Outcome) else result
+    reason = result.reason or step.reason
     if BY_FORCE in reason:
         managers = dict.fromkeys(conflict.owner.manager for conflict in step.conflicts)
         reason = reason.replace(BY_FORCE, f"({' '.join(_forced(manager) for manager in managers) or '--force-conflicts'})")
@@ -53,7 +53,7 @@ def _forced(manager: str) -> str:
 
 
 def step_value(step: Step) -> dict[str, Any]:
-    """Returns a step as a JSON value; what is empty is left out."""
+    """Returns a step as a JSON value without empty fields."""
     value: dict[str, Any] = {**ref_value(step.ref), "action": str(step.action), "reason": reason_of(step)}
     value["changes"] = [_change_value(change) for change in step.changes]
     value["conflicts"] = [_conflict_value(conflict) for conflict in step.conflicts]
@@ -61,7 +61,7 @@ def step_value(step: Step) -> dict[str, Any]:
 
 
 def outcome_value(outcome: Outcome) -> dict[str, Any]:
-    """Returns what became of an object as a JSON value; what is empty is left out. `seconds` is how long it took."""
+    """Returns an outcome as a JSON value without empty fields. `seconds` is its duration."""
     value = step_value(outcome.step)
     value |= {
         "action": str(outcome.action),
@@ -73,7 +73,7 @@ def outcome_value(outcome: Outcome) -> dict[str, Any]:
 
 
 def summary_value(actions: Iterable[Action]) -> dict[str, int]:
-    """Returns how many objects ended as what."""
+    """Returns the number of objects by action."""
     counts: dict[str, int] = {}
     for action in actions:
         counts[str(action)] = counts.get(str(action), 0) + 1
@@ -81,7 +81,7 @@ def summary_value(actions: Iterable[Action]) -> dict[str, int]:
 
 
 def ref_value(ref: Ref) -> dict[str, str]:
-    """Returns what names an object, as a JSON value."""
+    """Returns an object reference as a JSON value."""
     return {"group": ref.group, "kind": ref.kind, "namespace": ref.namespace, "name": ref.name}
 
 

@@ -1,1 +1,1 @@
-"""`grove events`: what the operator has told."""
+"""Implements `grove events`."""

@@ -1,4 +1,4 @@
-"""`grove events`: what the operator told of its objects, from a cluster or a file."""
+"""Implements `grove events`: prints the operator's events about its objects, from a cluster or a file."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ TYPES = ("Normal", "Warning")
 
 
 def _types(_: click.Context, __: click.Parameter, value: str) -> Collection[str]:
-    """Reads types by their names, in any case, with commas between them, as kubectl takes them."""
-    known = {one.lower(): one for one in TYPES}
-    asked = [one.strip().lower() for one in value.split(",") if one.strip()]
-    if unknown := [one for one in asked if one not in known]:
+    """Parses comma-separated types, in any case, as kubectl does."""
+    known = {type.lower(): type for type in TYPES}
+    types = [type.strip().lower() for type in value.split(",") if type.strip()]
+    if unknown := [type for type in types if type not in known]:
         raise click.BadParameter(f"{unknown[0]!r} is no type of event: expected {' or '.join(TYPES)}.")
-    return {known[one] for one in asked}
+    return {known[type] for type in types}
 
 
 @click.command(
@@ -37,10 +37,10 @@ def _types(_: click.Context, __: click.Parameter, value: str) -> Collection[str]
     bare={},
     epilog="""\b
 Examples:
-  grove events                             what the operator told in a namespace, the last at the end
-  grove events qwen                        of a PodCliqueSet and all that is of it
-  grove events pclq/qwen-0-decode -w       of a PodClique, and what comes, until interrupted
-  grove events -A --types Warning          of all namespaces, only what is amiss
+  grove events                             the events of a namespace, sorted by time
+  grove events qwen                        of a PodCliqueSet and its objects
+  grove events pclq/qwen-0-decode -w       of a PodClique, and new ones until interrupted
+  grove events -A --types Warning          of all namespaces, only warnings
   grove events --snapshot now.yaml         from recorded objects
 
 \b
@@ -54,9 +54,9 @@ Exit codes: 0 shown, 2 something is wrong.""",
 @snapshot_option
 @text_or_json_option
 def command(name: str, all_namespaces: bool, watch: bool, types: Collection[str], snapshot: str | None, output: str, **given: Any) -> int:
-    """List what the operator told, in order. What it told of an object for one reason is one line, with how often and since when.
+    """List the operator's events by time. Repeated events about an object for one reason are one line, with their count and age.
 
-    NAME is a PodCliqueSet, with all that is of it, unless a kind stands before it, as kubectl writes kinds.
+    NAME is a PodCliqueSet, including its objects, unless it has the prefix KIND/, with kinds as in kubectl.
     """
     target = take_target(given)
     if snapshot:
@@ -67,10 +67,10 @@ def command(name: str, all_namespaces: bool, watch: bool, types: Collection[str]
     async def work(session: Session) -> int:
         from grove_operator.cli.events.read import event_query, follow, read_events
 
-        asked = await event_query(session.cluster, name, "" if all_namespaces else session.namespace, types)
+        query = await event_query(session.cluster, name, "" if all_namespaces else session.namespace, types)
         if watch:
-            return await follow(session.cluster, asked, output)
-        return _tell(await read_events(session.cluster, asked), output, with_namespaces=not asked.namespace)
+            return await follow(session.cluster, query, output)
+        return _print(await read_events(session.cluster, query), output, with_namespaces=not query.namespace)
 
     return sessions.run(work, target, long=watch)
 
@@ -79,17 +79,17 @@ def _of_file(snapshot: str, name: str, namespace: str, types: Collection[str], o
     from grove_operator.cli.events.read import events_in
     from grove_operator.cli.operator.read_objects import in_file
 
-    return _tell(events_in(in_file(snapshot).objects, name, namespace, types), output, with_namespaces=not namespace)
+    return _print(events_in(in_file(snapshot).objects, name, namespace, types), output, with_namespaces=not namespace)
 
 
-def _tell(told: list[EventLine], output: str, *, with_namespaces: bool) -> int:
+def _print(events: list[EventLine], output: str, *, with_namespaces: bool) -> int:
     from grove_operator.cli.events.as_text import event_value, events_text
     from grove_operator.terminal import terminal_of
 
     if output == "json":
-        outputs.write([outputs.json_report([event_value(one) for one in told])])
-    elif told:
-        outputs.write([outputs.encoded(events_text(told, time.time(), terminal_of(sys.stdout), with_namespaces=with_namespaces))])
+        outputs.write([outputs.json_report([event_value(event) for event in events])])
+    elif events:
+        outputs.write([outputs.encoded(events_text(events, time.time(), terminal_of(sys.stdout), with_namespaces=with_namespaces))])
     else:
-        sessions.say("the operator has told nothing of that; servers forget events after an hour")
+        sessions.say("No events found; servers delete events after an hour.")
     return 0

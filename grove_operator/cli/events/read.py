@@ -1,4 +1,4 @@
-"""Reads the events of a cluster or a file, once or as they come."""
+"""Reads the events of a cluster or a file, and follows new ones."""
 
 from __future__ import annotations
 
@@ -15,65 +15,65 @@ from grove_compiler.decoder import SET_KIND
 from grove_compiler.record import record
 from grove_operator.cli import output as outputs
 from grove_operator.cli.events.as_text import Table, event_value
-from grove_operator.cluster.events_query import CLUSTER_WIDE, About, EventLine, Fold, about, fold
+from grove_operator.cluster.events_query import CLUSTER_WIDE, EventAggregation, EventFilter, EventLine, aggregated, parse_object
 from grove_operator.cluster.tree_query import find_kind
 from grove_operator.terminal import terminal_of
 
 EVENT = Kind("", "v1", "Event")
-OF_CLUSTER_WIDE = "default"
-"""The namespace of events about what has none."""
+DEFAULT_NAMESPACE = "default"
+"""The namespace of events about cluster-scoped objects."""
 
 
 @record
 class EventQuery:
-    """Which events are wanted, and of which namespace; of all where it is empty."""
+    """The events to print, of a namespace or of all if it is empty."""
 
-    about: About
+    filter: EventFilter
     namespace: str
 
 
-async def event_query(cluster: Cluster, words: str, namespace: str, types: Collection[str]) -> EventQuery:
-    """Returns what a command line asks for. Raises `ClusterError`, `NoSuchObject`."""
-    if not words:
-        return EventQuery(About(types=types), namespace)
-    kind, name = about(words)
+async def event_query(cluster: Cluster, argument: str, namespace: str, types: Collection[str]) -> EventQuery:
+    """Returns the query of a command line. Raises `ClusterError`, `NoSuchObject`."""
+    if not argument:
+        return EventQuery(EventFilter(types=types), namespace)
+    kind, name = parse_object(argument)
     if kind in CLUSTER_WIDE:
-        return EventQuery(About(kind, name, types=types), OF_CLUSTER_WIDE)
+        return EventQuery(EventFilter(kind, name, types=types), DEFAULT_NAMESPACE)
     sets: Sequence[Manifest] = ()
     if kind == SET_KIND:
         sets = (await cluster.list(find_kind(await cluster.resources(), SET_KIND), namespace)).items
-    return EventQuery(About(kind, name, [one["metadata"]["name"] for one in sets], types), namespace)
+    return EventQuery(EventFilter(kind, name, [set["metadata"]["name"] for set in sets], types), namespace)
 
 
-async def read_events(cluster: Cluster, asked: EventQuery) -> list[EventLine]:
+async def read_events(cluster: Cluster, query: EventQuery) -> list[EventLine]:
     """Reads events once. Raises `ClusterError`."""
-    found = await cluster.list(await cluster.resource(EVENT), asked.namespace)
-    return fold(one for one in found.items if asked.about.takes(one))
+    events = await cluster.list(await cluster.resource(EVENT), query.namespace)
+    return aggregated(event for event in events.items if query.filter.matches(event))
 
 
-def events_in(objects: Sequence[Manifest], words: str, namespace: str, types: Collection[str]) -> list[EventLine]:
-    """Finds events among recorded objects. Raises `NoSuchObject`."""
-    kind, name = about(words) if words else ("", "")
-    sets = [one["metadata"]["name"] for one in objects if one["kind"] == SET_KIND]
-    wanted = About(kind, name, sets, types)
-    place = OF_CLUSTER_WIDE if kind in CLUSTER_WIDE else namespace
-    events = (one for one in objects if one["kind"] == EVENT.kind and place in ("", one["metadata"].get("namespace")))
-    return fold(one for one in events if wanted.takes(one))
+def events_in(objects: Sequence[Manifest], argument: str, namespace: str, types: Collection[str]) -> list[EventLine]:
+    """Returns the events among recorded objects. Raises `NoSuchObject`."""
+    kind, name = parse_object(argument) if argument else ("", "")
+    sets = [each["metadata"]["name"] for each in objects if each["kind"] == SET_KIND]
+    filter = EventFilter(kind, name, sets, types)
+    place = DEFAULT_NAMESPACE if kind in CLUSTER_WIDE else namespace
+    events = (each for each in objects if each["kind"] == EVENT.kind and place in ("", each["metadata"].get("namespace")))
+    return aggregated(event for event in events if filter.matches(event))
 
 
-async def follow(cluster: Cluster, asked: EventQuery, output: str) -> int:
-    """Prints what there is and then what comes, each as a line of the table, or of JSON, until it is interrupted. Raises `ClusterError`."""
-    folding, table, terminal = Fold(), None, terminal_of(sys.stdout)
-    async with aclosing(list_and_watch(cluster, await cluster.resource(EVENT), asked.namespace)) as news:
-        async for one in news:
-            items = one.items if isinstance(one, Listing) else [one.object] if one.type in ("ADDED", "MODIFIED") else []
-            told = [folded for item in items if asked.about.takes(item) and (folded := folding.add(item)) is not None]
+async def follow(cluster: Cluster, query: EventQuery, output: str) -> int:
+    """Prints existing and then new events, as lines of a table or of JSON, until it is interrupted. Raises `ClusterError`."""
+    aggregation, table, terminal = EventAggregation(), None, terminal_of(sys.stdout)
+    async with aclosing(list_and_watch(cluster, await cluster.resource(EVENT), query.namespace)) as changes:
+        async for change in changes:
+            items = change.items if isinstance(change, Listing) else [change.object] if change.type in ("ADDED", "MODIFIED") else []
+            events = [line for item in items if query.filter.matches(item) and (line := aggregation.add(item)) is not None]
             now = time.time()
             if table is None:  # the first list
-                told = folding.told()
-                table = Table(told, now, with_namespaces=not asked.namespace)
+                events = aggregation.lines()
+                table = Table(events, now, with_namespaces=not query.namespace)
                 if output != "json":
                     outputs.write([outputs.encoded(table.head(terminal))])
-            lines = (json.dumps(event_value(each)) + "\n" if output == "json" else table.line(each, now, terminal) for each in told)
+            lines = (json.dumps(event_value(each)) + "\n" if output == "json" else table.line(each, now, terminal) for each in events)
             outputs.write(map(outputs.encoded, lines))
     return 0

@@ -1,4 +1,4 @@
-"""Makes the webhooks of a process, and says in words why it cannot have them."""
+"""Creates and serves the webhooks of a process."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SERVICE_ACCOUNT = "GROVE_OPERATOR_SERVICE_ACCOUNT_NAME"
 
 
 def own_namespace(session: Session) -> str:
-    """Returns the namespace of the pod that we run in; at a desk, that of the kubeconfig."""
+    """Returns the namespace of this pod; outside of a cluster, that of the kubeconfig."""
     try:
         with open(POD_NAMESPACE, encoding="utf-8") as file:
             return file.read().strip()
@@ -45,9 +45,9 @@ async def admission(
     cert_dir: str = "",
     port: int | None = None,
 ) -> AsyncIterator[Webhooks]:
-    """Serves the webhooks while entered; they answer 503 until `ready`. `cache` is started and stopped by whoever gives it.
+    """Serves the webhooks while entered; they answer 503 until `ready`. The caller starts and stops the `cache`.
 
-    Raises `Failed` where they cannot be served, and `ClusterError`.
+    Raises `Failed` when they cannot be served, and `ClusterError`.
     """
     from grove_operator.webhooks.certificate import NoCertificate
 
@@ -68,30 +68,30 @@ async def admission(
 
 
 def serves_webhooks(context: Context) -> bool:
-    """Tells whether the configuration wants webhooks beside the operator's loop."""
+    """Returns whether the configuration enables webhooks in the operator's process."""
     return bool(((context.config.manifest.get("server") or {}).get("webhooks") or {}).get("enabled"))
 
 
 async def serve_beside(session: Session, context: Context, document: Document | None, cache: WatchCache, log: Log) -> None:
-    """Serves the webhooks from an operator's own watches until cancelled, whether it leads or not: an API server asks any replica."""
+    """Serves the webhooks from an operator's watches until cancelled, leader or not: an API server calls any replica."""
     async with admission(session, context, document, cache, log) as webhooks:
-        await known(cache, log)
+        await wait_for_cache(cache, log)
         webhooks.ready()
         log.line("webhooks are ready")
         await asyncio.Event().wait()
 
 
-async def known(cache: WatchCache, log: Log) -> None:
-    """Returns once the cluster is known, as far as we may read it: an answer that needs the rest is none. Raises `ClusterError`."""
+async def wait_for_cache(cache: WatchCache, log: Log) -> None:
+    """Waits until the cache has synced all kinds that may be read; reviews that need others answer 503. Raises `ClusterError`."""
     from applier.cache import as_one
     from applier.errors import Forbidden
 
     errors = await cache.settled()
-    denied = [one for one in errors if isinstance(one, Forbidden)]
+    denied = [error for error in errors if isinstance(error, Forbidden)]
     if len(denied) < len(errors) or (denied and len(denied) == len(cache.sources())):
         raise as_one(errors)
-    for one in denied:
-        log.line("a right is missing", "error", verb=one.missing[0], resource=one.missing[1], why=one)
+    for error in denied:
+        log.line("a right is missing", "error", verb=error.missing[0], resource=error.missing[1], why=error)
 
 
 def _webhooks(
@@ -100,22 +100,22 @@ def _webhooks(
     from applier.loop import View
     from grove_compiler.model.inputs.settings import Settings
     from grove_compiler.step import Context
-    from grove_operator.controller.domain_adoption import Adoption
+    from grove_operator.controller.domain_adoption import DomainAdoption
     from grove_operator.controller.live_objects import LiveObjects
     from grove_operator.install.webhook_configurations import Installation
     from grove_operator.webhooks.answers import Answers
     from grove_operator.webhooks.domains import DomainWebhooks
     from grove_operator.webhooks.effects import Foresight
     from grove_operator.webhooks.pod_trial import PodTrial, trial_options
-    from grove_operator.webhooks.review import Judge
+    from grove_operator.webhooks.review import Reviewer
     from grove_operator.webhooks.service import Webhooks, serving_of
     from grove_operator.webhooks.share import Share, Traffic
 
-    # A context of their own, with the settings of lint: what the operator's is for is none of theirs, but for its rules, which may change.
+    # Reviews have a context of their own, with the settings of `grove lint`. Only the rules are the operator's, which may be reloaded.
     settings = Settings(kube_version=context.settings.kube_version, mnnvl_shape=context.settings.mnnvl_shape)
     current = Context(context.program, settings, document)
 
-    def judged() -> Context:
+    def reviewed() -> Context:
         if current.program is not context.program:
             current.take_over(Context(context.program, settings, document))
         return current
@@ -125,17 +125,17 @@ def _webhooks(
     namespace = own_namespace(session)
     operator = Installation(namespace, service_account=os.environ.get(SERVICE_ACCOUNT) or "grove-operator").user
 
-    def tell(text: str) -> None:
+    def log_error(text: str) -> None:
         log.line(text, "error")
 
-    def judge() -> Judge:
-        return Judge(judged(), document, LiveObjects(View(cache)), foresight, operator)
+    def reviewer() -> Reviewer:
+        return Reviewer(reviewed(), document, LiveObjects(View(cache)), foresight, operator)
 
-    answers = Answers(judge, PodTrial(session.cluster, trial_options(config), Share(traffic=traffic)), traffic)
-    beside = []
+    answers = Answers(reviewer, PodTrial(session.cluster, trial_options(config), Share(traffic=traffic)), traffic)
+    background = []
     if config["admission"]["mnnvlWebhooks"]:
-        adoption = Adoption(session.cluster, judged, tell)
+        adoption = DomainAdoption(session.cluster, reviewed, log_error)
         answers.serve_domains(DomainWebhooks(session.cluster), adoption.view)
-        beside.append(adoption.run)
+        background.append(adoption.run)
     serving = serving_of(config, namespace, folder=cert_dir, port=port)
-    return Webhooks(session.cluster, answers, serving, time.time, tell, log.line, beside)
+    return Webhooks(session.cluster, answers, serving, time.time, log_error, log.line, background)

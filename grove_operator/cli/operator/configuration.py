@@ -1,4 +1,4 @@
-"""Tells what of the OperatorConfiguration has an effect, and what counts where none was given."""
+"""Applies defaults to the OperatorConfiguration, and reports the fields that have no effect."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ UNUSED = (
     "debugging.pprofBindPort",
     "scheduler.profiles[].config.gangScheduling",
 )
-"""Fields of the shipped operator that are checked and have no effect here; `docs/configuration.md` says what there is instead."""
+"""Fields of the shipped operator that are validated and have no effect here; see `docs/configuration.md` for alternatives."""
 
 
 OF_WEBHOOKS = ("authorizer.enabled", "admission.mnnvlWebhooks")
-"""Switches of what webhooks do, so that they have no effect where none are served."""
+"""Switches that have an effect only in a process that serves webhooks."""
 
 
 def with_defaults(context: Context) -> Configuration:
-    """Returns the configuration; the defaults alone where none was given."""
+    """Returns the configuration with its defaults; only the defaults when none was given."""
     from grove_compiler.source.document import Document
     from grove_compiler.step import Context
 
@@ -44,23 +44,23 @@ def with_defaults(context: Context) -> Configuration:
     return Context(context.program, context.settings, Document(empty)).config
 
 
-def tell_unused(document: Document | None, log: Log, *, with_webhooks: bool) -> None:
-    """Writes to the log which fields of the file have no effect, in this operator or in this process."""
+def log_unused(document: Document | None, log: Log, *, with_webhooks: bool) -> None:
+    """Logs the fields of the file that have no effect in this operator or this process."""
     value = document.value if document is not None else {}
     given = [path for path in UNUSED if _has(value, path.split("."))]
     if given:
         log.line("passed over", fields=", ".join(given), why="they have no effect in this operator")
-    switched_on = [] if with_webhooks else [path for path in OF_WEBHOOKS if _has(value, path.split("."), wanted=True)]
+    switched_on = [] if with_webhooks else [path for path in OF_WEBHOOKS if _has(value, path.split("."), expected=True)]
     if switched_on:
         log.line("passed over", fields=", ".join(switched_on), why="this process serves no webhooks (server.webhooks.enabled)")
 
 
-def _has(value: object, path: list[str], *, wanted: bool | None = None) -> bool:
-    """Whether there is something at a path, or what is `wanted`; `profiles[]` stands for each item of a list."""
+def _has(value: object, path: list[str], *, expected: bool | None = None) -> bool:
+    """Returns whether a path exists, or has the `expected` value; `profiles[]` stands for each item of a list."""
     if not path:
-        return wanted is None or value is wanted
+        return expected is None or value is expected
     name, more = path[0].removesuffix("[]"), path[1:]
     if not isinstance(value, dict) or name not in value:
         return False
     items = value[name] if path[0].endswith("[]") else [value[name]]
-    return any(_has(item, more, wanted=wanted) for item in items or ())
+    return any(_has(item, more, expected=expected) for item in items or ())

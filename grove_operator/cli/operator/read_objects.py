@@ -1,11 +1,11 @@
-"""Reads what exists as an operator sees it: from a cluster once, or from a file of recorded objects."""
+"""Reads the objects that an operator watches: once from a cluster, or from a file."""
 
 from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from applier.cache import Query, read_once
+from applier.cache import Wanted, read_once
 from applier.ref import Kind, Manifest
 from grove_compiler.step import Context
 from grove_operator import findings
@@ -20,26 +20,26 @@ EVENT = Kind("", "v1", "Event")
 
 
 class ReadObjects(NamedTuple):
-    """Objects, the kinds that the server does not serve, and all kinds that were asked for."""
+    """Objects, the kinds that the server does not serve, and all kinds that were listed."""
 
     objects: list[Manifest]
     unserved: set[Kind]
-    asked: set[Kind]
+    kinds: set[Kind]
 
 
 async def in_cluster(cluster: Cluster, context: Context, namespace: str) -> ReadObjects:
-    """Returns what an operator watches there, and events; all namespaces where none is given. Raises `ClusterError`."""
-    wanted = [*watched(namespace, context.settings), Query(EVENT, namespace)]
+    """Returns the objects that an operator watches, and events; of all namespaces without a `namespace`. Raises `ClusterError`."""
+    watches = [*watched(namespace, context.settings), Wanted(EVENT, namespace)]
     by_labels = [
-        await read_once(cluster, [one for one in wanted if one.labels == labels], labels=labels)
-        for labels in {one.labels for one in wanted}
+        await read_once(cluster, [watch for watch in watches if watch.labels == labels], labels=labels)
+        for labels in {watch.labels for watch in watches}
     ]
     unserved = {kind for each in by_labels for kind in each.unserved}
-    return ReadObjects([one for each in by_labels for one in each.objects.values()], unserved, {one.kind for one in wanted})
+    return ReadObjects([manifest for each in by_labels for manifest in each.objects.values()], unserved, {watch.kind for watch in watches})
 
 
 def in_file(path: str) -> ReadObjects:
-    """Returns recorded objects. Raises `Reported` after findings about the file were printed."""
+    """Returns the objects of a file. Raises `Reported` after printing findings about it."""
     from grove_operator.reading.inputs import InputReader
 
     reader = InputReader()
@@ -47,7 +47,7 @@ def in_file(path: str) -> ReadObjects:
     if reader.problems:
         findings.write(reader.problems, reader.find_file, sys.stderr)
         raise Reported
-    unserved = set() if any(_is_of_driver(one) for one in objects) else {COMPUTE_DOMAIN}
+    unserved = set() if any(_is_of_driver(manifest) for manifest in objects) else {COMPUTE_DOMAIN}
     return ReadObjects(objects, unserved, set())
 
 

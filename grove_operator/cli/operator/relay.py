@@ -1,4 +1,4 @@
-"""Hands events on to listeners that come later than the connection whose events they are."""
+"""Forwards the events of a connection to listeners that are created after it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from applier.events import Event, Sink
 
 
 class Relay:
-    """Is a `Sink`. `listeners` may be added at any time."""
+    """A `Sink` whose `listeners` may be added at any time."""
 
     def __init__(self) -> None:
         self.listeners: list[Sink] = []

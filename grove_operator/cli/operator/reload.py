@@ -1,4 +1,4 @@
-"""Takes over rules and settings that change while the operator runs: what is wrong never counts, and what was right before goes on."""
+"""Reloads rules and settings while the operator runs. Invalid ones are rejected, and the last valid ones remain in effect."""
 
 from __future__ import annotations
 
@@ -19,34 +19,45 @@ if TYPE_CHECKING:
     from grove_operator.controller.operator import Operator
     from grove_operator.rulebook import Rulebook
 
-    Announce = Callable[["EventType", str, str, str], Awaitable[None]]
+    RecordEvent = Callable[["EventType", str, str, str], Awaitable[None]]
 
 PAUSE = 10.0
-"""Seconds between two looks at the files. A kubelet takes up to a minute to bring a ConfigMap that has changed."""
+"""Seconds between two checks of the files. A kubelet takes up to a minute to update the volume of a changed ConfigMap."""
 AT_ONCE = ("logLevel", "logFormat")
-"""Fields of the configuration that count as soon as they change; all else does after a restart."""
+"""Fields of the configuration that take effect without a restart."""
 
 Outcome = Literal["taken", "refused"]
 EventType = Literal["Normal", "Warning"]
 
 
-async def _to_nobody(*_: str) -> None:
-    """Announces nothing."""
+async def _no_event(*_: str) -> None:
+    """Records nothing."""
 
 
 @record
 class Files:
-    """What is looked at: folders of rules, and the file of the configuration, empty where there is none."""
+    """The files that are checked: folders of rules, and the configuration, whose path is empty when there is none."""
 
     folders: Sequence[str]
     config: str
 
 
-class Reload:
-    """Looks at the files of an operator as long as it runs. `count` hears what became of rules that had changed, and `announce` tells
-    people what was wrong with them: type, reason and message of an event, and the occurrence that it is about.
+@record
+class Reports:
+    """Where reloads are reported: the log, a counter of accepted and refused rules, and an event recorder.
 
-    Rules are built `aside`, in a thread: that may take a second, in which the lease has to be renewed.
+    `record_event` takes type, reason and message of an event, and the occurrence that it is about.
+    """
+
+    log: Log
+    count: Callable[[Outcome], None]
+    record_event: RecordEvent = _no_event
+
+
+class Reload:
+    """Checks the files of an operator periodically, and applies their changes.
+
+    `build` runs the compilation of rules in a thread: it may take a second, during which the lease has to be renewed.
     """
 
     def __init__(
@@ -55,39 +66,36 @@ class Reload:
         context: Context,
         document: Document | None,
         operator: Operator,
-        log: Log,
-        count: Callable[[Outcome], None],
-        aside: Callable[[Callable[[], Program]], Awaitable[Program]] = asyncio.to_thread,
-        announce: Announce = _to_nobody,
+        reports: Reports,
+        build: Callable[[Callable[[], Program]], Awaitable[Program]] = asyncio.to_thread,
     ) -> None:
-        self._aside, self._announce = aside, announce
-        self._files, self._context, self._document, self._operator, self._log = files, context, document, operator, log
-        self._count = count
+        self._files, self._context, self._document, self._operator = files, context, document, operator
+        self._build, self._reports, self._log = build, reports, reports.log
         self._rules = self._key()
         self._config = document.value if document else None
-        self._told = ""
+        self._config_error = ""
         self._is_refused = False
 
     async def run(self) -> None:
-        """Looks until it is cancelled. Whatever is wrong with the files is told, once until they change again."""
+        """Checks the files until it is cancelled. Each error in them is reported once."""
         while True:
             await asyncio.sleep(PAUSE)
-            await self.look()
+            await self.check()
 
-    async def look(self) -> None:
-        """Looks once."""
+    async def check(self) -> None:
+        """Checks the files once, and applies what has changed."""
         if self._files.folders and (key := self._key()) != self._rules:
             self._rules = key
-            await self._take_rules()
+            await self._reload_rules()
         if self._files.config:
-            await self._take_config()
+            await self._reload_config()
 
     def _key(self) -> str:
         book = self._read()
         return book if isinstance(book, str) else book.key
 
     def _read(self) -> Rulebook | str:
-        """Reads the rules as they are now, or why they cannot be read."""
+        """Returns the current rules, or why they cannot be read."""
         from grove_operator import rulebook
 
         try:
@@ -95,45 +103,46 @@ class Reload:
         except rulebook.UnreadableRules as error:
             return str(error)
 
-    async def _take_rules(self) -> None:
+    async def _reload_rules(self) -> None:
         from grove_compiler.compile import VOCABULARY
         from grove_compiler.engine.sources import InvalidRules
         from grove_compiler.graph.diagnostic import has_errors
         from grove_compiler.step import Context
         from grove_operator import rulebook
-        from grove_operator.controller.rule_trial import first_harm
+        from grove_operator.controller.rule_trial import first_regression
 
         book = self._read()
         if isinstance(book, str):
             return await self._refuse(book)
         try:
-            program = await self._aside(lambda: book.program(VOCABULARY))
+            program = await self._build(lambda: book.program(VOCABULARY))
         except rulebook.UnreadableRules as error:
             return await self._refuse(str(error))
         except InvalidRules as error:
-            return await self._refuse("; ".join(f"{one.file}:{one.line}: {one.message}" for one in error.diagnostics))
+            return await self._refuse("; ".join(f"{each.file}:{each.line}: {each.message}" for each in error.diagnostics))
         program.name = book.name
-        made = Context(program, self._context.settings, self._document)
-        if has_errors(made.findings):
-            return await self._refuse("; ".join(one.message for one in made.findings if one.severity == "error"))
-        if harm := await first_harm(self._operator.cache, self._context, made, time.time):
-            return await self._refuse(harm)
-        self._operator.take_over(made)
-        self._count("taken")
+        context = Context(program, self._context.settings, self._document)
+        if has_errors(context.findings):
+            return await self._refuse("; ".join(finding.message for finding in context.findings if finding.severity == "error"))
+        if regression := await first_regression(self._operator.cache, self._context, context, time.time):
+            return await self._refuse(regression)
+        self._operator.take_over(context)
+        self._reports.count("taken")
         self._log.line("rules taken", rules=len(program.rules))
         if self._is_refused:
             self._is_refused = False
-            await self._announce("Normal", "RulesTaken", f"the new rules count, {len(program.rules)} of them", self._rules)
+            await self._reports.record_event("Normal", "RulesTaken", f"{len(program.rules)} new rules are in effect", self._rules)
         return None
 
-    async def _refuse(self, why: str) -> None:
-        self._count("refused")
+    async def _refuse(self, reason: str) -> None:
+        self._reports.count("refused")
         self._is_refused = True
-        self._log.line("rules refused", "error", why=why, meanwhile="the last good ones go on")
-        await self._announce("Warning", "RulesRefused", f"the last good rules go on, for the new ones are wrong: {why}", self._rules)
+        self._log.line("rules refused", "error", why=reason, meanwhile="the last valid rules stay in effect")
+        message = f"the new rules are invalid, and the last valid ones stay in effect: {reason}"
+        await self._reports.record_event("Warning", "RulesRefused", message, self._rules)
 
-    async def _take_config(self) -> None:
-        """Takes what counts at once, and names what waits for a restart."""
+    async def _reload_config(self) -> None:
+        """Applies fields that take effect without a restart, and logs the changed ones that need one."""
         from grove_compiler.step import Context
         from grove_operator.reading.files import UnreadableInput
         from grove_operator.reading.inputs import InputReader
@@ -142,25 +151,27 @@ class Reload:
         try:
             document = reader.configuration(self._files.config)
         except UnreadableInput as error:
-            return await self._tell(str(error))
+            return await self._report_config(str(error))
         if document is None:
-            return await self._tell("; ".join(one.message for one in reader.problems))
+            return await self._report_config("; ".join(problem.message for problem in reader.problems))
         if document.value == self._config:
-            return await self._tell("")
-        made = Context(self._context.program, self._context.settings, document)
-        errors = [f"{one.path}: {one.message}" if one.path else one.message for one in made.findings if one.severity == "error"]
-        if errors:
-            return await self._tell("; ".join(errors))
+            return await self._report_config("")
+        context = Context(self._context.program, self._context.settings, document)
+        errors = (finding for finding in context.findings if finding.severity == "error")
+        messages = [f"{error.path}: {error.message}" if error.path else error.message for error in errors]
+        if messages:
+            return await self._report_config("; ".join(messages))
         before, self._config = self._config or {}, document.value
         changed = sorted(key for key in {*before, *self._config} if before.get(key) != self._config.get(key))
-        self._log.configure(made.config.manifest)
+        self._log.configure(context.config.manifest)
         self._log.line("configuration read again", changed=", ".join(changed))
-        if waits := [key for key in changed if key not in AT_ONCE]:
-            self._log.line("a restart is needed", "error", because="they count from the start only", fields=", ".join(waits))
-        return await self._tell("")
+        if delayed := [key for key in changed if key not in AT_ONCE]:
+            self._log.line("a restart is needed", "error", because="these fields are read at the start only", fields=", ".join(delayed))
+        return await self._report_config("")
 
-    async def _tell(self, why: str) -> None:
-        is_news, self._told = bool(why) and why != self._told, why
-        if is_news:
-            self._log.line("configuration refused", "error", why=why, meanwhile="the last good one goes on")
-            await self._announce("Warning", "ConfigurationRefused", f"the last good one goes on, for the new one is wrong: {why}", why)
+    async def _report_config(self, error: str) -> None:
+        is_new, self._config_error = bool(error) and error != self._config_error, error
+        if is_new:
+            self._log.line("configuration refused", "error", why=error, meanwhile="the last valid one stays in effect")
+            message = f"the new configuration is invalid, and the last valid one stays in effect: {error}"
+            await self._reports.record_event("Warning", "ConfigurationRefused", message, error)

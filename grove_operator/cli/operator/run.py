@@ -1,4 +1,4 @@
-"""`grove operator run`: the loop in the cluster."""
+"""Implements `grove operator run`."""
 
 from __future__ import annotations
 
@@ -66,14 +66,14 @@ def command(
         from grove_operator.cli.operator.operate import operate
         from grove_operator.controller.operator import WORKERS
 
-        # What is wrong with files is told before anything is asked of a server, which may not be there.
+        # Errors in files are reported before the server is contacted, which may be unreachable.
         files = read_start_files(config, rules, may_be_empty=True)
         shared = await live_context(files, session, mnnvl_shape)
         if once:
             from grove_operator.cli.operator.once import of_a_cluster
 
             return await of_a_cluster(session.cluster, shared, namespace, output)
-        return await operate(session, files, shared, heard, namespace, workers or WORKERS)
+        return await operate(session, files, shared, relay, namespace, workers or WORKERS)
 
-    heard = Relay()
-    return run(work, Target(namespace=namespace, kubeconfig=kubeconfig, context=context), heard, long=not once, findings=ERROR)
+    relay = Relay()
+    return run(work, Target(namespace=namespace, kubeconfig=kubeconfig, context=context), relay, long=not once, findings=ERROR)

@@ -1,4 +1,4 @@
-"""Reads what the command line of a process in a cluster names: rules, and the OperatorConfiguration."""
+"""Reads the rules and the OperatorConfiguration that the command line of an operator names."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from grove_operator.cli.cluster.session import Session
 
 RECORDED_KUBE_VERSION = "1.35"
-"""Kubernetes' version where only its objects are known: the newest that this program is tested with."""
+"""The version of Kubernetes to assume for recorded objects: the newest that this program is tested with."""
 
 
 @record
 class StartFiles:
-    """What was read: rules from `folders` beside those that ship, and the configuration from the file `path`.
+    """The rules of `folders` in addition to the built-in ones, and the configuration of the file `path`.
 
-    Both are empty where the command line names none, and so is the document.
+    Both are empty, and `document` is none, when the command line does not name them.
     """
 
     folders: Sequence[str]
@@ -36,27 +36,27 @@ class StartFiles:
     document: Document | None
 
     def context(self, settings: Settings) -> Context:
-        """Returns what every step shares. Prints what is wrong with the configuration; raises `Reported` where it cannot be run with."""
+        """Returns the context of all steps. Prints findings about the configuration, and raises `Reported` if they are errors."""
         from grove_compiler.step import Context
 
-        made = Context(self.program, settings, self.document)
-        findings.write(made.findings, InputReader().find_file, sys.stderr)
-        if has_errors(made.findings):
+        context = Context(self.program, settings, self.document)
+        findings.write(context.findings, InputReader().find_file, sys.stderr)
+        if has_errors(context.findings):
             raise Reported
-        return made
+        return context
 
 
 def read_start_files(config: str | None, folders: Sequence[str], *, may_be_empty: bool = False) -> StartFiles:
-    """Returns what the files say. Raises `Reported` after findings about them were printed.
+    """Reads the files. Raises `Reported` after printing findings about them.
 
-    Folders `may_be_empty` where rules come later, as in a volume whose ConfigMap is optional.
+    Folders `may_be_empty` if rules may be added later, as in a volume whose ConfigMap is optional.
     """
     document = _document(config) if config else None
     return StartFiles(folders, config or "", program_of(folders, may_be_empty=may_be_empty, named=True), document)
 
 
 async def live_context(files: StartFiles, session: Session, mnnvl_shape: str | None = None) -> Context:
-    """Returns what the operator of that cluster would share among steps. Raises `ClusterError`, and `Reported` as `context` does."""
+    """Returns the context for a cluster, by its version and driver. Raises `ClusterError`, and `Reported` as `context` does."""
     from grove_operator.controller.operator import settings_of
     from grove_operator.controller.served_shape import served_shape
 
@@ -64,7 +64,7 @@ async def live_context(files: StartFiles, session: Session, mnnvl_shape: str | N
 
 
 def recorded_context(config: str | None, folders: Sequence[str], mnnvl_shape: str | None = None) -> Context:
-    """Returns the same for recorded objects, of a cluster that cannot be asked. Raises `Reported` after findings were printed."""
+    """Returns the context for recorded objects. Raises `Reported` after printing findings."""
     from grove_operator.controller.operator import settings_of
 
     return read_start_files(config, folders).context(settings_of(RECORDED_KUBE_VERSION, mnnvl_shape))

@@ -1,4 +1,4 @@
-"""What a running operator shows of itself: log, metrics, health and spans, as its configuration asks."""
+"""Serves metrics, health probes and traces of a running operator as configured, and logs its results."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 OBSERVE = "pip install 'grove-compiler[cluster,observe]'"
 TRACES = "pip install 'grove-compiler[cluster,observe,traces]'"
 MEANWHILE = "what needs it waits, all else goes on"
-LOOK_AGAIN = 1.0
-"""Seconds after which a state that has changed is told in the log."""
+STATE_INTERVAL = 1.0
+"""Seconds between two checks for a changed state, which is logged."""
 
 
 class Telemetry:
-    """Listens to an operator. A port of 0, or a section that is not there, shows nothing and imports nothing.
+    """Observes an operator. For a port of 0 or a missing section nothing is served and no library is imported.
 
-    Raises `Failed` where something that is asked for is not installed.
+    Raises `Failed` when a library that the configuration needs is not installed.
     """
 
     def __init__(self, config: Manifest, log: Log, relay: Relay) -> None:
@@ -51,17 +51,17 @@ class Telemetry:
         tracing = config.get("tracing") or {}
         if tracing.get("endpoint"):
             self._spans, self._end_spans = _spans(tracing)
-        relay.listeners += [one for one in (self._metrics, self._spans) if one is not None]
+        relay.listeners += [listener for listener in (self._metrics, self._spans) if listener is not None]
         self.wait: Callable[[float], None] = self._metrics.queue_wait if self._metrics else lambda _: None
         self.work: Callable[[float], None] = self._metrics.queue_work if self._metrics else lambda _: None
 
-    def look(self, key: Key) -> None:
-        """Hears that a look at a key begins."""
+    def start(self, key: Key) -> None:
+        """Observes the start of a reconciliation."""
         if self._spans:
-            self._spans.look(key)
+            self._spans.start(key)
 
     def result(self, result: Result[Key]) -> None:
-        """Hears what came of it."""
+        """Observes the result of a reconciliation."""
         self._log.result(result)
         self._missing.result(result)
         if self._metrics:
@@ -70,26 +70,26 @@ class Telemetry:
             self._spans.result(result)
 
     def reloaded(self, outcome: str) -> None:
-        """Hears whether rules that had changed were taken."""
+        """Counts a reload of rules by its outcome."""
         if self._metrics:
             self._metrics.reloaded(outcome)
 
     @asynccontextmanager
     async def serving(self, operator: Operator, cluster: Cluster) -> AsyncIterator[None]:
-        """Serves until the block ends. Raises `Failed` where an address cannot be listened on."""
+        """Serves while entered. Raises `Failed` when it cannot listen on an address."""
         from grove_operator.telemetry.health import HealthCheck
 
         check = HealthCheck(operator)
         async with AsyncExitStack() as stack:
             stack.callback(self._end_spans)
             if self._metrics:
-                # The connection counts its requests; a cluster that does not is none of ours.
+                # `Connection` counts its requests; other implementations of `Cluster` are for tests.
                 self._metrics.watch(operator, cluster, check, time.time, self._missing)  # type: ignore[arg-type]
                 await self._listen(stack, self._metrics_listener, self._metrics_at, "metrics")
             if self._health_at.get("port"):
                 await self._listen(stack, _health(check), self._health_at, "health")
-            telling = asyncio.create_task(self._tell_states(check, operator), name="states")
-            stack.callback(telling.cancel)
+            states = asyncio.create_task(self._log_states(check, operator), name="states")
+            stack.callback(states.cancel)
             yield
 
     async def _listen(self, stack: AsyncExitStack, listener: Listener, at: Manifest, what: str) -> None:
@@ -101,18 +101,18 @@ class Telemetry:
             raise Failed(f"cannot serve {what} at {host}:{port}: {error.strerror or error}") from None
         self._log.line("listening", what=what, port=bound)
 
-    async def _tell_states(self, check: HealthCheck, operator: Operator) -> None:
+    async def _log_states(self, check: HealthCheck, operator: Operator) -> None:
         before, missing = None, dict[Right, str]()
         while True:
             health = check()
             if health.state is not before:
                 before = health.state
-                self._log.line(health.state, "info" if health.is_alive else "error", why=health.words)
-            missing = self._tell_rights(missing, self._missing.now(operator.cache))
-            await asyncio.sleep(LOOK_AGAIN)
+                self._log.line(health.state, "info" if health.is_alive else "error", why=health.message)
+            missing = self._log_rights(missing, self._missing.now(operator.cache))
+            await asyncio.sleep(STATE_INTERVAL)
 
-    def _tell_rights(self, before: dict[Right, str], now: dict[Right, str]) -> dict[Right, str]:
-        """Tells which rights are missing that were not, and which are no more. Gives those that are."""
+    def _log_rights(self, before: dict[Right, str], now: dict[Right, str]) -> dict[Right, str]:
+        """Logs which rights are newly missing and which were granted since. Returns the missing ones."""
         for verb, resource in now.keys() - before.keys():
             self._log.line("a right is missing", "error", verb=verb, resource=resource, why=now[verb, resource], meanwhile=MEANWHILE)
         for verb, resource in before.keys() - now.keys():

@@ -1,4 +1,4 @@
-"""`grove operator webhooks`: admission, as a server."""
+"""Implements `grove operator webhooks`: serves admission reviews."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def command(config: str | None, rules: tuple[str, ...], cert_dir: str, port: int
         from applier.cache import WatchCache
         from applier.stop import Stop, ended_by_signal
         from grove_compiler.model.inputs.settings import Settings
-        from grove_operator.cli.operator.admission import admission, known
+        from grove_operator.cli.operator.admission import admission, wait_for_cache
         from grove_operator.controller.log import Log
         from grove_operator.controller.operator import watched
         from grove_operator.controller.served_shape import served_shape
@@ -53,7 +53,7 @@ def command(config: str | None, rules: tuple[str, ...], cert_dir: str, port: int
             async with admission(session, shared, files.document, cache, log, cert_dir=cert_dir, port=port) as webhooks:
                 await cache.start()
                 try:
-                    await stop.unless(known(cache, log))
+                    await stop.unless(wait_for_cache(cache, log))
                     webhooks.ready()
                     log.line("ready", rules=len(files.program.rules), kubernetes=shared.settings.kube_version)
                     await stop.wait()

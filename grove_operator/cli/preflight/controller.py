@@ -72,7 +72,7 @@ async def _control(session: Session, told: Options) -> int:
     from grove_operator.cli.preflight.values import values_of
     from grove_operator.preflight.gangs import WATCHED, GangController
     from grove_operator.preflight.process import ADMISSION, serve
-    from grove_operator.preflight.troubles import Troubles
+    from grove_operator.preflight.error_log import ErrorLog
     from grove_operator.reading.inputs import InputReader
 
     reader = InputReader()
@@ -86,7 +86,7 @@ async def _control(session: Session, told: Options) -> int:
     spare_what_is_there()
     served = _served(session, told)
     cache = WatchCache(session.cluster, [*WATCHED, *(ADMISSION if served.webhook else ())])
-    controller, stop = GangController(session.cluster, preflight, program, cache, Troubles(say)), Stop()
+    controller, stop = GangController(session.cluster, preflight, program, cache, ErrorLog(say)), Stop()
     with ended_by_signal(stop):
         try:
             await serve(session.cluster, controller, preflight, program, served, stop, say)

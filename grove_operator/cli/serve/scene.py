@@ -21,12 +21,12 @@ from grove_compiler.replay.plain import redacted
 from grove_compiler.source.document import Document
 from grove_compiler.step import Context, Hold
 from grove_operator.cluster.facts import facts
-from grove_operator.cluster.readiness import Judge, judge_by
+from grove_operator.cluster.readiness import ReadinessCheck, readiness_check
 from grove_operator.cluster.sets_query import why_of
 from grove_operator.controller.live_objects import LiveObjects
 from grove_operator.controller.operator import watched
 from grove_operator.controller.recorded_cache import RecordedCache
-from grove_operator.controller.troubles import words
+from grove_operator.controller.stalled_condition import hold_message
 from grove_operator.render.as_html import page_data
 from grove_operator.render.picture import DECLARED, Picture, Vertex, draw, simplified
 
@@ -78,11 +78,11 @@ def draw_scene(seen: Seen, context: Context, namespace: str = "", name: str = ""
     notes = [("", doubt) for doubt in seen.doubts]
     notes += [(_id(one), why) for one in sets if (why := why_of(one))]
     held = [one for one in result.subjects if one.hold and one.kind == SET_KIND]
-    notes += [(one.ref.id, words(Hold(one.hold, one.findings))) for one in held]
+    notes += [(one.ref.id, hold_message(Hold(one.hold, one.findings))) for one in held]
     picture, cycle = _picture(result, {_id(one): _declared(one) for one in sets})
     data = page_data(picture, {rule.id: rule.doc for rule in context.program.rules}, {}, {})
     digest = hashlib.sha256(json.dumps(data).encode()).hexdigest()[:16]
-    return Scene(data, digest, _rows(picture, cache, judge_by(context.program), _known_kinds(seen, context)), [*notes, *cycle])
+    return Scene(data, digest, _rows(picture, cache, readiness_check(context.program), _known_kinds(seen, context)), [*notes, *cycle])
 
 
 def _picture(result: Result, declared: dict[str, Manifest]) -> tuple[Picture, list[tuple[str, str]]]:
@@ -115,19 +115,19 @@ def _known_kinds(seen: Seen, context: Context) -> set[GroupKind]:
     return {(kind.group, kind.kind) for kind in kinds if kind.group_kind not in unserved}
 
 
-def _rows(picture: Picture, cache: RecordedCache, judge: Judge, kinds: set[GroupKind]) -> list[Row]:
+def _rows(picture: Picture, cache: RecordedCache, check: ReadinessCheck, kinds: set[GroupKind]) -> list[Row]:
     rows: list[Row] = []
     for position, vertex in enumerate(picture.vertices):
         ref = Ref(group_of(str((vertex.object or {}).get("apiVersion", ""))), vertex.kind, vertex.namespace, vertex.name)
         if vertex.object is not None and ref[:2] in kinds:
-            rows.append([position, *_state(cache.get(ref), judge)])
+            rows.append([position, *_state(cache.get(ref), check)])
     return rows
 
 
-def _state(live: Manifest | None, judge: Judge) -> tuple[str, str]:
+def _state(live: Manifest | None, check: ReadinessCheck) -> tuple[str, str]:
     if live is None:
         return "missing", "missing"
-    said = judge(live)
+    said = check(live)
     mood = MOODS.get(said.state, "waiting")
     told = sorted(facts(live), key=lambda fact: not fact.startswith("gated"))  # a card has room for few words
     return ", ".join(told) or said.reason or mood, mood

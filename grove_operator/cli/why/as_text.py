@@ -39,7 +39,7 @@ def _line(one: Reason, lead: str, now: float, terminal: Terminal) -> str:
     wait = one.wait
     since = f" for {age(now - wait.since)}" if wait.since is not None else ""
     alike = f" (and {one.alike} more alike)" if one.alike else ""
-    told = " (told above)" if one.is_told else ""
+    told = " (told above)" if one.is_repeated else ""
     return f"{lead}{terminal.paint(wait.reason, '33')}{since}: {visible(wait.message)}{terminal.paint(alike + told, '2')}"
 
 

@@ -311,7 +311,7 @@ def test_too_many_deletes_are_held_until_they_are_approved(bench: Bench) -> None
         (("apply", "--plan", "p", "--prune", "--applyset", "x"), "--plan carries out a plan and nothing else"),
         (("apply", "x.yaml", "--prune-limit", "3"), "--prune-limit needs --prune"),
         (("apply", "x.yaml", "--wait=soon"), "is no duration"),
-        (("apply", "x.yaml", "--wait=0"), "is no time to wait"),
+        (("apply", "x.yaml", "--wait=0"), "is no valid duration"),
         (("apply", "none.yaml"), "grove: none.yaml: no such file or directory"),
     ],
 )

@@ -12,7 +12,7 @@ from applier.events import Finished, Planned, Ready, Started, Throttled, Waiting
 from applier.outcome import ABSENT, Action, Conflict, FieldChange, Outcome, Owner, Step
 from applier.plan.reasons import RECREATE, what_conflicts
 from applier.ref import Ref
-from grove_operator.cli.cluster.apply.progress import ApplyProgress, under_way
+from grove_operator.cli.cluster.apply.progress import ApplyProgress, in_progress
 from grove_operator.cli.cluster.lines import CLIENT, Lines, WaitLines, to_all
 from grove_operator.cli.cluster.plan.as_text import plan_text
 from grove_operator.cli.cluster.report import outcomes_report, steps_report
@@ -113,7 +113,7 @@ def test_each_outcome_is_told_once() -> None:
         (Waiting(WEB, "1 of 3 pods"), "deployment.apps/web waits: 1 of 3 pods\n"),
         (Waiting(WEB, "waits for finalizer a/b"), "deployment.apps/web waits for finalizer a/b\n"),
         (Ready(WEB, 2.345), "deployment.apps/web ready after 2.3 s\n"),
-        (Throttled(1.5, 4), "the server asks to slow down: next try in 1.5 s\n"),
+        (Throttled(1.5, 4), "the server throttles requests: next attempt in 1.5 s\n"),
         (Started(Step(WEB, Action.CREATED)), ""),
     ],
 )
@@ -139,7 +139,7 @@ def test_events_go_to_every_sink() -> None:
     ],
 )
 def test_progress_says_what_is_under_way(writing: list[Ref], waiting: dict[Ref, str], text: str) -> None:
-    assert under_way(writing, waiting) == text
+    assert in_progress(writing, waiting) == text
 
 
 @pytest.fixture
@@ -173,7 +173,7 @@ def test_there_is_a_bar_for_waiting(progress: ApplyProgress) -> None:
 
 def test_being_throttled_is_told_until_something_is_written_again(progress: ApplyProgress) -> None:
     progress.sink(Throttled(1.5, 4))
-    assert progress.describe() == "the server asks to slow down: 1.5 s, 4 at once"
+    assert progress.describe() == "the server throttles requests: 1.5 s, 4 at once"
     progress.sink(Started(Step(WEB, Action.CREATED)))
     assert progress.describe() == "deployment.apps/web"
 

@@ -85,7 +85,7 @@ def test_what_somebody_else_made_stays(bench: Bench) -> None:
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "minimal", "namespace": "default"}}
     bench.cluster.seed(account, manager="helm")
     ended = bench.run("delete", MINIMAL, "--ignore-not-found")
-    assert ended.err == "grove: ServiceAccount/default/minimal: not deleted: grove has not made it\n"
+    assert ended.err == "grove: ServiceAccount/default/minimal: not deleted: it was not created by grove\n"
     assert is_there(bench, "ServiceAccount", "minimal", "default")
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from .in_memory import Bench, config_map
 
-EMPTY = "it is empty, as a variable is that nobody has set"
+EMPTY = "the value is empty, as of an unset variable"
 
 
 @pytest.fixture

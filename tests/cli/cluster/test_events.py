@@ -19,7 +19,7 @@ from grove_compiler.kube.timestamp import timestamp
 from grove_operator.cli import output as outputs
 from grove_operator.cli.events.as_text import events_text
 from grove_operator.cli.events.read import EVENT, event_query, follow
-from grove_operator.cluster.events_query import KINDS, EventLine, about, fold
+from grove_operator.cluster.events_query import KINDS, EventLine, aggregated, parse_object
 from grove_operator.cluster.tree_query import NoSuchObject
 from grove_operator.terminal import Terminal
 
@@ -115,7 +115,7 @@ def test_all_namespaces_are_named(bench: Bench) -> None:
 def test_nothing_told_is_said_beside_the_output(bench: Bench) -> None:
     ended = bench.run("events", "pg/none", "-n", "shop")
     assert (ended.code, ended.out) == (0, "")
-    assert "the operator has told nothing of that" in ended.err
+    assert "No events found" in ended.err
     assert bench.run("events", "pg/none", "-n", "shop", "-o", "json").out == "[]\n"
 
 
@@ -138,12 +138,12 @@ def test_a_kind_that_is_never_told_of_is_refused(bench: Bench) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_may_be_asked_about_as_kubectl_writes_it(kind: str) -> None:
     plural = f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}s"
-    assert {about(f"{word}/a") for word in (kind, kind.lower(), plural, plural.lower(), f"{plural.lower()}.grove.io")} == {(kind, "a")}
+    assert {parse_object(f"{word}/a") for word in (kind, kind.lower(), plural, plural.lower(), f"{plural.lower()}.grove.io")} == {(kind, "a")}
 
 
 def test_a_name_that_is_none_is_refused() -> None:
     with pytest.raises(NoSuchObject, match="names no object"):
-        about("pcs/")
+        parse_object("pcs/")
 
 
 async def test_of_a_topology_events_are_looked_for_where_they_lie(bench: Bench) -> None:
@@ -156,7 +156,7 @@ async def test_what_the_operator_writes_is_what_is_read(bench: Bench) -> None:
     of = ObjectReference(kind, Ref("grove.io", "PodCliqueSet", "shop", "fresh"), "uid")
     await recorder.write([EventWrite(of, "Warning", "Held", "a rule fails")])
     found = await bench.cluster.list(await bench.cluster.resource(EVENT), "shop")
-    [told] = [one for one in fold(found.items) if one.name == "fresh"]
+    [told] = [one for one in aggregated(found.items) if one.name == "fresh"]
     assert (told.type, told.reason, told.message, told.count) == ("Warning", "Held", "a rule fails", 1)
 
 
@@ -170,7 +170,7 @@ def test_one_reason_of_one_object_is_one_line_with_the_last_words() -> None:
         event("c", "PodCliqueSet/chat", "Refused", ago=40),
         event("d", "PodCliqueSet/next", "Held", ago=50),
     ]
-    told = fold(events)
+    told = aggregated(events)
     assert [(one.name, one.reason, one.count) for one in told] == [("next", "Held", 1), ("chat", "Refused", 1), ("chat", "Held", 3)]
     assert (told[-1].message, told[-1].first, told[-1].last) == ("last", NOW - 300, NOW - 20)
 
@@ -178,7 +178,7 @@ def test_one_reason_of_one_object_is_one_line_with_the_last_words() -> None:
 def test_an_object_that_was_made_anew_is_another_one() -> None:
     again = event("b", "PodCliqueSet/chat", "Held")
     again["involvedObject"] = {**again["involvedObject"], "uid": "another"}
-    assert [one.count for one in fold([event("a", "PodCliqueSet/chat", "Held"), again])] == [1, 1]
+    assert [one.count for one in aggregated([event("a", "PodCliqueSet/chat", "Held"), again])] == [1, 1]
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_an_object_that_was_made_anew_is_another_one() -> None:
     ids=["once", "often", "of-the-newer-api", "without-times", "of-a-careless-file"],
 )
 def test_a_line_says_when_as_kubectl_does(change: Manifest, seen: str) -> None:
-    told = fold([{**event("a", "PodCliqueSet/chat", "Held"), **change}])
+    told = aggregated([{**event("a", "PodCliqueSet/chat", "Held"), **change}])
     line = events_text(told, NOW, PLAIN, with_namespaces=False).splitlines()[1]
     assert line.split("   ")[0] == seen
 

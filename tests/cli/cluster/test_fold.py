@@ -15,7 +15,7 @@ from applier.outcome import Action, Outcome, Step
 from applier.ref import Ref
 from applier.testing.virtual_time import in_virtual_time
 from grove_operator.cli.cluster.fold import Folding, More, alike, folded
-from grove_operator.cli.cluster.lines import MOMENT, Lines, WaitLines
+from grove_operator.cli.cluster.lines import FOLDING_PERIOD, Lines, WaitLines
 from grove_operator.terminal import Terminal
 
 from .in_memory import Bench, config_map
@@ -102,9 +102,9 @@ async def test_of_what_is_learnt_to_wait_within_a_moment_the_first_are_named() -
     with mock.patch("builtins.print", lambda line, **_: told.append(line)):
         for number in range(9):
             lines.sink(Waiting(ref(number), "no pods"))
-            await asyncio.sleep(MOMENT / 10)
+            await asyncio.sleep(FOLDING_PERIOD / 10)
         assert told == [f"configmap/a{number} waits: no pods" for number in range(3)]
-        await asyncio.sleep(MOMENT)
+        await asyncio.sleep(FOLDING_PERIOD)
         lines.sink(Waiting(ref(1), "no pods"))
     assert told[3:] == ["and 6 more: waits: no pods", "configmap/a1 waits: no pods"]
 
@@ -117,7 +117,7 @@ async def test_what_waits_is_told_when_a_run_ends_before_the_moment_is_over() ->
             lines.sink(Waiting(ref(number), "no pods"))
         lines.end()
         assert told[3:] == ["and 6 more: waits: no pods"]
-        await asyncio.sleep(2 * MOMENT)
+        await asyncio.sleep(2 * FOLDING_PERIOD)
     assert len(told) == 4
 
 

@@ -16,7 +16,7 @@ from applier.testing.memory import MemoryCluster
 from grove_operator.cli.cluster.get import watch as tree_watch
 from grove_operator.cli.cluster.get.as_text import tree_text
 from grove_operator.cli.cluster.get.output import drawn_tree
-from grove_operator.cluster.readiness import judge_by
+from grove_operator.cluster.readiness import readiness_check
 from grove_operator.cluster.tree import grow
 from grove_operator.cluster.tree_query import NoSuchObject, read_tree
 from grove_operator.terminal import Terminal
@@ -140,12 +140,12 @@ def test_kinds_that_may_not_be_read_are_told_and_the_rest_is_drawn(bench: Bench)
 @pytest.mark.parametrize("width", [40, 60, 100])
 def test_a_narrow_terminal_is_not_overrun(width: int) -> None:
     terminal = Terminal(colours=False, width=width, wraps=True)
-    assert max(map(len, tree_text(grow(SET, [CLIQUE, POD]), judge_by(program()), terminal).splitlines())) <= width
+    assert max(map(len, tree_text(grow(SET, [CLIQUE, POD]), readiness_check(program()), terminal).splitlines())) <= width
 
 
 def test_colours_are_for_terminals_only(bench: Bench) -> None:
     assert "\x1b" not in bench.run("get", "tree", "qwen", "-n", "shop").out
-    assert "\x1b[33m" in tree_text(grow(SET, []), judge_by(program()), Terminal(colours=True, width=80, wraps=True))
+    assert "\x1b[33m" in tree_text(grow(SET, []), readiness_check(program()), Terminal(colours=True, width=80, wraps=True))
 
 
 @pytest.fixture
@@ -172,7 +172,7 @@ def test_what_ready_means_is_a_rules_to_say(bench: Bench, tmp_path: Path) -> Non
 
 def follow(bench: Bench, drawn: asyncio.Queue[list[str]]) -> asyncio.Task[None]:
     async def read() -> tree_watch.Drawing:
-        return drawn_tree(await read_tree(bench.cluster, "qwen", "shop"), "text", judge_by(program()))
+        return drawn_tree(await read_tree(bench.cluster, "qwen", "shop"), "text", readiness_check(program()))
 
     def draw(text: bytes) -> None:
         drawn.put_nowait(text.decode().split())
@@ -225,7 +225,7 @@ def test_a_tree_that_is_taller_than_the_screen_keeps_its_summary(height: int) ->
     lines = tree_watch.fitted(TALL, height).splitlines()
     assert len(lines) == height
     assert lines[0] == "PodCliqueSet qwen"
-    assert lines[-3:] == [f"… {41 - height + 3} more, which the screen has no room for", "7 of 41 ready", "not read: nodes"]
+    assert lines[-3:] == [f"… {41 - height + 3} more lines", "7 of 41 ready", "not read: nodes"]
 
 
 def test_a_tree_that_fits_is_left_as_it_is() -> None:

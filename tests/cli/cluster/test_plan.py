@@ -96,7 +96,7 @@ def test_what_is_no_plan_is_refused(bench: Bench, content: str, message: str) ->
 
 def test_a_plan_without_an_end_is_not_read_to_its_end(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("grove_operator.cli.cluster.apply.run.LARGEST_PLAN", 1 << 20)
-    assert bench.run("apply", "--plan", "/dev/zero") == (2, "", "grove: /dev/zero: larger than 1 MiB, which no saved plan is\n")
+    assert bench.run("apply", "--plan", "/dev/zero") == (2, "", "grove: /dev/zero: larger than 1 MiB, the limit of saved plans\n")
 
 
 def test_a_plan_that_is_not_there_is_one_line(bench: Bench) -> None:
@@ -140,7 +140,7 @@ def test_a_plan_that_prunes_is_refused_once_the_set_has_changed(pair: Bench) -> 
 def test_deletes_that_are_held_come_with_what_approves_them(pair: Bench) -> None:
     limited = ("plan", *WEB, "--prune-limit", "0", pair.file(config_map("a")))
     ended = pair.run(*limited)
-    assert ended.err.startswith("grove: deletes are held for being too many")
+    assert ended.err.startswith("grove: deletions exceed the limit and are held")
     assert "1 unchanged, 1 pruned" in pair.run(*limited, "--approve", ended.err.split()[-1]).out
 
 

@@ -53,7 +53,7 @@ def test_a_wait_ends_with_what_was_applied(bench: Bench, number: signal.Signals,
     on(bench, lambda request: request.verb == "watch", number)
     ended = bench.run("apply", bench.file(deployment("web")), "--wait")
     assert (ended.code, ended.out) == (code, "deployment.apps/web created\n")
-    assert "stopping: what is in flight is finished; once more to break off" in ended.err
+    assert "stopping after the requests in flight; send the signal again to abort" in ended.err
     assert "the run was stopped before everything was ready" in ended.err
 
 

@@ -18,11 +18,11 @@ from applier.ref import Kind, Manifest
 from applier.testing.control_plane import ControlPlane
 from applier.testing.proxy import Faults
 from applier.transport import connect, connect_to
-from grove_compiler.replay.bundle import RecordedStep
+from grove_compiler.replay.bundle import Taken
 from grove_compiler.step import Context, Key
 from grove_operator.controller.bundle_folder import BundleFolder
 from grove_operator.controller.operator import Operator, Options, settings_of
-from grove_operator.controller.recorder import Keeping, Why
+from grove_operator.controller.recorder import Retention, Trigger
 from tests.applier.endurance.hostility import hostile
 from tests.applier.endurance.soak import Account, Sample, sample, sampled
 from tests.features.compiling import shipped_program
@@ -105,8 +105,8 @@ class Keeper:
 
     def start(self) -> None:
         context = Context(shipped_program(), settings_of("1.35"))
-        keeping = Keeping(every=self.bundles is not None, keep=self._keep)
-        options = Options(namespace=self.namespace, on_result=self._look_at, keeping=keeping)
+        retention = Retention(every=self.bundles is not None, write=self._write)
+        options = Options(namespace=self.namespace, on_result=self._observe, retention=retention)
         self.operator = Operator(self.cluster, context, time.time, options)
         self._task = asyncio.create_task(self.operator.run())
 
@@ -127,11 +127,11 @@ class Keeper:
         }
         return [state, *(f"{key}: {end}" for key, end in ends.items() if end)]
 
-    def _keep(self, taken: RecordedStep, why: Why) -> None:
+    def _write(self, taken: Taken, trigger: Trigger) -> None:
         if self.bundles is not None:
-            self.bundles.write(taken, why)
+            self.bundles.write(taken, trigger)
 
-    def _look_at(self, result: Result[Key]) -> None:
+    def _observe(self, result: Result[Key]) -> None:
         self.last[result.key] = result
         self.account.errors += result.error is not None
         if result.error is not None and not isinstance(result.error, ApplierError):

@@ -10,7 +10,7 @@ from applier.cache import definitions, watch_cache
 from applier.testing.control_plane import ControlPlane
 from applier.testing.counts import Requests
 from applier.transport import connect
-from grove_operator.controller import bad_news
+from grove_operator.controller import status_debounce
 
 from .world import AGENT, PATIENCE, QUIET, World, clique, pod_clique_set
 
@@ -58,8 +58,8 @@ async def test_an_operator_at_rest_asks_nothing_whatever_is_not_installed(
 
 
 async def test_a_pod_that_is_deleted_is_repaired_by_four_writes(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where its successor is ready before bad news is told: a second later, but here however slow the machine is."""
-    monkeypatch.setattr(bad_news, "MOMENT", 10 * PATIENCE)
+    """Where its successor is ready within the delay of status reports, which is longer here for slow machines."""
+    monkeypatch.setattr(status_debounce, "DELAY", 10 * PATIENCE)
     await world.apply(pod_clique_set(clique("front", 3)))
     await world.until_ready(*HOSTNAMES)
     mark = await mark_at_rest(world)
@@ -74,7 +74,7 @@ async def test_a_pod_that_is_deleted_is_repaired_by_four_writes(world: World, mo
 
 
 async def test_a_pod_of_a_scaling_group_costs_no_more(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bad_news, "MOMENT", 10 * PATIENCE)
+    monkeypatch.setattr(status_debounce, "DELAY", 10 * PATIENCE)
     groups = [{"name": "model", "cliqueNames": ["work"], "replicas": 1}]
     hostnames = ("chat-0-model-0-work-0", "chat-0-model-0-work-1")
     await world.apply(pod_clique_set(clique("work", 2), podCliqueScalingGroups=groups))

@@ -14,7 +14,7 @@ import pytest
 from applier.ref import Manifest
 from applier.testing.control_plane import ControlPlane
 from applier.transport import connect
-from grove_operator.controller import pending
+from grove_operator.controller import pending_condition
 from tests.controller.live.conftest import node
 from tests.controller.live.world import AGENT, CONFIGURATION, World
 
@@ -40,7 +40,7 @@ def plane(grove_plane: ControlPlane) -> ControlPlane:
 @pytest.fixture
 async def world(plane: ControlPlane, namespace: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[World]:
     """A namespace without an operator yet, whose sets need not be pending for long to say so."""
-    monkeypatch.setattr(pending, "PATIENCE", 0.5)
+    monkeypatch.setattr(pending_condition, "GRACE_PERIOD", 0.5)
     async with connect(kubeconfig=str(plane.kubeconfig), user_agent=AGENT) as cluster:
         there = World(plane, cluster, namespace)
         try:

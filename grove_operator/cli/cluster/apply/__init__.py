@@ -1,1 +1,1 @@
-"""`grove apply`: one run, how it gets on, and who listens to it."""
+"""Implements `grove apply`."""

@@ -1,4 +1,4 @@
-"""`grove apply`: the cluster made equal to manifests."""
+"""Defines `grove apply`."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def command(**given: Any) -> int:
     other; what goes wrong with one holds back only what depends on it.
     """
     target = take_target(given)
-    asked = take_input(given, required=given["plan"] is None)
-    applyset = take_applyset(given, asked)
+    options = take_input(given, required=given["plan"] is None)
+    applyset = take_applyset(given, options)
     from grove_operator.cli.cluster.apply.run import ApplyRun, Choices
 
     choices = Choices(**given)
@@ -71,14 +71,14 @@ def command(**given: Any) -> int:
         raise click.UsageError("--plan carries out a plan and nothing else: the set is part of it, give --applyset to `grove plan`.")
     if choices.plan is not None:
         _refuse_beside_plan({"field_manager": "--field-manager", "force": "--force-conflicts"})
-    wanted = ClusterInput(asked, target.namespace) if asked.files else None
-    run = ApplyRun(choices, wanted, asked.force, applyset, target.namespace)
+    source = ClusterInput(options, target.namespace) if options.files else None
+    run = ApplyRun(choices, source, options.force, applyset, target.namespace)
     with run.showing(), listening(run.sink, choices.journal, "apply") as run.sink:
         return sessions.run(run.work, target, run.sink, long=choices.wait is not None)
 
 
 def _refuse_beside_plan(options: Mapping[str, str]) -> None:
-    """Refuses options that a plan has answered already: they would be ignored. Raises `click.UsageError`."""
+    """Refuses options that are part of a plan, and would be ignored. Raises `click.UsageError`."""
     context = click.get_current_context()
     for name, option in options.items():
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:

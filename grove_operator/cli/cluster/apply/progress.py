@@ -1,4 +1,4 @@
-"""How an apply gets on, live on a terminal: a bar, what is under way, and what it waits for."""
+"""Draws the progress of an apply on a terminal: a bar, the objects in progress, and waits."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ MOST_NAMES = 3
 
 
 class ApplyProgress:
-    """Draws on standard error while it is entered and there is something to draw; `out` prints lines of output above the bar."""
+    """Draws a progress bar on standard error while entered; `out` prints lines above it."""
 
     def __init__(self) -> None:
         self.console = Console(stderr=True, highlight=False)
         self.progress = Progress(
-            SpinnerColumn(), BarColumn(bar_width=24), MofNCompleteColumn(), TimeElapsedColumn(), _UnderWay(self),
+            SpinnerColumn(), BarColumn(bar_width=24), MofNCompleteColumn(), TimeElapsedColumn(), _InProgress(self),
             console=self.console, transient=True,
         )  # fmt: skip
         self.task: TaskID | None = None
-        self.under_way: dict[Ref, None] = {}
+        self.in_progress: dict[Ref, None] = {}
         self.waiting: dict[Ref, str] = {}
         self.throttled = ""
 
@@ -40,18 +40,18 @@ class ApplyProgress:
         self.progress.stop()
 
     def out(self, lines: str) -> None:
-        """Prints lines that stay."""
+        """Prints lines above the bar."""
         self.console.print(Text.from_ansi(lines))
 
     def sink(self, event: Event) -> None:
-        """Takes events as they come; what they say is drawn some times a second."""
+        """Receives events, which are drawn some times a second."""
         if isinstance(event, Planned):
             self._begin(sum(count for action, count in event.counts.items() if action not in QUIET))
         elif isinstance(event, Started):
-            self.under_way[event.step.ref] = None
+            self.in_progress[event.step.ref] = None
             self.throttled = ""
         elif isinstance(event, Finished):
-            self.under_way.pop(event.outcome.step.ref, None)
+            self.in_progress.pop(event.outcome.step.ref, None)
             if self.task is not None and event.outcome.step.action not in QUIET:
                 self.progress.advance(self.task)
         elif isinstance(event, Waiting):
@@ -60,32 +60,32 @@ class ApplyProgress:
         elif isinstance(event, Ready):
             self.waiting.pop(event.ref, None)
         elif isinstance(event, Throttled):
-            self.throttled = f"the server asks to slow down: {event.seconds:.1f} s, {event.in_flight} at once"
+            self.throttled = f"the server throttles requests: {event.seconds:.1f} s, {event.in_flight} at once"
 
     def describe(self) -> str:
-        """Returns what is going on right now."""
-        return self.throttled or under_way(self.under_way, self.waiting)
+        """Returns a description of the objects in progress."""
+        return self.throttled or in_progress(self.in_progress, self.waiting)
 
     def _begin(self, writes: int) -> None:
-        """Shows the bar, once there is something to write or to wait for."""
+        """Shows the bar if there are writes or waits."""
         if self.task is None and (writes or self.waiting):
             self.task = self.progress.add_task("", total=writes)
             self.progress.start()
 
 
-class _UnderWay(ProgressColumn):
-    """Says what is going on; asked for it only when it is drawn."""
+class _InProgress(ProgressColumn):
+    """The column with the description, computed when it is drawn."""
 
     def __init__(self, progress: ApplyProgress) -> None:
         super().__init__()
         self.of = progress
 
-    def render(self, task: Task) -> Text:  # noqa: ARG002 - there is but one
+    def render(self, task: Task) -> Text:  # noqa: ARG002 - there is only one
         return Text(self.of.describe(), overflow="ellipsis", no_wrap=True)
 
 
-def under_way(writing: Collection[Ref], waiting: dict[Ref, str]) -> str:
-    """Returns what is being written; when nothing is, what is waited for, and why."""
+def in_progress(writing: Collection[Ref], waiting: dict[Ref, str]) -> str:
+    """Returns the objects being written; if there are none, the one that is waited for and its reason."""
     if writing:
         more = len(writing) - MOST_NAMES
         shown = ", ".join(visible(name_of(ref)) for ref in islice(list(writing), MOST_NAMES))

@@ -1,4 +1,4 @@
-"""One run of `grove apply`: what is done, and how it is told while it happens and afterwards."""
+"""Runs `grove apply`, and prints its progress and result."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SUFFIXES = {"client": CLIENT, "server": SERVER}
 
 @record
 class Choices:
-    """What the options of an apply say. `dry_run` is `none`, `client` or `server`; `wait` is in seconds."""
+    """The options of an apply. `dry_run` is `none`, `client` or `server`; `wait` is in seconds."""
 
     field_manager: str
     plan: str | None
@@ -45,20 +45,20 @@ class Choices:
 
 
 class ApplyRun:
-    """`wanted` is none when a saved plan is carried out without files; `namespace` is the one of `-n`, and empty without."""
+    """One run of `grove apply`. `source` is none for a saved plan without files; `namespace` is that of `-n`, empty without."""
 
     def __init__(
-        self, choices: Choices, wanted: ClusterInput | None, force: tuple[str, ...], applyset: ApplySetChoice, namespace: str = ""
+        self, choices: Choices, source: ClusterInput | None, force: tuple[str, ...], applyset: ApplySetChoice, namespace: str = ""
     ) -> None:
         self.namespace = namespace
-        self.choices, self.wanted, self.force, self.applyset = choices, wanted, force, applyset
+        self.choices, self.source, self.force, self.applyset = choices, source, force, applyset
         self.terminal = terminal_of(sys.stdout)
         self.ended = Ended()
         self.is_live = choices.output == "text" and _is_terminal()
         self.lines = Lines(self.terminal, suffix=SUFFIXES.get(choices.dry_run, ""), quiet=self.is_live)
         self.waits = WaitLines()
         self.objects = Objects()
-        self.after_write = self.objects.take if choices.output == "yaml" else None
+        self.after_write = self.objects.add if choices.output == "yaml" else None
         self.sink: Sink = self._sinks()
 
     def _sinks(self) -> Sink:
@@ -68,7 +68,7 @@ class ApplyRun:
 
     @contextmanager
     def showing(self) -> Iterator[None]:
-        """Draws how it gets on while entered, on a terminal."""
+        """Draws the progress while entered, if the output is a terminal."""
         if not self.is_live:
             yield
             return
@@ -80,7 +80,7 @@ class ApplyRun:
             yield
 
     async def work(self, session: Session) -> int:
-        """Applies, and tells what became of everything."""
+        """Applies, prints the outcomes, and returns the exit code."""
         try:
             report = await self._report(session)
             if self.choices.output == "yaml":
@@ -90,13 +90,13 @@ class ApplyRun:
             self.waits.end()
             if self.choices.output == "text":
                 self.lines.end()
-        self._tell(report)
+        self._print(report)
         not_ready = Folding()
         for waited in report.waited:
             if waited.reason:
                 not_ready.add(waited.ref, waited.reason)
         not_ready.end()
-        for error in report.errors:
+        for error in report.troubles:
             say(error)
         if report.ok:
             return DONE
@@ -132,7 +132,7 @@ class ApplyRun:
             )
 
     async def _planned(self, graph: Graph, session: Session) -> Report:
-        """Decides here without asking; nothing is written, not even on trial."""
+        """Plans only, for a client-side dry run."""
         from applier.run.live_state import survey
         from applier.run.options import ApplyOptions
         from applier.run.report import Report
@@ -144,8 +144,8 @@ class ApplyRun:
         return Report(outcomes, approval=result.approval)
 
     async def _graph(self, session: Session) -> Graph | None:
-        """Returns what the files ask for; None without any."""
-        graph = await self.wanted.graph(session) if self.wanted is not None else None
+        """Returns the graph of the files; None without any."""
+        graph = await self.source.graph(session) if self.source is not None else None
         self.lines.order = {ref: number for number, ref in enumerate(graph.objects)} if graph is not None else {}
         return graph
 
@@ -155,7 +155,7 @@ class ApplyRun:
         from applier.run.options import WaitFor
         from grove_operator.cluster.readiness import readiness_rules
 
-        folders = self.wanted.asked.rules if self.wanted is not None else ()
+        folders = self.source.options.rules if self.source is not None else ()
         return WaitFor(self.choices.wait, readiness_rules(program_of(folders)))
 
     async def _saved(self, path: str, session: Session) -> Report:
@@ -166,7 +166,7 @@ class ApplyRun:
         saved, stop, wait = _load(path), Stop(), self._wait_for()
         if self.namespace not in ("", saved.namespace):
             raise Failed(f"{path}: was planned for the namespace {saved.namespace}, and not for -n {self.namespace}; plan again")
-        # The files are read as they were for the plan, whatever namespace the kubeconfig says today: else they would be another input.
+        # With another default namespace than that of the plan the files would be another input.
         graph = await self._graph(replace(session, namespace=saved.namespace))
         if graph is not None:
             saved = saved.with_input(graph)
@@ -178,8 +178,8 @@ class ApplyRun:
         except OutOfDate as error:
             raise Failed(*_out_of_date(path, error.reasons)) from None
 
-    def _tell(self, report: Report) -> None:
-        """Tells what was not told while it happened."""
+    def _print(self, report: Report) -> None:
+        """Prints the outcomes that were not printed during the run."""
         if self.choices.output == "text":
             self.lines.rest(report.outcomes)
             if self.is_live:
@@ -187,7 +187,7 @@ class ApplyRun:
             return
         done = [outcome for outcome in report.outcomes if outcome.action not in UNDONE]
         self.lines.rest([outcome for outcome in report.outcomes if outcome.action in UNDONE])
-        outputs.write(self.objects.as_yaml() if self.choices.output == "yaml" else _account(self.choices.output, done, report))
+        outputs.write(self.objects.as_yaml() if self.choices.output == "yaml" else _encoded(self.choices.output, done, report))
 
 
 def summary(report: Report, terminal: Terminal) -> str:
@@ -201,7 +201,7 @@ def summary(report: Report, terminal: Terminal) -> str:
     )
 
 
-def _account(output: str, done: Sequence[Outcome], report: Report) -> Iterable[bytes]:
+def _encoded(output: str, done: Sequence[Outcome], report: Report) -> Iterable[bytes]:
     if output == "name":
         return [f"{name_of(outcome.step.ref)}\n".encode() for outcome in done if outcome.action is not Action.PRUNED]
     from grove_operator.cli.cluster.report import as_json, run_report
@@ -210,13 +210,13 @@ def _account(output: str, done: Sequence[Outcome], report: Report) -> Iterable[b
 
 
 def _load(path: str) -> SavedPlan:
-    """Reads the saved plan. Raises `Failed` for what is none, and `OSError` for a file that cannot be read."""
+    """Reads a saved plan. Raises `Failed` for an invalid one, and `OSError` for a file that cannot be read."""
     from applier.plan import BadPlan, load
 
     with open(path, "rb") as stream:
         data = stream.read(LARGEST_PLAN + 1)
     if len(data) > LARGEST_PLAN:
-        raise Failed(f"{path}: larger than {LARGEST_PLAN >> 20} MiB, which no saved plan is")
+        raise Failed(f"{path}: larger than {LARGEST_PLAN >> 20} MiB, the limit of saved plans")
     try:
         return load(data)
     except BadPlan as error:
@@ -224,7 +224,7 @@ def _load(path: str) -> SavedPlan:
 
 
 def _out_of_date(path: str, reasons: Sequence[str]) -> list[str]:
-    """Returns lines that say why a plan no longer holds. A reason is an object and what became of it."""
+    """Returns why a plan is out of date, as lines. A reason is an object and its change."""
     lines: list[str] = []
     folding = Folding(lines.append, full="")
     for reason in reasons:
@@ -234,7 +234,7 @@ def _out_of_date(path: str, reasons: Sequence[str]) -> list[str]:
 
 
 def _is_terminal() -> bool:
-    """Tells whether a person looks at both streams of a terminal that can be drawn on."""
+    """Returns whether both output streams are a terminal that supports cursor movement."""
     import os
 
     try:

@@ -1,1 +1,1 @@
-"""`grove delete`: its options, and one run."""
+"""Implements `grove delete`."""

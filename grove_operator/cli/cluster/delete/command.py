@@ -1,4 +1,4 @@
-"""`grove delete`: objects taken away, in the reverse order of their making."""
+"""Defines `grove delete`."""
 
 from __future__ import annotations
 
@@ -65,15 +65,15 @@ def command(**given: Any) -> int:
     Each object is deleted only if it is the one that was looked at. Objects that a set's rules name but that somebody else made stay.
     """
     target = take_target(given)
-    asked = take_input(given, required=not given["applyset"])
+    options = take_input(given, required=not given["applyset"])
     from grove_operator.cli.cluster.delete.run import Choices, DeleteRun
 
     choices = Choices(**given)
     if choices.approve and not choices.applyset:
         raise click.UsageError("--approve needs --applyset.")
-    if choices.applyset and asked.files:
+    if choices.applyset and options.files:
         raise click.UsageError("Give either FILE or --applyset: an ApplySet's record lists its members.")
-    wanted = ClusterInput(asked, target.namespace) if asked.files else None
-    run = DeleteRun(choices, wanted)
+    source = ClusterInput(options, target.namespace) if options.files else None
+    run = DeleteRun(choices, source)
     with listening(run.sink, choices.journal, "delete") as run.sink:
         return sessions.run(run.work, target, run.sink, long=True)

@@ -1,4 +1,4 @@
-"""One run of `grove delete`: what goes, and how it is told while it happens and afterwards."""
+"""Runs `grove delete`, and prints its progress and result."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = {"client": CLIENT, "server": SERVER}
 WORDS = {"pruned": "deleted"}
-HOW_TO_GO_ON = (
+FINALIZER_HINT = (
     "finalizers are taken off by the controllers that they are named after, once their work is done: see whether these run. "
     "Where one is gone for good, and what it kept is of no use, take them off yourself, {ref} for instance: "
     """kubectl patch {name}{place} --type=merge -p '{{"metadata":{{"finalizers":null}}}}'"""
@@ -34,7 +34,7 @@ HOW_TO_GO_ON = (
 
 @record
 class Choices:
-    """What the options of a delete say. `timeout` is in seconds."""
+    """The options of a delete. `timeout` is in seconds."""
 
     applyset: str
     approve: str
@@ -49,53 +49,53 @@ class Choices:
 
 
 class DeleteRun:
-    """`wanted` is none for a recorded set."""
+    """One run of `grove delete`. `source` is none for the deletion of an ApplySet."""
 
-    def __init__(self, choices: Choices, wanted: ClusterInput | None) -> None:
-        self.choices, self.wanted = choices, wanted
+    def __init__(self, choices: Choices, source: ClusterInput | None) -> None:
+        self.choices, self.source = choices, source
         self.lines = Lines(terminal_of(sys.stdout), suffix=SUFFIXES.get(choices.dry_run, ""), words=WORDS)
         self.waits = WaitLines()
         self.ended = Ended()
         self.sink: Sink = to_all(self.lines.sink, self.waits.sink) if choices.output == "text" else self.waits.sink
 
     async def work(self, session: Session) -> int:
-        """Deletes, and tells what became of everything."""
+        """Deletes, prints the outcomes, and returns the exit code."""
         failed = False
-        if self.wanted is None:
+        if self.source is None:
             outcomes = await self._set(session)
         else:
-            outcomes, failed = await self._files(self.wanted, session)
-        self._tell(outcomes)
+            outcomes, failed = await self._files(self.source, session)
+        self._print(outcomes)
         if (stuck := _held_by_finalizers(outcomes)) is not None:
-            say(HOW_TO_GO_ON.format(ref=stuck, name=name_of(stuck), place=f" -n {stuck.namespace}" if stuck.namespace else ""))
-        # What has the name by now is another object than people were shown, and stays; that they must be told, and so must scripts.
+            say(FINALIZER_HINT.format(ref=stuck, name=name_of(stuck), place=f" -n {stuck.namespace}" if stuck.namespace else ""))
+        # Another object of the same name than the one that was read is not deleted: that is an error for users and scripts.
         replaced = [outcome for outcome in outcomes if outcome.action is Action.UNCHANGED]
         for outcome in replaced:
             say(f"{outcome.step.ref} not deleted: {outcome.reason}")
         failed = failed or bool(replaced) or any(outcome.action in UNDONE for outcome in outcomes)
         return (self.ended.code or ERROR) if failed else 0
 
-    async def _files(self, wanted: ClusterInput, session: Session) -> tuple[list[Outcome], bool]:
-        """Returns what became of the objects of the files, and whether some were missing or not ours."""
+    async def _files(self, source: ClusterInput, session: Session) -> tuple[list[Outcome], bool]:
+        """Deletes the objects of files. Returns the outcomes, and whether objects were missing."""
         from grove_operator.cluster.deletion_plan import delete_planned, plan_deletion
 
-        graph = await wanted.graph(session)
+        graph = await source.graph(session)
         plan = await plan_deletion(graph, session.cluster, manager=self.choices.field_manager)
         missing = [] if self.choices.ignore_not_found else plan.missing
-        left = Folding(full="")
+        skipped = Folding(full="")
         for ref in missing:
-            left.add(ref, "not found")
+            skipped.add(ref, "not found")
         for ref in plan.foreign:
-            left.add(ref, f"not deleted: {self.choices.field_manager} has not made it")
-        left.end()
+            skipped.add(ref, f"not deleted: it was not created by {self.choices.field_manager}")
+        skipped.end()
         if self.choices.dry_run == "client":
             cascaded = {} if self.choices.cascade == "orphan" else plan.cascaded
-            return _on_paper({**plan.deleted, **cascaded}), bool(missing)
+            return _dry_run({**plan.deleted, **cascaded}), bool(missing)
         with self._deletion(session) as deletion:
             return await delete_planned(plan, graph, deletion), bool(missing)
 
     async def _set(self, session: Session) -> list[Outcome]:
-        """Returns what became of the members of a set."""
+        """Deletes the members of an ApplySet. Returns the outcomes."""
         from applier.desired import Graph
         from applier.outcome import Outcome
         from applier.prune import ApplySetOptions, OpenApplySet, delete_set
@@ -112,10 +112,7 @@ class DeleteRun:
 
     @contextmanager
     def _deletion(self, session: Session) -> Iterator[Deletion]:
-        """Gives how objects are deleted.
-
-        A signal ends it in good order; before, while it is looked at what is there, it breaks that off.
-        """
+        """Yields the options of the deletion. While entered, signals end it gracefully; before, they abort the program."""
         from applier.prune.deletion import Deletion
         from applier.stop import Stop, ended_by_signal
 
@@ -131,8 +128,8 @@ class DeleteRun:
                 stop=stop,
             )
 
-    def _tell(self, outcomes: list[Outcome]) -> None:
-        """Tells what was not told while it happened."""
+    def _print(self, outcomes: list[Outcome]) -> None:
+        """Prints the outcomes that were not printed during the run."""
         self.waits.end()
         if self.choices.output == "text":
             self.lines.rest(outcomes)
@@ -147,15 +144,15 @@ class DeleteRun:
 
 
 def _held_by_finalizers(outcomes: list[Outcome]) -> Ref | None:
-    """Returns the first object that was not gone in time for its finalizers; None when there is none."""
+    """Returns the first object whose finalizers delayed its deletion beyond the timeout; None if there is none."""
     from applier.wait.gone import FOR_FINALIZERS
 
-    stuck = (one.step.ref for one in outcomes if one.action in UNDONE and FOR_FINALIZERS in one.reason)
+    stuck = (outcome.step.ref for outcome in outcomes if outcome.action in UNDONE and FOR_FINALIZERS in outcome.reason)
     return next(stuck, None)
 
 
-def _on_paper(going: dict[Ref, Manifest]) -> list[Outcome]:
+def _dry_run(objects: dict[Ref, Manifest]) -> list[Outcome]:
     from applier.outcome import Outcome, Step
     from applier.ref import uid_of
 
-    return [Outcome(Step(ref, Action.PRUNED, uid=uid_of(live)), Action.PRUNED) for ref, live in going.items()]
+    return [Outcome(Step(ref, Action.PRUNED, uid=uid_of(live)), Action.PRUNED) for ref, live in objects.items()]

@@ -1,4 +1,4 @@
-"""`grove diff` for people: a unified diff for each object, who changed what, and how much there is of it."""
+"""Prints the differences of `grove diff` as text: a unified diff for each object, the owners of its fields, and a summary."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ MOST_FIELDS = 8
 DIFFERING = frozenset(Action) - QUIET - {Action.FAILED}
 
 
-def tell(differences: Sequence[Shown], counts: Mapping[Action, int], terminal: Terminal) -> str:
-    """Tells object by object, those that cannot be compared or done for one reason folded; then the summary."""
-    blocks = ["\n".join(_block(one, terminal)) for one in folded(differences, lambda one: one.step)]
+def diff_text(differences: Sequence[Shown], counts: Mapping[Action, int], terminal: Terminal) -> str:
+    """Returns the differences of each object, with failures folded by reason, and the summary."""
+    blocks = ["\n".join(_block(item, terminal)) for item in folded(differences, lambda shown: shown.step)]
     return "\n\n".join([*blocks, summary(counts, terminal)]) + "\n"
 
 
 def summary(counts: Mapping[Action, int], terminal: Terminal) -> str:
-    """Returns `3 objects differ: 1 created, 2 configured; 1 failed; 997 unchanged`. What failed may differ or not: nobody knows."""
+    """Returns `3 objects differ: 1 created, 2 configured; 1 failed; 997 unchanged`. Whether failed objects differ is unknown."""
     differing = sum(count for action, count in counts.items() if action in DIFFERING)
     words = [_some(counts, DIFFERING), _some(counts, {Action.FAILED}), _some(counts, QUIET)]
     heading = f"{differing} object{'s differ' if differing > 1 else ' differs'}: " if differing else ""
@@ -33,7 +33,7 @@ def summary(counts: Mapping[Action, int], terminal: Terminal) -> str:
 
 
 def _some(counts: Mapping[Action, int], which: Collection[Action]) -> str:
-    """Returns how many there are of some actions; empty for none."""
+    """Returns the counts of some actions; empty for none."""
     some = {action: count for action, count in counts.items() if action in which}
     return tally(some) if some else ""
 
@@ -57,13 +57,13 @@ def _object(one: Shown, terminal: Terminal) -> Iterator[str]:
 
 
 def drifted(changes: Sequence[FieldChange]) -> dict[Owner, list[str]]:
-    """Returns the fields that others hold now, by who set them."""
-    found: dict[Owner, list[str]] = {}
+    """Returns the changed fields by their owners."""
+    fields: dict[Owner, list[str]] = {}
     for change in changes:
         if change.old is not ABSENT:
             for owner in change.owners:
-                found.setdefault(owner, []).append(dotted(change.path))
-    return found
+                fields.setdefault(owner, []).append(dotted(change.path))
+    return fields
 
 
 def conflicts(found: Sequence[Conflict]) -> Iterator[str]:
@@ -73,7 +73,7 @@ def conflicts(found: Sequence[Conflict]) -> Iterator[str]:
 
 
 def _needs_reason(step: Step) -> bool:
-    """Tells whether a step says why: one that is held, failed or made anew does; that fields differ is seen in the diff."""
+    """Returns whether the reason of a step is printed: not when it only states that fields differ, as the diff shows them."""
     return bool(step.reason) and (step.action in UNDONE or step.action in (Action.RECREATED, Action.PRUNED) or not step.changes)
 
 

@@ -1,4 +1,4 @@
-"""`grove diff`: what an apply would change."""
+"""Defines `grove diff`."""
 
 from __future__ import annotations
 
@@ -57,15 +57,15 @@ def command(output: str, server: bool, field_manager: str, **given: Any) -> int:
     written is; one that stays as it is is not, since an apply does not send it. Values of Secrets are shown as hashes. With
     KUBECTL_EXTERNAL_DIFF a program of yours shows the differences, as with kubectl.
     """
-    target, asked = take_target(given), take_input(given)
-    applyset = take_applyset(given, asked)
-    wanted = ClusterInput(asked, target.namespace)
+    target, input = take_target(given), take_input(given)
+    applyset = take_applyset(given, input)
+    source = ClusterInput(input, target.namespace)
 
     async def work(session: Session) -> int:
         from applier.run.options import ApplyOptions
 
-        graph, kept = await wanted.graph(session), await applyset.options(session)
-        options = ApplyOptions(field_manager, force_conflicts=asked.force, applyset=kept)
+        graph, recorded = await source.graph(session), await applyset.options(session)
+        options = ApplyOptions(field_manager, force_conflicts=input.force, applyset=recorded)
         return await _diff(graph, session, options, output, server)
 
     return sessions.run(work, target, findings=ERROR)
@@ -77,7 +77,7 @@ async def _diff(graph: Graph, session: Session, options: ApplyOptions, output: s
 
     compared = await diff(graph, session.cluster, options, ask_server=server)
     found = differences(compared)
-    steps = [one.step for one in compared]
+    steps = [each.step for each in compared]
     program = _program() if output == "text" else []
     code = _show(program, found, steps) if program else DIFFERS if found else NOTHING_DIFFERS
     if not program:
@@ -88,13 +88,13 @@ async def _diff(graph: Graph, session: Session, options: ApplyOptions, output: s
 def _program() -> list[str]:
     if not os.environ.get("KUBECTL_EXTERNAL_DIFF"):
         return []
-    from grove_operator.cli.cluster.diff.external import external_program  # only for who has one
+    from grove_operator.cli.cluster.diff.external import external_program  # only if one is configured
 
     return external_program()
 
 
 def _show(program: list[str], found: list[Shown], steps: list[Step]) -> int:
-    """Leaves it to a program to show what differs; what could not be compared is told here."""
+    """Shows differences by an external program, and prints the objects that could not be compared."""
     from grove_operator.cli.cluster.diff.external import show
     from grove_operator.cli.cluster.fold import Folding
     from grove_operator.cli.cluster.words import reason_of
@@ -116,8 +116,8 @@ def _write(found: list[Shown], steps: list[Step], output: str) -> None:
 
         outputs.write(as_json(steps_report(steps)))
         return
-    from grove_operator.cli.cluster.diff.as_text import tell
+    from grove_operator.cli.cluster.diff.as_text import diff_text
     from grove_operator.terminal import terminal_of
 
     counts = Counter(step.action for step in steps)
-    outputs.write([outputs.encoded(tell(found, counts, terminal_of(sys.stdout)))])
+    outputs.write([outputs.encoded(diff_text(found, counts, terminal_of(sys.stdout)))])

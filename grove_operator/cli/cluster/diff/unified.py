@@ -1,4 +1,4 @@
-"""Two objects as a unified diff of their YAML."""
+"""Formats the difference of two objects as a unified diff of their YAML."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _COLOURS = {"+": "32", "-": "31", "@": "36"}
 
 
 def unified(before: Manifest | None, after: Manifest | None, name: str, terminal: Terminal) -> Iterator[str]:
-    """Yields the lines of the diff, its two headers first; nothing when both are written the same. Keys are sorted: order means nothing."""
+    """Yields the lines of the diff, its two headers first; nothing for equal objects. Keys are sorted."""
     lines = difflib.unified_diff(_lines(before), _lines(after), f"live/{name}", f"wanted/{name}", n=CONTEXT, lineterm="")
     for number, line in enumerate(lines):
         shown = visible(line)
@@ -26,7 +26,7 @@ def unified(before: Manifest | None, after: Manifest | None, name: str, terminal
 
 
 def as_text(manifest: Manifest | None) -> str:
-    """Returns the object as YAML with its keys in order; nothing for none."""
+    """Returns the object as YAML with sorted keys; empty for none."""
     return "" if manifest is None else write_yaml([_sorted(manifest)])
 
 

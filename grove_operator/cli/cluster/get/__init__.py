@@ -1,1 +1,1 @@
-"""`grove get`: what is in a cluster, as a tree, once or again and again."""
+"""Implements `grove get`."""

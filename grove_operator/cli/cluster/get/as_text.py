@@ -1,4 +1,4 @@
-"""Owners and what they own, for a terminal: one object a line, what it says of itself beside it."""
+"""Prints trees of objects, with one line for each object and its status, and as JSON."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from grove_operator.cluster.facts import facts, gates_of
-from grove_operator.cluster.readiness import Judge
+from grove_operator.cluster.readiness import ReadinessCheck
 from grove_operator.cluster.tree import Branch, branches
 from grove_operator.render.as_tree import SHORTEST, shortened
 from grove_operator.terminal import Terminal, visible
@@ -27,9 +27,9 @@ class _Row(NamedTuple):
         return len(self.lead) + len(self.kind) + 1 + len(self.name)
 
 
-def tree_text(top: Branch, judge: Judge, terminal: Terminal, unread: Sequence[str] = ()) -> str:
-    """Returns the tree, how much of it is ready, and what could not be read."""
-    rows = [_row(branch, lead, judge) for branch, lead in branches(top)]
+def tree_text(top: Branch, check: ReadinessCheck, terminal: Terminal, unread: Sequence[str] = ()) -> str:
+    """Returns the tree, the number of ready objects, and the kinds that could not be read."""
+    rows = [_row(branch, lead, check) for branch, lead in branches(top)]
     widest = max(row.width for row in rows)
     column = min(widest, terminal.width // 2) if terminal.wraps else widest
     ready = sum(row.state == "Ready" for row in rows)
@@ -39,35 +39,35 @@ def tree_text(top: Branch, judge: Judge, terminal: Terminal, unread: Sequence[st
     return "\n".join(lines) + "\n"
 
 
-def tree_value(branch: Branch, judge: Judge) -> dict[str, Any]:
-    """Returns the tree as a JSON value; what is empty is left out."""
-    said = judge(branch.manifest)
+def tree_value(branch: Branch, check: ReadinessCheck) -> dict[str, Any]:
+    """Returns the tree as a JSON value without empty fields."""
+    readiness = check(branch.manifest)
     ref = branch.ref
     value = {
         "group": ref.group,
         "kind": ref.kind,
         "namespace": ref.namespace,
         "name": ref.name,
-        "state": str(said.state),
-        "reason": said.reason,
+        "state": str(readiness.state),
+        "reason": readiness.reason,
         "facts": facts(branch.manifest),
         "gates": gates_of(branch.manifest),
-        "owns": [tree_value(child, judge) for child in branch.children],
+        "owns": [tree_value(child, check) for child in branch.children],
     }
     return {key: part for key, part in value.items() if part not in ("", [])}
 
 
-def _row(branch: Branch, lead: str, judge: Judge) -> _Row:
-    said = judge(branch.manifest)
-    state = str(said.state)
-    known = facts(branch.manifest)
-    reason = [] if state == "Ready" or not said.reason or _is_said(said.reason, known) else [said.reason]
-    return _Row(lead, branch.ref.kind, visible(branch.ref.name), state, visible("; ".join([*known, *reason])))
+def _row(branch: Branch, lead: str, check: ReadinessCheck) -> _Row:
+    readiness = check(branch.manifest)
+    state, reason = str(readiness.state), readiness.reason
+    details = facts(branch.manifest)
+    reasons = [] if state == "Ready" or not reason or _is_redundant(reason, details) else [reason]
+    return _Row(lead, branch.ref.kind, visible(branch.ref.name), state, visible("; ".join([*details, *reasons])))
 
 
-def _is_said(reason: str, known: Sequence[str]) -> bool:
-    """Tells whether the facts say it already: they have the counts and phases that a reason compares."""
-    return bool(known) and (reason.startswith("status.") or any(reason in fact for fact in known))
+def _is_redundant(reason: str, details: Sequence[str]) -> bool:
+    """Returns whether a reason is part of the facts, which have the counts and phases of the status."""
+    return bool(details) and (reason.startswith("status.") or any(reason in fact for fact in details))
 
 
 def _line(row: _Row, column: int, terminal: Terminal) -> str:

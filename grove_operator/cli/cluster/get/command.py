@@ -1,4 +1,4 @@
-"""`grove get`: what is in a cluster."""
+"""Defines `grove get`."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ def tree(name: str, watch: bool, ignore_not_found: bool, rules: tuple[str, ...],
     async def work(session: Session) -> int:
         from grove_operator.cli.cluster.get.output import drawn_tree
         from grove_operator.cli.cluster.get.watch import Drawing
-        from grove_operator.cluster.readiness import judge_by
+        from grove_operator.cluster.readiness import readiness_check
         from grove_operator.cluster.tree_query import NotThere, read_tree
 
-        judge = judge_by(program_of(rules))
+        check = readiness_check(program_of(rules))
 
         async def read() -> Drawing:
-            return drawn_tree(await read_tree(session.cluster, name, session.namespace), output, judge)
+            return drawn_tree(await read_tree(session.cluster, name, session.namespace), output, check)
 
         try:
             return await _shown(session, read, session.namespace, output, watch)
@@ -102,8 +102,7 @@ def sets(all_namespaces: bool, watch: bool, output: str, **given: Any) -> int:
         namespace = "" if all_namespaces else session.namespace
 
         async def read() -> Drawing:
-            found = await read_sets(session.cluster, namespace)
-            return drawn_sets(found, output, with_namespaces=all_namespaces)
+            return drawn_sets(await read_sets(session.cluster, namespace), output, with_namespaces=all_namespaces)
 
         return await _shown(session, read, namespace, output, watch)
 

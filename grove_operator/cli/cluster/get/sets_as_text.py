@@ -1,4 +1,4 @@
-"""The sets of a cluster as a table and as JSON."""
+"""Prints PodCliqueSets as a table and as JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HEAD = ("NAME", "READY", "PODS", "GATED", "UPDATED", "GANGS", "GPUS", "AGE", "WH
 
 
 def sets_text(sets: Sequence[SetSummary], now: float, terminal: Terminal, *, with_namespaces: bool) -> str:
-    """Returns a line for each set; what no column has room for is cut at the end of the line, where the reason stands."""
+    """Returns a table with a line for each set. On a terminal the last column, the reason, is truncated to the width."""
     if not sets:
         return "no PodCliqueSets\n"
     rows = [(*(("NAMESPACE",) if with_namespaces else ()), *HEAD)]

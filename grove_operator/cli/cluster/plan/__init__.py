@@ -1,1 +1,1 @@
-"""`grove plan`: what an apply would do, as a table."""
+"""Implements `grove plan`."""

@@ -1,4 +1,4 @@
-"""A plan as a table: what is to be done with which object, when, and why."""
+"""Prints a plan as a table of actions, objects and reasons."""
 
 from __future__ import annotations
 
@@ -15,15 +15,12 @@ WIDEST_ACTION = max(len(action) for action in Action)
 
 
 def plan_text(steps: Sequence[Step], terminal: Terminal) -> str:
-    """Tells wave by wave, only what is more than a look, and of what would not be done for one reason only the first.
-
-    Then how many there are.
-    """
-    loud = [step for step in steps if step.action not in QUIET]
-    widest = max((len(str(step.ref)) for step in loud), default=0)
+    """Returns the changes by wave, with failures folded by reason, and the number of objects by action."""
+    changes = [step for step in steps if step.action not in QUIET]
+    widest = max((len(str(step.ref)) for step in changes), default=0)
     column = min(widest, terminal.width // 2) if terminal.wraps else widest
     lines = []
-    for wave, found in groupby(loud, key=lambda step: step.wave):
+    for wave, found in groupby(changes, key=lambda step: step.wave):
         lines.append(terminal.paint(f"wave {wave + 1}", "2"))
         lines += [_line(one, column, terminal) for one in folded(list(found), lambda step: step)]
     counts = {action: sum(step.action is action for step in steps) for action in Action}

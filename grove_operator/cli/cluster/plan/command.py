@@ -1,4 +1,4 @@
-"""`grove plan`: what an apply would do, to be looked at and carried out later."""
+"""Defines `grove plan`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FORMATS = ("json", "yaml", "text", "name", "wide")
 
 
 def _no_format(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    """Fails for what is a format with `-o` of all other commands: a file of that name is hardly ever meant."""
+    """Refuses the formats that `-o` has in all other commands, as a file of that name is hardly ever meant."""
     if value in FORMATS:
         raise click.BadParameter(f"here -o names the file that keeps the plan, which is JSON; for a file called {value!r} write ./{value}")
     return value
@@ -59,9 +59,9 @@ def command(output_file: str | None, field_manager: str, **given: Any) -> int:
     A plan that was kept is carried out only while every object, and the set, is what it was decided on: same UID, same content, same input.
     No value of a Secret is in it; whoever applies one that writes Secrets names the files again.
     """
-    target, asked = take_target(given), take_input(given)
-    applyset = take_applyset(given, asked)
-    wanted = ClusterInput(asked, target.namespace)
+    target, input = take_target(given), take_input(given)
+    applyset = take_applyset(given, input)
+    source = ClusterInput(input, target.namespace)
 
     async def work(session: Session) -> int:
         from applier.run.identity import identity_of
@@ -70,16 +70,16 @@ def command(output_file: str | None, field_manager: str, **given: Any) -> int:
         from grove_operator.cli.cluster.plan.as_text import plan_text
         from grove_operator.terminal import terminal_of
 
-        graph = await wanted.graph(session)
-        kept = await applyset.options(session)
-        options = ApplyOptions(field_manager, force_conflicts=asked.force, applyset=kept)
+        graph = await source.graph(session)
+        recorded = await applyset.options(session)
+        options = ApplyOptions(field_manager, force_conflicts=input.force, applyset=recorded)
         result = await survey(graph, session.cluster, options)
         if output_file is not None:
             with open(output_file, "wb") as stream:
                 stream.write(result.save(cluster=await identity_of(session.cluster), namespace=session.namespace))
         outputs.write([outputs.encoded(plan_text(result.plan.steps, terminal_of(sys.stdout)))])
         if result.approval:
-            say(f"deletes are held for being too many: let exactly these happen with --approve {result.approval}")
+            say(f"deletions exceed the limit and are held: approve exactly these with --approve {result.approval}")
         return ERROR if any(step.action in UNDONE for step in result.plan.steps) else 0
 
     return sessions.run(work, target)

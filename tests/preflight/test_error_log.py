@@ -1,4 +1,4 @@
-"""What the gang controller tells people who run it."""
+"""The errors that the gang controller logs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from applier.outcome import Action, Outcome, Step
 from applier.ref import Ref
 from grove_compiler.preflight_gang import GangKey
 from grove_operator.preflight.gangs import Key, PodKey
-from grove_operator.preflight.troubles import Troubles
+from grove_operator.preflight.error_log import ErrorLog
 
 GANG = GangKey("training", "preflight-g", "preflight-g")
 REFUSED = Outcome(
@@ -20,33 +20,33 @@ REFUSED = Outcome(
 
 def told(*results: Result[Key]) -> list[str]:
     lines: list[str] = []
-    troubles = Troubles(lines.append)
+    log = ErrorLog(lines.append)
     for result in results:
-        troubles(result)
+        log(result)
     return lines
 
 
 CASES: dict[str, tuple[list[Result[Key]], list[str]]] = {
-    "a look that ends well is no news": ([Result(GANG)], []),
+    "success": ([Result(GANG)], []),
     "a rule that is wrong": ([Result(GANG, held="rule r: no")], ["gang training/preflight-g: rule r: no"]),
-    "the same trouble once": ([Result(GANG, held="no"), Result(GANG, held="no")], ["gang training/preflight-g: no"]),
-    "another trouble as well": (
+    "the same error once": ([Result(GANG, held="no"), Result(GANG, held="no")], ["gang training/preflight-g: no"]),
+    "another error as well": (
         [Result(GANG, held="a"), Result(GANG, held="b")],
         ["gang training/preflight-g: a", "gang training/preflight-g: b"],
     ),
-    "its end": ([Result(GANG, held="a"), Result(GANG)], ["gang training/preflight-g: a", "gang training/preflight-g: all is well again"]),
+    "its end": ([Result(GANG, held="a"), Result(GANG)], ["gang training/preflight-g: a", "gang training/preflight-g: resolved"]),
     "of a pod as of a gang": ([Result(PodKey("training", "p"), held="no")], ["pod training/p: no"]),
     "what is not known yet": ([Result(GANG, held="pods", error=NotSynced("pods"))], []),
 }
 
 
 @pytest.mark.parametrize("what", CASES)
-def test_people_hear_of_each_trouble_once(what: str) -> None:
+def test_each_error_is_logged_once(what: str) -> None:
     results, lines = CASES[what]
     assert told(*results) == lines
 
 
-def test_a_write_that_is_refused_is_told_with_its_object() -> None:
+def test_a_refused_write_is_logged_with_its_object() -> None:
     (line,) = told(Result(GANG, [REFUSED]))
     assert "preflight-g" in line
     assert "no rights" in line

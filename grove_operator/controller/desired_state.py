@@ -1,0 +1,62 @@
+"""Returns what objects of a key should exist and which do exist: for the loop, which writes the difference, and for a dry run."""
+
+from __future__ import annotations
+
+from applier.desired import Gone, Graph, Hold
+from applier.errors import Forbidden, NotSynced
+from applier.loop import View
+from applier.ref import Manifest, Ref, is_being_deleted
+from grove_compiler.decoder import SET_KIND
+from grove_compiler.step import Key
+from grove_operator.controller.evaluator import Evaluator
+from grove_operator.controller.keys import TOPOLOGY_KINDS, replicas_of
+from grove_operator.controller.membership import Membership, topology_members
+
+
+class DesiredState:
+    """Evaluates keys and records the objects that each of them desires.
+
+    `with_namespaces` is false for an operator of a single namespace, which may not be allowed to read Namespaces.
+    """
+
+    def __init__(self, evaluate: Evaluator, membership: Membership, *, with_namespaces: bool) -> None:
+        self._evaluate, self._membership, self._with_namespaces = evaluate, membership, with_namespaces
+
+    def desired(self, view: View, key: Key) -> Graph | Gone | Hold:
+        """Returns the desired state of a key. Raises `NotSynced` when the view cannot answer."""
+        if self._is_terminating(view, key.namespace):
+            # The server refuses to create anything in it (the shipped operator tried 1,471 times). What exists goes once our finalizers
+            # are removed.
+            return Gone()
+        desired = self._evaluate(view, key)
+        if isinstance(desired, Graph):
+            self._membership.claim(key, ((ref, each.manifest) for ref, each in desired.objects.items()))
+        elif isinstance(desired, Gone):
+            self._membership.forget(key)
+        return desired
+
+    def members(self, view: View, key: Key) -> list[Manifest]:
+        """Returns the objects that exist because of a key; those that it does not desire are pruned.
+
+        A set that is being deleted desires nothing, even while a finalizer retains it, so that none of its keys has to be evaluated first.
+        """
+        if key.kind in TOPOLOGY_KINDS:
+            return topology_members(view, key)
+        set = view.peek(Ref("grove.io", SET_KIND, key.namespace, key.name))
+        if set is None or self._is_terminating(view, key.namespace):
+            return self._membership.of(view, key, 0)
+        if not is_being_deleted(set):
+            return self._membership.of(view, key, replicas_of(set))
+        # A set that the shipped operator has reconciled has its finalizer, which nobody else would remove.
+        return [*self._membership.of(view, key, 0), *([set] if key.replica is None else [])]
+
+    def _is_terminating(self, view: View, namespace: str) -> bool:
+        if not self._with_namespaces or not namespace:
+            return False
+        try:
+            live = view.get(Ref("", "Namespace", "", namespace))
+        except NotSynced as error:
+            if not isinstance(error.cause, Forbidden):
+                raise
+            return False  # creations in a terminating namespace are then refused, and reported
+        return live is not None and is_being_deleted(live)

@@ -1,0 +1,169 @@
+"""Evaluates the compiler's step for a key and returns the outcome as the applier takes it: a graph, gone, or hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TypeVar
+
+from applier.desired import Deletion, EventWrite, Gone, Graph, Hold, ObjectReference
+from applier.errors import Forbidden
+from applier.loop import Result, View
+from applier.ref import Manifest, Ref
+from grove_compiler.decoder import SET_KIND
+from grove_compiler.engine.runtime.results import Deletion as DeletionResult
+from grove_compiler.engine.runtime.results import Event
+from grove_compiler.graph.node import ObjectRef
+from grove_compiler.model.inputs.snapshot import Objects, group_of
+from grove_compiler.replay.replay import Take
+from grove_compiler.step import GROUP, Context, Key, Step, step
+from grove_compiler.step import Gone as StepGone
+from grove_compiler.step import Hold as StepHold
+from grove_operator.cluster.desired import Sources, desired_graph
+from grove_operator.controller.live_objects import LiveObjects
+from grove_operator.controller.pending_condition import PendingTracker, pending_condition, pending_event
+from grove_operator.controller.stalled_condition import (
+    REFUSED,
+    Stall,
+    StallTracker,
+    current_status,
+    hold_message,
+    set_key,
+    stalled_condition,
+    stalled_event,
+)
+from grove_operator.controller.status_debounce import StatusDebounce
+from grove_operator.controller.statuses import status_writes
+
+Clock = Callable[[], float]
+Record = Callable[[Take, Objects, Key, float, Context], Step | StepGone | StepHold]
+R = TypeVar("R", Event, DeletionResult)
+
+
+FORBIDDEN_RETRY = 5.0
+"""Seconds until a key is evaluated again for which a kind may not be read: no watch reports that the permission was granted."""
+WITHOUT_STATUS = ("ClusterTopology",)
+"""Kinds without a status, hence without conditions: only events report their holds."""
+
+
+class Evaluator:
+    """Returns the desired state of a key; the loop calls it. `clock` gives seconds since the epoch.
+
+    `enqueue` requests the evaluation of another key: that of a set, when one of its replicas becomes held or is released, because only the
+    set's own key writes the set's status. `record` calls the step function that it is given, and may record its inputs.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        clock: Clock,
+        enqueue: Callable[[Key], None] = lambda _: None,
+        record: Record = lambda take, *arguments: take(*arguments),
+    ) -> None:
+        self._context, self._clock, self._enqueue, self._record = context, clock, enqueue, record
+        self._stalls, self._debounce, self._pending = StallTracker(), StatusDebounce(), PendingTracker()
+
+    def __call__(self, view: View, key: Key) -> Graph | Gone | Hold:
+        """Returns the desired state of a key. Raises `NotSynced` when the cache cannot answer; the loop then tries again once it can."""
+        objects, now = LiveObjects(view), self._clock()
+        outcome = self._record(step, objects, key, now, self._context)
+        if objects.not_synced is not None:
+            if isinstance(objects.not_synced.cause, Forbidden):
+                return self._hold(key, StepHold(str(objects.not_synced)), LiveObjects(view), now, FORBIDDEN_RETRY)
+            raise objects.not_synced
+        match outcome:
+            case StepGone():
+                self._enqueue_set(key, self._stalls.release(key, gone=True) | self._pending.observe(key, None))
+                return Gone()
+            case StepHold():
+                return self._hold(key, outcome, objects, now)
+            case Step():
+                self._enqueue_set(key, self._stalls.release(key) | self._pending.observe(key, outcome))
+                return self._graph(key, outcome, objects, now)
+
+    def observe(self, result: Result[Key]) -> None:
+        """Records which objects the server refused, so that the next evaluations report it on their owners and on the set."""
+        if self._stalls.observe(result):
+            self._enqueue(result.key)
+            self._enqueue(set_key(result.key))
+
+    def _enqueue_set(self, key: Key, is_changed: bool) -> None:
+        if is_changed and key.replica is not None:
+            self._enqueue(set_key(key))
+
+    def _hold(self, key: Key, outcome: StepHold, objects: LiveObjects, now: float, requeue_after: float | None = None) -> Hold:
+        """Holds a key. A hold of a set is reported at once, that of a replica by the next evaluation of its set.
+
+        `requeue_after` is in seconds, for holds whose end no watch reports.
+        """
+        message = hold_message(outcome)
+        self._enqueue_set(key, self._stalls.hold(key, message))
+        stall = self._stalls.stall(key)
+        live = objects.get(GROUP, key.kind, key.namespace, key.name) if key.replica is None else None
+        if live is None or stall is None:
+            return Hold(message, requeue_after=requeue_after)
+        of = _ref(live)
+        has_status = key.kind not in WITHOUT_STATUS
+        statuses = status_writes([current_status(of, live)], [stalled_condition(of, stall)], objects, now) if has_status else ()
+        event = stalled_event(of, stall)
+        write = EventWrite(ObjectReference.of(live), event.type, event.reason, event.message, event.name)
+        return Hold(message, list(statuses), [write], requeue_after)
+
+    def _graph(self, key: Key, result: Step, objects: LiveObjects, now: float) -> Graph:
+        live = objects.get(GROUP, key.kind, key.namespace, key.name) if key.replica is None else None
+        if live is not None and (stall := self._stalls.stall(key)):
+            _report(result, _ref(live), stall)
+        for of, stall in _refusals(result, self._stalls.refused(key)).items():
+            _report(result, of, stall)
+        delays = [self._report_pending(key, result, live, objects, now)] if live is not None else []
+        statuses, debounced = self._debounce.filter(status_writes(result.statuses, result.conditions, objects, now), objects, now)
+        delays = [*debounced, *(delay for delay in delays if delay)]
+        if result.look_again is not None:
+            delays.append(max(result.look_again - now, 0.0))
+        return Graph(
+            desired_graph(Sources(result.graph, []), is_operator=True).objects.values(),
+            statuses=statuses,
+            events=[EventWrite(of, each.type, each.reason, each.message, each.name) for each, of in _of_live(result.events, objects)],
+            deletions=[Deletion(of, each.reason, is_attributed=each.is_attributed) for each, of in _of_live(result.deletions, objects)],
+            requeue_after=min(delays, default=None),
+        )
+
+    def _report_pending(self, key: Key, result: Step, live: Manifest, objects: LiveObjects, now: float) -> float:
+        """Adds condition and event of a set that lacks pods for longer than the grace period. Returns the rest of that period, or 0.
+
+        The replica's step is evaluated on the view of the set, so that changes of what it reads enqueue the set.
+        """
+        index, remaining = self._pending.overdue_replica(key, now)
+        replica = step(objects, key._replace(replica=index), now, self._context) if index is not None else None
+        if isinstance(replica, Step) and (condition := pending_condition(_ref(live), [*result.waits(), *replica.waits()])):
+            result.conditions.append(condition)
+            result.events += pending_event(condition, live)
+        return remaining
+
+
+def _report(result: Step, of: ObjectRef, stall: Stall) -> None:
+    result.conditions.append(stalled_condition(of, stall))
+    result.events.append(stalled_event(of, stall))
+
+
+def _refusals(result: Step, refused: Mapping[Ref, str]) -> dict[ObjectRef, Stall]:
+    """Returns the first refusal for each PodClique and scaling group whose objects are refused. The set's own is in `StallTracker`."""
+    owners = [(node.owner, message) for node in result.graph.nodes if (message := refused.get(Ref.of(node.object)))] if refused else []
+    stalls: dict[ObjectRef, Stall] = {}
+    for owner, message in owners:
+        if owner is not None and owner.kind != SET_KIND:
+            stalls.setdefault(owner, Stall(REFUSED, message, ""))
+    return stalls
+
+
+def _ref(live: Manifest) -> ObjectRef:
+    metadata = live["metadata"]
+    return ObjectRef(live["apiVersion"], live["kind"], metadata.get("namespace", ""), metadata["name"], metadata.get("uid", ""))
+
+
+def _of_live(results: Iterable[R], objects: LiveObjects) -> Iterator[tuple[R, ObjectReference]]:
+    """Yields each result whose object exists, with a reference to it. A later object of the same name has another UID and is left out."""
+    for result in results:
+        of = result.of
+        live = objects.get(group_of(of.api_version), of.kind, of.namespace, of.name)
+        if live is not None and live["metadata"].get("uid") == of.uid:
+            yield result, ObjectReference.of(live)

@@ -1,0 +1,91 @@
+"""Reports in a set's condition `WhyPending`, and in an event, what a set waits for that lacks pods for a while, as `grove why` does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from applier.ref import Manifest, Ref
+from grove_compiler.engine.runtime.results import Condition, Event, Wait, event_name
+from grove_compiler.graph.node import ObjectRef
+from grove_compiler.kube.conditions import condition_of, is_true
+from grove_compiler.model.expanded.live_object import STALLED
+from grove_compiler.step import GROUP, Key, Step
+from grove_operator.cluster.why import Reason, reasons
+from grove_operator.controller.stalled_condition import set_key
+
+CONDITION = "WhyPending"
+GRACE_PERIOD = 30.0
+"""Seconds. A set that starts is pending for a moment many times over; to report each of them would cost a write."""
+
+
+class PendingTracker:
+    """Tracks which replicas of each set lack pods, and since when the set has any. After a restart grace periods begin again."""
+
+    def __init__(self) -> None:
+        self._replicas: dict[Key, set[int]] = {}
+        self._since: dict[Key, float] = {}
+
+    def observe(self, key: Key, result: Step | None) -> bool:
+        """Records whether a replica lacks pods, by the result of its step; none for a key that is gone.
+
+        Returns whether its set has to be evaluated again.
+        """
+        if key.replica is None:
+            if result is None:
+                self._replicas.pop(key, None)
+                self._since.pop(key, None)
+            return False
+        pending = self._replicas.setdefault(set_key(key), set())
+        was_pending = bool(pending)
+        if result is not None and _lacks_pods(result):
+            pending.add(key.replica)
+        else:
+            pending.discard(key.replica)
+        return bool(pending) != was_pending
+
+    def overdue_replica(self, key: Key, now: float) -> tuple[int | None, float]:
+        """Returns the first replica that lacks pods once the set's grace period is over, and the rest of that period in seconds.
+
+        The rest is 0 when it is over or no replica lacks pods.
+        """
+        pending = self._replicas.get(key)
+        if not pending:
+            self._since.pop(key, None)
+            return None, 0.0
+        remaining = self._since.setdefault(key, now) + GRACE_PERIOD - now
+        return (None, remaining) if remaining > 0 else (min(pending), 0.0)
+
+
+def pending_condition(of: ObjectRef, waits: Iterable[Wait]) -> Condition | None:
+    """Returns the condition of a set by what its objects wait for; none when they wait for nothing."""
+    causes = reasons(Ref(GROUP, of.kind, of.namespace, of.name), waits)
+    if not causes:
+        return None
+    root = _root_cause(causes[0])
+    return Condition(of, CONDITION, "True", root.reason, f"{root.of.kind} {root.of.name}: {root.message}", "")
+
+
+def pending_event(condition: Condition, live: Manifest) -> list[Event]:
+    """Returns the event for a set's condition; none when the live condition has the same reason, or the set is stalled.
+
+    A scheduler's message changes with each count of the nodes: the condition reports that, and no event. `Stalled` has an event of its own.
+    """
+    if condition_of(live, CONDITION).get("reason") == condition.reason or is_true(live, STALLED):
+        return []
+    name = event_name(condition.of, condition.reason, condition.message)
+    return [Event(condition.of, "Warning", condition.reason, condition.message, name, "")]
+
+
+def _root_cause(reason: Reason) -> Wait:
+    while reason.below:
+        reason = reason.below[0]
+    return reason.wait
+
+
+def _lacks_pods(result: Step) -> bool:
+    """Returns whether a clique of the replica has fewer ready pods than `minAvailable`, or than its replicas where these are fewer."""
+    reports = (patch for patch in result.statuses if patch.of.kind == "PodClique" and "readyReplicas" in patch.body)
+    ready = {patch.of.name: patch.body["readyReplicas"] for patch in reports}
+    cliques = (node.object for node in result.graph.nodes if node.object["kind"] == "PodClique")
+    required = {clique["metadata"]["name"]: min(clique["spec"]["minAvailable"], clique["spec"]["replicas"]) for clique in cliques}
+    return any(ready.get(name, 0) < count for name, count in required.items())
