@@ -1,4 +1,4 @@
-"""The command line, `grove`. Each command is a module or a room of its own and is imported when it is called."""
+"""The command line `grove`. Each command is a module or package, and imported when it is called."""
 
 from grove_operator.cli.entry import main
 

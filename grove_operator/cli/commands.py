@@ -1,4 +1,4 @@
-"""The root command, and where each of its commands is found."""
+"""Defines the root command, and the modules of its subcommands."""
 
 from __future__ import annotations
 
@@ -10,44 +10,44 @@ from grove_compiler.version import __version__
 
 
 class Entry(NamedTuple):
-    """Where a command is found, below this package, and what the list of all says of it: one line, for which nothing is imported."""
+    """The module of a command below this package, and its line in the list of commands, for which nothing is imported."""
 
     module: str
-    says: str
+    help: str
 
 
 SECTIONS = {
     "Without a cluster": {
-        "compile": Entry("compile.command", "Print every object that PodCliqueSets become"),
-        "lint": Entry("lint.command", "Print everything that is wrong with manifests"),
-        "explain": Entry("explain.command", "Say why an object or a field is as it is"),
-        "graph": Entry("graph", "Draw what PodCliqueSets become"),
-        "fit": Entry("fit.command", "Say whether every gang can be placed on given nodes"),
-        "impact": Entry("impact.command", "Say what an edit, or a change of rules, does to what runs"),
+        "compile": Entry("compile.command", "Print the objects that PodCliqueSets compile to"),
+        "lint": Entry("lint.command", "Validate manifests, and print all findings"),
+        "explain": Entry("explain.command", "Explain the origin of an object or a field"),
+        "graph": Entry("graph", "Draw the objects of PodCliqueSets"),
+        "fit": Entry("fit.command", "Check whether every gang fits on given nodes"),
+        "impact": Entry("impact.command", "Show the effects of an edit or a rule change on running pods"),
         "crds": Entry("crds", "Print our CustomResourceDefinitions"),
     },
     "In a cluster": {
-        "get": Entry("cluster.get.command", "Show sets, and trees of what they own"),
-        "why": Entry("why.command", "Say what an object waits for, down to the last cause"),
-        "events": Entry("events.command", "List what the operator told, in order"),
-        "serve": Entry("serve.command", "Show sets in a browser, with states and reasons, as they change"),
-        "job": Entry("job.command", "Tell what happened to training jobs, suspend and restart them"),
-        "diff": Entry("cluster.diff.command", "Show how manifests differ from what is there"),
-        "plan": Entry("cluster.plan.command", "Print what an apply would do, and keep it"),
-        "apply": Entry("cluster.apply.command", "Make the cluster equal to manifests"),
-        "delete": Entry("cluster.delete.command", "Delete the objects of manifests, and what we made of them"),
+        "get": Entry("cluster.get.command", "Show sets, and trees of owned objects"),
+        "why": Entry("why.command", "Show what an object waits for, down to the root cause"),
+        "events": Entry("events.command", "List the operator's events by time"),
+        "serve": Entry("serve.command", "Show sets in a browser, with live states and reasons"),
+        "job": Entry("job.command", "Show the history of training jobs, suspend and restart them"),
+        "diff": Entry("cluster.diff.command", "Show differences between manifests and the cluster"),
+        "plan": Entry("cluster.plan.command", "Print what an apply would do, and save it"),
+        "apply": Entry("cluster.apply.command", "Apply manifests to the cluster"),
+        "delete": Entry("cluster.delete.command", "Delete the objects of manifests, and those compiled from them"),
         "adopt": Entry("cluster.adopt", "Take over the fields that another manager owns"),
     },
     "The operator": {
-        "install": Entry("install", "Print what makes a cluster have the operator"),
-        "operator": Entry("operator.command", "Keep a cluster's PodCliqueSets as the rules say"),
-        "replay": Entry("replay.command", "Take a step of the operator again, from a bundle that it kept"),
+        "install": Entry("install", "Print the manifests of an installation"),
+        "operator": Entry("operator.command", "Run the operator, or its webhooks, in a cluster"),
+        "replay": Entry("replay.command", "Replay a step of the operator from a recorded bundle"),
         "preflight": Entry("preflight.command", "Test GPUs, links and collectives before a workload starts"),
-        "initc": Entry("initc", "Wait, inside a pod, for the cliques that start before it"),
+        "initc": Entry("initc", "Wait, inside a pod, for the cliques that it starts after"),
     },
     "Your own rules": {
-        "rules": Entry("rules.command", "List rules, show one, check your own, begin a new one"),
-        "test": Entry("test", "Compile cases and compare with what is expected"),
+        "rules": Entry("rules.command", "List and show rules, check your own, create new ones"),
+        "test": Entry("test", "Compile test cases and compare with expected results"),
     },
     "Other": {
         "completion": Entry("completion", "Print a completion script for bash, zsh or fish"),
@@ -58,7 +58,7 @@ COMMANDS = {name: entry.module for section in SECTIONS.values() for name, entry 
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are imported when they are asked for: `grove compile` does not pay for `grove crds`."""
+    """A group that imports its commands when they are called, so that `grove compile` does not import `grove crds`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(COMMANDS)
@@ -74,7 +74,7 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         for section, entries in SECTIONS.items():
             with formatter.section(section):
-                formatter.write_dl([(name, entry.says) for name, entry in entries.items()])
+                formatter.write_dl([(name, entry.help) for name, entry in entries.items()])
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         if args and not args[0].startswith("-") and args[0] not in COMMANDS:
@@ -101,4 +101,4 @@ Exit codes: 0 fine, 1 findings, 2 misuse or unreadable input.""",
 )
 @click.version_option(__version__, prog_name="grove", message="%(prog)s %(version)s")
 def grove() -> None:
-    """Compile PodCliqueSets to every Kubernetes object that should exist, and keep a cluster so."""
+    """Compile PodCliqueSets to Kubernetes objects, apply them, and run the operator."""

@@ -1,4 +1,4 @@
-"""One compilation for a command line: files in, a result and its findings out."""
+"""Compiles the files of a command line."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NO_SET = "input/no-set"
 
 @record
 class Compilation:
-    """What was compiled, and everything that is wrong with it; commands add what they find."""
+    """Inputs and result of a compilation, and its findings, to which commands add their own."""
 
     reader: InputReader
     rules: Rules
@@ -42,7 +42,7 @@ class Compilation:
         return self.reader.find_file(name) or self.rules.find_file(name)
 
     def fails(self, strict: bool) -> bool:
-        """Tells whether there are errors; with `strict` any findings."""
+        """Returns whether there are errors, or with `strict` any findings."""
         return bool(self.findings) and (strict or has_errors(self.findings))
 
     def report(self) -> None:
@@ -54,9 +54,9 @@ class Compilation:
 
 
 def compile_files(files: Sequence[str], context: Context, *, keep_others: bool = False, **settings: Any) -> Compilation | None:
-    """Reads files and compiles them; `settings` are those that only some commands have. None after wrong rules have been reported.
+    """Reads and compiles files; `settings` are those of single commands. Returns None after reporting invalid rules.
 
-    With `keep_others`, manifests that are not compiled are no findings, but the result's `others`. Raises `UnreadableInput`.
+    With `keep_others`, manifests that are not compiled are in `others` instead of the findings. Raises `UnreadableInput`.
     """
     reader = InputReader()
     inputs = reader.read(files, context.settings(**settings), config=context.config, snapshot=context.snapshot)
@@ -76,13 +76,13 @@ def compile_files(files: Sequence[str], context: Context, *, keep_others: bool =
     if others:
         from grove_operator.cluster.classify import about_compiled
 
-        found = [one for one in about_compiled(found) if one.code != NO_SET]  # a chart need not have one
+        found = [finding for finding in about_compiled(found) if finding.code != NO_SET]  # a chart may have none
     findings, _ = reader.silence([*reader.problems, *found], context.ignore, rules.own_files)
     return Compilation(reader, rules, program, inputs, result, findings, others)
 
 
 def declared(inputs: Inputs) -> Iterator[tuple[str, Manifest]]:
-    """Yields what stands in the input files, by id; the items of lists one by one."""
+    """Yields the manifests of the input files and of lists in them, with their ids."""
     for document in inputs.documents:
         for _, manifest in objects_in(document.value):
             metadata: Any = manifest.get("metadata") if isinstance(manifest, dict) else None

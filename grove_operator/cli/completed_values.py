@@ -1,6 +1,6 @@
-"""What a shell offers while a command line is typed: rule ids, and objects of the files that it names already.
+"""Completes values in a shell: rule ids, and objects of the files on the command line.
 
-Whoever presses Tab wants words and no trouble: whatever is wrong with files or rules gives none, and is said when the command runs.
+Invalid files and rules have no completions; the command reports their errors.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ WAITS_FOR_INPUT = "-"
 
 
 def rule_ids(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Returns the ids of rules that begin so; those of `--rules` as well."""
+    """Returns the ids of rules with a prefix, including those of `--rules`."""
     from grove_operator.cli.program import Rules
 
     with contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(UnreadableInput):
@@ -28,13 +28,13 @@ def rule_ids(context: click.Context, _: click.Parameter, incomplete: str) -> lis
 
 
 def object_names(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Returns the objects that the files of `-f` become, as `podgang/web-0`."""
+    """Returns the objects compiled from the files of `-f`, as `podgang/web-0`."""
     files = context.params.get("files") or ()
     if not files or WAITS_FOR_INPUT in files:
         return []
     from grove_operator.cli.compilation import compile_files
 
-    given = Context(**{one.name: context.params[one.name] for one in fields(Context)})
+    given = Context(**{each.name: context.params[each.name] for each in fields(Context)})
     with contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(UnreadableInput):
         compiled = compile_files(files, given, pods=True)
         nodes = compiled.result.graph.nodes if compiled else []

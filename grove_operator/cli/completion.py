@@ -1,4 +1,4 @@
-"""`grove completion`: a script that teaches a shell the program's words."""
+"""Implements `grove completion`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`grove crds`: the CustomResourceDefinitions of the input kinds."""
+"""Implements `grove crds`: prints the CustomResourceDefinitions of the input kinds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Examples:
 def command(output: str) -> int:
     """Print our CustomResourceDefinitions.
 
-    They are generated from the models that the checks of manifests come from, so they never say different things.
+    They are generated from the same models as the validation of manifests.
     """
     from grove_compiler.api.crd import crds  # imports pydantic
 

@@ -1,4 +1,4 @@
-"""Starts the program, and ends it: exit codes, interrupts, closed pipes, and never a traceback."""
+"""Runs a command line, and maps errors, interrupts and closed pipes to messages and exit codes."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ ISSUES = "https://github.com/ai-dynamo/grove/issues"
 
 
 def main() -> NoReturn:
-    """Returns the console script. Leaves at once: taking a large graph apart, object by object, would take longer than printing it."""
-    gc.disable()  # a compilation makes many values, no garbage cycles to speak of, and the process ends soon
+    """Runs the console script. It exits without cleanup, as deallocating a large graph would take longer than printing it."""
+    gc.disable()  # a compilation allocates many values and hardly any cycles, in a short process
     _keep_low_descriptors()
     if sys.stderr is None:  # started with 2>&-
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
@@ -35,14 +35,14 @@ def main() -> NoReturn:
 
 
 def _keep_low_descriptors() -> None:
-    """Leaves none of the three streams' numbers free, which a closed one does: a connection of that number would be written to."""
+    """Occupies the descriptors of closed standard streams, as messages would be written to a connection with such a number."""
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= LAST_STREAM:
         pass
     os.close(descriptor)
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Carries out one command line and returns its exit code. Whatever happens, people get a sentence and no traceback."""
+    """Runs a command line and returns its exit code. Errors are printed as messages, without a traceback."""
     try:
         code = _invoke(arguments)
         if sys.stdout is not None:
@@ -87,7 +87,7 @@ def _invoke(arguments: Sequence[str]) -> int:
         if isinstance(error, click.NoSuchOption):
             from grove_operator.cli.suggestions import likely_options  # only for a mistake
 
-            # click keeps, of the options that it is given, only those that it finds alike itself; so they are put in their place.
+            # click would filter the possibilities by its own similarity, so they are replaced.
             vars(error)["possibilities"] = likely_options(error.option_name, error.ctx.command if error.ctx else None)
         error.show()
         return MISUSE
@@ -99,14 +99,14 @@ def _invoke(arguments: Sequence[str]) -> int:
 
 
 def _say(text: str) -> None:
-    """Prints one line on stderr, if it takes one. Names of files may hold anything, escape sequences for the terminal too."""
+    """Prints one line on stderr. Unprintable characters are escaped, as file names may contain escape sequences."""
     shown = "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
-    with suppress(OSError):  # a full disk; the exit code still tells
+    with suppress(OSError):  # of a full disk: the exit code remains
         print(f"grove: {shown}", file=sys.stderr)
 
 
 def _describe(error: Exception) -> str:
-    """Returns `KeyError: 'x' (compile/command.py:33)`, on one line. The folder tells files of the same name apart."""
+    """Returns an error with its place on one line: `KeyError: 'x' (compile/command.py:33)`."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -115,6 +115,6 @@ def _describe(error: Exception) -> str:
 
 
 def _silence_stdout() -> None:
-    """Drops what is still buffered for a reader that has gone."""
+    """Discards buffered output after the reader has closed the pipe."""
     with suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""`grove graph`: what PodCliqueSets become, as a picture."""
+"""Implements `grove graph`: draws the objects of PodCliqueSets."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def command(
     lines: bool,
     max_objects: int,
 ) -> int:
-    """Draw what PodCliqueSets become: owners, gangs, levels, and what holds pods together.
+    """Draw the objects of PodCliqueSets: owners, gangs, topology levels, and packing constraints.
 
-    FILE is what `grove compile` takes. Findings go to standard error; when there is an error, nothing is drawn.
+    FILE is as with `grove compile`. Findings are printed to standard error; after an error nothing is drawn.
     """
     if output == "html" and output_file is None and sys.stdout is not None and sys.stdout.isatty():
         raise click.UsageError("A page is not for a terminal: add --output-file graph.html, or redirect standard output.")
@@ -72,7 +72,7 @@ def command(
 
 
 def _picture(result: Result, inputs: Inputs, found: list[Diagnostic]) -> Picture | None:
-    """Returns the picture; None, and a finding more, when the objects wait for each other."""
+    """Returns the picture; None after adding a finding about cyclic dependencies."""
     try:
         return draw(result.graph, dict(declared(inputs)))
     except GraphCycle as cycle:
@@ -81,7 +81,7 @@ def _picture(result: Result, inputs: Inputs, found: list[Diagnostic]) -> Picture
 
 
 def _rendered(picture: Picture, output: str, whole: bool, compiled: Compilation, lines: bool) -> str:
-    """Returns the text of the picture. Each format is imported when it is asked for."""
+    """Renders the picture. Each format is imported when it is used."""
     if output == "json":
         from grove_operator.render.as_json import as_json
 
@@ -111,7 +111,7 @@ def _rendered(picture: Picture, output: str, whole: bool, compiled: Compilation,
 
 
 def _lines(compiled: Compilation) -> dict[str, Lines]:
-    """Returns the places behind each field, by the object's id. Shows its progress, for a large set takes a minute."""
+    """Returns the input lines of each field by the object's id. Shows its progress, as a large set takes a minute."""
     from grove_compiler.explain import Explainer
     from grove_operator.render.input_lines import find_lines
 

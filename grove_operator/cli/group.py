@@ -1,15 +1,15 @@
-"""A group of commands that says of each what its first sentence says, to its end."""
+"""Provides a command group whose list has the whole first sentence of each command."""
 
 from __future__ import annotations
 
 import click
 
 WHOLE = 400
-"""Characters: more than any first sentence has. click's default cuts it after 45."""
+"""Characters, more than any first sentence has. click's default truncates it to 45."""
 
 
 class Group(click.Group):
-    """Lists its commands with whole sentences, on as many lines as they take."""
+    """Lists commands with the whole first sentence of their help."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         commands = {name: command for name in self.list_commands(ctx) if (command := self.get_command(ctx, name)) is not None}

@@ -1,4 +1,4 @@
-"""`grove initc`: what runs in the init container of pods that start after others."""
+"""Implements `grove initc`, the init container of pods that start after others."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import sys
 import click
 
 POD_INFO = "/var/grove/pod-info"
-"""Where the volume `pod-info-vol` of shipped Grove is mounted (§5.2): the files `namespace` and `podgangname`."""
+"""The mount of the volume `pod-info-vol` of shipped Grove (§5.2), with the files `namespace` and `podgangname`."""
 
 
 class Requirement(click.ParamType[tuple[str, int]]):
-    """Reads `NAME:COUNT`: a PodClique, and how many of its pods have to be ready."""
+    """Parses `NAME:COUNT`: a PodClique, and the number of its pods that have to be ready."""
 
     name = "NAME:COUNT"
 
@@ -48,7 +48,7 @@ def command(needed: tuple[tuple[str, int], ...], pod_info: str, timeout: float |
         return 0
     namespace, gang = _read(pod_info, "namespace"), _read(pod_info, "podgangname")
 
-    import asyncio  # only once the arguments are known to be right
+    import asyncio  # only after the validation of arguments
 
     from applier.errors import ApplierError
     from applier.transport import connect, run

@@ -1,4 +1,4 @@
-"""`grove install`: the manifests of an installation, without Helm."""
+"""Implements `grove install`: prints the manifests of an installation, without Helm."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ Exit codes: 0 printed, 2 values or a configuration that are wrong.""",
 @click.option("--no-crds", is_flag=True, help="Leave out the CRDs.")
 @output_option("yaml", "json", help="The format.")
 def command(namespace: str, files: tuple[str, ...], settings: tuple[str, ...], no_crds: bool, output: str) -> int:
-    """Print what makes a cluster have the operator: definitions, permissions, configuration, two replicas, webhooks.
+    """Print the manifests of an installation: definitions, permissions, configuration, the Deployment, and webhooks.
 
-    They are what the Helm chart makes of the same values.
+    They are equal to the output of the Helm chart for the same values.
     """
     from grove_operator.install.choices import WrongValues, chosen
     from grove_operator.install.manifests import manifests
@@ -59,7 +59,7 @@ def command(namespace: str, files: tuple[str, ...], settings: tuple[str, ...], n
 
 
 def _is_sound(values: Values) -> bool:
-    """Prints what is wrong with the OperatorConfiguration and preflight's values, by those who read them."""
+    """Validates the OperatorConfiguration and the values of preflight, and prints the findings."""
     import json
 
     from grove_compiler.compile import VOCABULARY
@@ -74,7 +74,7 @@ def _is_sound(values: Values) -> bool:
     name, text = "values: config", json.dumps(configuration(values), indent=1)
     documents, _ = read_text(text, name)
     context = Context(rulebook.read().program(VOCABULARY), Settings(), documents[0])
-    found = [one for one in context.findings if one.severity == "error"]
+    found = [finding for finding in context.findings if finding.severity == "error"]
     block = f"values: {BLOCK}"
     documents, _ = read_text(json.dumps(values.preflight_injector, indent=1), block)
     found += read_values(documents[0])[1]

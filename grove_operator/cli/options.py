@@ -1,4 +1,4 @@
-"""The options that several commands share."""
+"""Defines the options that several commands share."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Name(click.Path):
-    """The name of a file or folder. An empty one is what is left of a variable that nobody set, and not an option left out."""
+    """The name of a file or folder. An empty one, usually of an unset variable, is an error."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Returns the name as it stands. Fails for an empty one."""
+        """Returns the name unchanged. Fails for an empty one."""
         return super().convert(value, param, ctx) if value else self.fail("the name of a file is empty", param, ctx)
 
 
@@ -39,28 +39,28 @@ def _namespace(_: click.Context, __: click.Parameter, value: str) -> str:
 
     if re.fullmatch("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", value):
         return value
-    raise click.BadParameter(f"{value!r} is no namespace: expected 1 to 63 of a-z, 0-9 and '-', and no '-' at either end.")
+    raise click.BadParameter(f"{value!r} is not a valid namespace: expected 1 to 63 of a-z, 0-9 and '-', and no '-' at either end.")
 
 
 def _kube_version(_: click.Context, __: click.Parameter, value: str) -> str:
-    """Reads `1.32`, `v1.32.4` and `v1.32.4-gke.100`, which all mean 1.32."""
+    """Parses a version such as `1.32`, `v1.32.4` or `v1.32.4-gke.100`, and returns `1.32`."""
     import re  # already loaded by click
 
     match = re.fullmatch(r"v?(1\.[0-9]{1,3})(\.[0-9]{1,5}([-+][0-9A-Za-z.+-]*)?)?", value)
     if match:
         return match.group(1)
-    raise click.BadParameter(f"{value!r} is no version of Kubernetes: expected something like 1.32 or v1.34.2.")
+    raise click.BadParameter(f"{value!r} is not a valid version of Kubernetes: expected something like 1.32 or v1.34.2.")
 
 
 files_arguments = (
     click.argument("arguments", metavar="FILE…|DIR|-", nargs=-1, type=FILES),
     click.option("-f", "--filename", "filenames", multiple=True, metavar="FILE", type=FILES, help="The same as FILE; repeatable."),
 )
-"""Files by their names alone or, as kubectl's users write it, behind `-f`; `take_files` puts them together."""
+"""Files as arguments or, as with kubectl, after `-f`; `take_files` combines them."""
 
 
 def take_files(given: dict[str, Any], *, required: bool = True) -> tuple[str, ...]:
-    """Returns the files among a command's values, which are taken out. Raises `click.UsageError` without any."""
+    """Removes the files from a command's values and returns them. Raises `click.UsageError` without any."""
     files = (*given.pop("arguments"), *given.pop("filenames"))
     if required and not files:
         raise click.UsageError("There is no FILE: name a manifest, a folder, or - for standard input.")
@@ -68,14 +68,14 @@ def take_files(given: dict[str, Any], *, required: bool = True) -> tuple[str, ..
 
 
 def filenames_option(help: str, *, required: bool = False) -> Callable[[F], F]:
-    """Makes `-f` for commands whose arguments are something else; gives `files`."""
+    """Returns the option `-f`, as `files`, for commands with other arguments."""
     return click.option(
         "-f", "--filename", "files", metavar="FILE|DIR|-", multiple=True, required=required, type=FILES, help=f"{help}; repeatable."
     )
 
 
 def output_option(*formats: str, help: str = "For people or for programs.") -> Callable[[F], F]:
-    """Makes `-o` with these formats; the first is the one without it."""
+    """Returns the option `-o` with these formats, the first of which is the default."""
     return click.option("-o", "--output", type=click.Choice(formats), default=formats[0], show_default=True, help=help)
 
 
@@ -129,7 +129,7 @@ _CONTEXT_OPTIONS = (
 
 
 def preflight_values_option(name: str) -> Callable[[F], F]:
-    """Makes the option that names a file of preflight's Helm values; gives `values`."""
+    """Returns the option for a file of preflight's Helm values, as `values`."""
     help = "Helm values of the preflight checks, in place of their defaults; see docs/preflight.md."
     return click.option(name, "values", metavar="FILE", type=FILES, help=help)
 
@@ -148,7 +148,7 @@ max_objects_option = click.option(
 
 @record
 class Context:
-    """What manifests are compiled or checked against, as the options of a command line say it."""
+    """The options that manifests are compiled or validated with."""
 
     namespace: str
     config: str | None
@@ -160,16 +160,16 @@ class Context:
     mnnvl_shape: str | None
 
     def settings(self, **more: Any) -> Settings:
-        """Returns the compiler's settings, with others that only some commands have."""
+        """Returns the compiler's settings, with those of single commands."""
         return Settings(namespace=self.namespace, kube_version=self.kube_version, mnnvl_shape=self.mnnvl_shape, **more)
 
 
 def context_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns the options of a `Context`, which the command takes as `context`."""
+    """Adds the options of a `Context`, which the command takes as `context`."""
 
     @wraps(command)
     def with_context(**options: Any) -> Any:
-        return command(context=Context(*[options.pop(one.name) for one in fields(Context)]), **options)
+        return command(context=Context(*[options.pop(each.name) for each in fields(Context)]), **options)
 
     for option in reversed(_CONTEXT_OPTIONS):
         with_context = option(with_context)
@@ -177,7 +177,7 @@ def context_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def input_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns what is compiled or checked, as `files`, and against what, as `context`."""
+    """Adds the input files, as `files`, and the options of a `Context`, as `context`."""
 
     @wraps(command)
     def with_files(**options: Any) -> Any:

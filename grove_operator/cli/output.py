@@ -1,4 +1,4 @@
-"""What goes to standard output: objects, text, and reports for programs."""
+"""Writes objects, text and reports to standard output."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grove_compiler.graph.node import Manifest
 
 
 def write(chunks: Iterable[bytes]) -> None:
-    """Writes everything to standard output, once all of it is there: what is half written is worse than nothing.
+    """Writes chunks to standard output once all of them were produced, so that an error leaves no partial output.
 
     Raises `OSError` when standard output is closed, `BrokenPipeError` when its reader has gone.
     """
@@ -25,38 +25,38 @@ def write(chunks: Iterable[bytes]) -> None:
 
 
 def encoded(text: str) -> bytes:
-    """Encodes in UTF-8; halves of surrogate pairs, which it cannot hold, as escapes."""
+    """Encodes in UTF-8, with escapes for surrogates."""
     return text.encode("utf-8", "backslashreplace")
 
 
 def json_report(value: Any) -> bytes:
-    """Returns a value for programs: as indented JSON that ends with its line."""
+    """Returns a value as indented JSON with a final newline."""
     import json  # not for `grove compile`, whose objects have a writer of their own
 
     return encoded(json.dumps(value, indent=2, ensure_ascii=False, default=str) + "\n")
 
 
 def as_yaml(objects: Iterable[Manifest]) -> Iterable[bytes]:
-    """Returns one document an object."""
+    """Returns a YAML document for each object."""
     from grove_compiler.source.yaml_writer import iter_yaml
 
     return map(encoded, iter_yaml(objects))
 
 
 def as_json(objects: Sequence[Manifest]) -> Iterable[bytes]:
-    """Writes objects as kubectl prints and takes it: one object, or a `List` of them."""
+    """Returns objects as kubectl does: a single object, or a `List`."""
     from grove_compiler.source.json_writer import write_json
 
     yield encoded(write_json(objects))
 
 
 def as_names(objects: Iterable[Manifest]) -> Iterable[bytes]:
-    """Returns kubectl's `kind.group/name`, one a line."""
+    """Returns a line `kind.group/name` for each object, as kubectl does."""
     return (f"{_resource(manifest)}/{(manifest.get('metadata') or {}).get('name')}\n".encode() for manifest in objects)
 
 
 def for_kubectl(objects: Iterable[Manifest]) -> Iterable[bytes]:
-    """Returns one document an object, as kubectl and other tools can apply it."""
+    """Returns a YAML document for each object that kubectl and other tools can apply."""
     return as_yaml(map(without_unknown_owners, objects))
 
 
@@ -79,7 +79,7 @@ def without_unknown_owners(manifest: Manifest) -> Manifest:
 
 
 def is_pipe() -> bool:
-    """Tells whether another program reads standard output."""
+    """Returns whether standard output is a pipe."""
     try:
         return stat.S_ISFIFO(os.fstat(sys.stdout.fileno()).st_mode)
     except (AttributeError, OSError):  # closed, or no stream of the system's

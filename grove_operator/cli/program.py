@@ -1,4 +1,4 @@
-"""The rules that a command runs, and the files they stand in."""
+"""Loads the rules of a command."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grove_operator.reading.files import InputFile, UnreadableInput
 
 
 class Rules:
-    """What ships and the rules of the given folders. Raises `UnreadableInput` for folders that cannot be read."""
+    """The built-in rules and those of folders. Raises `UnreadableInput` for folders that cannot be read."""
 
     def __init__(self, folders: Sequence[str], *, may_be_empty: bool = False) -> None:
         try:
@@ -22,7 +22,7 @@ class Rules:
             raise UnreadableInput([str(error)]) from None
 
     def program(self) -> Program | None:
-        """Returns the rules ready to run. None after the findings about wrong ones have been printed."""
+        """Returns the compiled rules; None after printing findings about invalid ones."""
         try:
             return self.book.program(VOCABULARY)
         except rulebook.UnreadableRules as error:
@@ -35,10 +35,10 @@ class Rules:
 
     @property
     def own_files(self) -> dict[str, InputFile]:
-        """The user's files of rules and templates, by the names that findings give them."""
+        """The user's rules and templates, by their names in findings."""
         return {file.name: InputFile(file.path, file.data) for file in self.book.files if file.origin != rulebook.SHIPPED}
 
     def find_file(self, name: str) -> InputFile | None:
-        """Returns the file of rules or the template that a finding names, as people know it."""
+        """Returns the file of a finding, with its path."""
         file = self.book.find(name)
         return None if file is None else InputFile(file.path, file.data)

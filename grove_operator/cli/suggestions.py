@@ -1,4 +1,4 @@
-"""What a misspelt option may have been meant to be."""
+"""Suggests options for a misspelt one."""
 
 from __future__ import annotations
 
@@ -8,24 +8,21 @@ from collections.abc import Iterable
 import click
 
 ALIKE = 0.75
-"""How alike words are, from 0 to 1, that may be meant for each other. At click's 0.6 `--server-side` is near `--recursive`."""
+"""The least similarity of suggestions, from 0 to 1. At click's 0.6 `--server-side` would suggest `--recursive`."""
 
 
 def likely_options(word: str, command: click.Command | None) -> list[str]:
-    """Returns the options of a command that a word is near to.
-
-    In its letters, as its beginning, or because all their words are among its own.
-    """
+    """Returns the options of a command that are similar to a word, begin with it, or consist of its parts."""
     names = [name for option in (command.params if command else ()) if isinstance(option, click.Option) for name in option.opts]
     return nearest(word, names)
 
 
 def nearest(word: str, names: Iterable[str]) -> list[str]:
-    """Returns those of the long options, such as `--dry-run`, that a word is near to; the nearest first."""
+    """Returns the similar ones among long options such as `--dry-run`, the most similar first."""
     by_text = {name.lstrip("-"): name for name in names if name.startswith("--")}
     text = word.lstrip("-")
     alike = difflib.get_close_matches(text, by_text, n=2, cutoff=ALIKE)
     parts = set(text.split("-"))
-    begun = [one for one in by_text if len(text) > 1 and one.startswith(text)]
-    inside = [one for one in by_text if set(one.split("-")) <= parts]
-    return [by_text[one] for one in dict.fromkeys([*alike, *begun, *inside])]
+    prefixed = [name for name in by_text if len(text) > 1 and name.startswith(text)]
+    contained = [name for name in by_text if set(name.split("-")) <= parts]
+    return [by_text[name] for name in dict.fromkeys([*alike, *prefixed, *contained])]

@@ -20,7 +20,7 @@ from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.step import Context
 from grove_operator import rulebook
-from grove_operator.cli.garbage import collect_in_small_portions, spare_what_is_there
+from grove_operator.cli.garbage import collect_in_small_portions, freeze_existing
 from grove_operator.install.webhook_configurations import DEFAULT_SETS, VALIDATE_SETS
 from grove_operator.webhooks import authority
 from grove_operator.webhooks.answers import Answers
@@ -44,7 +44,7 @@ async def ours(tls: ssl.SSLContext) -> int:
     collect_in_small_portions()  # as the command does
     traffic = Traffic()
     judge = the_judge(traffic)
-    spare_what_is_there()
+    freeze_existing()
     return await WebhookServer(Answers(lambda: judge, traffic=traffic).by_path(), tls, print).start("127.0.0.1", 0)
 
 

@@ -73,14 +73,14 @@ async def ours(folder: Path) -> None:
 
     from applier.cache import WatchCache
     from applier.stop import Stop
-    from grove_operator.cli.garbage import collect_in_small_portions, spare_what_is_there
+    from grove_operator.cli.garbage import collect_in_small_portions, freeze_existing
     from grove_operator.preflight.gangs import WATCHED, GangController
     from grove_operator.preflight.metrics import AdmissionMetrics, CheckMetrics
     from grove_operator.preflight.process import ADMISSION, Served, serve
     from grove_operator.webhooks.service import Serving
 
     collect_in_small_portions()  # as the command does
-    spare_what_is_there()
+    freeze_existing()
     ports: list[str] = []
 
     def tell(text: str) -> None:

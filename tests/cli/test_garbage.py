@@ -48,7 +48,7 @@ def test_a_look_at_what_is_young_is_at_few_values() -> None:
 
 def test_what_is_there_is_not_looked_at_again() -> None:
     kept = [Knot() for _ in range(100)]
-    garbage.spare_what_is_there()
+    garbage.freeze_existing()
     looked_at = {id(one) for one in gc.get_objects()}
     assert [one for one in kept if id(one) in looked_at] == []
 

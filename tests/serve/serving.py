@@ -15,7 +15,7 @@ from grove_compiler.step import Context
 from grove_operator.cli.operator.read_objects import EVENT
 from grove_operator.cli.serve.scene import draw_scene
 from grove_operator.cli.serve.server import PageServer
-from grove_operator.cli.serve.stage import Stage, watching
+from grove_operator.cli.serve.stage import Stage, live_source
 from grove_operator.cli.serve.why import why
 from grove_operator.controller.operator import settings_of, watched
 from tests.applier.free_schemas import FreeSchemas
@@ -63,9 +63,9 @@ async def served(*more: Manifest, shared: Context | None = None, name: str = "",
     cache = WatchCache(cluster, wanted)
     await cache.start()
     await cache.synced()
-    stage = Stage(watching(cache, wanted), lambda seen: draw_scene(seen, context, "default", name))
+    stage = Stage(live_source(cache, wanted), lambda seen: draw_scene(seen, context, "default", name))
     cache.subscribe(stage.change)
-    server = PageServer(stage, lambda of: why(of, stage.seen, context), names)
+    server = PageServer(stage, lambda of: why(of, stage.snapshot, context), names)
     running = asyncio.ensure_future(stage.run())
     try:
         yield Served(cluster, stage, f"http://127.0.0.1:{await server.start('127.0.0.1', 0)}/")

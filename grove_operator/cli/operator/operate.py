@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from applier.stop import Stop, ended_by_signal
-from grove_operator.cli.garbage import spare_what_is_there
+from grove_operator.cli.garbage import freeze_existing
 from grove_operator.cli.operator.admission import own_namespace, serve_beside, serves_webhooks
 from grove_operator.cli.operator.configuration import log_unused, with_defaults
 from grove_operator.cli.operator.reload import Files, Reload, Reports
@@ -54,7 +54,7 @@ async def operate(session: Session, files: StartFiles, context: Context, relay: 
         on_work=telemetry.work,
         retention=replay_retention(with_defaults(context).manifest["replay"], log),
     )
-    spare_what_is_there()
+    freeze_existing()
     operator = Operator(session.cluster, context, time.time, options)
     log.line("started", rules=len(context.program.rules), kubernetes=context.settings.kube_version, namespace=namespace or "all")
     log_unused(files.document, log, with_webhooks=serves_webhooks(context))

@@ -8,7 +8,7 @@ import click
 
 from grove_operator.cli.cluster.options import GIVEN, Target, login_options, operator_config_option
 from grove_operator.cli.cluster.session import ERROR, Session, run
-from grove_operator.cli.garbage import spare_what_is_there
+from grove_operator.cli.garbage import freeze_existing
 from grove_operator.cli.operator.start_files import read_start_files
 from grove_operator.cli.options import rules_option
 
@@ -46,7 +46,7 @@ def command(config: str | None, rules: tuple[str, ...], cert_dir: str, port: int
 
         files = read_start_files(config, rules, may_be_empty=True)
         shared = files.context(Settings(kube_version=await session.version(), mnnvl_shape=await served_shape(session.cluster)))
-        spare_what_is_there()
+        freeze_existing()
         log = Log(sys.stderr, shared.config.manifest)
         cache, stop = WatchCache(session.cluster, watched("", shared.settings)), Stop()
         with ended_by_signal(stop):

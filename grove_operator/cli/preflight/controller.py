@@ -11,7 +11,7 @@ import click
 from grove_compiler.record import record
 from grove_operator.cli.cluster.options import GIVEN, Target, login_options
 from grove_operator.cli.cluster.session import ERROR, Failed, Session, program_of, run
-from grove_operator.cli.garbage import spare_what_is_there
+from grove_operator.cli.garbage import freeze_existing
 from grove_operator.cli.options import preflight_values_option, rules_option
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ async def _control(session: Session, told: Options) -> int:
         findings.write(reader.problems, reader.find_file, sys.stderr)
         raise Failed("the values are wrong")
     program = program_of(told.rules, may_be_empty=True)
-    spare_what_is_there()
+    freeze_existing()
     served = _served(session, told)
     cache = WatchCache(session.cluster, [*WATCHED, *(ADMISSION if served.webhook else ())])
     controller, stop = GangController(session.cluster, preflight, program, cache, ErrorLog(say)), Stop()

@@ -1,1 +1,1 @@
-"""`grove serve`: a page that shows what sets are and how far they have come, as it changes."""
+"""Implements `grove serve`: a web page with the live state of sets."""

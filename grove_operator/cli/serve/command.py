@@ -1,4 +1,4 @@
-"""`grove serve`: shows sets and how far they have come to a browser, as it changes."""
+"""Defines `grove serve`."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from applier.cache import WatchCache
     from grove_compiler.step import Context
     from grove_operator.cli.serve.server import PageServer
-    from grove_operator.cli.serve.stage import Look
+    from grove_operator.cli.serve.stage import Source
 
 
-class At(NamedTuple):
-    """Where is listened, and by which names browsers may know it."""
+class ListenAddress(NamedTuple):
+    """The address of the server, and the host names that requests may have."""
 
     address: str
     port: int
@@ -36,7 +36,7 @@ class At(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The address as it stands in a URL."""
+        """The address in a URL."""
         return f"[{self.address}]" if ":" in self.address else self.address
 
 
@@ -75,29 +75,29 @@ def command(
     rules: tuple[str, ...],
     **given: Any,
 ) -> int:
-    """Show PodCliqueSets to a browser: the page of `grove graph`, with states, gates and what waits for what, as it changes.
+    """Show PodCliqueSets in a browser: the page of `grove graph` with live states, gates and waits.
 
-    Nothing is ever written to the cluster. Anyone who can reach the address sees what you may see; by default only this machine can.
+    Nothing is written to the cluster. Everyone who can reach the address sees what you may read; by default only this machine can.
     """
-    target, at = take_target(given), At(bind, port, allow_host)
+    target, at = take_target(given), ListenAddress(bind, port, allow_host)
     if snapshot:
         return sessions.attempt(lambda: _of_file(snapshot, name, target.namespace, config, rules, at))
 
     async def work(session: Session) -> int:
-        from applier.cache import Query, WatchCache
+        from applier.cache import Wanted, WatchCache
         from grove_operator.cli.operator.read_objects import EVENT
         from grove_operator.cli.operator.start_files import live_context, read_start_files
-        from grove_operator.cli.serve.stage import watching
+        from grove_operator.cli.serve.stage import live_source
         from grove_operator.controller.operator import watched
 
         shared = await live_context(read_start_files(config, rules), session)
         place = "" if all_namespaces else session.namespace
-        wanted = [*watched(place, shared.settings), Query(EVENT, place)]
-        cache = WatchCache(session.cluster, wanted)
+        watches = [*watched(place, shared.settings), Wanted(EVENT, place)]
+        cache = WatchCache(session.cluster, watches)
         await cache.start()
         try:
             await cache.synced()
-            await _serve(watching(cache, wanted), shared, place, name, at, cache)
+            await _serve(live_source(cache, watches), shared, place, name, at, cache)
         finally:
             await cache.stop()
         return 0
@@ -105,19 +105,22 @@ def command(
     return sessions.run(work, target, long=True)
 
 
-def _of_file(snapshot: str, name: str, namespace: str, config: str | None, rules: tuple[str, ...], at: At) -> int:
+def _of_file(snapshot: str, name: str, namespace: str, config: str | None, rules: tuple[str, ...], at: ListenAddress) -> int:
     from grove_operator.cli.operator.read_objects import in_file
     from grove_operator.cli.operator.start_files import recorded_context
-    from grove_operator.cli.serve.scene import Seen
-    from grove_operator.cli.serve.stage import still
+    from grove_operator.cli.serve.scene import Snapshot
+    from grove_operator.cli.serve.stage import recorded_source
 
     shared, existing = recorded_context(config, rules), in_file(snapshot)
-    asyncio.run(_serve(still(Seen(existing.objects, frozenset(existing.unserved), is_whole=False)), shared, namespace, name, at))
+    source = recorded_source(Snapshot(existing.objects, frozenset(existing.unserved), is_complete=False))
+    asyncio.run(_serve(source, shared, namespace, name, at))
     return 0
 
 
-async def _serve(look: Look, context: Context, namespace: str, name: str, at: At, cache: WatchCache | None = None) -> None:
-    """Serves until it is cancelled. Raises `Failed` where that cannot be done."""
+async def _serve(
+    source: Source, context: Context, namespace: str, name: str, at: ListenAddress, cache: WatchCache | None = None
+) -> None:
+    """Serves until it is cancelled. Raises `Failed` when it cannot listen, or a library is missing."""
     try:
         from grove_operator.cli.serve.server import PageServer
     except ModuleNotFoundError as error:
@@ -126,11 +129,11 @@ async def _serve(look: Look, context: Context, namespace: str, name: str, at: At
     from grove_operator.cli.serve.stage import Stage
     from grove_operator.cli.serve.why import why
 
-    stage = Stage(look, partial(draw_scene, context=context, namespace=namespace, name=name))
+    stage = Stage(source, partial(draw_scene, context=context, namespace=namespace, name=name))
     if cache is not None:
         cache.subscribe(stage.change)
         cache.subscribe_served(stage.change)
-    server = PageServer(stage, lambda of: why(of, stage.seen, context), at.names)
+    server = PageServer(stage, lambda id: why(id, stage.snapshot, context), at.names)
     try:
         port = await _started(server, at)
         sessions.say(f"serving at http://{at.shown}:{port}/ until interrupted")
@@ -139,7 +142,7 @@ async def _serve(look: Look, context: Context, namespace: str, name: str, at: At
         await server.stop()
 
 
-async def _started(server: PageServer, at: At) -> int:
+async def _started(server: PageServer, at: ListenAddress) -> int:
     try:
         return await server.start(at.address, at.port)
     except OSError as error:

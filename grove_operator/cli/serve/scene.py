@@ -1,4 +1,4 @@
-"""Draws what there is now: the graph of what should be, with how far each object of it has come, and what sets wait for."""
+"""Draws the page of a snapshot: the graph of desired objects with their live states, and the waits of sets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from grove_compiler.graph.node import ObjectRef
 from grove_compiler.graph.order import GraphCycle
 from grove_compiler.model.inputs.snapshot import group_of, is_terminating
 from grove_compiler.record import record
-from grove_compiler.replay.plain import redacted
+from grove_compiler.replay.plain import shown
 from grove_compiler.source.document import Document
 from grove_compiler.step import Context, Hold
 from grove_operator.cluster.facts import facts
@@ -32,30 +32,30 @@ from grove_operator.render.picture import DECLARED, Picture, Vertex, draw, simpl
 
 MOODS = {State.READY: "ready", State.FAILED: "failed", State.TERMINATING: "going"}
 DECLARED_FIELDS = ("name", "namespace", "labels", "annotations", "generation")
-"""What the page shows of a set's metadata: the rest changes with each report, and nobody declared it."""
+"""The metadata of a set on the page; the rest is set by servers and controllers."""
 
 Row = list[Any]
 
 
 @record
-class Seen:
-    """What there is: objects, and the kinds that the server does not serve. `doubts` say why it may not be what is there by now.
+class Snapshot:
+    """Objects, and the kinds that the server does not serve. `doubts` are the reasons for which it may be stale.
 
-    It `is_whole` where an object that is not among them is not there. A file may have been written without some kinds.
+    If it `is_complete`, objects that it lacks do not exist; a file may lack some kinds.
     """
 
     objects: Sequence[Manifest]
     unserved: frozenset[Kind] = frozenset()
     doubts: Sequence[str] = ()
-    is_whole: bool = True
+    is_complete: bool = True
 
 
 @record
 class Scene:
-    """What the page shows. `graph` is as `page_data` has it, without states, and `id` tells one from another.
+    """The data of the page. `graph` is that of `page_data` without states, and `id` its hash.
 
-    `rows` are states: the position of an object, a few words, and one of `ready`, `waiting`, `failed`, `going`, `missing`. `notes` are
-    what people are told first: the id of an object, and words.
+    `rows` are states: the position of an object, a summary, and one of `ready`, `waiting`, `failed`, `going`, `missing`. `notes` are
+    messages at the top of the page: the id of an object, and a text.
     """
 
     graph: Manifest
@@ -64,54 +64,51 @@ class Scene:
     notes: list[tuple[str, str]]
 
     def page(self) -> Manifest:
-        """Returns the data of a page that begins with this scene."""
+        """Returns the data of a page with this scene."""
         return {**self.graph, "states": self.rows, "live": self.id, "notes": self.notes}
 
 
-def draw_scene(seen: Seen, context: Context, namespace: str = "", name: str = "") -> Scene:
-    """Draws the scene of the sets of a namespace, of all where it is empty, or of the one of that `name`."""
-    cache = RecordedCache(seen.objects, seen.unserved)
-    sets = [one for one in cache.by_label("grove.io", SET_KIND, "", namespace) if name in ("", one["metadata"]["name"])]
-    alive = [one for one in sets if not is_terminating(one)]
-    inputs = Inputs([Document(one) for one in alive], config=context.document, settings=context.settings, view=LiveObjects(cache.view()))
+def draw_scene(snapshot: Snapshot, context: Context, namespace: str = "", name: str = "") -> Scene:
+    """Draws the sets of a namespace, or of all if it is empty; with `name` only that set."""
+    cache = RecordedCache(snapshot.objects, snapshot.unserved)
+    sets = [set for set in cache.by_label("grove.io", SET_KIND, "", namespace) if name in ("", set["metadata"]["name"])]
+    alive = [set for set in sets if not is_terminating(set)]
+    inputs = Inputs([Document(set) for set in alive], config=context.document, settings=context.settings, view=LiveObjects(cache.view()))
     result = compile_inputs(inputs, context.program) if alive else Result({})
-    notes = [("", doubt) for doubt in seen.doubts]
-    notes += [(_id(one), why) for one in sets if (why := why_of(one))]
-    held = [one for one in result.subjects if one.hold and one.kind == SET_KIND]
-    notes += [(one.ref.id, hold_message(Hold(one.hold, one.findings))) for one in held]
-    picture, cycle = _picture(result, {_id(one): _declared(one) for one in sets})
+    notes = [("", doubt) for doubt in snapshot.doubts]
+    notes += [(_id(set), why) for set in sets if (why := why_of(set))]
+    held = [subject for subject in result.subjects if subject.hold and subject.kind == SET_KIND]
+    notes += [(subject.ref.id, hold_message(Hold(subject.hold, subject.findings))) for subject in held]
+    picture, cycle = _picture(result, {_id(set): _declared(set) for set in sets})
     data = page_data(picture, {rule.id: rule.doc for rule in context.program.rules}, {}, {})
     digest = hashlib.sha256(json.dumps(data).encode()).hexdigest()[:16]
-    return Scene(data, digest, _rows(picture, cache, readiness_check(context.program), _known_kinds(seen, context)), [*notes, *cycle])
+    return Scene(data, digest, _rows(picture, cache, readiness_check(context.program), _known_kinds(snapshot, context)), [*notes, *cycle])
 
 
 def _picture(result: Result, declared: dict[str, Manifest]) -> tuple[Picture, list[tuple[str, str]]]:
-    """Returns the picture, with values of Secrets hidden and with sets of which nothing is made.
-
-    And why, where objects wait for each other.
-    """
-    nodes = [node._replace(object=redacted(node.object)) for node in result.graph.nodes]
+    """Returns the picture, with hidden values of Secrets and including sets without objects, and the note about a dependency cycle."""
+    nodes = [node._replace(object=shown(node.object)) for node in result.graph.nodes]
     try:
         picture = draw(Graph(nodes, result.graph.after), declared)
         cycle = []
     except GraphCycle as error:
         picture, cycle = Picture([], [], []), [("", str(error))]
-    known = {vertex.id for vertex in picture.vertices}
-    alone = [_alone(one) for id, one in declared.items() if id not in known]
-    return simplified(Picture([*alone, *picture.vertices], picture.edges, picture.domains, picture.startup)), cycle
+    drawn = {vertex.id for vertex in picture.vertices}
+    others = [_vertex(set) for id, set in declared.items() if id not in drawn]
+    return simplified(Picture([*others, *picture.vertices], picture.edges, picture.domains, picture.startup)), cycle
 
 
-def _alone(set: Manifest) -> Vertex:
+def _vertex(set: Manifest) -> Vertex:
     metadata = set["metadata"]
     return Vertex(_id(set), SET_KIND, metadata["name"], metadata.get("namespace") or "", "", DECLARED, "", "", set)
 
 
-def _known_kinds(seen: Seen, context: Context) -> set[GroupKind]:
-    """Returns the kinds of which it is known what there is."""
-    if not seen.is_whole:
-        return {Ref.of(one)[:2] for one in seen.objects}
-    unserved = {kind.group_kind for kind in seen.unserved}
-    kinds = (one.kind for one in watched("", context.settings))
+def _known_kinds(snapshot: Snapshot, context: Context) -> set[GroupKind]:
+    """Returns the kinds whose missing objects are known not to exist."""
+    if not snapshot.is_complete:
+        return {Ref.of(manifest)[:2] for manifest in snapshot.objects}
+    unserved = {kind.group_kind for kind in snapshot.unserved}
+    kinds = (watch.kind for watch in watched("", context.settings))
     return {(kind.group, kind.kind) for kind in kinds if kind.group_kind not in unserved}
 
 
@@ -127,10 +124,10 @@ def _rows(picture: Picture, cache: RecordedCache, check: ReadinessCheck, kinds: 
 def _state(live: Manifest | None, check: ReadinessCheck) -> tuple[str, str]:
     if live is None:
         return "missing", "missing"
-    said = check(live)
-    mood = MOODS.get(said.state, "waiting")
-    told = sorted(facts(live), key=lambda fact: not fact.startswith("gated"))  # a card has room for few words
-    return ", ".join(told) or said.reason or mood, mood
+    readiness = check(live)
+    mood = MOODS.get(readiness.state, "waiting")
+    summary = sorted(facts(live), key=lambda fact: not fact.startswith("gated"))  # gates first: a card truncates the summary
+    return ", ".join(summary) or readiness.reason or mood, mood
 
 
 def _declared(set: Manifest) -> Manifest:

@@ -1,7 +1,7 @@
-"""Serves the page over HTTP: read-only, and only to browsers that know the server by an address, not by a name of somebody's.
+"""Serves the page over HTTP, read-only, with protection against DNS rebinding.
 
-A page of a stranger can make a browser ask any address, also one of this machine, and read the answer where a name of the stranger's leads
-to it (DNS rebinding). So a request has to name an address, `localhost`, or a name that whoever started the server allows.
+A foreign page can make a browser send requests to any address, and read the responses if a host name of its own resolves to that address.
+So the `Host` of a request has to be an address, `localhost`, or a name that is allowed on the command line.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from grove_operator.cli.serve.stage import Stage
 from grove_operator.render.as_html import page_of
 
 HEARTBEAT = 15.0
-"""Seconds after which a browser hears something, so that a connection that is gone is noticed."""
+"""Seconds between messages to a browser, by which broken connections are detected."""
 MOST_LISTENERS = 64
-"""Browsers that are told of changes at a time; others are asked to come back."""
-LAST_MOMENT = 1.0
+"""Browsers that receive changes at a time; others get the status 503."""
+SHUTDOWN_TIMEOUT = 1.0
 HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "frame-ancestors 'none'",
@@ -32,12 +32,12 @@ HEADERS = {
 }
 
 Why = Callable[[str], str]
-"""Says what the object of an id waits for, in lines."""
+"""Returns what the object of an id waits for, as text."""
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class PageServer:
-    """Answers `/` with the page, `/graph` with its data, `/events` with what changes, and `/why?id=…`. `names` may stand in `Host`."""
+    """Serves the page at `/`, its data at `/graph`, changes at `/events`, and waits at `/why?id=…`. `names` are allowed as `Host`."""
 
     def __init__(self, stage: Stage, why: Why, names: Collection[str] = ()) -> None:
         self._stage, self._why = stage, why
@@ -48,23 +48,23 @@ class PageServer:
             [web.get("/", self._page), web.get("/graph", self._graph), web.get("/events", self._events), web.get("/why", self._whys)]
         )
         application.on_response_prepare.append(self._with_headers)
-        self._runner = web.AppRunner(application, access_log=None, handle_signals=False, shutdown_timeout=LAST_MOMENT)
+        self._runner = web.AppRunner(application, access_log=None, handle_signals=False, shutdown_timeout=SHUTDOWN_TIMEOUT)
 
     async def start(self, host: str, port: int) -> int:
-        """Begins to listen and returns the port, which the system chooses for 0. Raises `OSError`."""
+        """Begins to listen and returns the port; the system chooses one for 0. Raises `OSError`."""
         await self._runner.setup()
         await web.TCPSite(self._runner, host, port).start()
         bound: int = self._runner.addresses[0][1]
         return bound
 
     async def stop(self) -> None:
-        """Ends all connections."""
+        """Closes all connections."""
         await self._runner.cleanup()
 
     @web.middleware
     async def _guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         if not is_known_host(request.headers.get("Host", ""), self._names):
-            raise web.HTTPForbidden(text="this server is not known by that name; --allow-host NAME lets it be\n")
+            raise web.HTTPForbidden(text="the host name is not allowed; allow it with --allow-host NAME\n")
         return await handler(request)
 
     async def _with_headers(self, _: web.Request, response: web.StreamResponse) -> None:
@@ -79,7 +79,7 @@ class PageServer:
         return web.Response(text=text, content_type="application/json")
 
     async def _whys(self, request: web.Request) -> web.Response:
-        text = await self._stage.aside(self._why, request.query.get("id", ""))
+        text = await self._stage.in_thread(self._why, request.query.get("id", ""))
         return web.Response(text=text, content_type="text/plain")
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
@@ -99,7 +99,7 @@ class PageServer:
 
 
 def is_known_host(header: str, names: Collection[str]) -> bool:
-    """Tells whether a `Host` header is an address, `localhost` or one of the names, with or without a port."""
+    """Returns whether a `Host` header is an address, `localhost` or one of the names, with or without a port."""
     host, colon, port = header.lower().rpartition(":")
     name = host if colon and port.isdecimal() else header.lower()
     try:
@@ -110,8 +110,8 @@ def is_known_host(header: str, names: Collection[str]) -> bool:
 
 
 def _event(before: Scene | None, scene: Scene) -> bytes:
-    """Returns what a page has to change: all states for one that was just opened or has another graph by now, else those that differ."""
+    """Returns the changes of a page: all states for a new page or another graph, else those that differ."""
     known: list[Row] = before.rows if before is not None and before.id == scene.id else []
-    told = {row[0]: row for row in known}
-    states = [row for row in scene.rows if told.get(row[0]) != row]
+    sent = {row[0]: row for row in known}
+    states = [row for row in scene.rows if sent.get(row[0]) != row]
     return f"data: {json.dumps({'live': scene.id, 'states': states, 'notes': scene.notes})}\n\n".encode()

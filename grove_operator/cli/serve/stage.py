@@ -1,4 +1,4 @@
-"""Keeps the scene of a cluster up to date, for all who look at it."""
+"""Keeps the scene of a cluster up to date for all browsers."""
 
 from __future__ import annotations
 
@@ -8,58 +8,58 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TypeVar
 
-from applier.cache import Query, WatchCache
+from applier.cache import Wanted, WatchCache
 from applier.errors import NotSynced
 from applier.ref import Manifest
 from grove_operator.cli.operator.read_objects import EVENT
-from grove_operator.cli.serve.scene import Scene, Seen
+from grove_operator.cli.serve.scene import Scene, Snapshot
 
 SETTLE = 0.25
 """Seconds in which changes are collected before the scene is drawn again."""
 LONGEST = 15.0
-"""Seconds after which it is drawn again all the same: that a watch has broken is no change of an object."""
+"""Seconds after which it is drawn again without a change, as a broken watch is not reported as one."""
 
 T = TypeVar("T")
 R = TypeVar("R")
-Look = Callable[[], Seen]
-Draw = Callable[[Seen], Scene]
+Source = Callable[[], Snapshot]
+Draw = Callable[[Snapshot], Scene]
 
 
 class Stage:
-    """Holds the newest scene. `draw` runs aside, since a thousand objects take a moment."""
+    """Holds the newest scene. `draw` runs in a thread, as it takes long for a thousand objects."""
 
-    def __init__(self, look: Look, draw: Draw) -> None:
-        self._look, self._draw = look, draw
+    def __init__(self, source: Source, draw: Draw) -> None:
+        self._source, self._draw = source, draw
         self._changed = asyncio.Event()
         self._redrawn = asyncio.Condition()
-        self._thread = ThreadPoolExecutor(1, "scene")  # one: rules of one program are never evaluated twice at once
-        self.seen = look()
-        self.scene = draw(self.seen)
+        self._thread = ThreadPoolExecutor(1, "scene")  # one, as the rules of a program are not evaluated concurrently
+        self.snapshot = source()
+        self.scene = draw(self.snapshot)
 
     def change(self, *_: object) -> None:
-        """Hears that something has changed."""
+        """Requests another drawing, after a change."""
         self._changed.set()
 
     async def run(self) -> None:
-        """Draws again whenever something has changed, until it is cancelled."""
+        """Draws again after changes, until it is cancelled."""
         while True:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._changed.wait(), LONGEST)
                 await asyncio.sleep(SETTLE)
             self._changed.clear()
-            self.seen = self._look()
-            scene = await self.aside(self._draw, self.seen)
+            self.snapshot = self._source()
+            scene = await self.in_thread(self._draw, self.snapshot)
             if (scene.id, scene.rows, scene.notes) != (self.scene.id, self.scene.rows, self.scene.notes):
                 async with self._redrawn:
                     self.scene = scene
                     self._redrawn.notify_all()
 
-    async def aside(self, work: Callable[[T], R], of: T) -> R:
-        """Carries out what evaluates rules, and lets the event loop go on meanwhile."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work, of)
+    async def in_thread(self, work: Callable[[T], R], argument: T) -> R:
+        """Calls a function that evaluates rules in the thread, so that the event loop is not blocked."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work, argument)
 
     async def scenes(self, heartbeat: float) -> AsyncIterator[Scene | None]:
-        """Yields the scene and each one that follows; none where nothing has changed for so many seconds. Who is slow misses some."""
+        """Yields the current and each later scene, and none after `heartbeat` seconds without a change. Slow readers skip scenes."""
         last: Scene | None = None
         while True:
             if last is self.scene:
@@ -73,21 +73,22 @@ class Stage:
                 yield last
 
 
-def watching(cache: WatchCache, wanted: list[Query]) -> Look:
-    """Returns what looks at all that a cache knows of some kinds."""
+def live_source(cache: WatchCache, watches: list[Wanted]) -> Source:
+    """Returns a source of the objects of a cache."""
 
-    def look() -> Seen:
+    def snapshot() -> Snapshot:
         unserved = frozenset(cache.unserved())
-        served = [one for one in wanted if one.kind not in unserved]
+        served = [watch for watch in watches if watch.kind not in unserved]
         objects: list[Manifest] = []
-        for one in served:
-            with suppress(NotSynced):  # of a kind that was just installed; it is told as a doubt
-                objects += cache.by_label(one.kind.group, one.kind.kind, "", one.namespace)
-        return Seen(objects, unserved, cache.staleness((one.kind.group, one.kind.kind) for one in served if one.kind != EVENT))
+        for watch in served:
+            with suppress(NotSynced):  # of a kind that was just installed; `doubts` reports it
+                objects += cache.by_label(watch.kind.group, watch.kind.kind, "", watch.namespace)
+        kinds = ((watch.kind.group, watch.kind.kind) for watch in served if watch.kind != EVENT)
+        return Snapshot(objects, unserved, cache.doubts(kinds))
 
-    return look
+    return snapshot
 
 
-def still(seen: Seen) -> Look:
-    """Returns what always sees the same."""
-    return lambda: seen
+def recorded_source(snapshot: Snapshot) -> Source:
+    """Returns a source of a fixed snapshot."""
+    return lambda: snapshot

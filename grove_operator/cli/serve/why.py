@@ -1,4 +1,4 @@
-"""Says what an object of the page waits for, as `grove why` does."""
+"""Returns what an object of the page waits for, as `grove why` does."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from applier.errors import ApplierError
 from applier.ref import Ref
 from grove_compiler.step import Context
-from grove_operator.cli.serve.scene import Seen
+from grove_operator.cli.serve.scene import Snapshot
 from grove_operator.cli.why.as_text import why_text
 from grove_operator.cluster.why import reasons
 from grove_operator.cluster.why_query import find
@@ -17,16 +17,16 @@ from grove_operator.terminal import Terminal
 PLAIN = Terminal(colours=False, width=160, wraps=False)
 
 
-def why(id: str, seen: Seen, context: Context) -> str:
-    """Returns the reasons below the object of an id (`Kind/namespace/name`), a line each; nothing for what waits for nothing.
+def why(id: str, snapshot: Snapshot, context: Context) -> str:
+    """Returns the causes of the wait of an object by its id (`Kind/namespace/name`), one a line.
 
-    Empty as well for what is of no kind that waits, or is not there.
+    Empty for an object that does not wait or does not exist, and for other kinds.
     """
     kind, namespace, name = (*id.split("/"), "", "")[:3]
     try:
-        asked, set = find(f"{kind}/{name}", namespace, seen.objects)
+        object, set = find(f"{kind}/{name}", namespace, snapshot.objects)
     except ApplierError:
         return ""
-    now, root = time.time(), Ref.of(asked)
-    found = reasons(root, waits_of(set, seen.objects, seen.unserved, context, now, asked))
-    return why_text(root, found, now, PLAIN).partition("\n")[2] if found else ""
+    now, root = time.time(), Ref.of(object)
+    causes = reasons(root, waits_of(set, snapshot.objects, snapshot.unserved, context, now, object))
+    return why_text(root, causes, now, PLAIN).partition("\n")[2] if causes else ""

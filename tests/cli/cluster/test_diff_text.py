@@ -8,7 +8,7 @@ import pytest
 
 from applier.outcome import ABSENT, Action, Conflict, FieldChange, ItemKey, Owner, Step
 from applier.ref import Manifest, Ref
-from grove_operator.cli.cluster.diff.as_text import summary, tell
+from grove_operator.cli.cluster.diff.as_text import diff_text, summary
 from grove_operator.cli.cluster.diff.unified import unified
 from grove_operator.cluster.differences import Shown
 from grove_operator.terminal import Terminal
@@ -72,7 +72,7 @@ def test_lines_are_coloured_by_what_they_say(number: int, code: str) -> None:
 
 
 def told(one: Step, before: Manifest | None = None, after: Manifest | None = None) -> str:
-    return tell([Shown(one, before, after)], {one.action: 1}, PLAIN)
+    return diff_text([Shown(one, before, after)], {one.action: 1}, PLAIN)
 
 
 def test_an_object_is_named_with_what_would_happen_to_it() -> None:
