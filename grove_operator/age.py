@@ -1,4 +1,4 @@
-"""Writes a time span as kubectl does."""
+"""Formats durations as kubectl does."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ UNITS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
 
 
 def age(seconds: float) -> str:
-    """Writes a time span in its two largest units: `3m20s`, `2d4h`. What lies in the future counts as now."""
+    """Returns a duration in its two largest units: `3m20s`, `2d4h`; `0s` for a negative one."""
     left = max(int(seconds), 0)
     parts: list[str] = []
     for unit, size in UNITS:

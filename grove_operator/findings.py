@@ -1,4 +1,4 @@
-"""How diagnostics look to people and to programs."""
+"""Formats findings as text and JSON."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 LONGEST_VALUE = 80
 MOST_SHOWN = 1000
-"""Findings written out for people; what comes after is counted."""
+"""Findings that are printed; further ones are counted."""
 
 
 FindFile = Callable[[str], InputFile | None]
-"""The file that a diagnostic names, under the name by which people know it."""
+"""Returns the file of a diagnostic by its name, with its path."""
 
 
 def count(findings: Sequence[Diagnostic]) -> tuple[int, int]:
-    """Errors and warnings."""
+    """Returns the numbers of errors and of warnings."""
     errors = sum(finding.severity == "error" for finding in findings)
     return errors, len(findings) - errors
 
@@ -34,7 +34,7 @@ def summary(findings: Sequence[Diagnostic]) -> str:
 
 
 def write(findings: Sequence[Diagnostic], find_file: FindFile, stream: TextIO) -> None:
-    """Every finding with its place, its path, the line it is about and what would be right; then how many there are."""
+    """Writes each finding with its place, path, line and hint, followed by the counts."""
     terminal = terminal_of(stream)
     excerpts = _Excerpts(find_file)
     for finding in findings[:MOST_SHOWN]:
@@ -45,7 +45,7 @@ def write(findings: Sequence[Diagnostic], find_file: FindFile, stream: TextIO) -
 
 
 def as_manifest(findings: Iterable[Diagnostic]) -> list[dict[str, Any]]:
-    """Returns the findings as JSON values; empty fields are left out."""
+    """Returns findings as JSON without empty fields."""
     return [{key: value for key, value in _fields(finding) if key in ("message", "value") or value} for finding in findings]
 
 
@@ -82,7 +82,7 @@ def _place(finding: Diagnostic, name: str) -> str:
 
 
 def wording(finding: Diagnostic) -> str:
-    """Returns the message as admission words it: `Invalid value: 5: must be at most 3`."""
+    """Returns a message as admission does: `Invalid value: 5: must be at most 3`."""
     if not finding.type:
         return finding.message
     if finding.value is None:
@@ -106,7 +106,7 @@ def _wrap(text: str, terminal: Terminal) -> list[str]:
 
 
 class _Excerpts:
-    """Lines of the files that findings point into."""
+    """Looks up the lines of findings."""
 
     def __init__(self, find_file: FindFile) -> None:
         self._find_file = find_file
@@ -120,7 +120,7 @@ class _Excerpts:
         return self._files[file]
 
     def around(self, finding: Diagnostic, terminal: Terminal, colour: str) -> Iterable[str]:
-        """Yields the line in question with a caret under the column, shortened around it to the terminal's width."""
+        """Yields the line of a finding with a caret below the column, truncated to the width of the terminal."""
         line = self._line(finding)
         if line is None:
             return
@@ -137,7 +137,7 @@ class _Excerpts:
             yield terminal.paint("      | ", "2") + " " * len(visible(shown[: column - cut])) + terminal.paint("^", "1", colour)
 
     def _is_secret(self, finding: Diagnostic) -> bool:
-        """Says whether the line that was looked up last may be one of a Secret."""
+        """Returns whether the line that was looked up last may belong to a Secret."""
         from grove_compiler.source.secrets import SecretParts  # only when something is wrong
 
         lines = self._texts[finding.file]
@@ -156,7 +156,7 @@ class _Excerpts:
 
 
 class _Lines:
-    """One text; `start` is the offset of the line that was looked at last.
+    """The lines of a text; `start` is the offset of the last line that was looked up.
 
     It is walked and not split: findings come nearly in the order of its lines, which may be millions.
     """
@@ -166,7 +166,7 @@ class _Lines:
         self._number, self.start = 1, 0
 
     def line(self, number: int) -> str | None:
-        """Returns a line, counted from 1; none after the end."""
+        """Returns a line by its number from 1; none after the end."""
         if number < self._number:
             self._number, self.start = 1, 0
         while self._number < number:
@@ -179,7 +179,7 @@ class _Lines:
 
 
 def _decoded(data: bytes) -> str:
-    """Returns the text as the reader counts its lines; what cannot be decoded becomes replacement characters."""
+    """Decodes a text with the lines of the YAML reader; invalid bytes become replacement characters."""
     if data.startswith((b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff")):
         return data.decode("utf-32", "replace")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):

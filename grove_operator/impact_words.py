@@ -1,4 +1,4 @@
-"""What an edit does, in words and numbers."""
+"""Formats the effects of an edit as text."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ def kinds(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {kind}" for kind, count in counts.items())
 
 
-def objects(told: Account) -> Iterator[tuple[What, str]]:
-    """Yields what happens to objects, and how many of each kind; nothing for what does not happen."""
+def objects(account: Account) -> Iterator[tuple[What, str]]:
+    """Yields the effects on objects with their counts by kind, without zeros."""
     for word in WORDS:
-        if counts := told.objects.get(word):
+        if counts := account.objects.get(word):
             yield word, f"{sum(counts.values())}: {kinds(counts)}"
 
 
 def amounts(result: Amounts) -> str:
-    """Returns `10 restarted, 4 made`; empty for none at all."""
+    """Returns `10 restarted, 4 made`; empty for none."""
     return ", ".join(f"{result[word]} {word}" for word in ("restarted", "made", "deleted") if result[word])
 
 
-def devices(told: Account) -> Iterator[tuple[str, str]]:
-    """Yields what happens to GPUs and MIG devices."""
-    pairs = (("GPUs", told.gpus), ("MIG devices", told.mig_devices))
+def devices(account: Account) -> Iterator[tuple[str, str]]:
+    """Yields the effects on GPUs and MIG devices."""
+    pairs = (("GPUs", account.gpus), ("MIG devices", account.mig_devices))
     return ((word, text) for word, counts in pairs if (text := amounts(counts)))
 
 
-def consequence(told: Account) -> str:
-    """Returns what one edit does, in a line."""
-    parts = [f"{word} {kinds(told.objects[word])}" for word in WORDS[:4] if word in told.objects]
-    parts += [f"pods: {pods}"] if (pods := amounts(told.pods)) else []
-    return "; ".join([*parts, *(f"{word}: {text}" for word, text in devices(told))])
+def consequence(account: Account) -> str:
+    """Returns the effects of an edit on one line."""
+    parts = [f"{word} {kinds(account.objects[word])}" for word in WORDS[:4] if word in account.objects]
+    parts += [f"pods: {pods}"] if (pods := amounts(account.pods)) else []
+    return "; ".join([*parts, *(f"{word}: {text}" for word, text in devices(account))])
 
 
 def devices_each(clique: Clique) -> str:
@@ -54,9 +54,9 @@ def devices_each(clique: Clique) -> str:
     return f" with {text} each" if text else ""
 
 
-def gangs(told: Account) -> str:
+def gangs(account: Account) -> str:
     """Returns `3 restarted, 1 made`; empty for none."""
-    return ", ".join(f"{count} {word}" for word, count in told.gangs.items() if count)
+    return ", ".join(f"{count} {word}" for word, count in account.gangs.items() if count)
 
 
 def indices(replicas: Sequence[int]) -> str:
@@ -65,7 +65,7 @@ def indices(replicas: Sequence[int]) -> str:
 
 
 def runs_alike(restarts: Sequence[ReplicaRestart]) -> Iterator[Sequence[ReplicaRestart]]:
-    """Yields neighbours in which as much restarts."""
+    """Yields runs of consecutive replicas with equal restarts."""
     start = 0
     for position in range(1, len(restarts) + 1):
         if position == len(restarts) or _shape(restarts[position]) != _shape(restarts[start]):

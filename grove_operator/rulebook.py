@@ -1,4 +1,4 @@
-"""Which rules apply: those that ship, the user's folders, and the ready-to-run program made of them.
+"""Collects the effective rules: built-in ones and the user's folders, and their compiled program.
 
 A warm start reads some thirty small files, hashes them and loads one cached file; it parses no rule and does not import jinja2.
 """
@@ -28,15 +28,15 @@ PARTS = ("rules", "templates")
 WARM_FOLDER = os.path.join(PACKAGE, "_warm")
 LARGEST_RULE_FILE = 1 << 20
 USUAL_RULE_FILE = 1 << 16
-"""Asking at once for as much as is allowed costs 17 µs a file, for memory that is given back unused."""
+"""Bytes of the first read. A buffer of the largest size would cost 17 µs a file for its allocation."""
 
 
 class UnreadableRules(Exception):
-    """A rules folder that cannot be read. The text is one line for people."""
+    """A rules folder cannot be read. The message is one line."""
 
 
 class RuleFile(NamedTuple):
-    """One file of rules or one template: `name` as the engine knows it (`rules/podgangs.yaml`), and where it really is."""
+    """A file of rules or a template: its `name` in the engine (`rules/podgangs.yaml`), and its path."""
 
     name: str
     path: str
@@ -45,18 +45,18 @@ class RuleFile(NamedTuple):
 
 
 class Rulebook(NamedTuple):
-    """Everything that decides behaviour, unparsed. Later files win over earlier ones."""
+    """The source files of all rules. Later files take precedence."""
 
     files: tuple[RuleFile, ...]
 
     @property
     def key(self) -> str:
-        """A name for exactly this content, this release and this Python: what a program was made of."""
+        """The cache key: a hash of the content, this release and this version of Python."""
         return self._digest(f"{__version__} {sys.implementation.cache_tag} {sys.hexversion:x}", lambda file: file.origin)
 
     @property
     def name(self) -> str:
-        """A name for what the rules say, the same on every machine and wherever they lie."""
+        """A hash of the rules, independent of machine and path."""
         return self._digest("", lambda file: SHIPPED if file.origin == SHIPPED else "")
 
     def _digest(self, begin: str, origin: Callable[[RuleFile], str]) -> str:
@@ -67,15 +67,15 @@ class Rulebook(NamedTuple):
         return digest.hexdigest()
 
     def sources(self) -> list[RuleSource]:
-        """Returns the files as the engine takes them. Raises `UnreadableRules` for what is not UTF-8."""
+        """Returns the files as sources of the engine. Raises `UnreadableRules` for files that are not UTF-8."""
         return [RuleSource(file.name, _text(file), file.origin) for file in self.files]
 
     def find(self, name: str) -> RuleFile | None:
-        """Returns the file that a diagnostic names. A user's file hides the shipped one of the same name."""
+        """Returns the file that a diagnostic names. A user's file shadows the built-in one of the same name."""
         return next((file for file in reversed(self.files) if file.name == name), None)
 
     def program(self, vocabulary: Vocabulary) -> Program:
-        """Returns the rules ready to run: from the wheel, from the user's cache, or built now and remembered.
+        """Returns the compiled rules: from the wheel, the user's cache, or compiled now and cached.
 
         Raises `InvalidRules` with every reason when they cannot be used, `UnreadableRules` when they are not text.
         """
@@ -92,14 +92,14 @@ class Rulebook(NamedTuple):
         return program
 
     def build(self, vocabulary: Vocabulary) -> Program:
-        """Returns the rules parsed, checked and compiled, without any cache."""
+        """Returns the rules parsed, validated and compiled, without a cache."""
         from grove_compiler.engine.codegen.build import build  # imports jinja2: cold starts only
 
         return build(self.sources(), vocabulary)
 
 
 def read(folders: Sequence[str] = (), *, may_be_empty: bool = False) -> Rulebook:
-    """Returns what ships, then each of the user's folders in order. Raises `UnreadableRules`.
+    """Returns the built-in rules, followed by those of the user's folders in order. Raises `UnreadableRules`.
 
     A folder without rules is a mistake, unless it `may_be_empty`: one that is mounted into a pod may get its files later.
     """
@@ -113,7 +113,7 @@ def read(folders: Sequence[str] = (), *, may_be_empty: bool = False) -> Rulebook
 
 
 def shipped_folder() -> str:
-    """Returns the folder that holds the `rules` and `templates` which ship.
+    """Returns the folder with the built-in `rules` and `templates`.
 
     A wheel carries them inside the package (`force-include` in `pyproject.toml`); in a checkout they stand at its top, beside the
     package, where people read and edit them.
@@ -122,7 +122,7 @@ def shipped_folder() -> str:
 
 
 def _read_folder(folder: str, origin: str, *, flat: bool) -> Iterator[RuleFile]:
-    """Reads `rules/**/*.yaml` and `templates/**/*.yaml` of a folder; with `flat` also `*.yaml` beside them, which are rules."""
+    """Reads `rules/**/*.yaml` and `templates/**/*.yaml` of a folder; with `flat` also `*.yaml` at its top, as rules."""
     if flat:
         for name, path in _yaml_files(folder, deep=False):
             yield RuleFile(_flat_name(name), path, origin, _data(path))
@@ -134,20 +134,20 @@ def _read_folder(folder: str, origin: str, *, flat: bool) -> Iterator[RuleFile]:
 
 
 def _flat_name(name: str) -> str:
-    """Makes of `templates.parts.web.yaml` the template `parts/web.yaml`, since keys of a ConfigMap have no folders; all else are rules."""
+    """Returns the template `parts/web.yaml` for `templates.parts.web.yaml`, as keys of a ConfigMap have no folders; else a rule."""
     first, *folders, extension = name.split(".")
     return f"{'/'.join((first, *folders))}.{extension}" if first == "templates" and folders else f"rules/{name}"
 
 
 def _yaml_files(folder: str, *, deep: bool = True) -> Iterable[tuple[str, str]]:
-    """Lists YAML files by their path below the folder, with `/` on every system, and where they are; in the order of those paths."""
+    """Returns the YAML files of a folder by their relative path, with `/` on every system, sorted."""
     files: list[tuple[str, str]] = []
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
                 if entry.name[0] == ".":
                     continue
-                if entry.is_dir(follow_symlinks=False):  # a link may lead back up
+                if entry.is_dir(follow_symlinks=False):  # links may be cyclic
                     files += [(f"{entry.name}/{name}", path) for name, path in _yaml_files(entry.path)] if deep else []
                 elif entry.name.endswith((".yaml", ".yml")) and _is_readable(entry.path):
                     files.append((entry.name, entry.path))
@@ -157,7 +157,7 @@ def _yaml_files(folder: str, *, deep: bool = True) -> Iterable[tuple[str, str]]:
 
 
 def _is_readable(path: str) -> bool:
-    """Whether it is a file, or a link that leads nowhere, which reading it tells. A pipe among them would be waited for without end."""
+    """Returns whether a path is a file or a dangling link, which the read reports. A read of a named pipe would block."""
     return os.path.isfile(path) or not os.path.exists(path)
 
 
@@ -186,7 +186,7 @@ def _reason(error: OSError) -> str:
 
 
 def _load(data: bytes | None, vocabulary: Vocabulary) -> Program | None:
-    """Returns the program of a cache entry; none when there is no entry, or none that this engine can use."""
+    """Returns the program of a cache entry; none if there is no entry, or one of another engine."""
     if data is None:
         return None
     try:
@@ -196,7 +196,7 @@ def _load(data: bytes | None, vocabulary: Vocabulary) -> Program | None:
 
 
 def _fingerprint_of_code() -> str:
-    """Changes whenever somebody edits the engine or the model in a source checkout, where the release number stays the same."""
+    """Returns a hash that changes with edits of the engine or the model in a checkout, whose release number stays the same."""
     digest = blake2b(digest_size=8)
     for room in ("engine", "model", "source"):
         for entry in sorted(_python_files(os.path.join(PACKAGE, room)), key=lambda entry: entry.path):
@@ -206,7 +206,7 @@ def _fingerprint_of_code() -> str:
 
 
 def _python_files(folder: str) -> Iterator[os.DirEntry[str]]:
-    """Finds the sources below a folder; an installation without it on disk has nothing to edit."""
+    """Yields the sources below a folder; none if the package is not on disk."""
     try:
         with os.scandir(folder) as entries:
             for entry in entries:

@@ -1,4 +1,4 @@
-"""kubectl's short names of kinds, those of ours among them."""
+"""Defines kubectl's short names of kinds, including those of Grove."""
 
 from __future__ import annotations
 

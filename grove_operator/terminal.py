@@ -1,4 +1,4 @@
-"""What the reader of a stream can see: how wide it is, whether colours help, and which characters are safe to show."""
+"""Describes the terminal of a stream: its width, colours, and the characters that are safe to print."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ UNSAFE = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))}
 
 
 class Terminal(NamedTuple):
-    """`width` in columns; `wraps` is false for files and pipes, where one finding is one line for `grep`."""
+    """`width` is in columns; `wraps` is false for files and pipes, where a finding is one line, for `grep`."""
 
     colours: bool
     width: int
     wraps: bool
 
     def paint(self, text: str, *styles: str) -> str:
-        """Returns the text in the given SGR styles (`"1"` bold, `"2"` dim, `"31"` red, …), or as it is where there are no colours."""
+        """Returns the text in SGR styles (`"1"` bold, `"2"` dim, `"31"` red, …), or unchanged without colours."""
         return f"\x1b[{';'.join(styles)}m{text}\x1b[0m" if self.colours and text else text
 
 
 def terminal_of(stream: TextIO) -> Terminal:
-    """Colours only on a terminal, and not when `NO_COLOR` is set or `TERM` is `dumb`."""
+    """Returns the terminal of a stream. Colours are off for files and pipes, with `NO_COLOR`, and for `TERM=dumb`."""
     try:
         is_terminal = stream.isatty()
         width = os.get_terminal_size(stream.fileno()).columns if is_terminal else WIDTH_OF_A_FILE
@@ -36,5 +36,5 @@ def terminal_of(stream: TextIO) -> Terminal:
 
 
 def visible(text: str) -> str:
-    """Returns the text with control characters, which a terminal would obey, and characters that reorder a line written as escapes."""
+    """Returns the text with control and bidirectional characters, which could change the display, as escapes."""
     return text if text.isprintable() and text.isascii() else text.translate(UNSAFE)

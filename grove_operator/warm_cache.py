@@ -1,4 +1,4 @@
-"""Where compiled rules are remembered between two starts.
+"""Caches compiled rules between processes.
 
 An entry holds marshalled Python code, so it is only believed when it lies in a folder that belongs to the user and that nobody else
 can write to. Anything else only costs time: the rules are built again. Whether an entry is whole its reader knows: a program begins
@@ -26,7 +26,7 @@ def folder() -> str:
 
 
 def read(name: str) -> bytes | None:
-    """Returns the entry's content, or none when there is none that can be trusted."""
+    """Returns the content of an entry; none if it does not exist or cannot be trusted."""
     where = folder()
     try:
         if not _is_ours_alone(os.stat(where)):
@@ -45,7 +45,7 @@ def read_shipped(path: str) -> bytes | None:
 
 
 def store(name: str, content: bytes) -> bool:
-    """Writes an entry in one step, so that a reader sees all of it or nothing. False when that is not possible."""
+    """Writes an entry atomically. Returns False if that is not possible."""
     where = folder()
     temporary = os.path.join(where, f".{name}.{os.getpid()}{SUFFIX}")
     try:
@@ -62,7 +62,7 @@ def store(name: str, content: bytes) -> bool:
 
 
 def _is_ours_alone(status: os.stat_result) -> bool:
-    if not hasattr(os, "geteuid"):  # Windows: the profile folder's access list does this
+    if not hasattr(os, "geteuid"):  # Windows, where the access list of the profile folder protects it
         return True
     return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
@@ -83,7 +83,7 @@ def _write_file(path: str, content: bytes) -> None:
 
 
 def _forget_oldest(where: str) -> None:
-    """Keeps the newest entries; each edit of a rule makes a new one. Touches nothing else that lies in the folder."""
+    """Deletes all but the newest entries, as each edit of a rule creates one. Other files in the folder stay."""
     with os.scandir(where) as entries:
         ours = [entry for entry in entries if entry.name.endswith(SUFFIX)]
         dated = sorted((entry.stat(follow_symlinks=False).st_mtime_ns, entry.path) for entry in ours)

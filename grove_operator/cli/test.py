@@ -1,4 +1,4 @@
-"""`grove test`: do users' own sets and rules still become what they became?"""
+"""Implements `grove test`: compiles test cases, and compares with expected results."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from grove_operator.golden.outcome import Outcome
 from grove_operator.golden.run import Runner
 from grove_operator.reading.files import UnreadableInput
 
-PATIENCE = 0.5
-"""Seconds after which a terminal is told how far it has come."""
+DELAY = 0.5
+"""Seconds until progress is shown on a terminal."""
 INTERVAL = 10.0
-"""Seconds between two such lines in a log."""
+"""Seconds between two progress lines in a log."""
 
 
 @click.command(
@@ -53,7 +53,7 @@ Exit codes: 0 all passed, 1 some failed, 2 some could not be run.""",
 @click.option("-v", "--verbose", is_flag=True, help="List passed cases, too.")
 @output_option("text", "json", "junit", help="For people, for programs, or for build servers.")
 def command(folders: tuple[str, ...], rules: tuple[str, ...], filters: tuple[str, ...], update: bool, verbose: bool, output: str) -> int:
-    """Compile the cases in folders and compare with what is expected, object by object and field by field."""
+    """Compile the cases in folders, and compare objects and fields with the expected ones."""
     cases = _chosen(find_cases(folders), filters)
     runner = Runner(rules, update)
     outcomes = list(_run(runner, cases))
@@ -74,7 +74,7 @@ def command(folders: tuple[str, ...], rules: tuple[str, ...], filters: tuple[str
 
 
 def _chosen(cases: list[Case], filters: Sequence[str]) -> list[Case]:
-    """Returns the cases that a filter names; all without filters. Raises `UnreadableInput` for filters that name none."""
+    """Returns the cases that match a filter; all without filters. Raises `UnreadableInput` for filters without a match."""
     if not filters:
         return cases
     idle = [text for text in filters if not any(_matches(case, text) for case in cases)]
@@ -97,7 +97,7 @@ def _run(runner: Runner, cases: list[Case]) -> Iterator[Outcome]:
     progress = _Progress(len(cases))
     failed = 0
     for number, case in enumerate(cases):
-        progress.tell(number, failed, case.name)
+        progress.show(number, failed, case.name)
         start = time.perf_counter()
         outcome = runner.run(case)
         outcome.seconds = time.perf_counter() - start
@@ -107,28 +107,28 @@ def _run(runner: Runner, cases: list[Case]) -> Iterator[Outcome]:
 
 
 class _Progress:
-    """How far a long run has come, on standard error: one line that is written over on a terminal, a line now and then in a log."""
+    """Prints the progress of a long run to standard error: one updated line on a terminal, periodic lines in a log."""
 
     def __init__(self, total: int) -> None:
         self.total = total
         self.terminal = sys.stderr.isatty()
-        self.next = time.monotonic() + (PATIENCE if self.terminal else INTERVAL)
-        self.shown = False
+        self.next = time.monotonic() + (DELAY if self.terminal else INTERVAL)
+        self.is_shown = False
 
-    def tell(self, done: int, failed: int, name: str) -> None:
+    def show(self, done: int, failed: int, name: str) -> None:
         now = time.monotonic()
         if now < self.next:
             return
-        self.next = now + (PATIENCE / 5 if self.terminal else INTERVAL)
+        self.next = now + (DELAY / 5 if self.terminal else INTERVAL)
         text = f"{done} of {self.total} cases{f', {failed} failed' if failed else ''}"
         if self.terminal:
-            self.shown = True
+            self.is_shown = True
             sys.stderr.write(f"\r\x1b[K{text}: {name}")
         else:
             sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
 
     def end(self) -> None:
-        if self.shown:
+        if self.is_shown:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()

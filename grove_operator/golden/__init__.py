@@ -1,1 +1,1 @@
-"""Users' own golden cases: what goes in, what is expected, and how what came out differs from it."""
+"""Runs users' golden test cases: compiles inputs, and compares with expected results."""

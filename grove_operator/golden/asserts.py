@@ -1,4 +1,4 @@
-"""What a case asserts of parts of the result: a field, a count, an absence. Pure.
+"""Evaluates the assertions of a case about parts of the result: fields, counts, absences. Pure.
 
 | an entry | holds when |
 |---|---|
@@ -32,14 +32,14 @@ FORMS: dict[str, dict[str, tuple[type, ...]]] = {
     "count": {"count": (dict,), "is": (int,), "atLeast": (int,), "atMost": (int,)},
     "absent": {"absent": (dict,)},
 }
-"""The keys of each kind of entry, by the one that makes it that kind, and what they take."""
+"""The keys of each kind of assertion, by the one that identifies it, with their types."""
 
 _BOUNDS = ("is", "atLeast", "atMost")
 _WORDS = {str: "text", dict: "a map", int: "a number"}
 
 
 def read_asserts(documents: Sequence[Document]) -> tuple[list[Assert], list[Diagnostic]]:
-    """Returns one document with a list of asserts, and everything that is wrong with it."""
+    """Parses a document with a list of assertions; returns them with all errors."""
     problems = [_problem(document, (), "a second document; there can be one") for document in documents[1:]]
     if not documents or not isinstance(documents[0].value, list) or not documents[0].value:
         file = documents[:1] or [Document(None)]
@@ -50,7 +50,7 @@ def read_asserts(documents: Sequence[Document]) -> tuple[list[Assert], list[Diag
 
 
 def compare_asserts(asserts: Sequence[Assert], objects: Sequence[Manifest]) -> list[Difference]:
-    """Returns what does not hold, in the order of the asserts, each with its place."""
+    """Returns the failed assertions in order, each with its place."""
     differences: list[Difference] = []
     for number, entry in enumerate(asserts):
         for difference in _unmet(entry, objects):
@@ -94,12 +94,12 @@ def _lacking(entry: Assert, found: Sequence[Manifest]) -> Iterator[Difference]:
 
 
 def has(manifest: Manifest, part: Mapping[str, Any]) -> bool:
-    """Tells whether an object has all that is written."""
+    """Returns whether an object has all given fields."""
     return next(_missing(part, manifest), None) is None
 
 
 def _missing(part: Any, value: Any) -> Iterator[Difference]:
-    """Yields the differences but for what is there besides. An item of a list without names is not besides: it moves the others."""
+    """Yields the differences without additional fields. Additional items of unkeyed lists are differences, as they shift others."""
     for difference in compare_values(part, value):
         is_item = re.search(r"\[\d+\]$", difference.path) is not None
         is_besides = (difference.change == "unexpected" and not is_item) or difference.change == "reordered"

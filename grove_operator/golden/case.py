@@ -1,4 +1,4 @@
-"""A case on disk: a folder with an input, what it is compiled with, and what is expected of it.
+"""Finds and reads test cases: folders with an input, its options, and expected results.
 
 | file | holds |
 |---|---|
@@ -30,18 +30,18 @@ RULES = "rules"
 INPUTS = {"config": "config.yaml", "snapshot": "snapshot.yaml", "old": "old.yaml"}
 FILES = (INPUT, *INPUTS.values(), OPTIONS, EXPECTED, EXPECTED_FINDINGS, ASSERTS)
 MARKS = {INPUT, EXPECTED, EXPECTED_FINDINGS, ASSERTS}
-"""One of these makes a folder a case, so that a case without its input is told and not overlooked."""
+"""Each of these makes a folder a case, so that a case without its input is an error and not ignored."""
 
 
 @record
 class Case:
-    """A folder that is a case, by the path under which it was found. `files` are the names of what is in it."""
+    """The folder of a case, by its path, with the names of its files."""
 
     name: str
     files: frozenset[str]
 
     def path(self, file: str) -> str:
-        """Returns the path of one of its files."""
+        """Returns the path of a file of the case."""
         return os.path.join(self.name, file)
 
     def has(self, file: str) -> bool:
@@ -49,7 +49,7 @@ class Case:
 
     @property
     def problems(self) -> list[Diagnostic]:
-        """What is wrong with the folder itself."""
+        """Errors of the folder itself."""
         result = [] if self.has(INPUT) else [self._problem("case/no-input", f"there is no {INPUT}, the manifests that are compiled", "")]
         for file in sorted(self.files):
             if file.endswith((".yaml", ".yml", ".json")) and file not in FILES:
@@ -62,7 +62,7 @@ class Case:
 
 
 def find_cases(folders: Sequence[str]) -> list[Case]:
-    """Returns every case in the folders and those below, each once, in the order of their names within a folder.
+    """Returns the cases in folders and their subfolders, each once, sorted by name within a folder.
 
     A case holds no other cases. Hidden folders are left out. Raises `UnreadableInput` for a folder that cannot be read and for
     one without any case.
@@ -85,7 +85,7 @@ def find_cases(folders: Sequence[str]) -> list[Case]:
 
 
 def _walk(folder: str) -> Iterator[Case]:
-    """Links are not followed below the folder itself, so that none leads in a circle."""
+    """Does not follow links below the folder itself, as they may form a cycle."""
     with os.scandir(folder) as scanned:
         entries = sorted(scanned, key=lambda entry: entry.name)
     names = frozenset(entry.name for entry in entries)

@@ -1,4 +1,4 @@
-"""How objects differ from those that were expected: by object and by field. Pure; knows no file."""
+"""Compares objects with expected ones, by object and field. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Key = tuple[str, str, str, str, int]
 
 @record
 class Difference:
-    """One field, or one whole object when `path` is empty, that is not as expected.
+    """A field that differs, or a whole object when `path` is empty.
 
     `subject` is the object's `Kind/namespace/name`, or `finding …`. Items of lists whose items have names are told by name
     (`containers[name=main]`). `document` is the number of the expected object, -1 for one that is not among them, and `at` the
@@ -33,7 +33,7 @@ class Difference:
 
 
 def compare_objects(expected: Sequence[Manifest], found: Sequence[Manifest]) -> list[Difference]:
-    """Returns every difference, in the order of the expected objects; what nobody expected comes last.
+    """Returns all differences in the order of the expected objects; unexpected ones come last.
 
     The order of objects does not matter.
     """
@@ -54,7 +54,7 @@ def compare_objects(expected: Sequence[Manifest], found: Sequence[Manifest]) -> 
 
 
 def compare_values(expected: Any, found: Any, shown: FieldPath = (), at: FieldPath = ()) -> Iterator[Difference]:
-    """Yields the differences below a path, deepest first told. `subject` is left empty."""
+    """Yields the differences below a path, deepest first, with an empty `subject`."""
     if isinstance(expected, dict) and isinstance(found, dict):
         yield from _compare_maps(expected, found, shown, at)
     elif isinstance(expected, list) and isinstance(found, list):
@@ -68,7 +68,7 @@ def compare_values(expected: Any, found: Any, shown: FieldPath = (), at: FieldPa
 
 
 def is_same(expected: Any, found: Any) -> bool:
-    """Tells whether two scalars are the same: `1` and `1.0` are, `1` and `true` or `"1"` are not."""
+    """Returns whether two scalars are equal: `1` and `1.0` are, `1` and `true` or `"1"` are not."""
     if isinstance(expected, bool) or isinstance(found, bool):
         return expected is found
     return bool(expected == found)
@@ -81,7 +81,7 @@ def subject_of(manifest: Manifest) -> str:
 
 
 def _by_key(objects: Iterable[Manifest]) -> dict[Key, Manifest]:
-    """Keys manifests by group, kind, namespace and name; the last part tells two of the same name apart."""
+    """Keys manifests by group, kind, namespace and name, with a counter for duplicates."""
     found: dict[Key, Manifest] = {}
     for manifest in objects:
         metadata = manifest.get("metadata") or {}
@@ -132,7 +132,7 @@ def _compare_named(expected: dict[str, Any], found: dict[str, Any], shown: Field
 
 
 def _names(items: list[Any]) -> list[str]:
-    """Returns the names of items that all have one of their own, as containers and ports do; else none."""
+    """Returns the names of items if all have a distinct one, as containers and ports do; else none."""
     names = [item.get("name") if isinstance(item, dict) else None for item in items]
     texts = [name for name in names if isinstance(name, str) and name]
     return texts if len(set(texts)) == len(items) else []

@@ -18,7 +18,7 @@ Expected = dict[str, Any]
 
 
 def read_expected_findings(documents: Sequence[Document]) -> tuple[list[Expected], list[Diagnostic]]:
-    """Returns one document with a list of findings, and everything that is wrong with it.
+    """Parses a document with a list of findings; returns them with all errors.
 
     `code` is needed. What is not said is not compared. `says` is a part of the message.
     """
@@ -36,7 +36,7 @@ def read_expected_findings(documents: Sequence[Document]) -> tuple[list[Expected
 
 
 def compare_findings(expected: Sequence[Expected], result: Sequence[Diagnostic]) -> list[Difference]:
-    """Returns every finding that is missing, was not expected, or has other words. Their order does not matter."""
+    """Returns the missing, unexpected and changed findings. Their order does not matter."""
     left = list(result)
     open_entries: list[tuple[int, Expected]] = []
     for number, entry in enumerate(expected):
@@ -57,12 +57,12 @@ def compare_findings(expected: Sequence[Expected], result: Sequence[Diagnostic])
 
 
 def unexpected(result: Sequence[Diagnostic]) -> list[Difference]:
-    """Findings that nobody expected."""
+    """Returns unexpected findings."""
     return [Difference(_subject(one.code, one.path), "", "unexpected", found=describe(one)) for one in result]
 
 
 def describe(finding: Diagnostic) -> Expected:
-    """Describes a finding as a case would expect it; what is empty is left out, and so is the line, which moves with every edit."""
+    """Returns a finding as an expectation, without empty fields and without the line, which changes with every edit."""
     fields = {key: getattr(finding, key) for key in ("code", "path", "severity", "type", "message", "nearest", "hint")}
     return {key: value for key, value in fields.items() if value}
 

@@ -1,4 +1,4 @@
-"""What a case says beside its manifests: the flags of `grove compile`, the rules, and which objects are compared."""
+"""Reads the options of a case: the flags of `grove compile`, rules, and the kinds to compare."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _is_shape(value: Any) -> bool:
 
 
 class OptionKey(NamedTuple):
-    """What an option may be, in words, and as far as JSON Schema can say it."""
+    """The type of an option, in words and as JSON Schema."""
 
     is_right: Callable[[Any], bool]
     words: str
@@ -92,7 +92,7 @@ _SETTINGS = {
 
 
 def read_options(documents: list[Document]) -> tuple[Options, list[Diagnostic]]:
-    """Returns the options of a file's documents, and everything that is wrong with them."""
+    """Returns the options of documents, with all errors."""
     if not documents:
         return Options(), []
     first, *rest = documents

@@ -1,4 +1,4 @@
-"""What became of a case."""
+"""Defines the outcome of a case."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Status = Literal["passed", "failed", "updated", "broken"]
 
 @record
 class Placed:
-    """A difference, and the place of what was expected: `file:line` as far as it stands in a file."""
+    """A difference, and the `file:line` of the expected value if it has one."""
 
     difference: Difference
     file: str = ""
@@ -27,7 +27,7 @@ class Placed:
 
 @record
 class Outcome:
-    """`differences` fail a case; `problems` are mistakes in the case or its rules, for which nothing could be compared.
+    """`differences` fail a case; `problems` are errors in the case or its rules that prevent a comparison.
 
     `written` are the files that an update wrote, `seconds` the time that the case took.
     """
@@ -41,7 +41,7 @@ class Outcome:
 
 
 def count(outcomes: list[Outcome]) -> dict[Status, int]:
-    """Returns how many cases ended how, those that passed first; what did not occur is left out."""
+    """Returns the number of cases by status, passed ones first, without zeros."""
     order: tuple[Status, ...] = ("passed", "updated", "failed", "broken")
     numbers = {status: sum(outcome.status == status for outcome in outcomes) for status in order}
     return {status: number for status, number in numbers.items() if number}

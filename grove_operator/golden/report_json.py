@@ -1,4 +1,4 @@
-"""The report of a run for programs, as JSON."""
+"""Reports a run as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report of a run for build servers, as JUnit's XML."""
+"""Reports a run as JUnit XML for build servers."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from grove_operator.golden.outcome import Outcome
 from grove_operator.golden.report_text import describe
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What no XML 1.0 document may hold, not even escaped."""
+"""Characters that XML 1.0 does not allow, not even escaped."""
 
 
 def as_junit(outcomes: list[Outcome]) -> bytes:
-    """Returns one suite, with a `failure` for each case that failed and an `error` for each that is broken."""
+    """Returns a suite with a `failure` for each failed case, and an `error` for each broken one."""
     failed = sum(outcome.status == "failed" for outcome in outcomes)
     broken = sum(outcome.status == "broken" for outcome in outcomes)
     time = sum(outcome.seconds for outcome in outcomes)

@@ -1,4 +1,4 @@
-"""The report of a run for people: what failed and how, then how many."""
+"""Reports a run as text: failed cases with their differences, then the counts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WORDS: dict[Status, tuple[str, str]] = {
 
 
 def write(outcomes: list[Outcome], find_file: findings.FindFile, stream: TextIO, verbose: bool = False) -> None:
-    """Every case that did not pass with all differences, then what is wrong with cases themselves; with `verbose` each case is named."""
+    """Writes the differences of failed cases, then the errors of broken ones; with `verbose` the name of every case."""
     terminal = terminal_of(stream)
     for outcome in outcomes:
         if verbose or outcome.status != "passed":
@@ -34,13 +34,13 @@ def write(outcomes: list[Outcome], find_file: findings.FindFile, stream: TextIO,
 
 
 def _problems(outcomes: list[Outcome]) -> list[Diagnostic]:
-    """Returns each once: cases share their rules."""
+    """Returns distinct problems, as cases share their rules."""
     found = {(one.file, one.line, one.column, one.message): one for outcome in outcomes for one in outcome.problems}
     return list(found.values())
 
 
 def describe(placed: Placed) -> str:
-    """Returns one difference on one line, without its subject."""
+    """Returns a difference on one line, without its subject."""
     difference = placed.difference
     what = _what(difference)
     return f"{difference.path}: {what}" if difference.path else what
@@ -79,13 +79,13 @@ def _what(difference: Difference) -> str:
 
 
 def _whole(difference: Difference) -> str:
-    """Returns an object or a finding that nobody expected; a finding says what it is."""
+    """Returns an unexpected object or finding; a finding with its message."""
     message = difference.found.get("message") if isinstance(difference.found, dict) else None
     return f"not expected: {message}" if message else "not expected"
 
 
 def _pair(expected: Any, found: Any) -> tuple[str, str]:
-    """Returns both values; of long texts the parts around the first character that differs."""
+    """Returns both values; of long texts the parts around the first difference."""
     if isinstance(expected, str) and isinstance(found, str) and max(len(expected), len(found)) > LONGEST_VALUE:
         same = next(
             (index for index, pair in enumerate(zip(expected, found, strict=False)) if pair[0] != pair[1]), min(len(expected), len(found))

@@ -1,4 +1,4 @@
-"""Runs a case: reads its files, compiles, compares, and writes what is expected from now on when asked to."""
+"""Runs a case: reads its files, compiles, compares, and updates expectations on request."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from grove_operator.reading.inputs import InputReader
 
 @record
 class Made:
-    """What a case compiled to, as far as it is compared."""
+    """The compared results of a case."""
 
     objects: list[Manifest]
     findings: list[Diagnostic]
 
 
 class Broken(Exception):
-    """A case that cannot be run: its own mistakes, or those of its rules."""
+    """A case that cannot be run, for errors of its own or of its rules."""
 
     def __init__(self, problems: Sequence[Diagnostic]) -> None:
         self.problems = list(problems)
@@ -43,7 +43,7 @@ class Broken(Exception):
 
 
 class Runner:
-    """Runs cases one after the other. `rules` are folders that apply to all; a set of rules is built once for all its cases."""
+    """Runs cases sequentially. `rules` are folders for all of them; each combination of rules is built once."""
 
     def __init__(self, rules: Sequence[str] = (), update: bool = False) -> None:
         self.rules = list(rules)
@@ -52,7 +52,7 @@ class Runner:
         self._programs: dict[tuple[str, ...], Program] = {}
 
     def run(self, case: Case) -> Outcome:
-        """Returns what becomes of the case. Nothing is raised for what is wrong with it."""
+        """Runs a case and returns its outcome. Errors are part of the outcome and not raised."""
         try:
             return self._run(case)
         except Broken as broken:
@@ -62,7 +62,7 @@ class Runner:
             return Outcome(case.name, "broken", problems=problems)
 
     def find_file(self, name: str) -> InputFile | None:
-        """Returns the text of a file that a finding names, if it was read here."""
+        """Returns a file that a finding names, if it was read here."""
         return self._files.get(name)
 
     def _run(self, case: Case) -> Outcome:
@@ -76,7 +76,7 @@ class Runner:
         of_asserts = self._compare_asserts(case, made)
         if self.update:
             outcome = self._bring_up_to_date(case, made, of_findings, of_objects)
-            # What somebody asserts is what they mean: that it does not hold is never made right by updating.
+            # Assertions are written by hand, so that an update never changes them.
             return Outcome(case.name, "failed", outcome.differences + of_asserts, written=outcome.written) if of_asserts else outcome
         differences = of_findings + of_objects + of_asserts
         return Outcome(case.name, "failed" if differences else "passed", differences)
@@ -179,9 +179,9 @@ class Runner:
         return self._written(case, made, first_expectations(made.findings))
 
     def _bring_up_to_date(self, case: Case, made: Made, of_findings: list[Placed], of_objects: list[Placed]) -> Outcome:
-        """Writes what differs and nothing else: an expectation that somebody put in other words, and that holds, stays as it is."""
+        """Writes the expectations that differ. Those that hold stay unchanged, in whatever words they are written."""
         if of_findings and not case.has(EXPECTED_FINDINGS):
-            return Outcome(case.name, "failed", of_findings)  # an error that nobody expects is not made one by updating
+            return Outcome(case.name, "failed", of_findings)  # an update does not accept unexpected errors
         stale = [name for name, differences in ((EXPECTED, of_objects), (EXPECTED_FINDINGS, of_findings)) if differences]
         return self._written(case, made, stale)
 

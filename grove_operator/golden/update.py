@@ -1,4 +1,4 @@
-"""The text of expectations, from what came out. Pure."""
+"""Writes expectations from actual results. Pure."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from grove_operator.golden.expected_findings import describe
 
 
 def first_expectations(findings: Sequence[Diagnostic]) -> list[str]:
-    """Returns the files that a case gets which has none: objects unless there are errors, findings if there are any."""
+    """Returns the files of a new case: objects unless there are errors, and findings if there are any."""
     names = [] if has_errors(list(findings)) else [EXPECTED]
     return [*names, EXPECTED_FINDINGS] if findings else names
 
 
 def objects_text(objects: Sequence[Manifest], former: bytes = b"") -> bytes:
-    """Returns `expected.yaml` for these objects, under the comments that the file began with."""
+    """Returns `expected.yaml` for objects, with the leading comments of the old file."""
     return _head(former) + write_yaml(objects).encode("utf-8", "backslashreplace")
 
 
 def findings_text(findings: Sequence[Diagnostic], former: bytes = b"") -> bytes:
-    """Returns `expected-findings.yaml` for these findings, under the comments that the file began with."""
+    """Returns `expected-findings.yaml` for findings, with the leading comments of the old file."""
     return _head(former) + write_yaml([[describe(finding) for finding in findings]]).encode("utf-8", "backslashreplace")
 
 
 def _head(former: bytes) -> bytes:
-    """Returns the comments that a file begins with."""
+    """Returns the leading comments of a file."""
     lines = []
     for line in former.splitlines(keepends=True):
         if not line.startswith(b"#"):

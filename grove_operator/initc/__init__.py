@@ -1,1 +1,1 @@
-"""The init container of the start-up order: a pod's containers start once the pods of the cliques before it are ready."""
+"""Waits in an init container until the pods of the cliques that a pod starts after are ready."""

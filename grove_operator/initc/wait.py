@@ -1,4 +1,4 @@
-"""Waits until the cliques before a pod are up, whatever becomes of the API server meanwhile."""
+"""Waits until the parent cliques of a pod are ready, across failures of the API server."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from grove_operator.initc.parents import Parents
 
 POD = Kind("", "v1", "Pod")
 FIRST_WAIT, LONGEST_WAIT = 0.5, 10.0
-"""Seconds before a refused request is tried again. A kubelet that restarts a failed init container takes up to 300 (CrashLoopBackOff)."""
+"""Seconds until a refused request is retried. A restart of the init container may take up to 300 (CrashLoopBackOff)."""
 
 
 async def wait_for(parents: Parents, cluster: Cluster, namespace: str, gang: str, say: Callable[[str], None]) -> None:
-    """Returns once enough pods of every parent are ready. `gang` is the PodGang of the pod that waits: parents are in the same one.
+    """Returns once enough pods of every parent are ready. `gang` is the PodGang of the waiting pod and its parents.
 
     `say` is told what is waited for whenever that changes, and what keeps us from knowing. A refusal is no end: the role of the service
     account may be younger than the pod (the pod is gated until its gang is complete, but nobody waits for the authorizer's cache).

@@ -1,1 +1,1 @@
-"""What files mean: which of them are input, their bytes, and the documents and objects in them."""
+"""Reads input files: selects them, and parses their documents and objects."""

@@ -1,4 +1,4 @@
-"""Which files the arguments mean, and their bytes."""
+"""Resolves file arguments and reads their content."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MARKS_OF_WIDE_TEXT = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")  # UTF-16 a
 
 
 class UnreadableInput(Exception):
-    """Input that cannot even be looked at. `problems` holds one line each."""
+    """Input that cannot be read. `problems` has a line for each error."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         self.problems = list(problems)
@@ -27,7 +27,7 @@ class UnreadableInput(Exception):
 
 
 class InputFile(NamedTuple):
-    """One file's name, as messages show it, and its content. `is_found` says that nobody named it: it lay in a folder."""
+    """The name of a file, as in messages, and its content. `is_found` is true for a file of a folder that was not named itself."""
 
     name: str
     data: bytes
@@ -35,7 +35,7 @@ class InputFile(NamedTuple):
 
 
 def read_all(arguments: Sequence[str], roles: Sequence[str | None] = ()) -> list[InputFile]:
-    """Returns the content of every file that `FILE… | DIR | -` means, in order, each file once.
+    """Returns the content of the files of `FILE… | DIR | -` in order, each file once.
 
     Folders are walked in sorted order; hidden entries are left out, and so are `roles`, the files that options name. Raises
     `UnreadableInput` with every problem at once.
@@ -59,7 +59,7 @@ def read_all(arguments: Sequence[str], roles: Sequence[str | None] = ()) -> list
 
 
 def read_one(path: str) -> InputFile:
-    """Returns one file's content, `-` for standard input, or what is at a URL.
+    """Returns the content of a file, of `-` for standard input, or of a URL.
 
     Raises `UnreadableInput` when it is missing, too large or not text.
     """
@@ -97,7 +97,7 @@ def _as_text(name: str, data: bytes) -> InputFile:
 
 
 def _not_text(data: bytes) -> str:
-    """Returns why these bytes are no manifest; empty when they may be one. Wrong bytes within a text are the reader's to report."""
+    """Returns why bytes cannot be a manifest; empty if they may be one. The YAML reader reports invalid bytes within a text."""
     if len(data) > LARGEST_FILE:
         return f"larger than {LARGEST_FILE >> 20} MiB"
     if b"\0" in data and not data.startswith(MARKS_OF_WIDE_TEXT):
@@ -119,10 +119,10 @@ def _without_repeats(arguments: Sequence[str], problems: list[str], roles: set[s
 
 
 def _expand(argument: str, problems: list[str]) -> Iterator[tuple[str, bool]]:
-    """Yields the files that an argument means, and whether it is a folder in which they were found."""
+    """Yields the files of an argument, and whether they were found in a folder."""
     try:
         is_folder = argument != STDIN and stat.S_ISDIR(os.stat(argument).st_mode)
-    except OSError:  # reading it reports why
+    except OSError:  # the read reports the error
         is_folder = False
     if not is_folder:
         yield argument, False
@@ -136,7 +136,7 @@ def _expand(argument: str, problems: list[str]) -> Iterator[tuple[str, bool]]:
 
 
 def _walk(folder: str, problems: list[str]) -> Iterator[str]:
-    """Manifests in a folder and those below, names sorted. A folder that links lead to twice is walked once."""
+    """Yields the manifests of a folder and its subfolders, sorted by name. Folders reached by several links are read once."""
     walked: set[tuple[int, int]] = set()
     waiting = [folder]
     while waiting:
@@ -154,7 +154,7 @@ def _walk(folder: str, problems: list[str]) -> Iterator[str]:
 
 
 def _entries(folder: str) -> list[str]:
-    """Returns sub-folders and manifests, sorted. A link to nothing, or in a circle, is kept, so that reading it says so."""
+    """Returns subfolders and manifests, sorted. Dangling and cyclic links are included, so that the read reports them."""
     with os.scandir(folder) as entries:
         return sorted(entry.path for entry in entries if entry.name[0] != "." and _is_wanted(entry))
 
@@ -163,7 +163,7 @@ def _is_wanted(entry: os.DirEntry[str]) -> bool:
     is_named_so = entry.name.endswith(MANIFEST_ENDINGS)
     try:
         return entry.is_dir() or (is_named_so and (entry.is_file() or not os.path.exists(entry.path)))
-    except OSError:  # a link in a circle
+    except OSError:  # a cyclic link
         return is_named_so
 
 

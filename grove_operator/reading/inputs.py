@@ -1,4 +1,4 @@
-"""The command line's files as the compiler takes them, and their text for messages."""
+"""Reads the files of a command line as inputs of the compiler."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class InputReader:
-    """Reads files once, keeps their text, and collects what is wrong with them."""
+    """Reads files once, and retains their text and errors for messages."""
 
     def __init__(self) -> None:
         self.problems: list[Diagnostic] = []
@@ -35,7 +35,7 @@ class InputReader:
         snapshot: str | None = None,
         old: str | None = None,
     ) -> Inputs:
-        """Returns everything that a compilation needs. Raises `UnreadableInput` for what cannot be looked at or holds nothing.
+        """Returns the inputs of a compilation. Raises `UnreadableInput` for files that cannot be read or are empty.
 
         What is no input in a folder is named on standard error.
         """
@@ -51,7 +51,7 @@ class InputReader:
         )
 
     def documents(self, files: Sequence[str], *, config: str | None = None, others: Sequence[str | None] = ()) -> list[Document]:
-        """Returns what stands in files and folders; in folders, without the files that options name. Raises `UnreadableInput` as `read`."""
+        """Returns the documents of files and folders, of folders without files that options name. Raises `UnreadableInput` as `read`."""
         read = read_all(files, (config, *others))
         documents = self._sorted_out(read, config) if any(file.is_found for file in read) else self._all(read)
         if not documents and not self.problems:
@@ -59,7 +59,7 @@ class InputReader:
         return documents
 
     def configuration(self, path: str) -> Document | None:
-        """Returns the one document of a configuration's file; none when it cannot be read, which is a problem then.
+        """Returns the document of a configuration file; none if it cannot be read, which adds a problem.
 
         A ConfigMap stands for the configuration in its data, as operators have it mounted (`kubectl get cm -o yaml`).
         """
@@ -72,7 +72,7 @@ class InputReader:
         return documents[0] if documents else None
 
     def _out_of_config_map(self, documents: list[Document], path: str) -> list[Document]:
-        """Returns the configuration in a ConfigMap's data; the documents as they are where there is none.
+        """Returns the configuration in the data of a ConfigMap; other documents unchanged.
 
         Findings name it as the file and the key (`operator.yaml#config.yaml`) and count lines within the key's text.
         """
@@ -88,13 +88,13 @@ class InputReader:
         return self._documents(InputFile(f"{path}#{found[0]}", texts[found[0]].encode()))
 
     def find_file(self, name: str) -> InputFile | None:
-        """Returns the file that a finding names, if it was one of ours."""
+        """Returns the file that a finding names, if it was read here."""
         return self._files.get(name)
 
     def silence(
         self, findings: Sequence[Diagnostic], entries: Sequence[str] = (), rules: Mapping[str, InputFile] | None = None
     ) -> tuple[list[Diagnostic], list[Silenced]]:
-        """Returns the findings that are told, and those that a comment or an entry silenced; see `silencers`."""
+        """Returns the findings that remain, and those that comments or options silence; see `silencers`."""
         files = (*self._files.values(), *(rules or {}).values())
         if not entries and not any(b"grove:ignore" in file.data for file in files):
             return list(findings), []
@@ -121,7 +121,7 @@ class InputReader:
         return self._documents(read_one(path))
 
     def _not_empty(self, path: str) -> list[Document]:
-        """Reads what an option names. An empty pipe says that the program before it failed, not that nothing exists."""
+        """Reads the file of an option. Empty standard input is an error, as the preceding program has probably failed."""
         documents = self._read_one(path)
         if not documents and not self.problems:
             raise UnreadableInput([f"{path if path != STDIN else STDIN_NAME}: empty; kubectl prints a List even where nothing exists"])
@@ -134,7 +134,7 @@ class InputReader:
         return documents
 
     def snapshot(self, path: str) -> list[Manifest]:
-        """Returns the objects of a file as kubectl prints them. What is wrong with it is among the `problems`."""
+        """Returns the objects of a file in the format of kubectl. Errors are added to `problems`."""
         from grove_operator.reading.snapshot import read_objects  # only with --snapshot
 
         self.snapshot_documents = documents = self._not_empty(path)

@@ -1,4 +1,4 @@
-"""Which files of a folder are no input: rules and their templates, golden cases, and whatever else is no manifest.
+"""Excludes files of folders that are no input: rules and templates, golden cases, and other YAML files.
 
 Who names a file means it, so all this is about files that were found in folders.
 """
@@ -20,14 +20,14 @@ Read = tuple[InputFile, list[Document]]
 
 
 class Sorted(NamedTuple):
-    """The documents that are input, the files that are none, and those with a configuration that does not count."""
+    """The input documents, the excluded files, and the files with ignored configurations."""
 
     documents: list[Document]
     passed: list[str]
     configurations: list[str]
 
     def notice(self, config: str | None) -> str:
-        """Returns what was passed over, a line each; empty when nothing was."""
+        """Returns a line for each kind of excluded files."""
         lines = []
         if self.passed:
             lines.append(f"grove: no manifests, so passed over: {_listed(self.passed)}\n")
@@ -37,7 +37,7 @@ class Sorted(NamedTuple):
 
 
 def pass_over(read: Sequence[Read], config: str | None) -> Sorted:
-    """Returns what of these files is input. With `config`, a file of its own, configurations in folders do not count."""
+    """Returns the input among files. With `config`, a separate file, configurations in folders are ignored."""
     rules = {_rules_folder(file.name) for file, documents in read if file.is_found and any(_is_rule(one.value) for one in documents)}
     cases = _cases(file.name for file, _ in read if file.is_found)
     result = Sorted([], [], [])
@@ -60,7 +60,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _cases(names: Iterable[str]) -> set[str]:
-    """Returns the folders that are golden cases."""
+    """Returns the folders of golden cases."""
     folders: dict[str, set[str]] = {}
     for name in names:
         folders.setdefault(os.path.dirname(name), set()).add(os.path.basename(name))
@@ -68,7 +68,7 @@ def _cases(names: Iterable[str]) -> set[str]:
 
 
 def _rules_folder(name: str) -> str:
-    """Returns the folder that `--rules` would name for a file of rules."""
+    """Returns the folder for `--rules` that a file of rules belongs to."""
     folder = os.path.dirname(name)
     return os.path.dirname(folder) if os.path.basename(folder) == "rules" else folder
 
@@ -78,7 +78,7 @@ def _is_rule(value: Any) -> bool:
 
 
 def _is_manifest(value: Any) -> bool:
-    """Tells whether it is meant as one; half a manifest is."""
+    """Returns whether a document is meant as a manifest; an incomplete one is."""
     return isinstance(value, dict) and ("apiVersion" in value or "kind" in value)
 
 

@@ -1,4 +1,4 @@
-"""Which warnings a user has silenced, one by one and with a reason: by a comment beside the line, or by an entry of a list.
+"""Silences warnings of the user's choice, each with a reason: by a comment on the line, or by an option.
 
     replicas: 1  # grove:ignore validate/some-rule: one is enough for a test
     # grove:ignore validate/some-rule, validate/another: a comment alone in its line is about the next line
@@ -28,7 +28,7 @@ _ENTRY = re.compile(r"\s*(?P<codes>[a-z0-9/-]+(\s*,\s*[a-z0-9/-]+)*)\s*(@(?P<pat
 
 @record
 class Silencer:
-    """One code that somebody silenced. `line` is what a comment is about, 0 for an entry of a list; `own_line` where it stands."""
+    """A silenced code. `line` is the line that a comment applies to, 0 for an option; `own_line` is that of the comment."""
 
     code: str
     reason: str
@@ -39,14 +39,14 @@ class Silencer:
     is_used: bool = False
 
     def means(self, finding: Diagnostic) -> bool:
-        """Tells whether a finding is what was silenced."""
+        """Returns whether a finding is silenced."""
         at_line = not self.line or (finding.file == self.file and finding.line == self.line)
         return finding.code == self.code and at_line and self.path in ("", finding.path)
 
 
 @record
 class Silenced:
-    """A warning that is not told, and why."""
+    """A silenced warning, and the reason."""
 
     finding: Diagnostic
     reason: str
@@ -61,7 +61,7 @@ def silence(
     rules: Mapping[str, InputFile] | None = None,
     errors: Container[str] = (),
 ) -> tuple[list[Diagnostic], list[Silenced]]:
-    """Returns the findings that are told, with what is wrong with silencers, and those that are not.
+    """Returns the findings that remain, including errors of silencers, and the silenced ones.
 
     `files` are named as findings do; so are `rules`, those in force. `errors` are codes that can be silenced although they are errors.
     """
@@ -125,7 +125,7 @@ def _in_file(file: str, data: bytes, problems: list[Diagnostic]) -> list[Silence
 
 
 def _next_line(lines: Sequence[str], number: int) -> int:
-    """Finds the next line that is more than a comment, so that several silencers may stand above one line."""
+    """Returns the next line that is not a comment, so that several silencers may precede a line."""
     following = range(number + 1, len(lines) + 1)
     return next((other for other in following if lines[other - 1].strip() and not lines[other - 1].lstrip().startswith("#")), number)
 

@@ -1,4 +1,4 @@
-"""Objects that exist, as kubectl prints them: which they are, and whether they have the shape that every API server gives them."""
+"""Reads existing objects in the format of kubectl, and validates the types of the fields that are read."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from grove_compiler.kube.structure import check
 from grove_compiler.source.document import Document, objects_in
 
 Shape = Any
-"""A type, a list of one shape, or a map of fields to shapes. Fields that it does not name may hold anything."""
+"""A type, a list of one shape, or a map of fields to shapes. Other fields may have any value."""
 
-STRINGS: Shape = {}  # any key, and text
+STRINGS: Shape = {}  # any key, with string values
 OBJECT: Shape = {
     "apiVersion": str,
     "kind": str,
@@ -38,15 +38,15 @@ EVENT: Shape = {
     "source": {"component": str},
     "count": int,
 }
-"""What `grove events` reads besides. Objects of other kinds may have anything in fields of these names."""
+"""Additional fields that `grove events` reads. Objects of other kinds may have any value in these fields."""
 REQUIRED = (("apiVersion",), ("kind",), ("metadata",), ("metadata", "name"))
 MISFITS = ("schema/wrong-type", "schema/time")
-"""Codes of findings about values that no API server stores, whatever its version."""
+"""Codes of findings about values that no version of an API server stores."""
 WORDS = {str: "text", int: "a whole number", bool: "true or false", list: "a list", dict: "a map"}
 
 
 def read_objects(document: Document, report: Callable[[Diagnostic], None]) -> list[Manifest]:
-    """Returns the objects of one document, those of a list one by one. What has not the shape of an object is reported and left out."""
+    """Returns the objects of a document, including those of lists. Values that are not objects are reported and omitted."""
     objects = []
     for at, item in objects_in(document.value):
         wrong = (
@@ -67,7 +67,7 @@ def _shape_of(item: Any) -> Shape:
 
 
 def _misfits(manifest: Manifest) -> list[tuple[FieldPath, str]]:
-    """Values that have another type or form than the fields of our kinds: rules read them as what an API server would have stored.
+    """Yields values of another type than the fields of our kinds have: rules expect what an API server stores.
 
     What is missing, or not known, may well be so in a cluster of another version.
     """
@@ -78,7 +78,7 @@ def _misfits(manifest: Manifest) -> list[tuple[FieldPath, str]]:
 
 
 def _faults(value: Any, shape: Shape, path: FieldPath) -> Iterator[tuple[FieldPath, str]]:
-    """Yields every value of another type than its shape says; a field that is null counts as absent."""
+    """Yields every value of another type than its shape; null fields are absent."""
     kind = type(shape) if isinstance(shape, dict | list) else shape
     if value is None and path and isinstance(path[-1], str):
         return
@@ -90,7 +90,7 @@ def _faults(value: Any, shape: Shape, path: FieldPath) -> Iterator[tuple[FieldPa
 
 
 def _parts(value: Any, shape: Shape) -> Iterator[tuple[str | int, Any, Shape]]:
-    """Yields the items of a list, or the fields of a map, that have a shape of their own."""
+    """Yields the items of a list, or the fields of a map, with a shape of their own."""
     if isinstance(shape, list):
         yield from ((index, item, shape[0]) for index, item in enumerate(value))
     elif shape is STRINGS:

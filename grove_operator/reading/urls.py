@@ -1,4 +1,4 @@
-"""Manifests at a URL, as `kubectl apply -f https://…` takes them: bounded in size and time, and no password or token of a URL is shown."""
+"""Fetches manifests from URLs, as `kubectl apply -f https://…` does, with limits of size and time, and without secrets in errors."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 from grove_compiler.version import __version__
 
 SECONDS = 30.0
-"""For the whole of a file, redirects included. Manifests are small, and somebody waits."""
+"""Seconds for a file, including redirects."""
 PIECE = 1 << 16
 
 
 class NotFetched(Exception):
-    """What is at a URL could not be had; the text says why, without the URL."""
+    """A URL could not be fetched. The message has the reason without the URL."""
 
 
 def shown(url: str) -> str:
-    """A URL as messages show it: without what may be secret, which are the user and the query."""
+    """Returns a URL for messages, without its user and query, which may be secret."""
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
 
 def fetch(url: str, most: int, seconds: float = SECONDS) -> bytes:
-    """What is at an http or https URL, cut off beyond `most` bytes. Raises `NotFetched`.
+    """Returns the content of an http or https URL, truncated after `most` bytes. Raises `NotFetched`.
 
     Proxies are those of the environment. A redirect may not lead from https to http, and a password goes to nobody but whom it is for.
     """
@@ -50,7 +50,7 @@ def fetch(url: str, most: int, seconds: float = SECONDS) -> bytes:
 
 
 def _read(answer: HTTPResponse, most: int, end: float) -> bytes:
-    """Piece by piece: a server that sends a byte now and then keeps within the time that each read may take."""
+    """Reads in pieces: a slow server would otherwise exceed the total time within the timeout of each read."""
     data = b""
     while len(data) <= most and (piece := answer.read1(PIECE)):
         data += piece

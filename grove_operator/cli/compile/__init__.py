@@ -1,1 +1,1 @@
-"""`grove compile`: what PodCliqueSets become, as manifests or as a summary for people."""
+"""Implements `grove compile`."""

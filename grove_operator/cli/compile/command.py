@@ -1,4 +1,4 @@
-"""`grove compile`: what PodCliqueSets become."""
+"""Defines `grove compile`."""
 
 from __future__ import annotations
 
@@ -80,9 +80,9 @@ def command(
 
 
 def _write(objects: Sequence[Manifest], output: str | None) -> None:
-    """Prints objects in a format; none is the one for whoever reads standard output."""
-    # A pipe leads to kubectl nearly always, and an API server refuses every owner without a UID. Files keep the owners, as the designs
-    # print them; whoever wants them in a pipe says -o yaml, and is told so.
+    """Prints objects in a format; None selects it by the reader of standard output."""
+    # A pipe mostly leads to kubectl, and an API server refuses owner references without a UID. Files keep these references, as the
+    # designs do; `-o yaml` keeps them in a pipe as well, and a message says so.
     if output is not None or not outputs.is_pipe():
         outputs.write(outputs.WRITERS[output or "yaml"](objects))
         return
@@ -94,7 +94,7 @@ def _write(objects: Sequence[Manifest], output: str | None) -> None:
 
 
 def _with_others(compiled: Compilation, output: str | None) -> int:
-    """Prints everything that was given or made, but for the sets; 1 when one object is asked for twice."""
+    """Prints all other and compiled manifests, without the sets; returns 1 for an object with two sources."""
     from applier.desired import Cycle, Twice
     from grove_operator.cli.compile.pass_through import in_apply_order
 

@@ -1,4 +1,4 @@
-"""`grove compile --pass-through`: manifests of other kinds, among what sets become, in an order in which all can be applied."""
+"""Implements `grove compile --pass-through`: merges manifests of other kinds with compiled objects in an order to apply them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grove_operator.cluster.desired import Sources, desired_graph
 
 
 def in_apply_order(compiled: Graph, others: Sequence[Item]) -> list[Manifest]:
-    """Returns all manifests, as they are, in the order in which `grove apply` would write them: namespaces and definitions first.
+    """Returns all manifests in the order in which `grove apply` would write them: namespaces and definitions first.
 
     Raises `applier.desired.Twice` when a manifest and a rule, or two manifests, ask for one object.
     """

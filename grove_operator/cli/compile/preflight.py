@@ -1,4 +1,4 @@
-"""Puts preflight checks into the pods of a compilation."""
+"""Injects preflight checks into the pods of a compilation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from grove_operator.cli.preflight.values import values_of
 
 
 def inject_checks(compiled: Compilation, values: str | None) -> None:
-    """Changes the pods among what was compiled to what admission makes of them; findings are added to the compilation's.
+    """Applies the admission of preflight checks to compiled pods; adds its findings to those of the compilation.
 
     What exists is the snapshot, and what else stands in the input.
     """
@@ -21,5 +21,5 @@ def inject_checks(compiled: Compilation, values: str | None) -> None:
     for subject in compiled.result.subjects:
         subject.nodes, findings = inject_compiled(subject.nodes, existing, preflight, compiled.program)
         told += findings
-    vars(compiled.result).pop("graph", None)  # worked out from the pods as they were
+    vars(compiled.result).pop("graph", None)  # a cached property, computed from the unchanged pods
     compiled.findings += told

@@ -1,4 +1,4 @@
-"""`-o summary`: what a set becomes, for people: counts, gangs, pods, GPUs, and the tree."""
+"""Prints a summary of a set: counts, gangs, pods, GPUs, and the tree."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from grove_operator.cli.compile.traits import Fact, number, traits
 from grove_operator.terminal import Terminal, visible
 
 MOST_ALIKE = 2
-"""So many neighbours of one shape are drawn before the rest becomes a line that counts them."""
+"""The number of equal siblings that are drawn before the others are counted."""
 MOST_SHAPES = 30
 
 T = TypeVar("T", Gang, Replica)
 
 
 class Branch(NamedTuple):
-    """A line of the tree, what stands beside it, and what hangs below it."""
+    """A node of the tree with its details and children."""
 
     label: str
     detail: str = ""
@@ -30,7 +30,7 @@ class Branch(NamedTuple):
 
 
 def summarize(result: Result, declared: Mapping[str, Manifest], terminal: Terminal) -> str:
-    """Returns a section for each set, and one for what belongs to none. `declared` are the manifests of the input by their ids."""
+    """Returns a section for each set, and one for objects of none. `declared` are the input manifests by id."""
     statuses = {status.ref.id: status for status in result.statuses}
     sections = []
     for objects in objects_by_set(result.graph.nodes):
@@ -40,7 +40,7 @@ def summarize(result: Result, declared: Mapping[str, Manifest], terminal: Termin
 
 
 def _facts(status: SubjectResult | None) -> Iterator[Fact]:
-    """Yields the generation hash, the set's own conditions, and one line for each kind of condition on its objects."""
+    """Yields the generation hash, the set's own conditions, and one line for each type of condition on its objects."""
     if status is None:
         return
     yield Fact("generation", f"hash {status.generation_hash}")
@@ -58,7 +58,7 @@ def _facts(status: SubjectResult | None) -> Iterator[Fact]:
 
 
 def section(objects: SetObjects, facts: Iterable[Fact], terminal: Terminal) -> str:
-    """Returns a set's section, lines ended. `facts` stand below the counts."""
+    """Returns the section of a set. `facts` are printed below the counts."""
     kind, _, name = objects.owner.partition("/")
     heading = f"{kind} {name}" if kind else "Objects that belong to no set"
     rows = [*_counts(objects), *facts]
@@ -72,10 +72,10 @@ def section(objects: SetObjects, facts: Iterable[Fact], terminal: Terminal) -> s
 
 
 def _wrapped(start: str, text: str, terminal: Terminal) -> list[str]:
-    """Returns the text after its start, on a terminal broken at spaces and indented below itself."""
+    """Returns a text after its label, wrapped and indented on a terminal."""
     if not terminal.wraps or len(start) + len(text) <= terminal.width:
         return [start + text]
-    import textwrap  # only for people
+    import textwrap  # only for terminals
 
     return textwrap.wrap(text, terminal.width, initial_indent=start, subsequent_indent=" " * len(start), break_on_hyphens=False)
 
@@ -130,7 +130,7 @@ def _clique(clique: Clique) -> Branch:
 
 
 def _shortened(things: Sequence[T], word: str, draw: Callable[[T], Branch], name: Callable[[T], str]) -> list[Branch]:
-    """Returns each thing's branch; of neighbours with one shape only the first ones, and a line for the rest."""
+    """Returns a branch for each item; of equal siblings only the first ones, and a line with the number of the others."""
     branches: list[Branch] = []
     for position, alike in enumerate(list(run) for _, run in groupby(things, _shape)):
         if position == MOST_SHAPES:
@@ -145,7 +145,7 @@ def _shortened(things: Sequence[T], word: str, draw: Callable[[T], Branch], name
 
 
 def _shape(thing: Replica | Gang | Clique) -> Hashable:
-    """Returns what neighbours share of which one can stand for the others: everything that is drawn but names and indices."""
+    """Returns the key of equal siblings: everything that is drawn but names and indices."""
     if isinstance(thing, Clique):
         return thing.template_name, thing.pods, thing.minimum, *thing.devices.items()
     if isinstance(thing, Gang):
@@ -154,7 +154,7 @@ def _shape(thing: Replica | Gang | Clique) -> Hashable:
 
 
 def _draw(tree: Branch, terminal: Terminal) -> list[str]:
-    """Returns the tree with its details in one column, as far as the width allows."""
+    """Returns the tree with its details in a column, within the width of the terminal."""
     rows = list(_rows(tree, "", ""))
     column = min(max((len(left) for left, detail in rows if detail), default=0), terminal.width * 2 // 3)
     return [f"{visible(left).ljust(column)}  {terminal.paint(visible(detail), '2')}" if detail else visible(left) for left, detail in rows]

@@ -1,4 +1,4 @@
-"""What a set asks of its cluster beyond objects, in a line each: topology, NVLink domains, autoscaling, the order of start, training."""
+"""Lists a set's requirements of the cluster: topology, NVLink domains, autoscaling, start-up order, training."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HOLDERS: dict[LevelName, str] = {"gang": "gang", "group": "scaling group replica
 
 
 class Fact(NamedTuple):
-    """A line beside the counts: the generation hash, a condition."""
+    """A line below the counts, such as the generation hash or a condition."""
 
     name: str
     text: str
@@ -30,7 +30,7 @@ def number(count: int, word: str) -> str:
 
 
 def traits(objects: SetObjects, declared: Manifest) -> Iterator[Fact]:
-    """Yields a line for each of these that the set has. `declared` is the set's manifest, empty where it is not known."""
+    """Yields a line for each requirement. `declared` is the manifest of the set, empty if it is unknown."""
     lines = (
         ("topology", _topology(objects)),
         ("MNNVL", _domains(objects)),
@@ -52,10 +52,10 @@ def _topology(objects: SetObjects) -> str:
 
 
 def _domains(objects: SetObjects) -> str:
-    """Returns `2 domains of 8 pods`; which pods are in one is what uses its claims."""
+    """Returns `2 domains of 8 pods`; the pods of a domain are those that use its claims."""
     if not objects.kinds.get(DOMAIN_KIND):
         return ""
-    from grove_operator.render.domains import find_domains  # few sets have any
+    from grove_operator.render.domains import find_domains  # lazily: few sets have domains
 
     pods = {node.id: read_clique(node.object).pods for node in objects.nodes if node.object["kind"] == CLIQUE_KIND}
     domains = (domain for domain in find_domains(objects.nodes) if domain.type == "mnnvl")
@@ -64,7 +64,7 @@ def _domains(objects: SetObjects) -> str:
 
 
 def _autoscaling(objects: SetObjects) -> str:
-    """Returns `model 1 to 6 replicas`: one range for the cliques and scaling groups of a name, in whatever replica of the set."""
+    """Returns `model 1 to 6 replicas`: one range for the equally named cliques and scaling groups of all replicas."""
     replica_prefix = re.compile(rf"{re.escape(objects.owner.rpartition('/')[2])}-\d+-")
     ranges: dict[str, None] = {}
     for node in objects.nodes:
@@ -76,7 +76,7 @@ def _autoscaling(objects: SetObjects) -> str:
 
 
 def _start_order(objects: SetObjects) -> str:
-    """Returns `etcd -> prefill, decode -> frontend`: the names of clique templates, those that may start at one time side by side."""
+    """Returns `etcd -> prefill, decode -> frontend`: the names of clique templates, grouped by start-up step."""
     templates = {clique.name: clique.template_name for clique in objects.cliques}
     after: dict[str, dict[str, None]] = {name: {} for name in templates.values()}
     for node in objects.nodes:
@@ -86,12 +86,12 @@ def _start_order(objects: SetObjects) -> str:
                 after[read_clique(node.object).template_name][templates[other]] = None
     if not any(after.values()):
         return ""
-    from graphlib import CycleError, TopologicalSorter  # few sets have an order
+    from graphlib import CycleError, TopologicalSorter  # lazily: few sets have an order
 
     sorter = TopologicalSorter(after)
     try:
         sorter.prepare()
-    except CycleError as circle:  # refused in input; a rule of a user may still patch one in
+    except CycleError as circle:  # validation refuses it in input, but a user's rule may patch one in
         return f"none, it is a circle: {' -> '.join(reversed(circle.args[1]))}"
     waves = []
     while ready := sorter.get_ready():

@@ -1,4 +1,4 @@
-"""The answers of `grove explain` as JSON values."""
+"""Formats the answers of `grove explain` as JSON."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ def object_json(answer: ObjectAnswer, graph: Graph, words: Words, path: FieldPat
 
 
 def given_json(given: Given, fields: list[tuple[FieldPath, InputSource]]) -> dict[str, Any]:
-    """Returns a manifest that was put in."""
+    """Returns an input manifest with the sources of its fields."""
     return {"object": given.id, "fields": [{"path": render(path), **_source_json(source)} for path, source in fields]}
 
 
 def refusals_json(refusals: list[Refusal], words: Words) -> list[dict[str, Any]]:
-    """Returns rules that did not apply, each with the condition that said no."""
+    """Returns rules that did not apply, each with the false condition."""
     return [{"rule": rule_json(one.rule, words), "condition": _condition(one.condition, words), "count": one.count} for one in refusals]
 
 
 def rule_json(rule: RuleInfo, words: Words) -> dict[str, Any]:
-    """Returns which rule it is, and where it stands."""
+    """Returns a rule with its place."""
     place, _, line = words.place(rule.file, rule.line, rule.origin).rpartition(":")
     return {"id": rule.id, "doc": rule.doc, "origin": rule.origin, "file": place, "line": int(line)}
 

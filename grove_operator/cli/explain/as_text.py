@@ -1,4 +1,4 @@
-"""The answers of `grove explain` as text: an object with a note beside each line, or everything about one field."""
+"""Formats the answers of `grove explain` as text: an object with its annotated YAML, or one field."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from grove_operator.cli.explain.words import Words, policy, several, value
 
 MOST_INPUTS = 3
 MOST_SOURCES, MOST_CHOOSING = 12, 6
-"""Lines of inputs in the answer about one field, which with all else takes at most 40."""
+"""Limits of input lines in the answer about one field, which has at most 40 lines in total."""
 WIDEST_LEFT = 72
 LEGEND = "a file of yours alone: copied from there; a template or rule alone: a constant; `<-`: worked out from"
 
 
 def object_text(answer: ObjectAnswer, graph: Graph, words: Words, conditions: Sequence[str]) -> str:
-    """Returns an object: who made it and why, then its YAML with the origin of each line."""
+    """Returns an object: its rule and the reasons for its existence, then its YAML with the origin of each line."""
     lines = [answer.node.id, *_about(answer, graph, words, conditions), ""]
     lines += _noted(answer.node.object, {path: _note(found, words) for path, found in answer.trace.fields.items()}, ())
     return "\n".join([*lines, "", LEGEND]) + "\n"
 
 
 def field_text(answer: ObjectAnswer, path: FieldPath, words: Words) -> str:
-    """Returns a field: the expression that made it, its inputs, the patches that touched it, and those that did not."""
+    """Returns a field: its expression, inputs, and patches, including those that did not apply."""
     under = {found: one for found, one in answer.trace.fields.items() if found[: len(path)] == path}
     lines = [answer.node.id]
     if set(under) == {path}:
@@ -44,9 +44,9 @@ def field_text(answer: ObjectAnswer, path: FieldPath, words: Words) -> str:
 
 
 def absent_field_text(answer: ObjectAnswer, path: FieldPath, words: Words) -> list[str]:
-    """Returns why a field is not there: the expressions that left it out, and the conditions that said no.
+    """Returns why a field is absent: the expressions that omitted it, and the false conditions.
 
-    Nothing when nobody speaks of it.
+    Empty for a field that no rule sets.
     """
     wanted = _names(path)
     lines = []
@@ -64,7 +64,7 @@ def absent_field_text(answer: ObjectAnswer, path: FieldPath, words: Words) -> li
 
 
 def given_text(given: Given, path: FieldPath, fields: Sequence[tuple[FieldPath, InputSource]], words: Words) -> str:
-    """Returns a manifest that was put in: what it says itself, and what defaults say."""
+    """Returns an input manifest, with the origin of declared and defaulted fields."""
     part: Any = given.value
     for step in path:
         part = part[step]
@@ -80,7 +80,7 @@ def given_text(given: Given, path: FieldPath, fields: Sequence[tuple[FieldPath, 
 
 
 def refusals_text(refusals: Sequence[Refusal], words: Words) -> list[str]:
-    """Returns rules that could have made an object and did not."""
+    """Returns rules that could have produced an object and did not."""
     lines = []
     for refusal in refusals:
         times = f" ({refusal.count} times)" if refusal.count > 1 else ""
@@ -149,7 +149,7 @@ def _patches(answer: ObjectAnswer, path: FieldPath, words: Words) -> Iterator[st
 
 
 def _touches(operation: Operation, path: FieldPath) -> bool:
-    """Tells whether an operation is about the field, something in it, or something around it."""
+    """Returns whether an operation concerns the field, a part of it, or its parent."""
     there = operation.path[:-1] if operation.path[-1] == "-" else operation.path
     here = [str(step) for step in path]
     length = min(len(there), len(here))
@@ -164,12 +164,12 @@ def _said_no(condition: Condition, words: Words) -> list[str]:
 
 
 def _names(path: FieldPath) -> list[str]:
-    """Returns a path's fields without indices: items of templates and of objects are counted differently."""
+    """Returns the keys of a path without indices, which differ between templates and objects."""
     return [step for step in path if isinstance(step, str) and not step.startswith("$")]
 
 
 def _note(found: Traced, words: Words) -> str:
-    """Returns the origin of a line, in a few words: of what is copied, also what decided that it is this."""
+    """Returns the origin of a field; for a copied one also the inputs that selected it."""
     sources = words.sources_of(found)
     if found.sources[1] and len(sources) == 1 and sources[0].how != "configuration":
         chosen = _short(places(words.choosing(found)), sources[0].file)
@@ -179,12 +179,12 @@ def _note(found: Traced, words: Words) -> str:
 
 
 def _short(texts: Sequence[str], file: str) -> list[str]:
-    """Places, without the file that was just named."""
+    """Returns places without the file that was named before them."""
     return [text.removeprefix(file) if file and text.startswith(f"{file}:") else text for text in texts]
 
 
 def _sources(inputs: Sequence[InputSource], words: Words) -> list[str]:
-    """Returns the origins of inputs, each once; a file that was just named is not named again."""
+    """Returns the distinct origins of inputs; a file is not repeated for consecutive lines."""
     sources, former = [], ""
     for text in dict.fromkeys(one.rule or _source(one, words) for one in inputs):
         file, colon, line = text.rpartition(":")
@@ -209,7 +209,7 @@ def _source(one: InputSource, words: Words) -> str:
 
 
 def _noted(value: Any, notes: dict[FieldPath, str], path: FieldPath, indent: str = "") -> Iterator[str]:
-    """Yields YAML, with the note of each scalar beside it."""
+    """Yields YAML with a comment for each scalar."""
     rows = [(indent + line, notes.get(at, "") if at is not None else "") for line, at in _rows(value, path, "")]
     width = max((len(line) for line, _ in rows if len(line) <= WIDEST_LEFT), default=0)
     for line, note in rows:

@@ -1,4 +1,4 @@
-"""`grove explain`: why an object or a field is as it is."""
+"""Defines `grove explain`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def command(
     pods: bool,
     output: str,
 ) -> int:
-    """Say why an object, or one field of it, is as it is.
+    """Explain the origin of an object, or of one field.
 
     KIND/NAME is an object of the result or a manifest that you gave; a namespace may stand between. KIND is any that kubectl takes.
     PATH is a field as in `spec.containers[0].image`, `{.spec.replicas}` or `/spec/replicas`.
@@ -69,14 +69,14 @@ def command(
 
 
 class _Question:
-    """One question, and everything that its answer is found in."""
+    """A question with its inputs, result and explainer."""
 
     def __init__(self, target: Target, path: str, output: str, inputs: Inputs, result: Result, explainer: Explainer, words: Words) -> None:
         self.target, self.path, self.is_json = target, path, output == "json"
         self.inputs, self.result, self.explainer, self.words = inputs, result, explainer, words
 
     def answer(self) -> int:
-        """Prints the answer. 1 when what was asked for is not there, with the reason."""
+        """Prints the answer. Returns 1 after printing why the object or field does not exist."""
         nodes = {node.id: node for node in self.result.graph.nodes}
         given = {self._id(one): one for one in self.explainer.given if not one.is_snapshot}
         kinds = [rule.details["kind"] for rule in self.explainer.tracer.rules if rule.verb == "generate"]
@@ -90,7 +90,7 @@ class _Question:
         return 0
 
     def _id(self, given: Given) -> str:
-        """Returns the id under which people know a manifest: as the defaults have it."""
+        """Returns the id of an input manifest after defaulting."""
         metadata = given.value.get("metadata") or {}
         place = f"{metadata['namespace']}/" if metadata.get("namespace") else ""
         return f"{given.kind}/{place}{metadata.get('name') or given.kind.lower()}"

@@ -1,4 +1,4 @@
-"""Many lines of input files in few words: `set.yaml:6, :23, :31-244`, and groups of inputs under the path that they share."""
+"""Abbreviates places of inputs: `set.yaml:6, :23, :31-244`, and groups of inputs by a common path."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from grove_compiler.explain import InputSource
 from grove_compiler.graph.field_path import FieldPath, render
 
 MOST_RANGES = 24
-"""With file names and commas about four lines of 80 columns; beyond that nobody reads the numbers one by one."""
+"""About four lines of 80 columns with the file names."""
 WIDTH = 80
 
 
 def ranges(numbers: Iterable[int], most: int = MOST_RANGES) -> list[tuple[int, int]]:
-    """Returns numbers as ranges. Where there are too many, those with the smallest gaps between them become one."""
+    """Returns numbers as at most `most` ranges: the smallest gaps are closed first."""
     found = [(number, number) for number in sorted(set(numbers))]
     gap = 1
     while True:
@@ -30,9 +30,9 @@ def ranges(numbers: Iterable[int], most: int = MOST_RANGES) -> list[tuple[int, i
 
 
 def places(sources: Iterable[InputSource]) -> list[str]:
-    """Returns where inputs are said, with what their defaults were found from: lines of each file, then what has no line.
+    """Returns the places of inputs, including those of their defaults: lines of each file, then inputs without a line.
 
-    What is not set is left out: its line would be that of whatever stands around it.
+    Absent fields are omitted: their line would be that of their parent.
     """
     lines: dict[str, list[int]] = {}
     others: dict[str, None] = {}
@@ -52,7 +52,7 @@ def places(sources: Iterable[InputSource]) -> list[str]:
 
 
 def listed(head: str, words: Sequence[str]) -> list[str]:
-    """Returns words behind a head of 11 columns, on as many lines as they need; nothing without words."""
+    """Returns words after a label of 11 columns, wrapped; empty without words."""
     text = ", ".join(words)
     indent = " " * 11
     return textwrap.wrap(
@@ -61,7 +61,7 @@ def listed(head: str, words: Sequence[str]) -> list[str]:
 
 
 def grouped(sources: Sequence[InputSource], most: int) -> list[tuple[str, FieldPath, list[InputSource]]]:
-    """Returns inputs in so many groups at the most, each an object, the path that its inputs have in common, and these."""
+    """Returns inputs in at most `most` groups: the object, the common path, and the inputs of each."""
     depth = max((len(one.path) for one in sources), default=0)
     while True:
         groups: dict[tuple[str, FieldPath], list[InputSource]] = {}

@@ -1,4 +1,4 @@
-"""What `grove explain` is asked about: an object by kind and name, a field by its path; or the nearest that there is."""
+"""Resolves the arguments of `grove explain`: an object by kind and name, and a field by its path."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ MOST_NAMES = 6
 
 
 class Target(NamedTuple):
-    """An object that was asked for. `kind` is as it was typed, without a group; `namespace` is empty when none was typed."""
+    """The object of a command line. `kind` is as typed, without a group; `namespace` is empty if not given."""
 
     kind: str
     namespace: str
     name: str
 
     def is_kind(self, kind: str) -> bool:
-        """Tells whether this kind is meant: by its name in any case, singular or plural, or by kubectl's short name."""
+        """Returns whether the argument names this kind: singular or plural, in any case, or kubectl's short name."""
         word, plain = self.kind.lower(), kind.lower()
         plurals = (f"{plain}s", f"{plain}es", f"{plain[:-1]}ies")
         return word == plain or word in plurals or SHORT_NAMES.get(word) == kind
 
 
 class NotThere(Exception):
-    """Nothing of that name. `nearest` is what was probably meant, `kind` the kind if there is one of that name.
+    """No such object. `nearest` is a similar name, `kind` the kind if it exists.
 
     `reasons` are lines that whoever knows the rules may add.
     """
@@ -41,7 +41,7 @@ class NotThere(Exception):
 
 
 def parse_target(text: str) -> Target | None:
-    """Reads `KIND/NAME` or `KIND/NAMESPACE/NAME`, and gives none for anything else.
+    """Parses `KIND/NAME` or `KIND/NAMESPACE/NAME`; returns None for anything else.
 
     The kind's group may stand behind it, as in `podgang.scheduler.grove.io/web-0`.
     """
@@ -52,7 +52,7 @@ def parse_target(text: str) -> Target | None:
 
 
 def find_object(target: Target, ids: Iterable[str], more_kinds: Sequence[str] = ()) -> str:
-    """Finds the id that is meant.
+    """Returns the id of the object.
 
     `more_kinds` are those of which there could be objects. Raises `NotThere`, also when several are meant.
     """
@@ -77,7 +77,7 @@ def find_object(target: Target, ids: Iterable[str], more_kinds: Sequence[str] = 
 
 
 def resolve_path(text: str, manifest: Manifest) -> FieldPath:
-    """Finds the path that is meant.
+    """Returns the path of the field.
 
     As kubectl's jsonpath (`.spec.replicas`), as Kubernetes' messages, or as a JSON pointer (`/spec/replicas`). Keys with dots may
     stand bare, in brackets, or with backslashes. Raises `NotThere` with the nearest path for what is not there.
@@ -95,7 +95,7 @@ def resolve_path(text: str, manifest: Manifest) -> FieldPath:
 
 
 def _next_step(text: str, value: Any) -> tuple[str, str]:
-    """Returns the first step, and what is left. Of a map's keys the longest that the text begins with counts."""
+    """Returns the first step and the rest. Of the keys of a map the longest matching prefix counts."""
     if text.startswith("["):
         inside, _, rest = text[1:].partition("]")
         return inside.strip("'\""), rest.removeprefix(".")
@@ -128,7 +128,7 @@ def _enter(path: FieldPath, value: Any, step: str) -> tuple[FieldPath, Any]:
 
 
 class NoSuchField(NotThere):
-    """A path that is not in the object; `path` is it, as far as it could be read."""
+    """The object has no such field; `path` is the part that could be parsed."""
 
     def __init__(self, message: str, path: FieldPath, nearest: str) -> None:
         self.path = path

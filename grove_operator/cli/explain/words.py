@@ -1,4 +1,4 @@
-"""The words of `grove explain`: places, values, inputs and conditions as people read them."""
+"""Formats places, values, inputs and conditions for `grove explain`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LONGEST_VALUE = 60
 
 
 class Words:
-    """Turns answers into text. Rules that ship are named by their file in the package, the user's by the file that they are in."""
+    """Formats parts of answers. Built-in rules are named by their file in the package, the user's by their path."""
 
     def __init__(self, explainer: Explainer, book: Rulebook) -> None:
         self.explainer = explainer
@@ -26,22 +26,22 @@ class Words:
         self._names_objects = sum(not given.is_snapshot for given in explainer.given) > 1
 
     def place(self, file: str, line: int, origin: str = "") -> str:
-        """Returns `file:line` of a rule or a template. Of files of one name that of the origin counts, else the last."""
+        """Returns `file:line` of a rule or template: of several files of a name that of the origin, else the last."""
         files = [one for one in self.book.files if one.name == file and origin in ("", one.origin)]
         known = files[-1] if files else None
         return f"{file if known is None or known.origin == SHIPPED else known.path}:{line}"
 
     def rule(self, rule: RuleInfo) -> str:
-        """Returns a rule's id, with its place."""
+        """Returns the id and place of a rule."""
         return f"{rule.id} ({self.place(rule.file, rule.line, rule.origin)})"
 
     def origin(self, found: Traced) -> str:
-        """Returns the place of the line that made a field."""
+        """Returns the place of the template line or patch that set a field."""
         is_rule = found.origin.file.startswith("rules/")
         return self.place(found.origin.file, found.origin.line, self.explainer.rules[found.rule].origin if is_rule and found.rule else "")
 
     def sources_of(self, found: Traced) -> list[InputSource]:
-        """Returns what a field rests on; inputs that have its value come first, and those that are not there last."""
+        """Returns the inputs of a field; those with its value come first, absent ones last."""
         inputs = [self.explainer.source_of(one) for one in found.sources[0]]
         return sorted(inputs, key=lambda source: (source.value != found.value, source.how == "absent"))
 
@@ -60,7 +60,7 @@ class Words:
         return [said for one, said in read.items() if one not in around and said.value in values]
 
     def input(self, source: InputSource) -> str:
-        """Returns one input: its field, its value, and who says it."""
+        """Returns an input: its field, value and origin."""
         if source.how == "setting":
             return f"--{render(source.path).replace('_', '-')} {value(source.value)} (command line)"
         if source.how == "configuration":
@@ -80,14 +80,14 @@ class Words:
         return f"{field}   {where or 'snapshot'}"
 
     def inputs(self, found: Iterable[InputSource], indent: str = "", depth: int = 0) -> Iterator[str]:
-        """Inputs, and below a default what it was found from."""
+        """Returns inputs, each default followed by the inputs that it was computed from."""
         for source in found:
             yield indent + self.input(source)
             if depth < 3:
                 yield from self.inputs(source.inputs, f"{indent}  from ", depth + 1)
 
     def few_inputs(self, found: Sequence[InputSource], most: int) -> list[str]:
-        """Inputs on so many lines at the most: where there are more, those that stand together are told together."""
+        """Returns inputs on at most `most` lines, by grouping those with a common path."""
         lines = list(self.inputs(found))
         if len(lines) <= most:
             return lines
@@ -104,7 +104,7 @@ class Words:
         return lines
 
     def condition(self, condition: Condition) -> str:
-        """Returns a condition that does not hold, with what it is about."""
+        """Returns a false condition with its subject."""
         subject = plain(condition.subject)
         about = ""
         if isinstance(subject, str | int | float) and not isinstance(subject, bool):
@@ -123,11 +123,11 @@ def value(found: Any) -> str:
 
 
 def policy(found: Mapping[str, Any]) -> str:
-    """Returns what an applier may do, in one line."""
+    """Returns the policy of an object on one line."""
     return ", ".join(f"{word}: {' '.join(what) if isinstance(what, list) else str(what).lower()}" for word, what in found.items())
 
 
 def several(words: Sequence[str], most: int = 4) -> str:
-    """Returns the first few words, and how many more there are."""
+    """Returns the first words, and the number of the others."""
     rest = len(words) - most
     return ", ".join(words[:most]) + (f" and {rest} more" if rest > 0 else "")

@@ -1,1 +1,1 @@
-"""`grove fit`: can every gang be placed?"""
+"""Implements `grove fit`."""

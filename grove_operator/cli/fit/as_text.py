@@ -1,4 +1,4 @@
-"""The answer of `grove fit` for people: a line a gang, and why below those that do not fit."""
+"""Prints the result of `grove fit`: a line for each gang, and below it why it does not fit."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from grove_operator.terminal import Terminal, visible
 
 COLOURS = {FITS: "32", DOES_NOT_FIT: "31", UNKNOWN: "33"}
 MOST_ALIKE = 3
-"""So many neighbours with one verdict are listed before the rest becomes a line that counts them."""
+"""The number of consecutive gangs with one verdict that are listed before the others are counted."""
 WIDEST_NAME = 60
 VERDICT_COLUMN, NAME_COLUMN = 2, 16
 NARROW = 60
-"""Terminals narrower than this get explanations further to the left."""
+"""Below this width explanations are indented less."""
 IN_BYTES = ("memory", "ephemeral-storage", "hugepages-")
 LEVEL_WORDS = {"nodes": "on any nodes", "gang": "gang", "group": "group", "podgroup": "podgroup"}
 
 
 def tell(report: Report, terminal: Terminal) -> str:
-    """Returns the whole answer, lines ended."""
+    """Returns the report as text."""
     lines = []
     for owner in report.sets:
         own = [gang for gang in report.gangs if (gang.gang.namespace, gang.gang.set_name) == (owner.namespace, owner.name)]
@@ -75,7 +75,7 @@ def _facts(report: GangReport) -> Iterator[str]:
 
 
 def _sentences(report: GangReport) -> Iterator[str]:
-    """Returns why there is no place, from the verdict to the resource."""
+    """Returns why a gang does not fit, from the verdict to the resource."""
     if report.verdict == FITS:
         yield from (f"assumed that {text}" for text in report.gang.assumed)
         return
@@ -95,7 +95,7 @@ def _sentences(report: GangReport) -> Iterator[str]:
 
 
 def _alike(ruled_out: Iterable[tuple[str, dict[str, int]]]) -> Iterator[tuple[dict[str, int], list[str]]]:
-    """Yields what rules nodes out, each with the cliques of which that is true."""
+    """Yields the reasons for which nodes are excluded, each with the cliques concerned."""
     by_reasons: dict[tuple[tuple[str, int], ...], list[str]] = {}
     for clique, reasons in ruled_out:
         by_reasons.setdefault(tuple(reasons.items()), []).append(clique)
@@ -159,7 +159,7 @@ def _amount(resource: str, number: int) -> str:
 
 
 def _wrapped(text: str, terminal: Terminal, indent: int, hanging: int) -> list[str]:
-    """Returns lines of which the first goes where the caller has indented it to, the others `hanging` columns in."""
+    """Wraps a text; the first line is indented by the caller, the others by `hanging` columns."""
     if not terminal.wraps:
         return [text]
     import textwrap  # only for terminals

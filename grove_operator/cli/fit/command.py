@@ -1,4 +1,4 @@
-"""`grove fit`: can every gang be placed on these nodes?"""
+"""Defines `grove fit`."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def command(
     steps: int,
     output: str,
 ) -> int:
-    """Say whether every gang can be placed on these nodes under its constraints.
+    """Check whether every gang fits on these nodes under its constraints.
 
     All gangs are placed at the same time, each with the minimum of its pods at once. For a gang without a place, the answer says
     which topology level fails first, how many pods would fit, and which resource is short. Labels of nodes are checked, too.
@@ -89,7 +89,7 @@ def command(
 
 
 class _NodeFiles:
-    """The nodes files, read."""
+    """The nodes of the input files."""
 
     def __init__(self, paths: Sequence[str]) -> None:
         self.files: dict[str, InputFile] = {}

@@ -1,1 +1,1 @@
-"""`grove impact`: what an edit does to what runs, for people and for programs."""
+"""Implements `grove impact`."""

@@ -1,4 +1,4 @@
-"""`grove impact -o json`: for programs."""
+"""Formats the result of `grove impact` as JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from grove_operator.cli.output import json_report
 
 
 def as_json(result: Impact) -> bytes:
-    """Returns the whole answer. `allowed` is false when the edit cannot be made; then nothing else is known."""
+    """Returns the result. `allowed` is false for an edit that admission refuses; nothing else is known then."""
     value = {
         "allowed": not any(one.severity == "error" for one in result.forbidden),
         "changes": result.touches,

@@ -1,4 +1,4 @@
-"""`grove impact` for people."""
+"""Formats the result of `grove impact` as text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NO_EFFECT = "no effect on objects that exist"
 
 
 def tell(result: Impact, terminal: Terminal) -> str:
-    """Yields lines, set by set, then edit by edit; empty when nothing is known."""
+    """Yields the lines of each set and edit; empty if nothing is known."""
     if not result.is_known:
         return ""
     if not result.causes and not result.sets:
@@ -56,7 +56,7 @@ def _rows(one: SetImpact) -> Iterator[tuple[str, str]]:
 
 
 def _differences(fates: Sequence[Fate]) -> Iterator[str]:
-    """Yields what differs in objects that stay; alike ones are counted."""
+    """Yields the changed fields of updated objects; equal changes are counted."""
     groups: dict[tuple[Any, ...], list[Fate]] = {}
     for fate in fates:
         if fate.what in ("changed", "replaced", "left"):

@@ -1,4 +1,4 @@
-"""`grove impact`: what an edit does to what runs."""
+"""Defines `grove impact`."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def command(
     context: Context,
     output: str,
 ) -> int:
-    """Say what happens when OLD, which runs, is replaced by NEW; without NEW, when the rules change that it is made by.
+    """Show the effects of replacing OLD, which runs, by NEW; without NEW, those of changing the rules that compile it.
 
     OLD and NEW are manifests, folders, or - for standard input; sets are matched by namespace and name. The answer names objects
     that are made, changed, replaced and deleted, pods that restart and in which order, gangs and GPUs, and which line of the edit is

@@ -1,1 +1,1 @@
-"""`grove job`: training workloads, what happened to them, and what people ask of them."""
+"""Implements `grove job`: the history and edits of training workloads."""

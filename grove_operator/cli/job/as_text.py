@@ -1,4 +1,4 @@
-"""What happened to a training workload, for a terminal and as JSON."""
+"""Formats the history of a training workload as text and JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HEAD = ("TIME", "AFTER", "REPLICA", "ATTEMPT", "WHAT", "MESSAGE")
 
 
 def timeline_text(job: RecordedJob, terminal: Terminal) -> str:
-    """Returns a line for each moment; the message is cut where a terminal has no room for it."""
+    """Returns a line for each entry; on a terminal messages are truncated to the width."""
     found = moments(job)
     rows = [HEAD, *(_row(one, found[0].at) for one in found)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
@@ -28,7 +28,7 @@ def timeline_text(job: RecordedJob, terminal: Terminal) -> str:
 
 
 def timeline_value(job: RecordedJob) -> dict[str, Any]:
-    """Returns all that is known, with its pods by attempt; what is empty is left out."""
+    """Returns the history and the ranks by attempt, without empty fields."""
     status, metadata = job.set.get("status") or {}, job.set["metadata"]
     value = {
         "kind": job.set["kind"],

@@ -1,4 +1,4 @@
-"""`grove job`: what happened to a training workload, and to suspend it, resume it, or begin it anew."""
+"""Defines `grove job`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DRY_RUN = {"--dry-run": "client"}
 
 @click.group("job", cls=Group)
 def command() -> None:
-    """Look at training workloads, suspend, resume and restart them."""
+    """Show training workloads, suspend, resume and restart them."""
 
 
 @command.command(
@@ -48,7 +48,7 @@ Exit codes: 0 shown, 2 not there, or something is wrong.""",
 @snapshot_option
 @output_option("text", "json", "svg", help="A table, all of it for programs, or a picture of ranks over time.")
 def timeline(name: str, snapshot: str | None, output: str, **given: Any) -> int:
-    """Print what happened to a training workload, and when.
+    """Print the history of a training workload.
 
     The status keeps the last ten attempts, a server events for an hour; of ranks before, all that is known is when their attempts were.
     """
@@ -88,7 +88,7 @@ def _show(job: RecordedJob, output: str) -> int:
 
 
 def _edits(name: str, example: str) -> Callable[[F], click.Command]:
-    """Returns a command that writes one field of the workloads that are named."""
+    """Returns a command that applies an edit to workloads."""
 
     def decorate(function: F) -> click.Command:
         epilog = f"\b\nExample:\n  {example}\n\n\b\nExit codes: 0 done, 2 refused, not there, or something is wrong."
@@ -101,13 +101,13 @@ def _edits(name: str, example: str) -> Callable[[F], click.Command]:
 
 @_edits("suspend", "grove job suspend sft && kubectl wait pcs/sft --for=condition=Suspended")
 def suspend(names: tuple[str, ...], dry_run: str, **given: Any) -> int:
-    """Take all pods of training workloads away until they are resumed: state stays, the deadline stands still, no restart is spent."""
+    """Delete all pods of training workloads until they are resumed: state stays, the deadline pauses, no restart is counted."""
     return _edit("suspended", names, dry_run, given)
 
 
 @_edits("resume", "grove job resume sft")
 def resume(names: tuple[str, ...], dry_run: str, **given: Any) -> int:
-    """Let training workloads that are suspended run again, in new attempts."""
+    """Resume suspended training workloads, in new attempts."""
     return _edit("resumed", names, dry_run, given)
 
 

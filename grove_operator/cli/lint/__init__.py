@@ -1,1 +1,1 @@
-"""`grove lint`: findings for people, for code-scanning services and for GitHub Actions."""
+"""Implements `grove lint`, with output for terminals, code scanning and GitHub Actions."""

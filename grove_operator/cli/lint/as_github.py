@@ -1,4 +1,4 @@
-"""Findings as workflow commands, which GitHub Actions shows beside the lines of a pull request."""
+"""Formats findings as workflow commands, which GitHub Actions shows beside the lines of a pull request."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from grove_operator.cli.output import encoded
 
 
 def as_github(findings: Sequence[Diagnostic], file_names: Mapping[str, str]) -> bytes:
-    """Returns one `::error` or `::warning` a finding. `file_names` are the names by which people know the files of findings."""
+    """Returns an `::error` or `::warning` for each finding. `file_names` are the paths of the files of findings."""
     return encoded("".join(_command(finding, file_names) + "\n" for finding in findings))
 
 
@@ -28,7 +28,7 @@ def _command(finding: Diagnostic, file_names: Mapping[str, str]) -> str:
 
 
 def _data(text: str) -> str:
-    """Returns a message, escaped as the runner reads it: it would take a line break for the end of the command."""
+    """Escapes a message as the runner requires, for which a line break ends the command."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

@@ -1,4 +1,4 @@
-"""Findings as SARIF 2.1.0, which code-scanning services take (OASIS, sarif-schema-2.1.0)."""
+"""Formats findings as SARIF 2.1.0 for code-scanning services (OASIS, sarif-schema-2.1.0)."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ TOPICS = {
     "source": "The file is text.",
     "yaml": "The file is YAML that every reader reads alike.",
 }
-"""What checks that are no rules are about, by the first part of their code."""
+"""Descriptions of built-in checks that are not rules, by the first part of their code."""
 
 
 def as_sarif(
     findings: Sequence[Diagnostic], docs: Mapping[str, str], file_names: Mapping[str, str], silenced: Sequence[Silenced] = ()
 ) -> bytes:
-    """Returns one run. `docs` are the rules' documentation by id, `file_names` the names by which people know the files of findings.
+    """Returns one run. `docs` are the rules' documentation by id, `file_names` the paths of the files of findings.
 
     What is silenced is there as well, as suppressed: services show it apart, with its reason.
     """
@@ -80,7 +80,7 @@ def _result(finding: Diagnostic, index: int, file_names: Mapping[str, str]) -> d
 
 
 def message_of(finding: Diagnostic) -> str:
-    """Returns the whole sentence: the kind of error, the field, what is wrong, what would be right."""
+    """Returns the message of a finding with its type, field and hint."""
     text = ": ".join(part for part in (finding.path, finding.type, finding.message) if part)
     if finding.nearest:
         text += f'; did you mean "{finding.nearest}"?'
@@ -88,6 +88,6 @@ def message_of(finding: Diagnostic) -> str:
 
 
 def _uri(name: str) -> str:
-    """Returns a file's name as a URI, relative where the name is."""
+    """Returns a file name as a URI, relative if the name is."""
     path = quote(name.encode("utf-8", "surrogateescape").replace(b"\\", b"/"), safe="/-._~")
     return f"file://{path}" if path.startswith("/") else path.removeprefix("./")

@@ -1,4 +1,4 @@
-"""`grove lint`: what is wrong with PodCliqueSets, without compiling them."""
+"""Defines `grove lint`."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""`grove preflight`: checks of GPUs and links before a workload starts (ADR-026)."""
+"""Implements `grove preflight`: checks of GPUs and links before a workload starts (ADR-026)."""

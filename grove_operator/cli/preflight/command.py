@@ -1,4 +1,4 @@
-"""`grove preflight`: the group of its commands."""
+"""Defines the command group `grove preflight`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`grove preflight controller`: admission of pods and the gang controller, as one process of a cluster."""
+"""Implements `grove preflight controller`: the admission of pods and the gang controller in one process."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def command(kubeconfig: str, context: str, **options: Any) -> int:
 
 @record
 class Options:
-    """What the command is told."""
+    """The options of the command."""
 
     values: str | None
     rules: tuple[str, ...]
@@ -66,7 +66,7 @@ class Options:
 
 
 async def _control(session: Session, told: Options) -> int:
-    """Runs until a signal comes. Raises `Failed` for values that are wrong, and addresses that cannot be listened on."""
+    """Runs until a signal arrives. Raises `Failed` for invalid values, and addresses that it cannot listen on."""
     from applier.cache import WatchCache
     from applier.stop import Stop, ended_by_signal
     from grove_operator.cli.preflight.values import values_of
@@ -96,7 +96,7 @@ async def _control(session: Session, told: Options) -> int:
 
 
 def _served(session: Session, told: Options) -> Served:
-    """Returns what is served: libraries are loaded only for what is asked for."""
+    """Returns the servers of the options, for which libraries are imported lazily."""
     from grove_operator.cli.operator.admission import own_namespace
     from grove_operator.preflight.process import Served
 
@@ -123,5 +123,5 @@ def _served(session: Session, told: Options) -> Served:
 
 
 def say(text: str) -> None:
-    """Tells people what is news."""
+    """Prints a line to standard error."""
     print(text, file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""`grove preflight inject`: what admission would make of pods."""
+"""Implements `grove preflight inject`: prints pods with injected checks."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def command(values: str | None, snapshot: str | None, namespace: str, rules: tup
 
 
 def structural(document: Document, at: tuple[str | int, ...], manifest: Manifest) -> Iterator[Diagnostic]:
-    """Yields what an API server would refuse to decode of a pod; fields that are newer than we are pass."""
+    """Yields findings about pods that an API server could not decode; unknown fields are allowed, as they may be newer."""
     for path, finding in check(manifest, {"ref": "core/v1.Pod"}, DEFINITIONS):
         if finding.code != "schema/unknown-field":
             finding.file = document.file
@@ -90,7 +90,7 @@ def structural(document: Document, at: tuple[str | int, ...], manifest: Manifest
 
 def _located(told: Sequence[Diagnostic], document: Document, at: tuple[str | int, ...]) -> Iterator[Diagnostic]:
     for finding in told:
-        if not finding.file:  # a rule that failed names its own
+        if not finding.file:  # a failed rule has its own
             finding.file = document.file
             finding.line, finding.column = document.place((*at, *parse(finding.path)))
         yield finding

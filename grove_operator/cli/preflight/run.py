@@ -1,4 +1,4 @@
-"""`grove preflight run --local`: the checks of this machine, by hand."""
+"""Implements `grove preflight run --local`: runs checks on this machine."""
 
 from __future__ import annotations
 

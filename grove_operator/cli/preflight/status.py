@@ -1,4 +1,4 @@
-"""`grove preflight status`: how the gangs of a cluster stand, and the checks of pods that are in none."""
+"""Implements `grove preflight status`: prints the states of gangs and of checks of pods without a gang."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Exit codes: 0 no check has failed, 1 one has, 2 the cluster cannot be read.""",
 @login_options
 @text_or_json_option
 def command(namespace: str, kubeconfig: str, context: str, output: str) -> int:
-    """Tell which gangs wait for pods, run their checks, passed or failed, with peers, times and bandwidths.
+    """Show the state of gangs (waiting, running, passed, failed) with peers, times and bandwidths.
 
     Pods that wait for no gang are told of as long as their checks have not passed.
     """
@@ -54,7 +54,7 @@ def command(namespace: str, kubeconfig: str, context: str, output: str) -> int:
 
 
 def as_text(gangs: Sequence[GangState], alone: Sequence[PodState], now: float) -> Iterator[bytes]:
-    """Yields a line for each gang, one for each of its pods that has not passed, and one for each pod that is `alone`."""
+    """Yields a line for each gang, for each of its pods that has not passed, and for each pod without a gang."""
     if not gangs and not alone:
         yield b"no pod waits for a gang, and no check runs or has failed\n"
     for gang in gangs:
@@ -78,7 +78,7 @@ def _checks(pod: PodState, now: float) -> str:
 
 
 def _check(check: CheckState, now: float) -> str:
-    """Returns one check in a few words: how it stands, for how long, how fast, and why it failed."""
+    """Returns the state of a check with its duration, bandwidth and error."""
     words = f"{check.name} {check.state}"
     if check.exit_code:
         words += f" ({check.exit_code})"
@@ -92,7 +92,7 @@ def _check(check: CheckState, now: float) -> str:
 
 
 def as_json(gangs: Sequence[GangState], alone: Sequence[PodState]) -> dict[str, Any]:
-    """Returns the same for programs, and of gangs also the pods that have passed."""
+    """Returns gangs and pods as JSON, including pods that have passed."""
     return {"gangs": [_gang_as_json(gang) for gang in gangs], "pods": [_alone_as_json(pod) for pod in alone]}
 
 

@@ -1,4 +1,4 @@
-"""The Helm values of the preflight checks, as commands are given them."""
+"""Reads the Helm values of the preflight checks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from grove_operator.reading.inputs import InputReader
 
 
 def values_of(path: str | None, reader: InputReader) -> Preflight:
-    """Returns the values of a file, or the defaults without one. What is wrong with them is among the reader's problems."""
+    """Returns the values of a file, or the defaults without one. Errors are added to the problems of the reader."""
     documents = reader.documents([path]) if path else []
     if len(documents) > 1:
         raise UnreadableInput([f"{path}: expected one document of Helm values, found {len(documents)}"])

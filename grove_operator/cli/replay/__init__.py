@@ -1,1 +1,1 @@
-"""`grove replay`: a look of the operator, taken again from its bundle."""
+"""Implements `grove replay`."""

@@ -1,4 +1,4 @@
-"""`grove replay`: reads bundles, takes their steps again, and says whether the same was decided."""
+"""Defines `grove replay`: evaluates recorded steps again, and compares the decisions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Exit codes: 0 every decision is the same, 1 one differs, 2 a file is no bundle, 
 @rules_option
 @output_option("text", "json", "yaml")
 def command(files: tuple[str, ...], rules: tuple[str, ...], output: str) -> int:
-    """Take a step of the operator again, from a bundle that it kept, and compare what is decided to the letter.
+    """Evaluate a step of the operator again from a recorded bundle, and compare the decisions.
 
     A bundle is a FILE that holds what the step was told of the cluster, when, and what it decided. No cluster is asked.
     """

@@ -1,4 +1,4 @@
-"""What a replay found, for people and for programs."""
+"""Formats the results of replays as text and JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CONTEXT = 3
 
 
 class Report(NamedTuple):
-    """A bundle that was replayed, by rules of this `name`."""
+    """A replayed bundle; `name` is that of the rules."""
 
     file: str
     bundle: Bundle
@@ -28,12 +28,12 @@ class Report(NamedTuple):
 
 
 def report_text(report: Report, terminal: Terminal) -> str:
-    """Returns one line that says whether the decision is the same; then by what else it was made, and how they differ."""
+    """Returns a line with the result, followed by different inputs and the differences of the decision."""
     return "\n".join(_lines(report, terminal)) + "\n"
 
 
 def report_value(report: Report) -> dict[str, Any]:
-    """Returns the same as JSON has it, with what is decided now and what the operator wrote then."""
+    """Returns the result as JSON, with the new decision and the recorded writes."""
     bundle, replayed = report.bundle, report.replayed
     return {
         "file": report.file,

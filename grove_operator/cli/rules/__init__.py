@@ -1,1 +1,1 @@
-"""`grove rules`: which rules there are, and whether those of one's own are right."""
+"""Implements `grove rules`: lists, shows and checks rules."""

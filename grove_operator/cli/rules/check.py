@@ -1,4 +1,4 @@
-"""`grove rules check`: rules of one's own against those that ship, with what is suspicious though it is no mistake."""
+"""Implements `grove rules check`: validates the user's rules, and warns about suspicious ones."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from grove_operator.cli.rules.unknown_paths import unknown_paths
 from grove_operator.rulebook import SHIPPED, Rulebook
 
 TYPING_ERROR = 0.9
-"""Ids this much alike are probably meant to be the same: one letter in ten may differ, for new rules often resemble ours."""
+"""The similarity from which on an id is taken for a misspelt one. It is high, as new rules often resemble built-in ones."""
 
 
 def check(book: Rulebook) -> list[Diagnostic]:
-    """Finds every error in the rules of all folders together, and warnings about the user's."""
+    """Returns all errors in the rules of all folders, and warnings about the user's."""
     sources = book.sources()
     result = load(sources)
     shipped = load([source for source in sources if source.origin == SHIPPED])
@@ -40,7 +40,7 @@ def check(book: Rulebook) -> list[Diagnostic]:
 
 
 def idle_patches(program: CountingProgram) -> Iterator[Diagnostic]:
-    """Yields a warning for each patch of the user's that changed nothing in what was compiled."""
+    """Yields a warning for each of the user's patches that changed nothing in a compilation."""
     for rule in program.rules:
         if rule.verb == "patch" and rule.origin != SHIPPED and not program.counts[rule.id]:
             reached = "every object that it is for is so already" if rule.id in program.idle else "it is for none of their objects"
@@ -53,7 +53,7 @@ def _own(result: RuleSet) -> list[Rule]:
 
 
 def _doubtful_ids(result: RuleSet, shipped: RuleSet) -> Iterator[Diagnostic]:
-    """Finds new ids that look like one of ours with a typing error, so that a replacement would only be an addition."""
+    """Yields warnings about new ids that are similar to a built-in one, which a misspelt replacement would be."""
     ids = [rule.id for rule in shipped.rules]
     for rule in _own(result):
         if rule.id in ids:
@@ -65,7 +65,7 @@ def _doubtful_ids(result: RuleSet, shipped: RuleSet) -> Iterator[Diagnostic]:
 
 
 def _other_verbs(result: RuleSet, shipped: RuleSet) -> Iterator[Diagnostic]:
-    """Replacements that do something else than what they replace."""
+    """Yields warnings about replacements with another verb."""
     verbs = {rule.id: rule.verb for rule in shipped.rules}
     for rule in _own(result):
         verb = verbs.get(rule.id, rule.verb)
@@ -75,7 +75,7 @@ def _other_verbs(result: RuleSet, shipped: RuleSet) -> Iterator[Diagnostic]:
 
 
 def _idle_templates(result: RuleSet, sources: list[RuleSource]) -> Iterator[Diagnostic]:
-    """Yields the user's templates that no rule renders: the rule may have been replaced, disabled, or never written."""
+    """Yields warnings about the user's templates that no rule renders."""
     used = {rule.template for rule in result.rules} | result.included
     for source in sources:
         if source.is_template and source.origin != SHIPPED and source.template_name not in used:

@@ -1,4 +1,4 @@
-"""`grove rules`: which rules there are, what each is for, where it comes from and what it did."""
+"""Defines `grove rules`."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def command(words: tuple[str, ...], rules: tuple[str, ...], files: tuple[str, ..
 
 
 def _counted(book: Rules, files: tuple[str, ...]) -> tuple[CountingProgram, list[Diagnostic]]:
-    """Returns the program after it compiled these manifests, and what is wrong with them. Errors are printed."""
+    """Compiles manifests with counters. Returns the program, and the findings, of which errors are printed."""
     from grove_compiler.compile import VOCABULARY
     from grove_compiler.compile import compile as compile_inputs
     from grove_compiler.engine.codegen.counting import CountingProgram
@@ -107,7 +107,7 @@ def _new(words: tuple[str, ...]) -> int:
 
 
 def _schema(words: tuple[str, ...]) -> int:
-    """Prints a file that `tools/generate_rule_schemas.py` wrote: it is found where the package lies, also in an archive."""
+    """Prints a JSON Schema of `tools/generate_rule_schemas.py`, read as a resource of the package."""
     from importlib.resources import files
 
     folder = files("grove_operator") / "schemas"

@@ -1,4 +1,4 @@
-"""What `grove rules` knows of each rule: where it stands, what it replaces, its text, and what it did."""
+"""Lists rules with their place, text, replacements, and the results that they produced."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PLURALS = {
 
 @record
 class Listed:
-    """A rule in force, or one that was disabled. `replaces` are the places of rules of the same id that it takes the place of.
+    """An effective or disabled rule. `replaces` are the places of the rules of the same id that it replaces.
 
     `count` is how much it did, as `PLURALS` names it; none when nothing was compiled. `about` are the kinds that it is about.
     """
@@ -49,18 +49,18 @@ class Listed:
 
     @property
     def note(self) -> str:
-        """What is special about it; empty for a rule that simply is in force."""
+        """Whether the rule is disabled or a replacement; empty for other rules."""
         if self.is_disabled:
             return "disabled"
         return f"replaces {', '.join(self.replaces)}" if self.replaces else ""
 
 
 def list_rules(book: Rulebook, program: Program, counts: dict[str, int] | None = None) -> list[Listed]:
-    """Returns every rule in the order in which they run, and then those that were disabled."""
+    """Returns the effective rules in order of evaluation, followed by disabled ones."""
     history = _history(book)
     listed = []
     for rule in program.rules:
-        former = [one for one in history.get(rule.id, []) if one.origin != rule.origin]
+        replaced = [one for one in history.get(rule.id, []) if one.origin != rule.origin]
         listed.append(
             Listed(
                 rule.id,
@@ -69,7 +69,7 @@ def list_rules(book: Rulebook, program: Program, counts: dict[str, int] | None =
                 place(book, rule.file, rule.line, rule.origin),
                 rule.origin,
                 list(rule.details.get("about") or rule.details.get("of") or []),
-                replaces=[place(book, one.source.file, one.line, one.origin) for one in former],
+                replaces=[place(book, one.source.file, one.line, one.origin) for one in replaced],
                 count=None if counts is None else counts.get(rule.id, 0),
             )
         )
@@ -83,7 +83,7 @@ def list_rules(book: Rulebook, program: Program, counts: dict[str, int] | None =
 
 
 def place(book: Rulebook, file: str, line: int, origin: str) -> str:
-    """Returns `file:line`; a user's file is named by its path, one that ships by its name in the package."""
+    """Returns `file:line`, with the path of a user's file, or the name in the package of a built-in one."""
     result = next((one for one in book.files if one.name == file and one.origin == origin), None)
     return f"{file if result is None or result.origin == SHIPPED else result.path}:{line}"
 
@@ -95,7 +95,7 @@ def patches_for(rule: RuleInfo, program: Program) -> list[RuleInfo]:
 
 
 def source_text(sources: Sequence[RuleSource], rule: RuleInfo) -> str:
-    """Returns a rule as it is written, from its first line to its last."""
+    """Returns the source of a rule."""
     for source in sources:
         if source.file != rule.file or source.origin != rule.origin:
             continue
@@ -106,7 +106,7 @@ def source_text(sources: Sequence[RuleSource], rule: RuleInfo) -> str:
 
 
 def template_text(sources: Sequence[RuleSource], name: str) -> str:
-    """Returns a template as it is written; of several of one name the last."""
+    """Returns the source of a template; of several with one name that of the last."""
     return next((source.text.strip("\n") for source in reversed(sources) if source.is_template and source.template_name == name), "")
 
 
@@ -115,7 +115,7 @@ def _means(word: str, rule: RuleInfo) -> bool:
 
 
 def _history(book: Rulebook) -> dict[str, list[Rule]]:
-    """Returns all rules of each id, those that later ones replace first."""
+    """Returns all rules of each id, replaced ones first."""
     history: dict[str, list[Rule]] = {}
     sources = book.sources()
     for origin in dict.fromkeys(source.origin for source in sources):

@@ -1,4 +1,4 @@
-"""`grove rules new`: files to begin with, in which every key is explained. They are right as they are, and do little."""
+"""Implements `grove rules new`: writes valid rules, templates and cases with a comment for every key."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _RULES: dict[str, dict[str, str]] = {
     "wait": {"wait": "Example", "of": "set.ref", "when": "false", "message": "waits for what"},
     "status": {"status": "status/{name}.yaml", "of": "set.ref", "when": "false"},
 }
-"""What the keys of an example hold, verb by verb. A decision has none: one that ships is replaced, and `grove rules ID` shows its text."""
+"""Examples of the keys by verb. `decide` has none: decisions are replaced, and `grove rules ID` prints their source."""
 
 _TEMPLATE = """\
 # A template is the object as YAML. A scalar that is one whole expression keeps its type; text around it makes a string; `omit` leaves
@@ -98,7 +98,7 @@ WORDS = (*_RULES, "template", "case")
 
 
 class Refused(Exception):
-    """Says why nothing was written."""
+    """Nothing was written. The message has the reason."""
 
 
 def new(what: str, target: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Checks what templates and the values of rules write out against the structure of their kind, before anything is rendered."""
+"""Validates the literal parts of templates and rules against the schema of their kind, before anything is rendered."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from grove_compiler.kube.structure import Schema, check
 from grove_compiler.kube.structure_findings import without_value
 
 WHEN_RENDERED = {"schema/required", "schema/duplicate-item", "schema/too-few", "schema/too-many"}
-"""Questions about the whole of an object. Loops, guards, merges and patches decide them, so they are asked when it is rendered."""
+"""Findings that depend on the whole object, which loops, guards, merges and patches complete: checked after rendering."""
 
 
 def resolver_of(result: RuleSet) -> Resolver:
-    """Returns what puts parts and constants into templates, as compiling does."""
+    """Returns the resolver of includes and constants, as the compilation uses it."""
     return Resolver(result.templates, {name: constant.value for name, constant in result.constants.items()})
 
 
 def wrong_templates(result: RuleSet) -> Iterator[Diagnostic]:
-    """Yields what is wrong with the templates of whole objects, as far as we have the structure of their kinds.
+    """Yields findings about templates of whole objects whose kinds have a schema.
 
-    Also templates that ship are looked at, for parts and constants of a user may stand in them; what ships is not reported.
+    Built-in templates are checked as well, as they may include parts and constants of the user; their own errors are not reported.
     """
     resolver = resolver_of(result)
     for template in result.templates.values():
         schema = schema_of(template)
-        # A version that settings choose may mean another structure in each: such objects are checked when they are rendered.
+        # The schema may depend on a version that settings choose: such objects are checked after rendering.
         if schema is not None and template.usable and isinstance(_api_version(template), Literal):
             yield from wrong_value(template.kind, schema, resolver.parse(template.value, Place(template.source, ())))
 
 
 def schema_of(template: Template) -> Schema | None:
-    """Returns the structure of what a template renders; none for a kind that we do not know."""
+    """Returns the schema of a template; none for an unknown kind."""
     version = _api_version(template)
     written = str(version.value) if isinstance(version, Literal) else ""
     if isinstance(version, Text):  # a version that settings choose: what every version has is what `v1` has
@@ -56,9 +56,9 @@ def _api_version(template: Template) -> TemplateNode | None:
 
 
 def wrong_value(kind: str, schema: Schema, node: TemplateNode) -> Iterator[Diagnostic]:
-    """Yields what is wrong with a value that has to have this structure, each at its line; of expressions nothing is known here.
+    """Yields findings about a value with a schema, each at its line. Expressions are not evaluated.
 
-    To name a field that does not exist is an error: an API server would store nothing of it, or refuse the object.
+    An unknown field is an error: an API server would drop it, or refuse the object.
     """
     sketch = Sketch()
     value = sketch.value(node, ())
@@ -73,7 +73,7 @@ def wrong_value(kind: str, schema: Schema, node: TemplateNode) -> Iterator[Diagn
 
 @dataclass(slots=True)
 class Sketch:
-    """Draws a template as a value: what is written out as it stands, each list's item once, and something in place of each expression.
+    """Converts a template to a value: literals unchanged, each list item once, and a placeholder for each expression.
 
     `places` tells where the value at a path is written, `unknown` the paths of expressions.
     """
@@ -82,7 +82,7 @@ class Sketch:
     unknown: set[FieldPath] = field(default_factory=set)
 
     def value(self, node: TemplateNode, path: FieldPath) -> Any:
-        """Returns the value of a node that is drawn at `path`."""
+        """Returns the value of a node at `path`."""
         self.places[path] = node.at
         if isinstance(node, MapNode):
             return dict(self._fields(node, path))
@@ -102,7 +102,7 @@ class Sketch:
 
 
 def _items(node: ListNode) -> Iterator[TemplateNode]:
-    """Yields the values of items, those of parts among them."""
+    """Yields the values of items, including those of included parts."""
     for item in node.items:
         if item.spreads and isinstance(item.value, ListNode):
             yield from _items(item.value)

@@ -1,4 +1,4 @@
-"""Finds paths in the user's defaults and patches to what their kind does not have, and what is wrong with the values there."""
+"""Validates the paths and values of the user's defaults and patches against the schema of their kind."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Step = str | None
 
 
 class _Unknown(Exception):
-    """Says what is not there, and what was probably meant.
+    """A path does not exist. `suggestion` is a similar one.
 
     The `code` of a field is the one that compiling gives it, so that one comment silences both: it may be newer than what we know.
     """
@@ -34,9 +34,9 @@ class _Unknown(Exception):
 
 
 def unknown_paths(rules: list[Rule], result: RuleSet) -> Iterator[Diagnostic]:
-    """Yields an error for each path below which an API server would store nothing, and what is wrong with the values at the others.
+    """Yields an error for each path that an API server does not store, and findings about the values at other paths.
 
-    Of kinds without a schema here nothing is said.
+    Kinds without a schema are not checked.
     """
     resolver = resolver_of(result)
     for rule in rules:
@@ -56,7 +56,7 @@ def _of_default(rule: Rule, resolver: Resolver) -> Iterator[Diagnostic]:
         except ValueError:
             continue  # reported when it is compiled
         steps = [[step[1] if step[0] == "key" else None for step in path] for path in alternatives]
-        yield from _judged(steps, kinds, value, at, guarded="when" in rule.keys)
+        yield from _findings(steps, kinds, value, at, guarded="when" in rule.keys)
 
 
 def _of_patch(rule: Rule, result: RuleSet, resolver: Resolver) -> Iterator[Diagnostic]:
@@ -74,14 +74,14 @@ def _of_patch(rule: Rule, result: RuleSet, resolver: Resolver) -> Iterator[Diagn
         at = rule.at("do", number, "path")
         guarded = "when" in rule.keys or "when" in operation
         if expression:  # below it nothing is known; the step that it stands in is not either
-            yield from _judged([steps[:-1]], kinds, None, at, guarded)
+            yield from _findings([steps[:-1]], kinds, None, at, guarded)
         else:
             value = resolver.parse(operation.get("value"), rule.at("do", number, "value"), ())
-            yield from _judged([steps], kinds, value, at, guarded)
+            yield from _findings([steps], kinds, value, at, guarded)
 
 
 def _schemas_of(patch: Rule, result: RuleSet) -> Iterator[tuple[str, Schema]]:
-    """Yields the kinds of object that a patch changes, with their structures, as far as these are known here."""
+    """Yields the kinds that a patch changes, with their schemas if known."""
     for word in patch.words("patch"):
         rules = [rule for rule in result.rules if rule.verb == "generate" and "/" in word and matches(word, rule.id)]
         names = {rule.template for rule in rules} if "/" in word else {one.name for one in result.templates.values() if one.kind == word}
@@ -91,25 +91,25 @@ def _schemas_of(patch: Rule, result: RuleSet) -> Iterator[tuple[str, Schema]]:
                 yield result.templates[name].kind, schema
 
 
-def _judged(paths: list[list[Step]], kinds: dict[str, Schema], value: TemplateNode | None, at: Place, guarded: bool) -> list[Diagnostic]:
-    """Returns what is wrong with paths, for each kind. A rule for several kinds that is `guarded` may mean only one of them."""
+def _findings(paths: list[list[Step]], kinds: dict[str, Schema], value: TemplateNode | None, at: Place, guarded: bool) -> list[Diagnostic]:
+    """Returns the findings of paths for each kind. A `guarded` rule for several kinds may apply to only one of them."""
     found = [[finding for path in paths for finding in _of_path(kind, schema, path, value, at)] for kind, schema in kinds.items()]
     return [] if guarded and not all(found) else [finding for of_kind in found for finding in of_kind]
 
 
 def _of_path(kind: str, schema: Schema, path: list[Step], value: TemplateNode | None, at: Place) -> Iterator[Diagnostic]:
     try:
-        there = _below(schema, path)
+        target = _below(schema, path)
     except _Unknown as unknown:
         file, line, text = at.written
         yield Diagnostic(unknown.code, "error", f"{kind} has {unknown}", text, file, line, nearest=unknown.suggestion)
     else:
-        if there is not None and value is not None:
-            yield from wrong_value(kind, there, value)
+        if target is not None and value is not None:
+            yield from wrong_value(kind, target, value)
 
 
 def _below(schema: Schema, path: list[Step]) -> Schema | None:
-    """Returns the structure at a path; none where anything may stand. Raises `_Unknown`."""
+    """Returns the schema at a path; none if any value is allowed there. Raises `_Unknown`."""
     label = ""
     for step in path:
         schema = _resolved(schema)

@@ -1,1 +1,1 @@
-"""`grove why`: what an object waits for."""
+"""Implements `grove why`."""

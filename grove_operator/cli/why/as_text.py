@@ -1,4 +1,4 @@
-"""Why an object waits, for a terminal and as JSON: one reason a line, and below it what the cause waits for."""
+"""Formats the causes of an object's wait as an indented tree, and as JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grove_operator.terminal import Terminal, visible
 
 
 def why_text(root: Ref, found: Sequence[Reason], now: float, terminal: Terminal) -> str:
-    """Returns the tree of reasons, or one line that says that there are none."""
+    """Returns the tree of causes, or a line for an object that does not wait."""
     top = f"{terminal.paint(root.kind, '2')} {visible(root.name)}"
     if not found:
         return f"{top} waits for nothing\n"
@@ -21,7 +21,7 @@ def why_text(root: Ref, found: Sequence[Reason], now: float, terminal: Terminal)
 
 
 def why_value(found: Sequence[Reason]) -> list[dict[str, Any]]:
-    """Returns the reasons as JSON values; what is empty is left out."""
+    """Returns the causes as JSON without empty fields."""
     return [_value(one) for one in found]
 
 

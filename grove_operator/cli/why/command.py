@@ -1,4 +1,4 @@
-"""`grove why`: what a set, a gang, a clique or a pod waits for, in a cluster or in a file."""
+"""Defines `grove why`: prints what an object waits for, from a cluster or a file."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Exit codes: 0 it waits for nothing, 1 it waits, 2 not there, or something is wro
 @rules_option
 @text_or_json_option
 def command(name: str, snapshot: str | None, config: str | None, rules: tuple[str, ...], output: str, **given: Any) -> int:
-    """Say what an object waits for, since when, and what would end it, down to the last cause.
+    """Show what an object waits for, since when, and what would end the wait, down to the root cause.
 
     NAME is a PodCliqueSet unless a kind stands before it, as kubectl writes kinds. Nothing is written to the cluster.
     """
