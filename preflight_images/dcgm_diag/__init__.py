@@ -1,1 +1,1 @@
-"""`dcgm-diag`: DCGM's diagnostic of the pod's own GPUs, by the engine of the node."""
+"""`dcgm-diag`: runs DCGM's diagnostic of the pod's own GPUs by the node's host engine."""

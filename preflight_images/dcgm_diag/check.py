@@ -1,4 +1,4 @@
-"""The check `dcgm-diag`: finds the pod's GPUs, asks the node's engine to diagnose them, and judges what it says."""
+"""Implements the check `dcgm-diag`: runs a diagnostic of the pod's GPUs by the node's host engine, and evaluates the results."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from preflight_images.shared.settings import Settings, required, whole
 NAME = "dcgm-diag"
 LEVELS = range(1, 5)
 TRIES, PAUSE = 10, 10
-"""How often an engine is asked that diagnoses for somebody else, and seconds in between, where nobody says another number."""
+"""The default number of attempts while the engine is busy with another diagnostic, and the seconds between them."""
 
 TO_STOP = 15.0
-"""Seconds that dcgmi has to stop what the engine does for it: half of what a kubelet gives a pod that goes."""
+"""Seconds for dcgmi to stop its diagnostic: half of the grace period of a pod."""
 
 
 class Ended(NamedTuple):
-    """How a program ended."""
+    """The result of a program."""
 
     code: int
     out: str
@@ -32,7 +32,7 @@ class Ended(NamedTuple):
 
 
 def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
-    """Returns how the diagnostic ended. An engine that is away or busy fails the check, and blames no GPU. Raises `Misconfigured`."""
+    """Returns the outcome of the diagnostic. An unreachable or busy engine fails the check, and blames no GPU. Raises `Misconfigured`."""
     level = whole(environment, "DCGM_DIAG_LEVEL", 1, LEVELS)
     address = required(environment, "DCGM_HOSTENGINE_ADDR")
     try:
@@ -72,7 +72,7 @@ def until_free(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Ended:
-    """Asks again, up to `end`, while the engine diagnoses for somebody else; returns how it ended the last time."""
+    """Retries until `end` while the engine is busy with another diagnostic; returns the last result."""
     ended = run()
     for _ in range(tries - 1):
         if ended.code not in TAKEN or clock() + pause >= end:
@@ -83,7 +83,7 @@ def until_free(
 
 
 def verdict(ended: Ended, own: Mapping[int, str]) -> Outcome:
-    """Returns what the output and the exit code of dcgmi mean for the pod's GPUs, by the engine's index."""
+    """Returns the outcome for the output and exit code of dcgmi; GPUs are keyed by the engine's index."""
     if ended.code in BUSY:
         return unknown("DCGM_BUSY", f"no diagnostic was made: {BUSY[ended.code]}")
     try:
@@ -100,19 +100,19 @@ def verdict(ended: Ended, own: Mapping[int, str]) -> Outcome:
 
 
 def unknown(code: str, message: str) -> Outcome:
-    """Returns the failure of a check that learned nothing about the GPUs: no hardware is at fault."""
+    """Returns the failure of a check without results about the GPUs, which blames no hardware."""
     return Outcome(FAILED, message, (Report("DcgmDiagnostic", message, error_code=code),), error_code=code)
 
 
 def lost(message: str) -> Outcome:
-    """Returns the failure of a GPU that no diagnostic can be made of, since it is off its bus."""
+    """Returns the failure of a GPU that cannot be diagnosed because it has fallen off the bus."""
     code = "DCGM_FR_FALLEN_OFF_BUS"
     report = Report("DcgmDiagnostic", message, is_fatal=True, action=Action.CONTACT_SUPPORT, error_code=code)
     return Outcome(FAILED, message, (report,), error_code=code)
 
 
 def printed(command: Sequence[str], timeout: float) -> str:
-    """Returns what a program prints that ends well. Raises `OSError` and `subprocess.SubprocessError`."""
+    """Returns the output of a program. Raises `OSError` and `subprocess.SubprocessError`."""
     ended = execute(command, timeout)
     if ended.code:
         raise subprocess.CalledProcessError(ended.code, command[0])
@@ -120,7 +120,7 @@ def printed(command: Sequence[str], timeout: float) -> str:
 
 
 def execute(command: Sequence[str], timeout: float) -> Ended:
-    """Runs a program to its end. Raises `OSError` and `subprocess.TimeoutExpired`, after it was asked to end.
+    """Runs a program. Raises `OSError` and, after terminating it, `subprocess.TimeoutExpired`.
 
     One that is asked has the engine stop; else that would go on diagnosing for nobody, and refuse whoever comes next.
     """
@@ -128,7 +128,7 @@ def execute(command: Sequence[str], timeout: float) -> Ended:
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, errors="replace") as process:
         try:
             out, err = process.communicate(timeout=max(0.0, timeout))
-        except BaseException:  # also where the check itself is to end
+        except BaseException:  # including the termination of the check itself
             process.terminate()
             with suppress(subprocess.TimeoutExpired):
                 process.communicate(timeout=TO_STOP)
@@ -138,5 +138,5 @@ def execute(command: Sequence[str], timeout: float) -> Ended:
 
 
 def first_line(ended: Ended) -> str:
-    """Returns what a program said first."""
+    """Returns the first line of a program's output."""
     return next((line.strip() for line in (ended.err + "\n" + ended.out).splitlines() if line.strip()), f"exit code {ended.code}")

@@ -1,4 +1,4 @@
-"""Reads what `dcgmi diag -j` prints, of every version from 3.0 to 4.6. What cannot be read is an error, never a pass."""
+"""Parses the output of `dcgmi diag -j` of versions 3.0 to 4.6. Output that cannot be parsed is an error, never a pass."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ LONGEST_INDEX = 6
 
 
 class Unreadable(Exception):
-    """Output that is no whole result of a diagnostic. The text says what is wrong with it, in one line."""
+    """Output without a complete result. The message is one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one test says of one entity: `gpu` is the engine's index, none for what is about no single GPU.
+    """The result of a test for an entity: `gpu` is the engine's index, none for results that are not about a single GPU.
 
     `categories` are DCGM's of its errors; `names_entity` says that it is about one of a sort, a GPU or something else.
     """
@@ -37,7 +37,7 @@ class Result:
 
 
 def read_diag(text: str) -> list[Result]:
-    """Returns the results of a diagnostic. Raises `Unreadable`, also for one that could not start or has no result at all."""
+    """Returns the results of a diagnostic. Raises `Unreadable`, also for one that could not start or has no results."""
     document = _document(text)
     root = next((document[key] for key in ROOTS if isinstance(document.get(key), dict)), None)
     if root is None:
@@ -62,7 +62,7 @@ def _document(text: str) -> dict[str, Any]:
         raise Unreadable(f"it is no JSON: {text.strip()[:200] or 'nothing was printed'}")
     try:
         document, _ = json.JSONDecoder().raw_decode(text[start:])
-    except (ValueError, RecursionError) as error:  # also a number of thousands of digits
+    except (ValueError, RecursionError) as error:  # ValueError also for a number with thousands of digits
         raise Unreadable(f"it is cut off or garbled: {error}") from None
     if not isinstance(document, dict):
         raise Unreadable("it is no map")
@@ -79,7 +79,7 @@ def _results(test: dict[str, Any]) -> Iterator[Result]:
             yield _result(name, row, gpu)
     summary = test.get("test_summary")
     if isinstance(summary, dict) and "status" in summary:
-        # What went wrong with a test and with none of its entities stands here alone.
+        # Errors of a test as a whole, and not of its entities, are only here.
         whole = _result(name, summary, None)
         if whole.status in BAD and all(_result(name, row, None).status not in BAD for row in rows):
             yield whole
@@ -97,13 +97,13 @@ def _result(test: str, row: dict[str, Any], gpu: int | None) -> Result:
 
 
 def normal_name(test: str) -> str:
-    """Returns a test's name as the engine of version 4 writes it: version 3 prints them for people (`GPU Memory`, `Targeted Stress`)."""
+    """Returns the name of a test as in version 4; version 3 has display names (`GPU Memory`, `Targeted Stress`)."""
     name = test.strip().lower().replace(" ", "_").replace("-", "_")
     return {"gpu_memory": "memory", "sm_stress": "targeted_stress"}.get(name, name)
 
 
 def _gpus(row: dict[str, Any]) -> list[int | None]:
-    """The GPUs of a row: the entity of version 4 (others than GPUs are no GPU), `gpu_id` of 3.3, `gpu_ids` of earlier ones."""
+    """Returns the GPUs of a row: the entity of version 4, `gpu_id` of 3.3, `gpu_ids` of earlier versions."""
     if "entity_id" in row or "entity_group" in row:
         is_gpu = str(row.get("entity_group", "")).lower() == GPU_GROUP or row.get("entity_group_id") == 1
         return [_index(row.get("entity_id")) if is_gpu else None]
@@ -121,7 +121,7 @@ def _index(value: Any) -> int:
 
 
 def _warnings(row: dict[str, Any]) -> Iterator[tuple[str, int, int]]:
-    """The warnings of a row, their error ids and categories: one text until 3.2, a list later; 3.3.9 nests the text once more."""
+    """Returns the warnings of a row with error ids and categories: a text until 3.2, later a list, nested once more in 3.3.9."""
     given = row.get("warnings", row.get("warning"))
     if isinstance(given, str):
         yield given, _id(row.get("error_id")), 0

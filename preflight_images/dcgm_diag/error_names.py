@@ -1,4 +1,4 @@
-"""Names the errors of a diagnostic as DCGM's own headers do, by the numbers that its JSON has."""
+"""Maps the error numbers of a diagnostic to the names in DCGM's headers."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ EUD_NON_ZERO_EXIT_CODE EUD_TEST_FAILED FILE_CREATE_PERMISSIONS PAUSE_RESUME_FAIL
 NVSWITCH_EXPECTED_NVLINKS_UP XID_ERROR SBE_VIOLATION DBE_VIOLATION PCIE_REPLAY_VIOLATION SBE_THRESHOLD_VIOLATION
 DBE_THRESHOLD_VIOLATION PCIE_REPLAY_THRESHOLD_VIOLATION CUDA_FM_NOT_INITIALIZED SXID_ERROR GFLOPS_THRESHOLD_VIOLATION NAN_VALUE
 """
-"""From 0 on. Numbers are never given anew; two have been renamed since (they were CLOCK_THROTTLE_THERMAL and CLOCK_THROTTLE_POWER)."""
+"""Names from 0 on. Numbers are never reused; two were renamed (from CLOCK_THROTTLE_THERMAL and CLOCK_THROTTLE_POWER)."""
 LATER = {120: "FALLEN_OFF_BUS", 122: "IMEX_UNHEALTHY", 125: "GPU_RECOVERY_RESET", 126: "GPU_RECOVERY_REBOOT", 129: "NCCL_ERROR"}
-"""Of those that came later."""
+"""Names of later numbers."""
 NAMES = {**dict(enumerate(IN_ORDER.split())), **LATER}
 
 
 def name_of(error_id: int) -> str:
-    """Returns the name of an error, which other parts of the platform know it by; its number where that is of tomorrow."""
+    """Returns the name of an error as known to the platform; its number for an unknown one."""
     return f"{PREFIX}{NAMES.get(error_id, error_id)}"

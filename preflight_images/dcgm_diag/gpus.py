@@ -1,4 +1,4 @@
-"""Which GPUs the container has: their UUIDs, which mean the same to the container and to the node's engine, unlike indices."""
+"""Lists the GPUs of the container by UUID, which the host engine shares, unlike indices."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GPU_IS_LOST = 15
 
 
 class NotWhole(Exception):
-    """Says that NVML does not answer for one of the container's GPUs; `is_lost` that it has fallen off its bus."""
+    """NVML fails for one of the container's GPUs; `is_lost` if it has fallen off the bus."""
 
     def __init__(self, text: str, is_lost: bool) -> None:
         self.is_lost = is_lost
@@ -26,11 +26,11 @@ class NotWhole(Exception):
 
 
 Run = Callable[[Sequence[str]], str]
-"""Runs a program and returns what it prints."""
+"""Runs a program and returns its output."""
 
 
 def own_uuids(run: Run) -> list[str]:
-    """Returns the UUIDs of the container's GPUs, from NVML or else from nvidia-smi. Raises `Misconfigured` without any, and `NotWhole`."""
+    """Returns the UUIDs of the container's GPUs by NVML or nvidia-smi. Raises `Misconfigured` without any, and `NotWhole`."""
     uuids = _by_nvml()
     if uuids is None:
         try:
@@ -43,7 +43,7 @@ def own_uuids(run: Run) -> list[str]:
 
 
 def _by_nvml() -> list[str] | None:
-    """The UUIDs by NVML; none where it cannot be asked."""
+    """Returns the UUIDs by NVML; none if it is not available."""
     try:
         import pynvml
     except ImportError:
@@ -65,14 +65,14 @@ def _uuids(nvml: Any, count: int) -> list[str]:
     for index in range(count):
         try:
             text = nvml.nvmlDeviceGetUUID(nvml.nvmlDeviceGetHandleByIndex(index))
-        except nvml.NVMLError as error:  # the others may be well, and to test them alone would be a pass
+        except nvml.NVMLError as error:  # testing only the other GPUs could pass
             raise NotWhole(f"NVML does not answer for GPU {index} of the container: {error}", error.value == GPU_IS_LOST) from None
         found.append(text if isinstance(text, str) else text.decode())
     return found
 
 
 def engine_indices(discovery: str) -> dict[str, int]:
-    """Reads `dcgmi discovery -l`: the engine's index of each UUID. The engine sees all GPUs of the node, the container only its own."""
+    """Parses `dcgmi discovery -l`: returns the engine's index of each UUID. The engine sees all GPUs of the node."""
     found: dict[str, int] = {}
     index: int | None = None
     for line in discovery.splitlines():

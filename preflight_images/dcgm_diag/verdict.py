@@ -1,4 +1,4 @@
-"""What results of a diagnostic mean: the design's table of recommended actions, and which of them stop a pod."""
+"""Evaluates the results of a diagnostic by the design's table of recommended actions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ACTIONS = {
     "targeted_power": Action.RUN_DCGMEUD,
     "pulse_test": Action.RUN_DCGMEUD,
 }
-"""By test (ADR-026, Error to Recommended Action Mapping).
+"""Recommended actions by test (ADR-026, Error to Recommended Action Mapping).
 
 The design's Memory, PCIe and NVLink need support, its Stress is what loads a GPU. Tests that it does not name stand with those of their
 sort; any other needs support, too.
@@ -31,7 +31,7 @@ NOT_HARDWARE = {"software", "denylist", "nvml_library", "cuda_main_library", "cu
     "environment_variables",
     "graphics_processes",
 }
-"""Tests of the deployment: where they fail the machine is set up wrongly, which a person mends and no replacement of a GPU."""
+"""Tests of the deployment: a failure is a misconfiguration of the machine, which no replacement of a GPU resolves."""
 HARDWARE = frozenset(range(9, 16))
 """DCGM's categories of errors of the hardware: heat, memory, NVLink, NVSwitch, PCIe, power, other.
 
@@ -39,13 +39,13 @@ Version 4 tells of rows that could not be remapped, and of pages that have to be
 """
 
 BUSY = {203: "was killed", 217: "another diagnostic runs already", 222: "the GPUs are in use", 242: "the engine has no data"}
-"""Exit codes of dcgmi that tell of the engine and not of GPUs (the low byte of a DCGM status)."""
+"""Exit codes of dcgmi about the engine and not about GPUs (the low byte of a DCGM status)."""
 TAKEN = {217, 222}
-"""Those of an engine that may be free a moment later."""
+"""Exit codes of a busy engine, which are retried."""
 
 
 def judge(results: Sequence[Result], uuids: Mapping[int, str]) -> Outcome:
-    """Returns the verdict on the pod's own GPUs, `uuids` by the engine's index. Results about other GPUs of the node count for nothing."""
+    """Returns the outcome for the pod's own GPUs, `uuids` by the engine's index. Results of other GPUs are ignored."""
     reports = [_report(result, uuids) for result in results if result.gpu is None or result.gpu in uuids]
     told = [report for report in reports if report is not None]
     wrong = [one for one, report in zip(results_of(results, uuids), reports, strict=True) if report is not None and one.status == "FAIL"]
@@ -57,14 +57,14 @@ def judge(results: Sequence[Result], uuids: Mapping[int, str]) -> Outcome:
 
 
 def results_of(results: Sequence[Result], uuids: Mapping[int, str]) -> list[Result]:
-    """Returns the results about GPUs of the pod, or about no single one."""
+    """Returns the results about GPUs of the pod, or not about a single GPU."""
     return [result for result in results if result.gpu is None or result.gpu in uuids]
 
 
 def missing(results: Sequence[Result], uuids: Mapping[int, str]) -> list[str]:
-    """Returns the UUIDs of the pod's GPUs about which no test says anything: of those nobody knows whether they are well."""
+    """Returns the UUIDs of the pod's GPUs without any result, whose health is unknown."""
     seen = {result.gpu for result in results if result.status != "SKIP"}
-    if seen == {None} and not any(result.names_entity for result in results):  # a version that tells of no single GPU
+    if seen == {None} and not any(result.names_entity for result in results):  # a version without results of single GPUs
         return []
     return [uuid for index, uuid in uuids.items() if index not in seen]
 

@@ -1,1 +1,1 @@
-"""`nccl-allreduce`: bandwidth of a collective across all GPUs of a gang, by PyTorch and NCCL."""
+"""`nccl-allreduce`: measures the bandwidth of a collective over all GPUs of a gang by PyTorch and NCCL."""

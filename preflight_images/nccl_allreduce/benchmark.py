@@ -1,4 +1,4 @@
-"""Measures the bandwidth of all-reduce over all ranks of a gang: what torchrun starts for each GPU."""
+"""Measures the bandwidth of all-reduce over all ranks of a gang; torchrun starts it for each GPU."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import Any
 
 INIT, COLLECTIVE = "init", "collective"
-"""The phases in which a rank may fail; before them comes the forming of the gang."""
+"""The phases in which a rank may fail, after the gang has formed."""
 MET = "met"
-"""A file among the reports which says that ranks have found one another."""
+"""A file next to the reports that exists once ranks have connected to each other."""
 
 
 def bus_bandwidth(size: int, iterations: int, elapsed: float, ranks: int) -> float:
-    """Returns GB/s (10^9) as the design computes it: bytes by time, times 2(n-1)/n."""
+    """Returns GB/s (10^9) as defined by the design: bytes by time, times 2(n-1)/n."""
     return size * iterations / elapsed / 1e9 * (2 * (ranks - 1) / ranks)
 
 
 def measure(environment: Mapping[str, str], report: Path) -> None:
-    """Runs the collective and writes what this rank found to its file: the phase that it reached, the error, the bandwidth.
+    """Runs the collective, and writes the phase, error and bandwidth of this rank to its file.
 
     The file is written whatever happens, also by ranks whose peer died, so that each pod can tell what it saw itself.
     """
@@ -65,7 +65,7 @@ def _all_reduce(torch: Any, dist: Any, environment: Mapping[str, str], backend: 
         dist.all_reduce(tensor, op=dist.ReduceOp.SUM)
     settle()
     measured = bus_bandwidth(size, iterations, time.perf_counter() - began, dist.get_world_size())
-    # One verdict for the gang: where a pod passes and starts, and another is a little slower and fails, that one never finds it again.
+    # All pods use one result: if one passed and started while a slightly slower one failed, the latter could not find it again.
     slowest = torch.tensor([measured], dtype=torch.float64, device=device)
     dist.all_reduce(slowest, op=dist.ReduceOp.MIN)
     return float(slowest[0])

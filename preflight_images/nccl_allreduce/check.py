@@ -1,4 +1,4 @@
-"""The check `nccl-allreduce`: waits for the gang, lets torchrun measure the collective, and judges what the pod's ranks found."""
+"""Implements the check `nccl-allreduce`: waits for the gang, runs the collective by torchrun, and evaluates the ranks' results."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ NAME = "nccl-allreduce"
 DEFAULT_THRESHOLD = 5.0
 SIZES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 PATIENCE = 30.0
-"""Seconds that torchrun has to end by itself after the collective's own timeout, or once it is asked to."""
+"""Seconds for torchrun to end after the timeout of the collective, or after SIGTERM."""
 CHANGED = "the gang has changed before its ranks found one another"
 SETTLING = 90.0
-"""Seconds after which a kubelet has shown a change of the gang for sure."""
+"""Seconds after which a kubelet has updated the files of the gang."""
 OF_A_PEER = {"NCCL_INIT_TIMEOUT", "NCCL_TIMEOUT", "NCCL_REMOTE_ERROR"}
-"""Failures that a peer may be the reason of which is being replaced."""
+"""Errors that may be caused by the replacement of a peer."""
 
 
 def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
-    """Returns how the test ended. Raises `Misconfigured`."""
+    """Returns the outcome of the test. Raises `Misconfigured`."""
     pod = required(environment, "MY_POD_NAME")
     threshold = threshold_of(environment, "NCCL_ALLREDUCE_THRESHOLD_GBPS", DEFAULT_THRESHOLD)
     folder = Path(environment.get("GANG_CONFIG_DIR") or "/etc/preflight")
@@ -70,7 +70,7 @@ def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
 
 
 def torchrun(gang: Gang, ranks: int, port: int) -> list[str]:
-    """Returns the command of the design, which each pod runs for itself."""
+    """Returns the torchrun command of the design, which each pod runs."""
     return [
         sys.executable,
         "-m",
@@ -95,7 +95,7 @@ def measure(
     settling: float = SETTLING,
     poll: float = POLL,
 ) -> Outcome | None:
-    """Returns the verdict on what the pod's ranks found; none where the gang has changed before they had found the others.
+    """Returns the outcome for the results of the pod's ranks; none if the gang changed before ranks connected.
 
     Where they fail at once a peer may be gone of which the files do not tell yet.
     """
@@ -120,7 +120,7 @@ def measure(
 def launch(
     command: list[str], environment: Mapping[str, str], timeout: float, is_over: Callable[[], bool] = lambda: False, poll: float = POLL
 ) -> str:
-    """Runs torchrun to its end and returns what went wrong with it; empty where nothing did. Its ranks end with it.
+    """Runs torchrun with its ranks. Returns its error, empty for success.
 
     `is_over` is asked meanwhile; where it says so, torchrun is ended, and `CHANGED` returned.
     """
@@ -140,7 +140,7 @@ def launch(
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ends a program that still runs. Asked to, torchrun ends its ranks, which are sessions of their own."""
+    """Terminates a running program. On SIGTERM torchrun ends its ranks, which have sessions of their own."""
     if process.poll() is None:
         process.terminate()
         try:
@@ -151,19 +151,19 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def read_reports(folder: Path) -> list[dict[str, Any]]:
-    """Returns what ranks wrote, by rank."""
+    """Returns the reports of ranks, by rank."""
     return [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
 
 
 def processes(environment: Mapping[str, str]) -> int:
-    """Returns how many ranks the pod has: one for each GPU, unless it is said. Raises `Misconfigured`."""
+    """Returns the number of ranks of the pod, by default one for each GPU. Raises `Misconfigured`."""
     if environment.get("NPROCS_PER_NODE"):
         return whole(environment, "NPROCS_PER_NODE", 1, range(1, 1025))
     return count_gpus()
 
 
 def message_bytes(text: str) -> int:
-    """Returns a size such as `4G`, `512M` or `1024` in bytes, of which a float takes four. Raises `Misconfigured`."""
+    """Parses a size in bytes, such as `4G`, `512M` or `1024`; a float has four. Raises `Misconfigured`."""
     match = re.fullmatch(r"(\d+)([KMG]?)i?B?", text, re.IGNORECASE)
     size = int(match.group(1)) * SIZES[match.group(2).upper()] if match else 0
     if size < 4:

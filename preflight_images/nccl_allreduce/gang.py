@@ -1,4 +1,4 @@
-"""The gang's files, which the kubelet mounts from its ConfigMap (ADR-026, Gang Coordination): reads them, and waits until all are there."""
+"""Reads the gang's files, which the kubelet mounts from its ConfigMap (ADR-026, Gang Coordination), and waits for all pods."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ POLL = 2.0
 
 
 class GangTimeout(Exception):
-    """Says that a gang did not form in time, and who is missing as far as that is known."""
+    """The gang did not form in time. The message has the missing pods if they are known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gang:
-    """A gang that is complete: `rank` is the pod's position among its peers by name, `master` the address of the first.
+    """A complete gang: `rank` is the pod's position among its peers by name, `master` the address of the first.
 
     `addresses` are those of the peers, in their order.
     """
@@ -32,17 +32,17 @@ class Gang:
 
     @property
     def generation(self) -> str:
-        """Tells this gang from the same one with another peer: ranks of two generations must not meet."""
+        """An id that changes with the peers, as ranks of two generations must not connect."""
         return hashlib.sha256(" ".join((*self.peers, *self.addresses)).encode()).hexdigest()[:16]
 
     @property
     def size(self) -> int:
-        """How many pods it has."""
+        """The number of pods."""
         return len(self.peers)
 
 
 def read_gang(folder: Path, pod: str, address: str = "") -> tuple[Gang | None, str]:
-    """Returns the gang, or none and what it still waits for. Raises `Misconfigured` for files that waiting will not mend.
+    """Returns the gang, or none and the reason of the wait. Raises `Misconfigured` for invalid files.
 
     `address` is the pod's own: files that say another are of a pod that had its name before, for a kubelet renews them once a minute.
     """
@@ -75,7 +75,7 @@ def wait_for_gang(
     sleep: Callable[[float], None] = time.sleep,
     address: str = "",
 ) -> Gang:
-    """Returns the gang once all its pods are there. What it waits for is told whenever that changes.
+    """Returns the gang once all its pods have registered. Changes of the reason are logged.
 
     Raises `GangTimeout` and `Misconfigured`.
     """
@@ -93,14 +93,14 @@ def wait_for_gang(
 
 
 class GangWatch:
-    """Tells whether a gang is no longer the one that a pod has begun to meet: a peer was replaced, came or went."""
+    """Detects whether peers of a gang were replaced, added or removed since its start."""
 
     def __init__(self, folder: Path, pod: str, address: str, gang: Gang) -> None:
         self._folder, self._pod, self._address, self._gang = folder, pod, address, gang
         self._has_differed = False
 
     def has_changed(self) -> bool:
-        """Reads the files. What differs once may be files of two moments, so it has to differ twice in a row."""
+        """Reads the files. A change has to be seen twice, as files may be read during an update."""
         try:
             now, _ = read_gang(self._folder, self._pod, self._address)
         except Misconfigured:
@@ -111,7 +111,7 @@ class GangWatch:
 
 
 def _read(path: Path) -> str:
-    """The text of a file; empty while it is not there, for the ConfigMap may be made after the pod."""
+    """Returns the content of a file; empty if it does not exist yet, as the ConfigMap may be created after the pod."""
     try:
         return path.read_text().strip()
     except FileNotFoundError:
@@ -119,7 +119,7 @@ def _read(path: Path) -> str:
 
 
 def _peers(text: str) -> dict[str, str]:
-    """The addresses of pods by name: a line `pod:address` each, where the address of IPv6 has colons of its own."""
+    """Returns the addresses of pods by name, from lines `pod:address`; an IPv6 address has colons of its own."""
     peers: dict[str, str] = {}
     for line in filter(None, map(str.strip, text.splitlines())):
         name, separator, address = line.partition(":")

@@ -1,4 +1,4 @@
-"""What the ranks of one pod found, as one outcome. Every rank counts, and each pod reports about its own node."""
+"""Combines the results of a pod's ranks into one outcome. Each pod reports about its own node."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from preflight_images.shared.outcome import PASSED, Outcome, Report
 
 CHECK_NAME = "NCCLAllReduceTest"
 OF_THE_STORE = re.compile(r"Dist(Store|Network)Error\b")
-"""What PyTorch's store raises, by which ranks find one another over TCP: it tells of the first pod and of pods' network, not of NCCL."""
+"""Errors of PyTorch's store, by which ranks connect over TCP: they concern the first pod and the pod network, not NCCL."""
 
 
 def gang_timeout(message: str) -> Outcome:
-    """Returns the outcome of a gang that did not form: no hardware is at fault (ADR-026, Timeout handling)."""
+    """Returns the outcome of a gang that did not form, which blames no hardware (ADR-026, Timeout handling)."""
     return failure(CHECK_NAME, "NCCL_GANG_TIMEOUT", message)
 
 
 def judge(ranks: Sequence[dict[str, Any]], expected: int, threshold: float, ended: str) -> Outcome:
-    """Returns the verdict on what `expected` ranks of this pod wrote. `ended` says how torchrun ended, empty where it ended well."""
+    """Returns the outcome for the reports of `expected` ranks. `ended` is the error of torchrun, empty for success."""
     errors = [rank for rank in ranks if rank.get("error")]
     if errors:
         return _failed(errors)
@@ -33,7 +33,7 @@ def judge(ranks: Sequence[dict[str, Any]], expected: int, threshold: float, ende
     slowest = next((each for each in found if not math.isfinite(each)), min(found))
     message = f"{slowest:g} GB/s across {ranks[0]['ranks']} ranks"
     measured = {"bus_bandwidth_gbps": slowest}
-    if ranks[0]["ranks"] > 1 and not threshold <= slowest < math.inf:  # also where it is no number
+    if ranks[0]["ranks"] > 1 and not threshold <= slowest < math.inf:  # true for NaN as well
         return replace(failure(CHECK_NAME, BANDWIDTH, f"{message}, less than {threshold:g}"), measured=measured)
     if ended:
         return failure(CHECK_NAME, "NCCL_TEST_ERROR", ended)
@@ -41,7 +41,7 @@ def judge(ranks: Sequence[dict[str, Any]], expected: int, threshold: float, ende
 
 
 def _failed(errors: Sequence[dict[str, Any]]) -> Outcome:
-    """The error of the rank that knows most: one of hardware rather than the timeout of a rank that waited for it."""
+    """Returns the most specific error: one of hardware rather than the timeout of a rank that waited for it."""
     ordered = sorted(errors, key=lambda rank: (error_of(rank["error"]) not in FATAL or _is_of_the_store(rank), rank["rank"]))
     first = ordered[0]
     code = error_of(first["error"])

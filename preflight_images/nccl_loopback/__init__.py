@@ -1,1 +1,1 @@
-"""`nccl-loopback`: bandwidth between the GPUs of one pod, by `all_reduce_perf` of nccl-tests."""
+"""`nccl-loopback`: measures the bandwidth between the GPUs of a pod by `all_reduce_perf` of nccl-tests."""

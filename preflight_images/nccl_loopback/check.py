@@ -1,4 +1,4 @@
-"""The check `nccl-loopback`: runs `all_reduce_perf` over the pod's GPUs and compares the bus bandwidth with a threshold."""
+"""Implements the check `nccl-loopback`: compares the bus bandwidth of `all_reduce_perf` on the pod's GPUs with a threshold."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ CHECK_NAME = "NCCLLoopbackTest"
 DEFAULT_THRESHOLD = 10.0
 QUERY = ("nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader")
 LARGEST = 256 << 20
-"""Bytes: the size whose bandwidth counts."""
+"""Bytes of the message whose bandwidth is evaluated."""
 
 
 def command(binary: str, gpus: int) -> tuple[str, ...]:
-    """Returns the command of the design: sizes from 8 bytes to 256 MB, each twice the one before."""
+    """Returns the command of the design, with sizes from 8 bytes to 256 MB by factors of two."""
     return (binary, "-b", "8", "-e", f"{LARGEST >> 20}M", "-f", "2", "-g", str(gpus))
 
 
 def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
-    """Returns how the test ended. Raises `Misconfigured`."""
+    """Returns the outcome of the test. Raises `Misconfigured`."""
     threshold = threshold_of(environment, "NCCL_LOOPBACK_THRESHOLD_GBPS", DEFAULT_THRESHOLD)
     binary = environment.get("NCCL_TEST_BINARY_PATH") or "all_reduce_perf"
     gpus = count_gpus()
@@ -42,12 +42,12 @@ def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
 
 
 def warn(text: str) -> None:
-    """Tells people what may explain a result."""
+    """Logs circumstances that may explain a result."""
     say({"check": NAME, "warning": text})
 
 
 def verdict(code: int, text: str, threshold: float, gpus: int) -> Outcome:
-    """Returns what output and exit code mean. With one GPU there is no link, so its bandwidth counts for nothing."""
+    """Returns the outcome for output and exit code. A single GPU has no link, so that its bandwidth is ignored."""
     try:
         result = read_output(text)
     except TestFailed as error:
@@ -75,7 +75,7 @@ def _judge(code: int, result: Bandwidth, threshold: float, gpus: int) -> Outcome
 
 
 def count_gpus() -> int:
-    """Returns how many GPUs the container has. Raises `Misconfigured` without any."""
+    """Returns the number of GPUs of the container. Raises `Misconfigured` without any."""
     try:
         listed = subprocess.run(QUERY, capture_output=True, text=True, timeout=60, check=True).stdout
     except (OSError, subprocess.SubprocessError) as error:

@@ -1,4 +1,4 @@
-"""Reads what `all_reduce_perf` prints, of every release of nccl-tests since 1.0. What is not whole is an error, never a pass."""
+"""Parses the output of `all_reduce_perf` of releases since 1.0. Incomplete output is an error, never a pass."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 NUMBER = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?(e[+-]?[0-9]{1,2})?", re.IGNORECASE)
-"""Also no `nan`, no `inf`, and nothing that is too large to be a bandwidth."""
+"""A finite number that may be a bandwidth."""
 COUNT = re.compile(r"[0-9]{1,15}")
 FOOTER = re.compile(r"Out of bounds values\s*:\s*([0-9]{1,15})\s+(OK|FAILED)\s")
 AVERAGE = re.compile(rf"Avg bus bandwidth\s*:\s*{NUMBER.pattern}[ \t]*(OK|FAILED)?[ \t]*\r?\n", re.IGNORECASE)
@@ -16,20 +16,20 @@ OLD_RANK = re.compile(r"#\s+Rank\s+\d+\s+(?:Group\s+\d+\s+)?Pid\s+\d+\s+on\s")
 FAILURE = re.compile(r"Test (CUDA failure|NCCL failure|timeout|failure)\b.*")
 LEAST_FIELDS = 9
 ROUNDED = 0.02
-"""GB/s by which the columns of a row may contradict one another: each has two places after the point."""
+"""GB/s by which the columns of a row may differ, as each has two decimals."""
 
 
 class Unreadable(Exception):
-    """Output that is no whole result. The text says in one line what is missing."""
+    """Incomplete output. The message is one line."""
 
 
 class TestFailed(Exception):
-    """A failure that the program itself tells of. The text is its line."""
+    """A failure that the program reports. The message is its line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bandwidth:
-    """The result at the largest size: bus bandwidth in GB/s (10^9) of the slower of both halves, how many GPUs took part, wrong values."""
+    """The result of the largest size: the smaller bus bandwidth of both halves in GB/s (10^9), the number of GPUs, and of wrong values."""
 
     size: int
     bus: float
@@ -38,7 +38,7 @@ class Bandwidth:
 
 
 class _Row(NamedTuple):
-    """A row: the bandwidths of the algorithm and of the bus in GB/s, out of place and in place, and how many values came out wrong."""
+    """A row: algorithm and bus bandwidth in GB/s, out of place and in place, and the number of wrong values."""
 
     size: int
     halves: tuple[tuple[float, float], tuple[float, float]]
@@ -46,17 +46,17 @@ class _Row(NamedTuple):
 
     @property
     def bus(self) -> float:
-        """The slower half's."""
+        """The smaller bandwidth of both halves."""
         return min(bus for _, bus in self.halves)
 
     def fits(self, gpus: int) -> bool:
-        """Tells whether the columns agree: what runs over the bus is 2(n-1)/n of the data."""
+        """Returns whether the columns are consistent: 2(n-1)/n of the data is sent over the bus."""
         factor = 2 * (gpus - 1) / gpus
         return all(abs(bus - algorithm * factor) <= ROUNDED + bus / 100 for algorithm, bus in self.halves)
 
 
 def read_output(text: str) -> Bandwidth:
-    """Returns the result. Raises `TestFailed` for a failure that is told, `Unreadable` for anything that is not whole."""
+    """Returns the result. Raises `TestFailed` for a reported failure, `Unreadable` for incomplete output."""
     failed = FAILURE.search(text)
     if failed:
         raise TestFailed(failed.group().strip())
@@ -80,7 +80,7 @@ def read_output(text: str) -> Bandwidth:
 
 
 def _row(line: str) -> _Row | None:
-    """Reads a line; none for one that is no row. Raises `Unreadable` for a garbled one.
+    """Parses a line; returns None if it is not a row. Raises `Unreadable` for a garbled one.
 
     Columns are size, count, type, operation, (root since 2.0,) then time, algorithm's and bus bandwidth and wrong values, twice.
     """
@@ -109,7 +109,7 @@ def _number(text: str) -> float:
 
 
 def _wrong(text: str) -> int:
-    """How many values are wrong: a count, or an error of floating point in old releases; `N/A` where nobody looked."""
+    """Returns the number of wrong values: a count, or a floating point error in old releases; `N/A` if it was not checked."""
     if text == "N/A":
         return 0
     value = _number(text)

@@ -1,1 +1,1 @@
-"""What every check does alike: its settings, its verdict, its health events, its metrics, its end."""
+"""Shared parts of all checks: settings, outcome, health events, metrics and termination."""

@@ -1,4 +1,4 @@
-"""Runs a check so that whatever becomes of it is an outcome: also a setting that is wrong, and a fault of ours."""
+"""Runs a check, and turns misconfigurations and internal errors into outcomes."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ Check = Callable[[Mapping[str, str], Settings], Outcome]
 
 
 def attempt(name: str, check: Check, environment: Mapping[str, str], settings: Settings) -> Outcome:
-    """Returns how a check ended; nothing is reported yet."""
+    """Returns the outcome of a check without reporting it."""
     try:
         return check(environment, settings)
     except Misconfigured as error:
         report = Report(name, str(error), error_code="CONFIG")
         return Outcome(MISCONFIGURED, str(error), (report,), error_code="CONFIG")
-    except Exception as error:  # a check that breaks has not passed, and no hardware is to blame for it
+    except Exception as error:  # a check with a bug has not passed, and blames no hardware
         message = f"the check itself broke: {type(error).__name__}: {error}"
         return Outcome(FAILED, message, (Report(name, message, action=Action.NONE, error_code="CHECK_ERROR"),), error_code="CHECK_ERROR")

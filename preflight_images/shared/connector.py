@@ -24,22 +24,22 @@ METHOD = "/datamodels.PlatformConnector/HealthEventOccurredV1"
 VERSION = 1
 TRIES = 5
 PAUSE, GROWTH = 2.0, 1.5
-"""Seconds before the second try, and by how much each pause is longer than the one before."""
+"""Seconds until the second attempt, and the factor of the backoff."""
 LONGEST_CALL = 30.0
 PASSING = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.RESOURCE_EXHAUSTED)
-"""What may be over the next time; anything else an event is refused for, and stays refused."""
+"""Errors that are retried later; events refused for other reasons are dropped."""
 
 
 class Undelivered(Exception):
-    """Says that events are kept in the spool, and why. The text is one line."""
+    """Events were spooled. The message is one line with the reason."""
 
 
 class Refused(Exception):
-    """Says that the connector does not want one event, and why."""
+    """The connector refused an event. The message has the reason."""
 
 
 class Clock(Protocol):
-    """What waiting needs; tests bring their own."""
+    """The clock of retries; tests replace it."""
 
     def time(self) -> float:
         """Returns seconds since the epoch."""

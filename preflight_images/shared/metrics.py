@@ -1,4 +1,4 @@
-"""The metrics of a check, in the text that Prometheus scrapes.
+"""Formats the metrics of a check for Prometheus.
 
 A check lives for seconds and no scraper finds it, so it leaves them as its termination message, which the kubelet puts into the pod's
 status (at most 4096 bytes); the gang controller, which watches pods, adds them up.
@@ -14,7 +14,7 @@ RESULTS = {0: "passed", FAILED: "failed", MISCONFIGURED: "config_error"}
 
 
 def exposition(check: str, node: str, outcome: Outcome, duration: float) -> str:
-    """Returns the metrics of one run, below a comment that says for people how it ended."""
+    """Returns the metrics of a run, after a comment with its result."""
     lines = [f"# {' '.join(outcome.message.split())[:LONGEST_COMMENT]}\n"]
     lines += [_sample("preflight_check_total", 1, check=check, result=RESULTS[outcome.exit_code])]
     lines.append(_sample("preflight_check_duration_seconds", round(duration, 3), check=check))

@@ -1,4 +1,4 @@
-"""The errors of NCCL in the design's taxonomy, what each recommends, and how texts of NCCL and PyTorch are told apart."""
+"""Classifies errors of NCCL and PyTorch by the design's taxonomy, with their recommended actions."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ FATAL = {"NCCL_SYSTEM_ERROR", "NCCL_INTERNAL_ERROR", "NCCL_REMOTE_ERROR"}
 """ADR-026, isFatal determination: hardware errors are, timeouts and mistakes of configuration are not."""
 
 BANDWIDTH = "NCCL_BW_DEGRADED"
-"""Our own beside the design's: a link that works and is slow. It stops the pod and blames no hardware for sure, so nothing is remedied."""
+"""An addition to the design: a working but slow link. It stops the pod without blaming hardware, so that nothing is remediated."""
 
 TEST_ERROR = "NCCL_TEST_ERROR"
-"""Our own: the test did not get as far as to say anything of the hardware."""
+"""An addition: the test did not get far enough to evaluate hardware."""
 
 SHARED_MEMORY = "NCCL_SHARED_MEMORY"
-"""Our own as well: NCCL says `system error` where a container has too little of /dev/shm, which is no fault of its node."""
+"""An addition: NCCL reports a `system error` if a container has too little of /dev/shm, which is no fault of its node."""
 
 PATTERNS = (
     (SHARED_MEMORY, r"no space left on device|/dev/shm"),
@@ -44,19 +44,19 @@ PATTERNS = (
     ("NCCL_SYSTEM_ERROR", r"(unhandled )?(system|cuda) error|ncclSystemError|ncclUnhandledCudaError|CUDA failure|CUDA error"),
     ("NCCL_INTERNAL_ERROR", r"nccl"),
 )
-"""In the order in which they are tried: a text about a peer that is gone often says `system error` besides.
+"""Patterns in order of precedence: an error about a lost peer often contains `system error` as well.
 
 An image that is newer than the driver fails on every node of a cluster, and memory of GPUs may be somebody else's: no hardware is at fault.
 """
 
 
 def error_of(text: str) -> str:
-    """Returns which error a text tells of: NCCL_INTERNAL_ERROR for one of NCCL that names none, NCCL_TEST_ERROR for any other."""
+    """Returns the error of a text: NCCL_INTERNAL_ERROR for an unspecific one of NCCL, NCCL_TEST_ERROR for any other."""
     return next((code for code, pattern in PATTERNS if re.search(pattern, text, re.IGNORECASE)), TEST_ERROR)
 
 
 def with_topology(environment: Mapping[str, str], tell: Callable[[str], None]) -> dict[str, str]:
-    """Returns the environment for NCCL: without a topology file that is not there, so that NCCL finds the topology out by itself."""
+    """Returns the environment for NCCL, without a missing topology file, so that NCCL detects the topology."""
     file = environment.get(TOPOLOGY, "")
     if not file or os.path.isfile(file):
         return dict(environment)
@@ -65,6 +65,6 @@ def with_topology(environment: Mapping[str, str], tell: Callable[[str], None]) -
 
 
 def failure(check_name: str, code: str, message: str) -> Outcome:
-    """Returns the outcome of a test that failed with an error of the taxonomy, or a neighbour of it, which is never fatal."""
+    """Returns the outcome of a test with an error of the taxonomy, or an addition to it, which is never fatal."""
     report = Report(check_name, message, is_fatal=code in FATAL, action=ACTIONS.get(code, Action.NONE), error_code=code)
     return Outcome(FAILED, message, (report,), error_code=code)

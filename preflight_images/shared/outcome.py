@@ -1,4 +1,4 @@
-"""The verdict of a check, in one vocabulary for all of them, and the exit code that follows from it."""
+"""Defines the outcome of a check, and the exit code that follows from it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PASSED, FAILED, MISCONFIGURED = 0, 1, 2
 
 
 class Action(IntEnum):
-    """What should be done about a fault: the numbers of the connector's `RecommendedAction`."""
+    """Recommended actions, by the numbers of the connector's `RecommendedAction`."""
 
     NONE = 0
     COMPONENT_RESET = 2
@@ -26,7 +26,7 @@ class Action(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One thing that a check found out: of a GPU (`entities` are its UUIDs), or of the node where there are none.
+    """A report about GPUs (`entities` are their UUIDs), or about the node if there are none.
 
     A report that is healthy clears what an earlier one said. `is_fatal` says that the hardware is at fault.
     """
@@ -42,7 +42,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a check ended: its exit code, what it reports, and in one sentence why."""
+    """The outcome of a check: exit code, reports, and a message."""
 
     exit_code: int
     message: str
@@ -50,8 +50,8 @@ class Outcome:
     error_code: str = ""
     measured: dict[str, float] = field(default_factory=dict)
     gang_wait: tuple[str, float] | None = None
-    """The gang, and for how many seconds it was waited for."""
+    """The gang, and the seconds that the check waited for it."""
 
 
 class Misconfigured(Exception):
-    """A setting without which, or with which, a check cannot run. The text is one line for people."""
+    """A missing or invalid setting. The message is one line."""

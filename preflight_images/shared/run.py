@@ -1,4 +1,4 @@
-"""Runs a check from its environment to its exit code, as the contract wants it (ADR-026, Check contract)."""
+"""Runs a check as the main program of a container (ADR-026, Check contract)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _end(number: int, _: FrameType | None) -> NoReturn:
 
 
 def run(name: str, check: Check, environment: Mapping[str, str], clock: Clock = time) -> int:
-    """Returns the exit code, after the verdict was logged, reported and counted.
+    """Logs, reports and counts the outcome, and returns the exit code.
 
     An event that cannot be sent is kept and changes no verdict: a connector that is away must not stop healthy pods, nor let sick ones
     start.
@@ -56,7 +56,7 @@ def run(name: str, check: Check, environment: Mapping[str, str], clock: Clock = 
 
 
 def log(name: str, outcome: Outcome, duration: float) -> None:
-    """Writes the verdict as one line of JSON."""
+    """Logs the outcome as one line of JSON."""
     say(
         {
             "check": name,

@@ -1,4 +1,4 @@
-"""Reads a check's settings from its environment. Each that is wrong is told with its name and what would be right."""
+"""Parses the settings of a check from its environment. Errors name the variable and the expected value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STRATEGIES = ("EXECUTE_REMEDIATION", "STORE_ONLY")
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What every check is told. `node` is the node's name; with the strategy STORE_ONLY no pod is stopped."""
+    """The settings of every check. `node` is the node's name; with the strategy STORE_ONLY no pod is stopped."""
 
     node: str
     socket: str
@@ -27,12 +27,12 @@ class Settings:
 
     @property
     def stops_pods(self) -> bool:
-        """Whether a check that fails ends with an error."""
+        """Whether a failed check ends with an error."""
         return self.strategy != "STORE_ONLY"
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
-    """Returns the settings that all checks have. Raises `Misconfigured`."""
+    """Returns the common settings. Raises `Misconfigured`."""
     strategy = environment.get("PROCESSING_STRATEGY") or STRATEGIES[0]
     if strategy not in STRATEGIES:
         raise Misconfigured(f"PROCESSING_STRATEGY is {strategy!r}; there are {' and '.join(STRATEGIES)}")
@@ -51,7 +51,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
 
 
 def required(environment: Mapping[str, str], name: str) -> str:
-    """Returns a variable that has to be there. Raises `Misconfigured`."""
+    """Returns a required variable. Raises `Misconfigured`."""
     value = environment.get(name, "")
     if not value:
         raise Misconfigured(f"{name} is not set")
@@ -59,7 +59,7 @@ def required(environment: Mapping[str, str], name: str) -> str:
 
 
 def seconds(environment: Mapping[str, str], name: str, default: str) -> float:
-    """Returns a duration such as `300s` or `1h30m` in seconds; a number alone is seconds. Raises `Misconfigured`."""
+    """Parses a duration such as `300s` or `1h30m`, or a number of seconds; returns seconds. Raises `Misconfigured`."""
     text = environment.get(name) or default
     if re.fullmatch(r"\d+(\.\d+)?", text):
         return float(text)
@@ -69,7 +69,7 @@ def seconds(environment: Mapping[str, str], name: str, default: str) -> float:
 
 
 def number(environment: Mapping[str, str], name: str, default: float) -> float:
-    """Returns a number that is not negative. Raises `Misconfigured`."""
+    """Parses a non-negative number. Raises `Misconfigured`."""
     text = environment.get(name)
     if not text:
         return default
@@ -79,12 +79,12 @@ def number(environment: Mapping[str, str], name: str, default: float) -> float:
 
 
 def threshold_of(environment: Mapping[str, str], name: str, default: float) -> float:
-    """Returns a check's least bandwidth, by the design's name or by that of NVSentinel's images. Raises `Misconfigured`."""
+    """Returns the threshold of the bandwidth, by the variable of the design or of NVSentinel's images. Raises `Misconfigured`."""
     return number(environment, name if environment.get(name) else "BW_THRESHOLD_GBPS", default)
 
 
 def whole(environment: Mapping[str, str], name: str, default: int, known: range) -> int:
-    """Returns a whole number within bounds. Raises `Misconfigured`."""
+    """Parses an integer within bounds. Raises `Misconfigured`."""
     text = environment.get(name) or str(default)
     if not text.isascii() or not text.isdigit() or int(text) not in known:
         raise Misconfigured(f"{name} is {text!r}; expected a whole number from {known.start} to {known.stop - 1}")
