@@ -61,15 +61,15 @@ def compare_asserts(asserts: Sequence[Assert], objects: Sequence[Manifest]) -> l
 
 def _unmet(entry: Assert, objects: Sequence[Manifest]) -> Iterator[Difference]:
     if "object" in entry:
-        found = [manifest for manifest in objects if subject_of(manifest) == entry["object"]]
-        if not found:
+        matching = [manifest for manifest in objects if subject_of(manifest) == entry["object"]]
+        if not matching:
             yield Difference(entry["object"], "", "missing", at=("object",))
-        yield from _lacking(entry, found)
+        yield from _lacking(entry, matching)
     elif "each" in entry:
-        found = [manifest for manifest in objects if has(manifest, entry["each"])]
-        if not found:
+        matching = [manifest for manifest in objects if has(manifest, entry["each"])]
+        if not matching:
             yield Difference(f"each {_label(entry['each'])}", "", "missing", at=("each",))
-        yield from _lacking(entry, found)
+        yield from _lacking(entry, matching)
     elif "absent" in entry:
         for manifest in objects:
             if has(manifest, entry["absent"]):

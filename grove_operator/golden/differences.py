@@ -37,18 +37,20 @@ def compare_objects(expected: Sequence[Manifest], found: Sequence[Manifest]) -> 
 
     The order of objects does not matter.
     """
-    wanted, made = _by_key(expected), _by_key(found)
+    expected_by_key, found_by_key = _by_key(expected), _by_key(found)
     differences: list[Difference] = []
-    for number, (key, manifest) in enumerate(wanted.items()):
+    for number, (key, manifest) in enumerate(expected_by_key.items()):
         subject = subject_of(manifest)
-        if key not in made:
+        if key not in found_by_key:
             differences.append(Difference(subject, "", "missing", manifest, document=number))
             continue
-        for difference in compare_values(manifest, made[key]):
+        for difference in compare_values(manifest, found_by_key[key]):
             difference.subject, difference.document = subject, number
             differences.append(difference)
     differences += [
-        Difference(subject_of(manifest), "", "unexpected", found=manifest) for key, manifest in made.items() if key not in wanted
+        Difference(subject_of(manifest), "", "unexpected", found=manifest)
+        for key, manifest in found_by_key.items()
+        if key not in expected_by_key
     ]
     return differences
 

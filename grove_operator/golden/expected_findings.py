@@ -102,12 +102,12 @@ def _check(document: Document, index: int, entry: Any) -> list[Diagnostic]:
         else [_problem(document, (index,), "a finding needs its `code`, such as validate/set-cliques")]
     )
     for key, value in entry.items():
-        wanted: type = int if key == "line" else str
+        expected: type = int if key == "line" else str
         if key not in KEYS:
             message = f"a finding has no {key!r}; there are {', '.join(KEYS)}"
             problems.append(_problem(document, (index, key), message, nearest(key, KEYS)))
-        elif not isinstance(value, wanted) or isinstance(value, bool):
-            problems.append(_problem(document, (index, key), f"`{key}` is {'a number' if wanted is int else 'text'}"))
+        elif not isinstance(value, expected) or isinstance(value, bool):
+            problems.append(_problem(document, (index, key), f"`{key}` is {'a number' if expected is int else 'text'}"))
     return problems
 
 

@@ -29,11 +29,11 @@ def _case(outcome: Outcome) -> dict[str, Any]:
 
 def _difference(placed: Placed) -> dict[str, Any]:
     difference = placed.difference
-    told: dict[str, Any] = {"subject": difference.subject, "path": difference.path, "change": difference.change}
+    value: dict[str, Any] = {"subject": difference.subject, "path": difference.path, "change": difference.change}
     if difference.change != "unexpected":
-        told["expected"] = difference.expected
+        value["expected"] = difference.expected
     if difference.change != "missing":
-        told["found"] = difference.found
+        value["found"] = difference.found
     if placed.line:
-        told |= {"file": placed.file, "line": placed.line}
-    return told
+        value |= {"file": placed.file, "line": placed.line}
+    return value

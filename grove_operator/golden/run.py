@@ -27,7 +27,7 @@ from grove_operator.reading.inputs import InputReader
 
 
 @record
-class Made:
+class CaseResult:
     """The compared results of a case."""
 
     objects: list[Manifest]
@@ -69,13 +69,13 @@ class Runner:
         if case.problems:
             raise Broken(case.problems)
         options = self._options(case)
-        made = self._made(case, options)
+        result = self._compile(case, options)
         if not any(case.has(file) for file in (EXPECTED, EXPECTED_FINDINGS, ASSERTS)):
-            return self._first(case, made)
-        of_findings, of_objects = self._compare_findings(case, options, made), self._compare_objects(case, options, made)
-        of_asserts = self._compare_asserts(case, made)
+            return self._first(case, result)
+        of_findings, of_objects = self._compare_findings(case, options, result), self._compare_objects(case, options, result)
+        of_asserts = self._compare_asserts(case, result)
         if self.update:
-            outcome = self._bring_up_to_date(case, made, of_findings, of_objects)
+            outcome = self._update(case, result, of_findings, of_objects)
             # Assertions are written by hand, so that an update never changes them.
             return Outcome(case.name, "failed", outcome.differences + of_asserts, written=outcome.written) if of_asserts else outcome
         differences = of_findings + of_objects + of_asserts
@@ -99,16 +99,16 @@ class Runner:
             raise Broken(problems)
         return options
 
-    def _made(self, case: Case, options: Options) -> Made:
+    def _compile(self, case: Case, options: Options) -> CaseResult:
         program = self._program(case, options)
         reader = InputReader()
         given = {name: case.path(file) for name, file in INPUTS.items() if case.has(file)}
         inputs = reader.read([case.path(INPUT)], options.settings, **given)
         result = compile_inputs(inputs, program)
         objects = [node.object for node in result.graph.nodes] if not has_errors(result.diagnostics) else []
-        wanted = [manifest for manifest in objects if not options.kinds or manifest["kind"] in options.kinds]
-        told, _ = reader.silence(reader.problems + result.diagnostics, options.ignore)
-        return Made(wanted, told)
+        compared = [manifest for manifest in objects if not options.kinds or manifest["kind"] in options.kinds]
+        findings, _ = reader.silence(reader.problems + result.diagnostics, options.ignore)
+        return CaseResult(compared, findings)
 
     def _program(self, case: Case, options: Options) -> Program:
         own = [os.path.normpath(case.path(folder)) for folder in options.rules] + ([case.path(RULES)] if case.has(RULES) else [])
@@ -133,7 +133,7 @@ class Runner:
 
     # -- what comes out --------------------------------------------------------------------------------------------------------
 
-    def _compare_objects(self, case: Case, options: Options, made: Made) -> list[Placed]:
+    def _compare_objects(self, case: Case, options: Options, result: CaseResult) -> list[Placed]:
         if not case.has(EXPECTED):
             return []
         documents = self._documents(case.path(EXPECTED))
@@ -141,19 +141,20 @@ class Runner:
         if wrong:
             message = "an expected object is a map with apiVersion, kind and metadata"
             raise Broken([Diagnostic("case/expected", "error", message, file=document.file, line=document.line) for document in wrong])
-        wanted = [document for document in documents if not options.kinds or document.value.get("kind") in options.kinds]
-        differences = compare_objects([document.value for document in wanted], made.objects)
-        return [_placed(difference, wanted, case.path(EXPECTED)) for difference in differences]
+        expected = [document for document in documents if not options.kinds or document.value.get("kind") in options.kinds]
+        differences = compare_objects([document.value for document in expected], result.objects)
+        return [_placed(difference, expected, case.path(EXPECTED)) for difference in differences]
 
-    def _compare_findings(self, case: Case, options: Options, made: Made) -> list[Placed]:
+    def _compare_findings(self, case: Case, options: Options, result: CaseResult) -> list[Placed]:
         path = case.path(EXPECTED_FINDINGS)
         if not case.has(EXPECTED_FINDINGS):
-            result = made.findings if options.strict else [finding for finding in made.findings if finding.severity == "error"]
-            return [_placed(difference, [], path) for difference in unexpected(result)]
+            errors = [finding for finding in result.findings if finding.severity == "error"]
+            return [_placed(difference, [], path) for difference in unexpected(result.findings if options.strict else errors)]
         documents = self._documents(path)
-        return [_placed(difference, documents, path) for difference in compare_findings(self._expected_findings(documents), made.findings)]
+        differences = compare_findings(self._expected_findings(documents), result.findings)
+        return [_placed(difference, documents, path) for difference in differences]
 
-    def _compare_asserts(self, case: Case, made: Made) -> list[Placed]:
+    def _compare_asserts(self, case: Case, result: CaseResult) -> list[Placed]:
         if not case.has(ASSERTS):
             return []
         documents = self._documents(case.path(ASSERTS))
@@ -162,7 +163,7 @@ class Runner:
             for problem in problems:
                 problem.file = case.path(ASSERTS)
             raise Broken(problems)
-        return [_placed(difference, documents, case.path(ASSERTS)) for difference in compare_asserts(asserts, made.objects)]
+        return [_placed(difference, documents, case.path(ASSERTS)) for difference in compare_asserts(asserts, result.objects)]
 
     def _expected_findings(self, documents: list[Document]) -> list[Expected]:
         expected, problems = read_expected_findings(documents)
@@ -172,23 +173,23 @@ class Runner:
 
     # -- what is expected from now on ------------------------------------------------------------------------------------------
 
-    def _first(self, case: Case, made: Made) -> Outcome:
+    def _first(self, case: Case, result: CaseResult) -> Outcome:
         if not self.update:
             message = f"nothing is expected: there is no {EXPECTED}, no {EXPECTED_FINDINGS} and no {ASSERTS}"
             raise Broken([Diagnostic("case/nothing-expected", "error", message, file=case.name, hint="grove test --update writes them")])
-        return self._written(case, made, first_expectations(made.findings))
+        return self._written(case, result, first_expectations(result.findings))
 
-    def _bring_up_to_date(self, case: Case, made: Made, of_findings: list[Placed], of_objects: list[Placed]) -> Outcome:
+    def _update(self, case: Case, result: CaseResult, of_findings: list[Placed], of_objects: list[Placed]) -> Outcome:
         """Writes the expectations that differ. Those that hold stay unchanged, in whatever words they are written."""
         if of_findings and not case.has(EXPECTED_FINDINGS):
             return Outcome(case.name, "failed", of_findings)  # an update does not accept unexpected errors
         stale = [name for name, differences in ((EXPECTED, of_objects), (EXPECTED_FINDINGS, of_findings)) if differences]
-        return self._written(case, made, stale)
+        return self._written(case, result, stale)
 
-    def _written(self, case: Case, made: Made, names: list[str]) -> Outcome:
+    def _written(self, case: Case, result: CaseResult, names: list[str]) -> Outcome:
         for name in names:
             former = read_one(case.path(name)).data if case.has(name) else b""
-            data = objects_text(made.objects, former) if name == EXPECTED else findings_text(made.findings, former)
+            data = objects_text(result.objects, former) if name == EXPECTED else findings_text(result.findings, former)
             with open(case.path(name), "wb") as stream:
                 stream.write(data)
         return Outcome(case.name, "updated" if names else "passed", written=names)

@@ -156,10 +156,10 @@ def _walk(folder: str, problems: list[str]) -> Iterator[str]:
 def _entries(folder: str) -> list[str]:
     """Returns subfolders and manifests, sorted. Dangling and cyclic links are included, so that the read reports them."""
     with os.scandir(folder) as entries:
-        return sorted(entry.path for entry in entries if entry.name[0] != "." and _is_wanted(entry))
+        return sorted(entry.path for entry in entries if entry.name[0] != "." and _is_input(entry))
 
 
-def _is_wanted(entry: os.DirEntry[str]) -> bool:
+def _is_input(entry: os.DirEntry[str]) -> bool:
     is_named_so = entry.name.endswith(MANIFEST_ENDINGS)
     try:
         return entry.is_dir() or (is_named_so and (entry.is_file() or not os.path.exists(entry.path)))

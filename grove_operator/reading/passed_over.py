@@ -49,9 +49,9 @@ def pass_over(read: Sequence[Read], config: str | None) -> Sorted:
         elif is_template or folder in cases or (documents and not any(_is_manifest(one.value) for one in documents)):
             result.passed.append(file.name)
         else:
-            wanted = [one for one in documents if not (config and _is_configuration(one.value))]
-            result.documents.extend(wanted)
-            result.configurations.extend([file.name] if len(wanted) < len(documents) else [])
+            accepted = [one for one in documents if not (config and _is_configuration(one.value))]
+            result.documents.extend(accepted)
+            result.configurations.extend([file.name] if len(accepted) < len(documents) else [])
     return result
 
 

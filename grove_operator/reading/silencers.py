@@ -22,7 +22,7 @@ from grove_compiler.record import record
 from grove_operator.reading.files import InputFile
 
 MARK = "grove:ignore"
-_COMMENT = re.compile(rf"^(?P<before>.*?)#\s*{MARK}\b(?P<said>.*)$")
+_COMMENT = re.compile(rf"^(?P<before>.*?)#\s*{MARK}\b(?P<entry>.*)$")
 _ENTRY = re.compile(r"\s*(?P<codes>[a-z0-9/-]+(\s*,\s*[a-z0-9/-]+)*)\s*(@(?P<path>\S+?))?\s*:\s*(?P<reason>.*\S)\s*")
 
 
@@ -68,7 +68,7 @@ def silence(
     problems: list[Diagnostic] = []
     in_rules = _in_files(rules or {}, [])  # `grove rules check` says what is wrong with them
     silencers = [*_in_list(entries, problems), *_in_files(files, problems), *in_rules]
-    told: list[Diagnostic] = []
+    remaining: list[Diagnostic] = []
     silenced: list[Silenced] = []
     for finding in findings:
         meant = [one for one in silencers if one.means(finding)]
@@ -77,7 +77,7 @@ def silence(
         if meant and (finding.severity == "warning" or finding.code in errors):
             silenced.append(Silenced(finding, meant[0].reason, is_in_source=bool(meant[0].line)))
             continue
-        told.append(finding)
+        remaining.append(finding)
         if meant:
             message = f"{finding.code!r} is an error here, and only warnings can be silenced; mend it, or replace the rule"
             problems.append(_problem("silence/error", message, meant[0]))
@@ -86,7 +86,7 @@ def silence(
         for one in silencers
         if not one.is_used and one not in in_rules
     ]
-    return told + problems, silenced
+    return remaining + problems, silenced
 
 
 def _in_list(entries: Sequence[str], problems: list[Diagnostic]) -> list[Silencer]:
@@ -113,7 +113,7 @@ def _in_file(file: str, data: bytes, problems: list[Diagnostic]) -> list[Silence
         comment = _COMMENT.match(line) if MARK in line else None
         if comment is None:
             continue
-        parsed = _ENTRY.fullmatch(comment["said"])
+        parsed = _ENTRY.fullmatch(comment["entry"])
         if parsed is None:
             message = f"this silences nothing: it is `# {MARK} CODE: reason`"
             problems.append(Diagnostic("silence/form", "warning", message, file=file, line=number))

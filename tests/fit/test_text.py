@@ -8,7 +8,7 @@ import pytest
 
 from grove_compiler.fit.fit import fit
 from grove_compiler.fit.gang import Gang
-from grove_operator.cli.fit.as_text import tell
+from grove_operator.cli.fit.as_text import report_text
 from grove_operator.terminal import Terminal
 
 from .clusters import gang, group, machine, podgroup, racks
@@ -19,7 +19,7 @@ COLOURS = Terminal(colours=True, width=100, wraps=True)
 
 
 def lines(*gangs: Gang, nodes: int = 2, terminal: Terminal = FILE, steps: int = 1000) -> list[str]:
-    return tell(fit(racks(1, nodes, gpu=8, cpu=8, memory="1Gi"), gangs, steps), terminal).splitlines()
+    return report_text(fit(racks(1, nodes, gpu=8, cpu=8, memory="1Gi"), gangs, steps), terminal).splitlines()
 
 
 def replicas(number: int, **asked: Any) -> list[Gang]:
@@ -97,7 +97,7 @@ def test_what_is_not_checked_is_told() -> None:
 def test_a_gang_for_which_others_move_says_so() -> None:
     nodes = [machine("a", {"fast": "yes"}, gpu=4), machine("b", gpu=5)]
     gangs = [gang(podgroup(1, gpu=4)), gang(podgroup(1, gpu=4, spec={"nodeSelector": {"fast": "yes"}}), name="picky")]
-    assert "  fits          picky  1 pod; only if others make room for it" in tell(fit(nodes, gangs), FILE).splitlines()
+    assert "  fits          picky  1 pod; only if others make room for it" in report_text(fit(nodes, gangs), FILE).splitlines()
 
 
 def test_base_gangs_that_fit_where_the_replica_does_not_are_told() -> None:

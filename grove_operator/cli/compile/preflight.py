@@ -17,9 +17,9 @@ def inject_checks(compiled: Compilation, values: str | None) -> None:
     preflight = values_of(values, compiled.reader)
     given = [manifest for document in compiled.inputs.documents for _, manifest in objects_in(document.value) if isinstance(manifest, dict)]
     existing = [*compiled.inputs.snapshot, *given]
-    told = compiled.reader.problems[known:]
+    problems = compiled.reader.problems[known:]
     for subject in compiled.result.subjects:
         subject.nodes, findings = inject_compiled(subject.nodes, existing, preflight, compiled.program)
-        told += findings
+        problems += findings
     vars(compiled.result).pop("graph", None)  # a cached property, computed from the unchanged pods
-    compiled.findings += told
+    compiled.findings += problems

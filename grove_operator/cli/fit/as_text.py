@@ -22,7 +22,7 @@ IN_BYTES = ("memory", "ephemeral-storage", "hugepages-")
 LEVEL_WORDS = {"nodes": "on any nodes", "gang": "gang", "group": "group", "podgroup": "podgroup"}
 
 
-def tell(report: Report, terminal: Terminal) -> str:
+def report_text(report: Report, terminal: Terminal) -> str:
     """Returns the report as text."""
     lines = []
     for owner in report.sets:
@@ -67,9 +67,9 @@ def _facts(report: GangReport) -> Iterator[str]:
     yield _number(report.gang.pods, "pod")
     if report.extra.asked:
         yield f"{report.extra.placed} of {report.extra.asked} beyond the minimum would also fit"
-    asked, kept = report.preferred
-    if asked:
-        yield f"keeps {kept} of {_number(asked, 'preference')}"
+    preferences, satisfied = report.preferred
+    if preferences:
+        yield f"keeps {satisfied} of {_number(preferences, 'preference')}"
     if report.moved:
         yield "only if others make room for it"
 
@@ -90,8 +90,8 @@ def _sentences(report: GangReport) -> Iterator[str]:
         yield _level(level) + (" <- fails first" if level is failed and level.verdict == DOES_NOT_FIT else "")
     yield from map(_short, report.short)
     for reasons, cliques in _alike(report.ruled_out.items()):
-        told = ", ".join(f"{_number(count, 'node')} {why}" for why, count in reasons.items())
-        yield f"not for the pods of {names(cliques)}: {told}"
+        counts = ", ".join(f"{_number(count, 'node')} {why}" for why, count in reasons.items())
+        yield f"not for the pods of {names(cliques)}: {counts}"
 
 
 def _alike(ruled_out: Iterable[tuple[str, dict[str, int]]]) -> Iterator[tuple[dict[str, int], list[str]]]:

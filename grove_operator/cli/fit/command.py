@@ -117,6 +117,6 @@ def _as_json(report: Report | None, result: Sequence[Diagnostic]) -> bytes:
 
 
 def _as_text(report: Report | None) -> bytes:
-    from grove_operator.cli.fit.as_text import tell
+    from grove_operator.cli.fit.as_text import report_text
 
-    return outputs.encoded(tell(report, terminal_of(sys.stdout))) if report else b""
+    return outputs.encoded(report_text(report, terminal_of(sys.stdout))) if report else b""

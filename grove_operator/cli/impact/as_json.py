@@ -32,11 +32,11 @@ def _set(one: SetImpact, whole: bool) -> dict[str, Any]:
     head: dict[str, Any] = {"namespace": namespace, "name": name, "updateStrategy": one.strategy} if name else {}
     if name:
         head["generationHash"] = dict(zip(("before", "after"), one.hashes, strict=True))
-    told = account([one])
-    head |= {"pods": told.pods, "gpus": told.gpus}
-    if any(told.mig_devices.values()):
-        head["migDevices"] = told.mig_devices
-    head |= {"gangs": told.gangs, "counts": told.objects}
+    totals = account([one])
+    head |= {"pods": totals.pods, "gpus": totals.gpus}
+    if any(totals.mig_devices.values()):
+        head["migDevices"] = totals.mig_devices
+    head |= {"gangs": totals.gangs, "counts": totals.objects}
     if whole:
         head["objects"] = [_fate(fate) for fate in one.fates]
         head["restarts"] = [_restart(replica) for replica in one.pods.restarts]

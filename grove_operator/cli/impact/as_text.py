@@ -20,7 +20,7 @@ LONGEST_VALUE = 60
 NO_EFFECT = "no effect on objects that exist"
 
 
-def tell(result: Impact, terminal: Terminal) -> str:
+def impact_text(result: Impact, terminal: Terminal) -> str:
     """Yields the lines of each set and edit; empty if nothing is known."""
     if not result.is_known:
         return ""
@@ -47,11 +47,11 @@ def _rows(one: SetImpact) -> Iterator[tuple[str, str]]:
     before, after = one.hashes
     if before and after:
         yield "generation", f"{before} -> {after}" if before != after else f"{after}, as before"
-    told = account([one])
-    yield from objects(told)
-    yield "pods", amounts(told.pods) or "none restarted, made or deleted"
-    yield from devices(told)
-    if touched := gangs(told):
+    totals = account([one])
+    yield from objects(totals)
+    yield "pods", amounts(totals.pods) or "none restarted, made or deleted"
+    yield from devices(totals)
+    if touched := gangs(totals):
         yield "gangs", touched
 
 

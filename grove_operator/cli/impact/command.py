@@ -76,17 +76,17 @@ def command(
         edited = Inputs(after.documents, before.snapshot, [], before.config, settings)
         result = impact(before, edited, program, old_program=None if old_program is program else old_program)
         result.findings = reader.problems + result.findings
-    told = [*result.forbidden, *result.findings]
+    reported = [*result.forbidden, *result.findings]
     if output == "json":
         from grove_operator.cli.impact.as_json import as_json
 
         outputs.write([as_json(result)])
     else:
-        from grove_operator.cli.impact.as_text import tell
+        from grove_operator.cli.impact.as_text import impact_text
         from grove_operator.terminal import terminal_of
 
-        findings.write(told, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
-        outputs.write([outputs.encoded(tell(result, terminal_of(sys.stdout)))])
-    if not result.is_known or (context.strict and told):
+        findings.write(reported, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
+        outputs.write([outputs.encoded(impact_text(result, terminal_of(sys.stdout)))])
+    if not result.is_known or (context.strict and reported):
         return ERRORS
     return CHANGES if result.touches else NOTHING_CHANGES

@@ -19,10 +19,10 @@ HEAD = ("TIME", "AFTER", "REPLICA", "ATTEMPT", "WHAT", "MESSAGE")
 
 def timeline_text(job: RecordedJob, terminal: Terminal) -> str:
     """Returns a line for each entry; on a terminal messages are truncated to the width."""
-    found = moments(job)
-    rows = [HEAD, *(_row(one, found[0].at) for one in found)]
+    history = moments(job)
+    rows = [HEAD, *(_row(one, history[0].at) for one in history)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
-    colours = ["1", *("33" if one.is_bad else "" for one in found)]
+    colours = ["1", *("33" if one.is_bad else "" for one in history)]
     lines = [_line(row, widths, terminal) for row in rows]
     return "".join(f"{terminal.paint(line, colour) if colour else line}\n" for line, colour in zip(lines, colours, strict=True))
 

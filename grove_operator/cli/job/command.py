@@ -131,8 +131,8 @@ def _edit(word: str, names: tuple[str, ...], dry_run: str, given: dict[str, Any]
         suffix = {"client": " (dry run)", "server": " (server dry run)"}.get(dry_run, "")
         for name in names:
             try:
-                said = await carry_out(session.cluster, EDITS[word], name, session.namespace, time.time(), dry_run)
-                outputs.write([outputs.encoded(f"{said}{suffix}\n")])
+                message = await carry_out(session.cluster, EDITS[word], name, session.namespace, time.time(), dry_run)
+                outputs.write([outputs.encoded(f"{message}{suffix}\n")])
             except ApplierError as error:
                 wrong.append(str(error))
         if wrong:

@@ -65,26 +65,26 @@ class Options:
     metrics_port: int
 
 
-async def _control(session: Session, told: Options) -> int:
+async def _control(session: Session, options: Options) -> int:
     """Runs until a signal arrives. Raises `Failed` for invalid values, and addresses that it cannot listen on."""
     from applier.cache import WatchCache
     from applier.stop import Stop, ended_by_signal
     from grove_operator.cli.preflight.values import values_of
+    from grove_operator.preflight.error_log import ErrorLog
     from grove_operator.preflight.gangs import WATCHED, GangController
     from grove_operator.preflight.process import ADMISSION, serve
-    from grove_operator.preflight.error_log import ErrorLog
     from grove_operator.reading.inputs import InputReader
 
     reader = InputReader()
-    preflight = values_of(told.values, reader)
+    preflight = values_of(options.values, reader)
     if reader.problems:
         from grove_operator import findings
 
         findings.write(reader.problems, reader.find_file, sys.stderr)
         raise Failed("the values are wrong")
-    program = program_of(told.rules, may_be_empty=True)
+    program = program_of(options.rules, may_be_empty=True)
     freeze_existing()
-    served = _served(session, told)
+    served = _served(session, options)
     cache = WatchCache(session.cluster, [*WATCHED, *(ADMISSION if served.webhook else ())])
     controller, stop = GangController(session.cluster, preflight, program, cache, ErrorLog(say)), Stop()
     with ended_by_signal(stop):
@@ -95,17 +95,17 @@ async def _control(session: Session, told: Options) -> int:
     return 0
 
 
-def _served(session: Session, told: Options) -> Served:
+def _served(session: Session, options: Options) -> Served:
     """Returns the servers of the options, for which libraries are imported lazily."""
     from grove_operator.cli.operator.admission import own_namespace
     from grove_operator.preflight.process import Served
 
-    served = Served(metrics_port=told.metrics_port)
-    if told.cert_dir or told.cert_secret:
+    served = Served(metrics_port=options.metrics_port)
+    if options.cert_dir or options.cert_secret:
         from grove_operator.webhooks.service import Serving
 
-        served.webhook = Serving("", told.port, told.cert_dir, own_namespace(session), told.cert_secret, told.service)
-    if told.metrics_port:
+        served.webhook = Serving("", options.port, options.cert_dir, own_namespace(session), options.cert_secret, options.service)
+    if options.metrics_port:
         try:
             from prometheus_client import CollectorRegistry
 

@@ -69,11 +69,11 @@ def command(values: str | None, snapshot: str | None, namespace: str, rules: tup
         return 1
     view = ObjectList([*existing, *(manifest for _, _, manifest in given if manifest.get("kind") != "Pod")])
     results = [inject(manifest, view, preflight, program, namespace) for _, _, manifest in pods]
-    told = list(reader.problems)
+    problems = list(reader.problems)
     for (document, at, _), result in zip(pods, results, strict=True):
-        told += _located(result.findings, document, at)
-    findings.write(told, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
-    if has_errors(told):
+        problems += _located(result.findings, document, at)
+    findings.write(problems, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
+    if has_errors(problems):
         return 1
     outputs.write(_printed(results, output))
     return 0
@@ -88,8 +88,8 @@ def structural(document: Document, at: tuple[str | int, ...], manifest: Manifest
             yield finding
 
 
-def _located(told: Sequence[Diagnostic], document: Document, at: tuple[str | int, ...]) -> Iterator[Diagnostic]:
-    for finding in told:
+def _located(problems: Sequence[Diagnostic], document: Document, at: tuple[str | int, ...]) -> Iterator[Diagnostic]:
+    for finding in problems:
         if not finding.file:  # a failed rule has its own
             finding.file = document.file
             finding.line, finding.column = document.place((*at, *parse(finding.path)))

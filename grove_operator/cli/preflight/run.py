@@ -62,10 +62,10 @@ def command(checks: tuple[str, ...], hostengine: str, values: str | None, rules:
     unknown = [name for name in checks if name not in known]
     if unknown:
         raise click.UsageError(f"there is no check {unknown[0]} that runs by hand; there are {', '.join(known)}")
-    told = environments(preflight, program)
+    settings = environments(preflight, program)
     worst = 0
     for name in checks or configured:
-        ended = run_here(name, known[name], told.get(name, {}), os.environ, socket.gethostname(), hostengine)
+        ended = run_here(name, known[name], settings.get(name, {}), os.environ, socket.gethostname(), hostengine)
         lines = [as_json(ended)] if output == "json" else as_text(ended)
         outputs.write([outputs.encoded(line + "\n") for line in lines])
         worst = max(worst, ended.outcome.exit_code)

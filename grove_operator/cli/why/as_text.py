@@ -12,22 +12,22 @@ from grove_operator.cluster.why import Reason
 from grove_operator.terminal import Terminal, visible
 
 
-def why_text(root: Ref, found: Sequence[Reason], now: float, terminal: Terminal) -> str:
+def why_text(root: Ref, causes: Sequence[Reason], now: float, terminal: Terminal) -> str:
     """Returns the tree of causes, or a line for an object that does not wait."""
     top = f"{terminal.paint(root.kind, '2')} {visible(root.name)}"
-    if not found:
+    if not causes:
         return f"{top} waits for nothing\n"
-    return "\n".join([top, *_lines(found, "", now, terminal)]) + "\n"
+    return "\n".join([top, *_lines(causes, "", now, terminal)]) + "\n"
 
 
-def why_value(found: Sequence[Reason]) -> list[dict[str, Any]]:
+def why_value(causes: Sequence[Reason]) -> list[dict[str, Any]]:
     """Returns the causes as JSON without empty fields."""
-    return [_value(one) for one in found]
+    return [_value(one) for one in causes]
 
 
-def _lines(found: Sequence[Reason], lead: str, now: float, terminal: Terminal) -> Iterator[str]:
-    for position, one in enumerate(found):
-        is_last = position == len(found) - 1
+def _lines(causes: Sequence[Reason], lead: str, now: float, terminal: Terminal) -> Iterator[str]:
+    for position, one in enumerate(causes):
+        is_last = position == len(causes) - 1
         below = lead + ("   " if is_last else "│  ")
         yield _line(one, lead + ("└─ " if is_last else "├─ "), now, terminal)
         if one.wait.resolve:
@@ -39,8 +39,8 @@ def _line(one: Reason, lead: str, now: float, terminal: Terminal) -> str:
     wait = one.wait
     since = f" for {age(now - wait.since)}" if wait.since is not None else ""
     alike = f" (and {one.alike} more alike)" if one.alike else ""
-    told = " (told above)" if one.is_repeated else ""
-    return f"{lead}{terminal.paint(wait.reason, '33')}{since}: {visible(wait.message)}{terminal.paint(alike + told, '2')}"
+    repeated = " (see above)" if one.is_repeated else ""
+    return f"{lead}{terminal.paint(wait.reason, '33')}{since}: {visible(wait.message)}{terminal.paint(alike + repeated, '2')}"
 
 
 def _value(one: Reason) -> dict[str, Any]:

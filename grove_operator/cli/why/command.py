@@ -54,7 +54,7 @@ def command(name: str, snapshot: str | None, config: str | None, rules: tuple[st
 
         shared = await live_context(read_start_files(config, rules), session)
         read = await in_cluster(session.cluster, shared, session.namespace)
-        return _tell(name, session.namespace, read, shared, output)
+        return _print(name, session.namespace, read, shared, output)
 
     return sessions.run(work, target)
 
@@ -63,10 +63,10 @@ def _of_file(snapshot: str, name: str, namespace: str, config: str | None, rules
     from grove_operator.cli.operator.read_objects import in_file
     from grove_operator.cli.operator.start_files import recorded_context
 
-    return _tell(name, namespace, in_file(snapshot), recorded_context(config, rules), output)
+    return _print(name, namespace, in_file(snapshot), recorded_context(config, rules), output)
 
 
-def _tell(name: str, namespace: str, read: ReadObjects, context: Context, output: str) -> int:
+def _print(name: str, namespace: str, read: ReadObjects, context: Context, output: str) -> int:
     from applier.ref import Ref
     from grove_operator.cli.why.as_text import why_text, why_value
     from grove_operator.cluster.why import reasons
@@ -75,12 +75,12 @@ def _tell(name: str, namespace: str, read: ReadObjects, context: Context, output
     from grove_operator.terminal import terminal_of
 
     now = time.time()
-    asked, set = find(name, namespace, read.objects)
-    root = Ref.of(asked)
-    found = reasons(root, waits_of(set, read.objects, read.unserved, context, now, asked))
+    object, set = find(name, namespace, read.objects)
+    root = Ref.of(object)
+    causes = reasons(root, waits_of(set, read.objects, read.unserved, context, now, object))
     if output == "json":
-        report: dict[str, Any] = {"kind": root.kind, "namespace": root.namespace, "name": root.name, "waits": why_value(found)}
+        report: dict[str, Any] = {"kind": root.kind, "namespace": root.namespace, "name": root.name, "waits": why_value(causes)}
         outputs.write([outputs.json_report(report)])
     else:
-        outputs.write([outputs.encoded(why_text(root, found, now, terminal_of(sys.stdout)))])
-    return WAITS if found else 0
+        outputs.write([outputs.encoded(why_text(root, causes, now, terminal_of(sys.stdout)))])
+    return WAITS if causes else 0
