@@ -71,9 +71,7 @@ def _select(set: Manifest, objects: Sequence[Manifest]) -> RecordedJob:
 def _training(set: Manifest) -> Manifest:
     """Returns the set if it is a training workload. Raises `NoSuchObject`."""
     if (set.get("spec") or {}).get("workloadType") != "Training":
-        raise NoSuchObject(
-            f"{SET_KIND} {set['metadata']['name']!r} is not a training workload: its workloadType is not Training"
-        )
+        raise NoSuchObject(f"{SET_KIND} {set['metadata']['name']!r} is not a training workload: its workloadType is not Training")
     return set
 
 

@@ -18,9 +18,7 @@ class AdmissionMetrics:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._injections = Counter("preflight_injection", "Reviewed pods by result", ["result"], registry=registry)
-        self._latency = Histogram(
-            "preflight_webhook_latency_seconds", "Duration of the review of a pod", buckets=SHORT, registry=registry
-        )
+        self._latency = Histogram("preflight_webhook_latency_seconds", "Duration of the review of a pod", buckets=SHORT, registry=registry)
         ProcessCollector(registry=registry)
 
     def answered(self, result: str, seconds: float) -> None:

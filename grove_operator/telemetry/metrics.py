@@ -37,9 +37,7 @@ class OperatorMetrics:
         self.registry = registry = CollectorRegistry()
         count, duration = self._counter, self._histogram
         self._reconciles = count("reconciles", "Reconciliations of keys by result", "controller", "result")
-        self._errors = count(
-            "reconcile_errors", "Errors of objects and keys by type", "controller", "error_type"
-        )
+        self._errors = count("reconcile_errors", "Errors of objects and keys by type", "controller", "error_type")
         self._conflicts = count(
             "status_update_conflict", "Status writes that conflicted with a change of the object", "controller", "target_kind"
         )

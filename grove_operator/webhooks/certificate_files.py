@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 
-from grove_operator.webhooks.certificate import NoCertificate, ShownCertificate, Log
+from grove_operator.webhooks.certificate import Log, NoCertificate, ShownCertificate
 
 CERTIFICATE, KEY = "tls.crt", "tls.key"
 """The file names of a mounted Secret of the type kubernetes.io/tls."""

@@ -10,7 +10,7 @@ from applier.cluster import Cluster
 from grove_compiler.graph.node import Manifest
 from grove_compiler.record import record
 from grove_operator.webhooks.answers import Answers
-from grove_operator.webhooks.certificate import ShownCertificate, Source, Log
+from grove_operator.webhooks.certificate import Log, ShownCertificate, Source
 from grove_operator.webhooks.certificate_files import CertificateFiles
 from grove_operator.webhooks.server import WebhookServer
 

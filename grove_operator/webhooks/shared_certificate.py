@@ -18,7 +18,7 @@ from applier.ref import Kind, Manifest
 from grove_compiler.record import record
 from grove_operator.webhooks import rotation
 from grove_operator.webhooks.authority import Material
-from grove_operator.webhooks.certificate import NoCertificate, ShownCertificate, Log
+from grove_operator.webhooks.certificate import Log, NoCertificate, ShownCertificate
 from grove_operator.webhooks.trust import Service, distribute
 
 SECRET = Kind("", "v1", "Secret")

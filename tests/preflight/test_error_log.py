@@ -9,8 +9,8 @@ from applier.loop import Result
 from applier.outcome import Action, Outcome, Step
 from applier.ref import Ref
 from grove_compiler.preflight_gang import GangKey
-from grove_operator.preflight.gangs import Key, PodKey
 from grove_operator.preflight.error_log import ErrorLog
+from grove_operator.preflight.gangs import Key, PodKey
 
 GANG = GangKey("training", "preflight-g", "preflight-g")
 REFUSED = Outcome(

@@ -23,7 +23,7 @@ from grove_compiler.source.document import Document
 from grove_operator.webhooks import idle
 from grove_operator.webhooks.answers import Answers
 from grove_operator.webhooks.certificate import ShownCertificate
-from grove_operator.webhooks.review import Reviewer, NoReview, read_request
+from grove_operator.webhooks.review import NoReview, Reviewer, read_request
 from grove_operator.webhooks.server import WebhookServer
 from tests.applier.transport.certificates import authority, needs_openssl, signed
 from tests.webhooks.conftest import Manifest, asked

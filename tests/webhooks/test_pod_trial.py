@@ -50,7 +50,9 @@ class Tried(MemoryCluster):
         return sorted(pod["metadata"]["labels"]["grove.io/podclique"] for pod in self.tried)
 
 
-def found(judge: Reviewer, cluster: Tried, old: Manifest, new: Manifest, mode: Mode = "warn", share: Share | None = None) -> list[Diagnostic]:
+def found(
+    judge: Reviewer, cluster: Tried, old: Manifest, new: Manifest, mode: Mode = "warn", share: Share | None = None
+) -> list[Diagnostic]:
     trial = PodTrial(cluster, TrialOptions(mode), share)
     return run_virtual(trial.findings(old, new, judge.context, judge.context.settings, None, None))
 

@@ -12,7 +12,7 @@ from grove_compiler.source.document import Document
 from grove_compiler.step import Context
 from grove_operator.install.values import defaults
 from grove_operator.webhooks.answers import Answers
-from grove_operator.webhooks.review import Reviewer, NoReview
+from grove_operator.webhooks.review import NoReview, Reviewer
 from tests.webhooks.conftest import Manifest, asked
 
 OPERATOR = "system:serviceaccount:system:grove-operator"

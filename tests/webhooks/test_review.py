@@ -19,7 +19,7 @@ from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.source.document import Document
 from grove_compiler.step import Context
 from grove_operator.webhooks import review
-from grove_operator.webhooks.review import LONGEST_WARNING, Reviewer, NoReview, read_request
+from grove_operator.webhooks.review import LONGEST_WARNING, NoReview, Reviewer, read_request
 from tests.validation.case_files import FILES, name_of, read_case
 from tests.webhooks.conftest import Manifest, asked
 

@@ -20,7 +20,7 @@ from grove_operator.webhooks import server as server_module
 from grove_operator.webhooks.answers import Answers
 from grove_operator.webhooks.certificate import ShownCertificate
 from grove_operator.webhooks.certificate_files import CertificateFiles
-from grove_operator.webhooks.review import Reviewer, Request
+from grove_operator.webhooks.review import Request, Reviewer
 from grove_operator.webhooks.server import LARGEST_BODY, WebhookServer
 from tests.applier.transport.certificates import Pair, authority, needs_openssl, signed
 from tests.webhooks.conftest import Manifest, asked

@@ -117,9 +117,7 @@ def _of_file(snapshot: str, name: str, namespace: str, config: str | None, rules
     return 0
 
 
-async def _serve(
-    source: Source, context: Context, namespace: str, name: str, at: ListenAddress, cache: WatchCache | None = None
-) -> None:
+async def _serve(source: Source, context: Context, namespace: str, name: str, at: ListenAddress, cache: WatchCache | None = None) -> None:
     """Serves until it is cancelled. Raises `Failed` when it cannot listen, or a library is missing."""
     try:
         from grove_operator.cli.serve.server import PageServer
@@ -133,7 +131,7 @@ async def _serve(
     if cache is not None:
         cache.subscribe(stage.change)
         cache.subscribe_served(stage.change)
-    server = PageServer(stage, lambda id: why(id, stage.snapshot, context), at.names)
+    server = PageServer(stage, lambda ref: why(ref, stage.snapshot, context), at.names)
     try:
         port = await _started(server, at)
         sessions.say(f"serving at http://{at.shown}:{port}/ until interrupted")

@@ -138,7 +138,9 @@ def test_a_kind_that_is_never_told_of_is_refused(bench: Bench) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_may_be_asked_about_as_kubectl_writes_it(kind: str) -> None:
     plural = f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}s"
-    assert {parse_object(f"{word}/a") for word in (kind, kind.lower(), plural, plural.lower(), f"{plural.lower()}.grove.io")} == {(kind, "a")}
+    assert {parse_object(f"{word}/a") for word in (kind, kind.lower(), plural, plural.lower(), f"{plural.lower()}.grove.io")} == {
+        (kind, "a")
+    }
 
 
 def test_a_name_that_is_none_is_refused() -> None:
