@@ -142,7 +142,7 @@ def test_a_service_has_no_such_life(bench: Bench, what: str) -> None:
     bench.cluster.seed(made("PodCliqueSet", "chat", GROVE, labels={}, spec={"replicas": 1}))
     ended = bench.run("job", what, "chat", "-n", "shop")
     assert ended.code == 2
-    assert "'chat' is a service" in ended.err
+    assert "'chat' is not a training workload" in ended.err
     assert bench.writes() == []
 
 
