@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from applier.cache import Wanted
+from applier.cache import Query
 from applier.cache.read import read_once
 from applier.cluster import Cluster
 from applier.desired import Desired, Graph
@@ -27,7 +27,7 @@ SERVER_FIELDS = ("managedFields", "resourceVersion", "generation", "creationTime
 
 async def made_by_operator(cluster: Cluster, namespace: str) -> Graph:
     """Returns the objects of an operator in a namespace, or in all if it is empty. Raises `ClusterError`."""
-    live = await read_once(cluster, [Wanted(kind, namespace, labels=OURS) for kind in MADE], labels=OURS)
+    live = await read_once(cluster, [Query(kind, namespace, labels=OURS) for kind in MADE], labels=OURS)
     return Graph(list(_desired(live.objects.values())))
 
 

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from applier.cache import Wanted, WatchCache, WriteThrough
+from applier.cache import Query, WatchCache, WriteThrough
 from applier.cluster import Cluster
 from applier.desired import Desired, Gone, Graph, Hold
 from applier.errors import ApplierError, NotFound, WriteConflict
@@ -30,13 +30,13 @@ MADE_BY_WEBHOOKS = "grove.io/mnnvl-managed=true"
 POD_GANG = Kind("scheduler.grove.io", "v1alpha1", "PodGang")
 
 
-def watched(settings: Settings) -> list[Wanted]:
+def watched(settings: Settings) -> list[Query]:
     """Returns the watches of the loop: all gangs, and the domains and claims that webhooks created."""
     version = "v1alpha1" if settings.mnnvl_shape == AS_PROPOSED else "v1beta1"
     domain, claim = Kind("resource.nvidia.com", version, "ComputeDomain"), Kind("resource.k8s.io", settings.resource_api, "ResourceClaim")
     return [
-        Wanted(POD_GANG, managed=False),
-        *(Wanted(kind, managed=False, labels=MADE_BY_WEBHOOKS, optional=True) for kind in (domain, claim)),
+        Query(POD_GANG, managed=False),
+        *(Query(kind, managed=False, labels=MADE_BY_WEBHOOKS, optional=True) for kind in (domain, claim)),
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from applier.cache import Wanted
+from applier.cache import Query
 from applier.errors import NotSynced
 from applier.loop import View
 from applier.ref import Kind, Manifest, Ref
@@ -20,25 +20,25 @@ NAMESPACE = Kind("", "v1", "Namespace")
 COMPUTE_DOMAIN = Kind("resource.nvidia.com", "v1beta1", "ComputeDomain")
 OURS = "app.kubernetes.io/managed-by=grove-operator"
 WATCHED = (
-    Wanted(Kind("grove.io", "v1alpha1", "PodCliqueSet")),
-    Wanted(Kind("grove.io", "v1alpha1", "PodClique")),
-    Wanted(Kind("grove.io", "v1alpha1", "PodCliqueScalingGroup")),
-    Wanted(Kind("scheduler.grove.io", "v1alpha1", "PodGang")),
-    Wanted(Kind("", "v1", "Pod"), managed=False, labels=OURS),
-    Wanted(Kind("apps", "v1", "ControllerRevision"), labels=OURS),
-    Wanted(Kind("grove.io", "v1alpha1", "ClusterTopology")),
-    Wanted(Kind("grove.io", "v1alpha1", "ClusterTopologyBinding"), optional=True),
-    Wanted(Kind("kai.scheduler", "v1alpha1", "Topology"), optional=True),
-    Wanted(COMPUTE_DOMAIN, optional=True),
-    Wanted(Kind("resource.k8s.io", "v1", "ResourceClaimTemplate"), optional=True),
-    Wanted(Kind("resource.k8s.io", "v1", "ResourceClaim"), labels=OURS, optional=True),
-    Wanted(Kind("scheduling.k8s.io", "v1", "PriorityClass"), optional=True),
-    Wanted(Kind("", "v1", "Service"), labels=OURS),
-    Wanted(Kind("", "v1", "Secret"), labels=OURS),
-    Wanted(Kind("", "v1", "ServiceAccount"), labels=OURS),
-    Wanted(Kind("rbac.authorization.k8s.io", "v1", "Role"), labels=OURS),
-    Wanted(Kind("rbac.authorization.k8s.io", "v1", "RoleBinding"), labels=OURS),
-    Wanted(Kind("autoscaling", "v2", "HorizontalPodAutoscaler")),  # of any manager: none may scale a part of a training set (GREP-0285)
+    Query(Kind("grove.io", "v1alpha1", "PodCliqueSet")),
+    Query(Kind("grove.io", "v1alpha1", "PodClique")),
+    Query(Kind("grove.io", "v1alpha1", "PodCliqueScalingGroup")),
+    Query(Kind("scheduler.grove.io", "v1alpha1", "PodGang")),
+    Query(Kind("", "v1", "Pod"), managed=False, labels=OURS),
+    Query(Kind("apps", "v1", "ControllerRevision"), labels=OURS),
+    Query(Kind("grove.io", "v1alpha1", "ClusterTopology")),
+    Query(Kind("grove.io", "v1alpha1", "ClusterTopologyBinding"), optional=True),
+    Query(Kind("kai.scheduler", "v1alpha1", "Topology"), optional=True),
+    Query(COMPUTE_DOMAIN, optional=True),
+    Query(Kind("resource.k8s.io", "v1", "ResourceClaimTemplate"), optional=True),
+    Query(Kind("resource.k8s.io", "v1", "ResourceClaim"), labels=OURS, optional=True),
+    Query(Kind("scheduling.k8s.io", "v1", "PriorityClass"), optional=True),
+    Query(Kind("", "v1", "Service"), labels=OURS),
+    Query(Kind("", "v1", "Secret"), labels=OURS),
+    Query(Kind("", "v1", "ServiceAccount"), labels=OURS),
+    Query(Kind("rbac.authorization.k8s.io", "v1", "Role"), labels=OURS),
+    Query(Kind("rbac.authorization.k8s.io", "v1", "RoleBinding"), labels=OURS),
+    Query(Kind("autoscaling", "v2", "HorizontalPodAutoscaler")),  # of any manager: none may scale a part of a training set (GREP-0285)
 )
 """The kinds that steps read, in their newest versions, and those that they create, whose leftovers have to be known to be pruned.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import field
 
-from applier.cache import Wanted, WatchCache
+from applier.cache import Query, WatchCache
 from applier.cluster import Cluster
 from applier.desired import Gone, Graph, Hold
 from applier.events import Sink, nowhere
@@ -123,7 +123,7 @@ class Operator:
     def take_over(self, context: Context) -> None:
         """Continues with other rules or another configuration, and reconciles all keys again."""
         self._context.take_over(context)
-        self.loop.look_at_all()
+        self.loop.enqueue_all()
 
     def stop(self, grace: float = 25.0) -> None:
         """Begins no further reconciliation, and waits `grace` seconds for those in progress."""
@@ -144,7 +144,7 @@ def settings_of(kube_version: str, mnnvl_shape: str | None = None) -> Settings:
     return Settings(pods=True, kube_version=kube_version, mnnvl_shape=mnnvl_shape, is_operator=True)
 
 
-def watched(namespace: str, settings: Settings) -> Iterator[Wanted]:
+def watched(namespace: str, settings: Settings) -> Iterator[Query]:
     """Yields the watches of an operator, in the API versions of its `settings`, and of one `namespace` unless it is empty.
 
     An operator of one namespace does not watch Namespaces, which it may not be allowed to read.
@@ -156,7 +156,7 @@ def watched(namespace: str, settings: Settings) -> Iterator[Wanted]:
         # Steps look up cluster-scoped objects without a namespace, so they are watched without one.
         yield watch._replace(kind=kind, namespace="" if kind.kind in CLUSTER_WIDE else namespace)
     if not namespace:
-        yield Wanted(NAMESPACE, managed=False)
+        yield Query(NAMESPACE, managed=False)
 
 
 def _pace(key: Key) -> float:

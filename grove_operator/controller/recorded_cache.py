@@ -22,7 +22,7 @@ class RecordedCache:
 
     def add(self, manifest: Manifest) -> None:
         """Adds an object that was read later."""
-        self._objects.seen(manifest)
+        self._objects.observe(manifest)
 
     def get(self, ref: Ref) -> Manifest | None:
         """See `View.get`. Objects that were not read do not exist."""

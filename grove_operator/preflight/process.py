@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from typing import Any, Protocol
 
-from applier.cache import Wanted, WatchCache
+from applier.cache import Query, WatchCache
 from applier.cluster import Cluster
 from applier.loop import View
 from applier.ref import Kind, Ref
@@ -29,7 +29,7 @@ Log = Callable[[str], None]
 Answered = Callable[[str, float], None]
 OnChange = Callable[[Ref, Manifest | None, Manifest | None], None]
 
-ADMISSION = (Wanted(Kind("", "v1", "Node"), managed=False, metadata_only=True),)
+ADMISSION = (Query(Kind("", "v1", "Node"), managed=False, metadata_only=True),)
 """What the webhook reads in addition to the kinds of the gang controller."""
 
 

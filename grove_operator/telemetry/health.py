@@ -47,14 +47,14 @@ class HealthCheck:
 
     def __call__(self) -> Health:
         """Returns the current health."""
-        sources = (source for source in self._operator.cache.sources() if not source.complete and not isinstance(source.trouble, Forbidden))
-        pending = [source.wanted.kind.group_kind for source in sources]
+        sources = (source for source in self._operator.cache.sources() if not source.complete and not isinstance(source.error, Forbidden))
+        pending = [source.query.kind.group_kind for source in sources]
         if pending or not self._operator.cache.sources():
             return Health(State.STARTING, f"starting: {', '.join(sorted(pending)) or 'the cluster'} not listed yet")
         lease = self._operator.loop.lease
         if lease is not None and not lease.held.is_set():
             self._done = -1  # a standby reconciles nothing
-            reason = f": {lease.trouble}" if lease.trouble else ""
+            reason = f": {lease.error}" if lease.error else ""
             return Health(State.STANDBY, f"standby: another replica leads, or none yet{reason}")
         if (idle := self._idle()) > self._stuck_after:
             queue = self._operator.loop.queue

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from applier.cache import Wanted, read_once
+from applier.cache import Query, read_once
 from applier.decision import Schemas
 from grove_compiler.step import Context
 from grove_operator.cli.operator.read_objects import in_cluster, in_file
@@ -26,7 +26,7 @@ async def of_a_cluster(cluster: Cluster, context: Context, namespace: str, outpu
     existing = await in_cluster(cluster, context, namespace)
     dry_run = DryRun(existing.objects, existing.unserved, context, time.time, namespace)
     kinds = dry_run.kinds()
-    others = await read_once(cluster, [Wanted(kind, namespace) for kind in kinds - existing.kinds])
+    others = await read_once(cluster, [Query(kind, namespace) for kind in kinds - existing.kinds])
     dry_run.add(others.objects.values())
     return _report(list(dry_run.writes(await cluster.schemas(kinds))), output)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from applier.cache import Wanted, read_once
+from applier.cache import Query, read_once
 from applier.ref import Kind, Manifest
 from grove_compiler.step import Context
 from grove_operator import findings
@@ -29,7 +29,7 @@ class ReadObjects(NamedTuple):
 
 async def in_cluster(cluster: Cluster, context: Context, namespace: str) -> ReadObjects:
     """Returns the objects that an operator watches, and events; of all namespaces without a `namespace`. Raises `ClusterError`."""
-    watches = [*watched(namespace, context.settings), Wanted(EVENT, namespace)]
+    watches = [*watched(namespace, context.settings), Query(EVENT, namespace)]
     by_labels = [
         await read_once(cluster, [watch for watch in watches if watch.labels == labels], labels=labels)
         for labels in {watch.labels for watch in watches}

@@ -84,7 +84,7 @@ def command(
         return sessions.attempt(lambda: _of_file(snapshot, name, target.namespace, config, rules, at))
 
     async def work(session: Session) -> int:
-        from applier.cache import Wanted, WatchCache
+        from applier.cache import Query, WatchCache
         from grove_operator.cli.operator.read_objects import EVENT
         from grove_operator.cli.operator.start_files import live_context, read_start_files
         from grove_operator.cli.serve.stage import live_source
@@ -92,7 +92,7 @@ def command(
 
         shared = await live_context(read_start_files(config, rules), session)
         place = "" if all_namespaces else session.namespace
-        watches = [*watched(place, shared.settings), Wanted(EVENT, place)]
+        watches = [*watched(place, shared.settings), Query(EVENT, place)]
         cache = WatchCache(session.cluster, watches)
         await cache.start()
         try:

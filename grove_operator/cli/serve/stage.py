@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TypeVar
 
-from applier.cache import Wanted, WatchCache
+from applier.cache import Query, WatchCache
 from applier.errors import NotSynced
 from applier.ref import Manifest
 from grove_operator.cli.operator.read_objects import EVENT
@@ -73,7 +73,7 @@ class Stage:
                 yield last
 
 
-def live_source(cache: WatchCache, watches: list[Wanted]) -> Source:
+def live_source(cache: WatchCache, watches: list[Query]) -> Source:
     """Returns a source of the objects of a cache."""
 
     def snapshot() -> Snapshot:
@@ -84,7 +84,7 @@ def live_source(cache: WatchCache, watches: list[Wanted]) -> Source:
             with suppress(NotSynced):  # of a kind that was just installed; `doubts` reports it
                 objects += cache.by_label(watch.kind.group, watch.kind.kind, "", watch.namespace)
         kinds = ((watch.kind.group, watch.kind.kind) for watch in served if watch.kind != EVENT)
-        return Snapshot(objects, unserved, cache.doubts(kinds))
+        return Snapshot(objects, unserved, cache.staleness(kinds))
 
     return snapshot
 

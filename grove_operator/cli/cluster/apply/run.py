@@ -96,7 +96,7 @@ class ApplyRun:
             if waited.reason:
                 not_ready.add(waited.ref, waited.reason)
         not_ready.end()
-        for error in report.troubles:
+        for error in report.errors:
             say(error)
         if report.ok:
             return DONE
