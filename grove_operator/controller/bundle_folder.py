@@ -8,7 +8,7 @@ from collections import deque
 from pathlib import Path
 
 from grove_compiler.kube.timestamp import timestamp
-from grove_compiler.replay.bundle import Taken, encode
+from grove_compiler.replay.bundle import RecordedStep, encode
 from grove_operator.controller.recorder import Trigger
 
 _NAME = re.compile(r"(step|failed|asked)-\d{8}T\d{6}Z-\d{6}-.*\.json")
@@ -28,7 +28,7 @@ class BundleFolder:
         self._number = 0
         self._names: dict[str, deque[str]] | None = None
 
-    def write(self, taken: Taken, trigger: Trigger) -> Path:
+    def write(self, taken: RecordedStep, trigger: Trigger) -> Path:
         """Writes a bundle and returns its file. Raises `OSError`."""
         names = self._existing().setdefault(trigger, deque())
         self._number = (self._number + 1) % 1_000_000

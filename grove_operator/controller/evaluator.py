@@ -14,7 +14,7 @@ from grove_compiler.engine.runtime.results import Deletion as DeletionResult
 from grove_compiler.engine.runtime.results import Event
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.model.inputs.snapshot import Objects, group_of
-from grove_compiler.replay.replay import Take
+from grove_compiler.replay.replay import StepFunction
 from grove_compiler.step import GROUP, Context, Key, Step, step
 from grove_compiler.step import Gone as StepGone
 from grove_compiler.step import Hold as StepHold
@@ -35,7 +35,7 @@ from grove_operator.controller.status_debounce import StatusDebounce
 from grove_operator.controller.statuses import status_writes
 
 Clock = Callable[[], float]
-Record = Callable[[Take, Objects, Key, float, Context], Step | StepGone | StepHold]
+Record = Callable[[StepFunction, Objects, Key, float, Context], Step | StepGone | StepHold]
 R = TypeVar("R", Event, DeletionResult)
 
 
@@ -117,8 +117,8 @@ class Evaluator:
         delays = [self._report_pending(key, result, live, objects, now)] if live is not None else []
         statuses, debounced = self._debounce.filter(status_writes(result.statuses, result.conditions, objects, now), objects, now)
         delays = [*debounced, *(delay for delay in delays if delay)]
-        if result.look_again is not None:
-            delays.append(max(result.look_again - now, 0.0))
+        if result.requeue_at is not None:
+            delays.append(max(result.requeue_at - now, 0.0))
         return Graph(
             desired_graph(Sources(result.graph, []), is_operator=True).objects.values(),
             statuses=statuses,

@@ -12,16 +12,16 @@ from applier.outcome import Outcome
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.inputs.snapshot import Objects
 from grove_compiler.record import record
-from grove_compiler.replay.bundle import Taken
-from grove_compiler.replay.replay import Take, take_and_keep
+from grove_compiler.replay.bundle import RecordedStep
+from grove_compiler.replay.replay import StepFunction, record_step
 from grove_compiler.step import Context, Gone, Hold, Key, Step
 
 Trigger = Literal["step", "failed", "asked"]
 """Why an evaluation is written: all of them are, it failed, or the user requested those in memory."""
-Write = Callable[[Taken, Trigger], None]
+Write = Callable[[RecordedStep, Trigger], None]
 
 
-def discard(_: Taken, __: Trigger) -> None:
+def discard(_: RecordedStep, __: Trigger) -> None:
     """Writes nothing."""
 
 
@@ -42,13 +42,13 @@ class Recorder:
 
     def __init__(self, retention: Retention) -> None:
         self._retention = retention
-        self._last: deque[Taken] = deque(maxlen=retention.in_memory)
-        self._unfinished: dict[Key, Taken] = {}
+        self._last: deque[RecordedStep] = deque(maxlen=retention.in_memory)
+        self._unfinished: dict[Key, RecordedStep] = {}
         self._failed: dict[Key, str] = {}
 
-    def record(self, take: Take, view: Objects, key: Key, now: float, context: Context) -> Step | Gone | Hold:
+    def record(self, take: StepFunction, view: Objects, key: Key, now: float, context: Context) -> Step | Gone | Hold:
         """Calls the step function `take` for a key, and records the call until `finish` adds its result."""
-        outcome, self._unfinished[key] = take_and_keep(view, key, now, context, take)
+        outcome, self._unfinished[key] = record_step(view, key, now, context, take)
         return outcome
 
     def finish(self, result: Result[Key]) -> None:
@@ -72,7 +72,7 @@ class Recorder:
             self._retention.write(self._last.popleft(), "asked")
 
 
-def _fault(taken: Taken, error: Exception | None) -> str:
+def _fault(taken: RecordedStep, error: Exception | None) -> str:
     """Returns why a rule or the program failed; empty for success, and for failures of the server."""
     if isinstance(taken.outcome, Hold) and taken.outcome.is_fault:
         return taken.outcome.reason

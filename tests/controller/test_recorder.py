@@ -13,7 +13,7 @@ import pytest
 from applier.errors import NotSynced, Unreachable
 from applier.loop import Result
 from grove_compiler.model.inputs.snapshot import ObjectList
-from grove_compiler.replay.bundle import Taken, decode
+from grove_compiler.replay.bundle import RecordedStep, decode
 from grove_compiler.step import Context, Hold, Key, step
 from grove_operator.cli.operator.replay_retention import replay_retention
 from grove_operator.controller.bundle_folder import BundleFolder
@@ -30,7 +30,7 @@ class Looks:
     """A recorder, and what it hands over. With `failing`, a rule fails in every look at a set."""
 
     def __init__(self, in_memory: int = 0, *, every: bool = False, failing: bool = False) -> None:
-        self.kept: list[tuple[Taken, Trigger]] = []
+        self.kept: list[tuple[RecordedStep, Trigger]] = []
         self.recorder = Recorder(Retention(in_memory, every, lambda one, why: self.kept.append((one, why))))
         self.sound, self.failing = context(SETTINGS), Context(program_with(FAILING), SETTINGS)
         self.fails = failing

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from grove_compiler.replay.bundle import Taken, decode, encode
+from grove_compiler.replay.bundle import RecordedStep, decode, encode
 from grove_operator.controller.recorder import Retention, Trigger
 from tests.replay.kept import again
 from tests.simulation.schedules import Action, play, schedules
@@ -30,7 +30,7 @@ def all_closed() -> Iterator[None]:
 def test_a_thousand_steps_of_random_schedules_decide_the_same_again() -> None:
     replayed, differing, largest = 0, list[str](), 0
 
-    def keep(taken: Taken, _: Trigger) -> None:
+    def keep(taken: RecordedStep, _: Trigger) -> None:
         nonlocal replayed, largest
         replayed += 1
         text = encode(taken)

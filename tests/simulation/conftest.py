@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from applier.loop import View
-from grove_compiler.model.expanded.tally import KeptTally
+from grove_compiler.model.expanded.tally import CachedTally
 from grove_compiler.replay.views import Recording
-from grove_compiler.step import Context, Generation, Gone, Hold, Key, Step, step
+from grove_compiler.step import Context, Gone, Hold, Key, Step, step
+from grove_compiler.step_context import Generation
 from grove_operator.controller import evaluator
 from grove_operator.controller.live_objects import LiveObjects
 from tests.simulation.simulation import Simulation
@@ -24,7 +25,7 @@ def every_step_is_taken_twice(monkeypatch: pytest.MonkeyPatch) -> None:
         view = asked.view if isinstance(asked, Recording) else asked
         assert isinstance(view, LiveObjects)
         if key.replica is None and isinstance(outcome, Step) and (generation := _generation(view, key, context)) is not None:
-            kept, generation.tally = generation.tally, KeptTally()
+            kept, generation.tally = generation.tally, CachedTally()
             anew = step(LiveObjects(View(view._view._cache)), key, now, context)
             generation.tally = kept
             assert isinstance(anew, Step)

@@ -6,7 +6,7 @@ import tempfile
 from functools import cache
 
 from grove_compiler.graph.node import Manifest
-from grove_compiler.replay.bundle import Taken
+from grove_compiler.replay.bundle import RecordedStep
 from grove_operator.controller.bundle_folder import BundleFolder
 from grove_operator.controller.log import Log
 from grove_operator.controller.recorder import Retention, Trigger
@@ -24,7 +24,7 @@ def replay_retention(config: Manifest, log: Log) -> Retention:
 
     last_error = ""
 
-    def write(taken: Taken, trigger: Trigger) -> None:
+    def write(taken: RecordedStep, trigger: Trigger) -> None:
         nonlocal last_error
         try:
             path = folder().write(taken, trigger)

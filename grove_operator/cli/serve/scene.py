@@ -17,7 +17,7 @@ from grove_compiler.graph.node import ObjectRef
 from grove_compiler.graph.order import GraphCycle
 from grove_compiler.model.inputs.snapshot import group_of, is_terminating
 from grove_compiler.record import record
-from grove_compiler.replay.plain import shown
+from grove_compiler.replay.plain import redacted
 from grove_compiler.source.document import Document
 from grove_compiler.step import Context, Hold
 from grove_operator.cluster.facts import facts
@@ -87,7 +87,7 @@ def draw_scene(snapshot: Snapshot, context: Context, namespace: str = "", name: 
 
 def _picture(result: Result, declared: dict[str, Manifest]) -> tuple[Picture, list[tuple[str, str]]]:
     """Returns the picture, with hidden values of Secrets and including sets without objects, and the note about a dependency cycle."""
-    nodes = [node._replace(object=shown(node.object)) for node in result.graph.nodes]
+    nodes = [node._replace(object=redacted(node.object)) for node in result.graph.nodes]
     try:
         picture = draw(Graph(nodes, result.graph.after), declared)
         cycle = []

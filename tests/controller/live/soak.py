@@ -18,7 +18,7 @@ from applier.ref import Kind, Manifest
 from applier.testing.control_plane import ControlPlane
 from applier.testing.proxy import Faults
 from applier.transport import connect, connect_to
-from grove_compiler.replay.bundle import Taken
+from grove_compiler.replay.bundle import RecordedStep
 from grove_compiler.step import Context, Key
 from grove_operator.controller.bundle_folder import BundleFolder
 from grove_operator.controller.operator import Operator, Options, settings_of
@@ -127,7 +127,7 @@ class Keeper:
         }
         return [state, *(f"{key}: {end}" for key, end in ends.items() if end)]
 
-    def _write(self, taken: Taken, trigger: Trigger) -> None:
+    def _write(self, taken: RecordedStep, trigger: Trigger) -> None:
         if self.bundles is not None:
             self.bundles.write(taken, trigger)
 
