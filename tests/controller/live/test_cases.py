@@ -55,11 +55,11 @@ class Better(NamedTuple):
     row: str
 
 
-DELETED = "a deleted PodGang, PodGroup, Service or PodClique; a label that somebody edits"
-MEMBER = "a PodClique of a scaling group whose pod template somebody edits"
+DELETED = "a deleted PodGang, PodGroup, Service or PodClique; a label that someone edits"
+MEMBER = "a PodClique of a scaling group whose pod template someone edits"
 WAITING = "pods that wait for a template of their claims"
 PENDING = "a set that has waited for 30 s for pods"
-REFUSED = "an object that the server refuses, such as a pod"
+REFUSED = "an object that the server rejects, such as a pod"
 BETTER = [
     Better(
         r".*PodClique/\S+-sg-\d+-\S+\.status\.hpaPodSelector: .* theirs .<absent>.", "`hpaPodSelector` of a PodClique in a scaling group"
@@ -75,7 +75,7 @@ BETTER = [
     Better(r"resource-sharing/.*Pod/share-0-front-[01]: .*", "which of equal pods goes when a clique is scaled in"),
     Better(r"drift-podclique/.*Pod(Clique)?/plain-0-sg-0-pre\S*\.spec\.\S+: .*", MEMBER),
     Better(r"drift-podclique/labels.*\.labels\.grove.io/podgang: .*", DELETED),
-    Better(r"drift-podclique/.*\.labels\.mine: ours .x. .*", "a label that somebody adds to an object of ours"),
+    Better(r"drift-podclique/.*\.labels\.mine: ours .x. .*", "a label that someone adds to an object of ours"),
     Better(r"hpa/edit.PodGang/\S+\.labels\.x: .*", "labels and the queue of a set that change"),
     Better(r"kai-set/.*Pod(Gang|Group)/\S+\.(labels\.\S+|spec\.queue): .*", "labels and the queue of a set that change"),
     Better(r"refused-pods/create\.\w+/ref(-0(-front|-sg(-0-\w+(-\d)?)?)?)?\.(status|spec\.podgroups).*", REFUSED),
