@@ -16,6 +16,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+MESSAGE = 4000
+"""Characters of a failure that are printed: enough for the status of a set and of its pods."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Runs a test on the real control plane once more if it has failed; the summary names it (`RERUN`).
 
@@ -25,3 +29,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("cluster"):
             item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Prints why a test failed that passed when it was run again: the failure is rare, and its state is gone by then."""
+    for report in terminalreporter.stats.get("rerun", []):
+        terminalreporter.section(f"first run of {report.nodeid}", sep="-")
+        terminalreporter.write_line(str(getattr(report.longrepr, "reprcrash", report.longrepr))[:MESSAGE])
