@@ -114,9 +114,9 @@ class Evaluator:
             _report(result, _ref(live), stall)
         for of, stall in _refusals(result, self._stalls.refused(key)).items():
             _report(result, of, stall)
-        delays = [self._report_pending(key, result, live, objects, now)] if live is not None else []
+        pending = self._report_pending(key, result, live, objects, now) if live is not None else 0.0
         statuses, debounced = self._debounce.filter(status_writes(result.statuses, result.conditions, objects, now), objects, now)
-        delays = [*debounced, *(delay for delay in delays if delay)]
+        delays = [*debounced, *([pending] if pending else [])]
         if result.requeue_at is not None:
             delays.append(max(result.requeue_at - now, 0.0))
         return Graph(
