@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 
@@ -200,6 +200,16 @@ async def test_who_is_given_a_place_and_stops_gives_it_on() -> None:
     assert limit.in_flight == 0
 
 
+async def test_who_stops_while_the_server_throttles_gives_its_place_on() -> None:
+    limit = Concurrency(1, most=1)
+    limit.slow_down(3600.0)
+    waiting = asyncio.create_task(limit.run(lambda: asyncio.sleep(0)))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    assert limit.in_flight == 0
+
+
 def test_its_state_can_be_read() -> None:
     assert repr(Concurrency(4)) == "<Concurrency 0 of 4 in flight, 0 waiting>"
 
@@ -271,3 +281,69 @@ async def test_a_group_that_hangs_keeps_nobody_out_when_the_limit_falls_below_wh
     await asyncio.wait_for(asyncio.gather(*(limit.run(lambda: asyncio.sleep(0.01), f"good {number}") for number in range(10))), 5)
     await asyncio.gather(*hanging)
     assert limit.in_flight == 0
+
+
+async def answered_after(seconds: float, limit: Concurrency, group: str | None, count: int) -> Sequence[asyncio.Future[None]]:
+    """Begins writes of a group whose answers take so long."""
+    writes = [asyncio.ensure_future(limit.run(lambda: asyncio.sleep(seconds), group)) for _ in range(count)]
+    await asyncio.sleep(0)
+    return writes
+
+
+@in_virtual_time
+async def test_a_write_that_hangs_gives_its_slot_back() -> None:
+    limit = Concurrency(4, least=4, most=4)
+    hanging = await answered_after(60.0, limit, "bad", 40)
+    await asyncio.gather(*await answered_after(0.1, limit, "good", 10))
+    assert limit.in_flight == 3, "one slot is reserved for others"
+    await asyncio.sleep(1)
+    good = await answered_after(0.1, limit, "good", 10)
+    assert limit.in_flight == 3 + 3, "as many as a group may have in flight where nothing hangs"
+    await asyncio.gather(*good)
+    for one in hanging:
+        one.cancel()
+
+
+@in_virtual_time
+async def test_a_slot_is_given_back_also_where_no_answer_comes() -> None:
+    limit = Concurrency(1, least=1, most=1)
+    await limit.run(lambda: asyncio.sleep(0.01))
+    [hanging] = await answered_after(60.0, limit, "bad", 1)
+    [waiting] = await answered_after(0.1, limit, "good", 1)
+    began = asyncio.get_running_loop().time()
+    await waiting
+    assert asyncio.get_running_loop().time() - began == pytest.approx(1.1)
+    hanging.cancel()
+
+
+@in_virtual_time
+async def test_no_more_than_the_highest_limit_hang() -> None:
+    limit = Concurrency(2, least=2, most=4)
+    await limit.run(lambda: asyncio.sleep(0.01))
+    writes = [one for number in range(40) for one in await answered_after(60.0, limit, f"bad-{number}", 1)]
+    await asyncio.sleep(30)
+    assert limit.in_flight == limit.most + limit.limit
+    for one in writes:
+        one.cancel()
+
+
+@in_virtual_time
+async def test_no_write_hangs_on_a_server_that_is_slow_to_answer_all() -> None:
+    limit, most = Concurrency(4, least=4, most=4), 0
+    writes = [one for number in range(40) for one in await answered_after(3.0, limit, f"set-{number}", 1)]
+    while not all(one.done() for one in writes):
+        most = max(most, limit.in_flight)
+        await asyncio.sleep(0.5)
+    assert most == 4
+
+
+@in_virtual_time
+async def test_a_pause_that_the_server_asked_for_is_no_hanging() -> None:
+    limit = Concurrency(2, least=2, most=2)
+    await limit.run(lambda: asyncio.sleep(0.01))
+    limit.slow_down(10.0)
+    writes = await answered_after(0.1, limit, None, 20)
+    await asyncio.sleep(9.0)
+    later = await answered_after(0.1, limit, None, 20)
+    assert limit.in_flight <= 2
+    await asyncio.gather(*writes, *later)
