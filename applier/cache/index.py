@@ -57,7 +57,11 @@ class KindIndex:
 
     def _candidates(self, selector: Selector, namespace: str) -> set[Ref] | dict[Ref, Manifest]:
         """Returns the smallest indexed set of objects that contains all matches."""
-        required = {one.key: one.values for one in selector.requirements if one.positive and one.values is not None}
+        required = {
+            requirement.key: requirement.values
+            for requirement in selector.requirements
+            if requirement.positive and requirement.values is not None
+        }
         if not required and not namespace:
             return self.objects
         candidates = [self._with(label, values, namespace) for label, values in (required or {EVERY: frozenset((EVERY,))}).items()]

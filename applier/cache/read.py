@@ -36,7 +36,7 @@ async def read_once(cluster: Cluster, queries: Iterable[Query | tuple[Kind, str]
     the snapshot as long as others can be read: reading one of them from the snapshot raises the reason.
     """
     snapshot, gate = Snapshot(), asyncio.Semaphore(AT_ONCE)
-    unique = list(dict.fromkeys(Query(*one) for one in queries))
+    unique = list(dict.fromkeys(Query(*query) for query in queries))
     results = await asyncio.gather(*(_read(cluster, query, labels, snapshot, gate) for query in unique), return_exceptions=True)
     unexpected = [result for result in results if isinstance(result, BaseException) and not isinstance(result, ClusterError)]
     errors = {query: result for query, result in zip(unique, results, strict=True) if isinstance(result, ClusterError)}

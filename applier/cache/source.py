@@ -46,6 +46,7 @@ class Source:
         self.settled, self.complete = asyncio.Event(), False
         self.when_complete: Callable[[], None] | None = None
         self.when_served: Callable[[], None] | None = None  # called when the server begins to serve the kind, or ceases to
+        self.when_current: Callable[[], None] | None = None  # called when the state may no longer be stale, which no event tells
         self.error: Exception | None = None
         self.confirmed_at = float("-inf")  # when, on the loop's clock, the server last confirmed that our state is current
         self.version = ""  # resourceVersion up to which the state is known; empty while a list is needed
@@ -57,6 +58,7 @@ class Source:
         self._deadline: asyncio.Timeout | None = None  # of the open stream
         self._opened = float("inf")  # when the server accepted that stream
         self._is_refreshing = False  # the open stream is to be closed, for one that begins with the current state
+        self._is_requested = False  # by `refresh`: somebody waits for a current state
         self._cluster, self._objects, self._compactor, self._backoff = cluster, objects, compactor, backoff
 
     @property
@@ -87,8 +89,8 @@ class Source:
         minutes for a kind without changes; the state of such a kind is mostly small and read within a fraction of a second.
         """
         if self.error is None and self.version and self.staleness(since):
-            self.version, self._is_refreshing = "", True
-            if self._deadline is not None:
+            self.version, self._is_refreshing, self._is_requested = "", True, True
+            if self._deadline is not None and not self._deadline.expired():  # one that has expired is ending the stream anyway
                 self._deadline.reschedule(asyncio.get_running_loop().time())
 
     async def run(self) -> None:
@@ -136,7 +138,9 @@ class Source:
         """Records an error and returns the seconds to wait before the next try: the back-off, or longer if the server asks for it."""
         self._note_end()
         self.error = error
-        self.breaks += not isinstance(error, Silent)
+        if isinstance(error, Silent):
+            return 0.0  # it was waited for long enough, and is no sign of a server in trouble
+        self.breaks += 1
         if isinstance(error, UnknownKind):
             self._note_served(False)
         if isinstance(error, FATAL):
@@ -204,7 +208,7 @@ class Source:
             if event.type == "OPENED":
                 # The server is reachable and knows our version, but may have more events. So this does not confirm the state, which stays
                 # stale for a leader that has been elected since.
-                self.error = None
+                self._note_contact()
                 continue
             self._confirm()
             if event.type == "DELETED":
@@ -257,9 +261,22 @@ class Source:
 
     def _confirm(self) -> None:
         """Records that the server has just shown our state to be current."""
-        self.error = None
         self.confirmed_at = asyncio.get_running_loop().time()
         self._backoff.reset()
+        self._note_contact()
+        if self._is_requested:
+            self._is_requested = False
+            self._notify_current()
+
+    def _note_contact(self) -> None:
+        """Records that the server has answered without an error."""
+        had_error, self.error = self.error is not None, None
+        if had_error:
+            self._notify_current()
+
+    def _notify_current(self) -> None:
+        if self.when_current is not None:
+            self.when_current()
 
     @property
     def _scope(self) -> tuple[str, str, str]:

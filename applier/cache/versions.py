@@ -7,20 +7,20 @@ from collections import OrderedDict
 from applier.ref import Manifest, resource_version_of, uid_of
 
 
-def is_older(one: Manifest, other: Manifest) -> bool | None:
+def is_older(manifest: Manifest, other: Manifest) -> bool | None:
     """Reports whether `one` is an earlier state than `other`; None if their versions cannot be compared.
 
     KEP-5504 makes resourceVersions of one resource comparable as integers; any other version stays opaque.
     """
-    mine, theirs = resource_version_of(one), resource_version_of(other)
+    mine, theirs = resource_version_of(manifest), resource_version_of(other)
     if mine.isdecimal() and theirs.isdecimal():
         return int(mine) < int(theirs)
     return False if mine == theirs else None
 
 
-def is_same(one: Manifest, other: Manifest) -> bool:
+def is_same(manifest: Manifest, other: Manifest) -> bool:
     """Reports whether two states are the same, by UID and resourceVersion."""
-    return resource_version_of(one) == resource_version_of(other) and uid_of(one) == uid_of(other)
+    return resource_version_of(manifest) == resource_version_of(other) and uid_of(manifest) == uid_of(other)
 
 
 def as_of(version: str) -> Manifest:

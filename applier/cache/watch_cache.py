@@ -45,12 +45,13 @@ class WatchCache:
         self._journals = Journals()
         self._objects.subscribers[self._journals.note] = None
         self._served_subscribers: dict[Callable[[], None], None] = {}
+        self._current_subscribers: dict[Callable[[], None], None] = {}
         self._sources: dict[tuple[str, str, str], Source] = {}
         self._by_kind: dict[GroupKind, list[Source]] = {}  # the same sources
         self._tasks: dict[Source, asyncio.Task[None]] = {}
-        self._queries, self._running = [Query(*one) for one in queries], False
+        self._queries, self._running = [Query(*query) for query in queries], False
         self._definitions = Definitions(self._new_source)
-        self.declared: frozenset[GroupKind] = frozenset((one.kind.group, one.kind.kind) for one in self._queries)
+        self.declared: frozenset[GroupKind] = frozenset((query.kind.group, query.kind.kind) for query in self._queries)
 
     async def start(self) -> None:
         """Starts the watches. The state is known once `synced` returns."""
@@ -200,6 +201,14 @@ class WatchCache:
         self._served_subscribers[subscriber] = None
         return lambda: self._served_subscribers.pop(subscriber, None)
 
+    def subscribe_current(self, subscriber: Callable[[], None]) -> Callable[[], None]:
+        """Calls a function when the state of a kind that was stale may be current again; returns the function that unsubscribes.
+
+        The state is often the same as before, so that `subscribe` is not called; yet who must not act on a stale state may act now.
+        """
+        self._current_subscribers[subscriber] = None
+        return lambda: self._current_subscribers.pop(subscriber, None)
+
     def _around(self, group: str, kind: str, namespace: str) -> list[Source]:
         """Returns the sources that cover a kind in a namespace, the one of all namespaces first."""
         sources = (self._sources.get((group, kind, scope)) for scope in dict.fromkeys(("", namespace)))
@@ -233,7 +242,9 @@ class WatchCache:
         """Starts a source. One of all namespaces replaces those of single namespaces as soon as its state is known."""
         group, kind = query.kind.group, query.kind.kind
         source = self._new_source(query, self._objects)
-        source.when_served, source.until_defined = self._notify_served, self._definitions.wait_for_change
+        source.when_served = lambda: _call_all(self._served_subscribers)
+        source.when_current = lambda: _call_all(self._current_subscribers)
+        source.until_defined = self._definitions.wait_for_change
         narrower = [] if query.namespace else [key for key in self._sources if key[:2] == (group, kind)]
         self._sources[group, kind, query.namespace] = source
         self._by_kind.setdefault((group, kind), []).append(source)
@@ -245,12 +256,13 @@ class WatchCache:
         backoff = Backoff(FIRST_WAIT, LONGEST_WAIT, self._chance)
         return Source(self._cluster, query, objects, self._compactor, backoff, self._stall, self._watch_list)
 
-    def _notify_served(self) -> None:
-        for subscriber in list(self._served_subscribers):
-            subscriber()
-
     def _end(self, keys: list[tuple[str, str, str]]) -> None:
         for key in keys:
             source = self._sources.pop(key)
             self._by_kind[key[:2]].remove(source)
             self._tasks.pop(source).cancel()
+
+
+def _call_all(subscribers: Iterable[Callable[[], None]]) -> None:
+    for subscriber in list(subscribers):
+        subscriber()

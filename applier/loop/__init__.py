@@ -1,5 +1,6 @@
 """Runs the reconcile loop: work queue, leader election with fencing, and reconciling of one key."""
 
+from applier.loop.deletions import DeletionOptions
 from applier.loop.fence import Fence, FencedCluster, LeaseLost
 from applier.loop.lease import Lease, Timing
 from applier.loop.loop import Loop, Result
@@ -7,4 +8,17 @@ from applier.loop.queue import QueueClosed, WorkQueue
 from applier.loop.reconcile import Reconciler
 from applier.loop.view import View
 
-__all__ = ["Fence", "FencedCluster", "Lease", "LeaseLost", "Loop", "QueueClosed", "Reconciler", "Result", "Timing", "View", "WorkQueue"]
+__all__ = [
+    "DeletionOptions",
+    "Fence",
+    "FencedCluster",
+    "Lease",
+    "LeaseLost",
+    "Loop",
+    "QueueClosed",
+    "Reconciler",
+    "Result",
+    "Timing",
+    "View",
+    "WorkQueue",
+]

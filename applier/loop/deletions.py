@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Collection, Container, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from applier.cluster import Cluster
@@ -21,8 +22,21 @@ from applier.ref import Kind, Manifest, Ref, is_being_deleted, resource_version_
 RELEASED = "nothing of ours is left to be done before it goes"
 
 
+@dataclass(frozen=True, slots=True)
+class DeletionOptions:
+    """Configures what is written to an object before it is deleted.
+
+    `annotation` is the key under which it gets the reason, so that our deletions can be distinguished from others'; empty for none.
+    `finalizers` are ours, and are removed from every member that is deleted; so are `guards`, but only from one that is no longer desired.
+    """
+
+    annotation: str = ""
+    finalizers: Collection[str] = ()
+    guards: Collection[str] = ()
+
+
 class DeletionWriter:
-    """Deletes live objects by UID, dependants first. Each gets its reason as an annotation, if `annotation` is not empty.
+    """Deletes live objects by UID, dependants first. Each gets its reason as an annotation, if the options name one.
 
     An object that others depend on is deleted by a later reconcile, when these are terminating. So nothing waits here, and of a thousand
     keys that are removed all pods are deleted before the first of their owners: pods hold the machines that others may need. Only Services
@@ -34,11 +48,9 @@ class DeletionWriter:
     deleted; `guards` only once the object is no longer desired, since they keep it while it is needed.
     """
 
-    def __init__(
-        self, cluster: Cluster, *, manager: str, annotation: str, finalizers: Collection[str], guards: Collection[str], sink: Sink
-    ) -> None:
-        self.cluster, self.manager, self.annotation, self.sink = cluster, manager, annotation, sink
-        self.finalizers, self.guards = frozenset((*finalizers, *guards)), frozenset(guards)
+    def __init__(self, cluster: Cluster, options: DeletionOptions, *, manager: str, sink: Sink) -> None:
+        self.cluster, self.manager, self.annotation, self.sink = cluster, manager, options.annotation, sink
+        self.finalizers, self.guards = frozenset((*options.finalizers, *options.guards)), frozenset(options.guards)
 
     async def write(self, deletions: Iterable[Deletion], view: View, failed: Outcome | None = None) -> list[Outcome]:
         """Deletes the objects that exist and are not terminating yet; returns an outcome for each of those that go now.

@@ -35,7 +35,8 @@ class Fence:
         """Extends the fence after a renewal of the lease, for writes in flight as well."""
         self.closes, self.ends = closes, ends
         for deadline in self._in_flight:
-            deadline.reschedule(ends)
+            if not deadline.expired():  # one that has expired is being aborted, which cannot be undone
+                deadline.reschedule(ends)
 
     def close(self) -> None:
         """Closes the fence and aborts writes in flight: another candidate has the lease."""

@@ -38,8 +38,8 @@ class Result(Generic[K]):
 
 
 MAX_BACKOFF_UNSYNCED = 5.0
-"""The longest back-off, in seconds, of a key that is held because the cache is not synced. It mostly is a moment later, and there is no
-notification when a broken watch recovers."""
+"""The longest back-off, in seconds, of a key that is held because the cache is not synced. It mostly is a moment later, of which the cache
+notifies; kinds that were never watched, or lack permission, may need a retry."""
 
 CANCEL_TIMEOUT = 2.0
 """Seconds for requests in flight after the grace period is over: a webhook could delay them for much longer."""
@@ -91,6 +91,7 @@ class Loop(Generic[K]):
         self.cache, self.queue, self.lease = cache, queue or WorkQueue[K](), lease
         self._desired, self._reconcile, self._keys, self._on_result = desired, reconcile, keys, on_result
         self._interests: Interests[K] = Interests()
+        self._unsynced: dict[K, None] = {}  # keys that are held until a stale kind is current
         self._workers = workers
         self._stopping = asyncio.Event()
         self._grace = 0.0
@@ -100,7 +101,11 @@ class Loop(Generic[K]):
 
         Raises at once the error that keeps it from reading the cluster. Cancelling ends it without a grace period.
         """
-        unsubscribe = self.cache.subscribe(self._changed), self.cache.subscribe_served(self.enqueue_all)
+        unsubscribe = (
+            self.cache.subscribe(self._changed),
+            self.cache.subscribe_served(self.enqueue_all),
+            self.cache.subscribe_current(self._enqueue_unsynced),
+        )
         tasks: list[asyncio.Task[Any]] = [asyncio.create_task(self._stopping.wait(), name="stopping")]
         if self.lease:
             tasks.append(asyncio.create_task(self.lease.run(), name="lease"))
@@ -128,7 +133,7 @@ class Loop(Generic[K]):
 
     async def _first_lists(self) -> None:
         errors = await self.cache.settled()
-        if errors and self._partial and len(errors) < len(self.cache.sources()) and all(isinstance(one, Forbidden) for one in errors):
+        if errors and self._partial and len(errors) < len(self.cache.sources()) and all(isinstance(error, Forbidden) for error in errors):
             return
         if errors:
             raise as_one(errors)
@@ -153,6 +158,12 @@ class Loop(Generic[K]):
     def enqueue_all(self) -> None:
         """Enqueues all keys, as when a kind becomes served or unserved, which any of them may have read."""
         for key in self._interests.all():
+            self.queue.add(key)
+
+    def _enqueue_unsynced(self) -> None:
+        """Enqueues the keys that were held because of a stale kind; their back-off may have grown to seconds."""
+        unsynced, self._unsynced = self._unsynced, {}
+        for key in unsynced:
             self.queue.add(key)
 
     async def _work(self) -> None:
@@ -183,34 +194,40 @@ class Loop(Generic[K]):
         if self.lease and not self.lease.held.is_set():
             return self.queue.add(key)  # for when we lead again
         view = View(self.cache, since=self.lease.led_since if self.lease else float("-inf"))
+        desired: Graph | Gone | Hold = Hold("")
         requeue_after: float | None = None
         try:
             desired = self._desire(key, view)
+            if isinstance(desired, Gone) and self.queue.awaits_cleanup(key):
+                return self._interests.drop(key)
             requeue_after = None if isinstance(desired, Gone) else desired.requeue_after
             outcomes = await self._reconcile_desired(key, desired, view)
             result = Result(key, outcomes, desired.reason if isinstance(desired, Hold) else "")
         except Exception as error:  # of the function or of the server: an error of one key must not end the others
             result = Result(key, held=_message(error), error=error)
         self._on_result(result)
-        self._requeue(result)
+        self._requeue(result, desired)
         if requeue_after is not None:
             self.queue.add_after(key, requeue_after)
         return None
 
-    def _requeue(self, result: Result[K]) -> None:
+    def _requeue(self, result: Result[K], desired: Graph | Gone | Hold) -> None:
         """Requeues a key that failed, with a back-off that depends on the error; resets the back-off of one that succeeded."""
         errors = [result.error, *(outcome.error for outcome in result.outcomes)]
         if any(isinstance(error, NotSynced) for error in errors):
+            self._unsynced[result.key] = None
             self.queue.retry(result.key, MAX_BACKOFF_UNSYNCED)
         elif any(isinstance(error, Unreachable | ServerFailure | TooManyRequests) for error in errors):
             self.queue.retry(result.key, MAX_BACKOFF_OUTAGE)
         elif result.error is not None or any(map(_may_succeed_on_retry, result.outcomes)):
             self.queue.retry(result.key)
         else:
+            self._unsynced.pop(result.key, None)
             self.queue.forget(result.key)
             if any(outcome.action is Action.PRUNED for outcome in result.outcomes):
                 # The next reconcile deletes what the deleted objects depended on: behind the keys that wait already.
-                self.queue.add(result.key)
+                add = self.queue.add_cleanup if isinstance(desired, Gone) else self.queue.add
+                add(result.key)
 
     def _desire(self, key: K, view: View) -> Graph | Gone | Hold:
         """Calls the function, and records its interests.

@@ -13,6 +13,8 @@ K = TypeVar("K", bound=Hashable)
 
 
 NO_GROUP = object()
+MAX_CLEANUP_DELAY = 5.0
+"""Seconds for which the other keys of its group go before a cleanup."""
 
 
 class QueueClosed(Exception):
@@ -43,6 +45,9 @@ class WorkQueue(Generic[K]):
     are being worked on at once, so that slow requests of one group do not delay the others. A failed key waits `first` seconds before its
     retry, twice as long after each failure, at most `longest`: client-go's numbers. `on_wait` and `on_work` get the seconds that each key
     waited and was worked on. Time is the event loop's.
+
+    Cleanups are work that nobody waits for. One key of a group at a time gets a turn for it, which leaves the capacity of the server to the
+    rest; groups do not wait for each other's cleanups, of which one may hang.
     """
 
     def __init__(
@@ -64,6 +69,8 @@ class WorkQueue(Generic[K]):
         self._not_before: dict[K, float] = {}  # keys with a pace, and the earliest time of their next reconcile
         self._waiting: OrderedDict[Hashable, dict[K, float]] = OrderedDict()  # by group: keys, and since when
         self._active: dict[K, float] = {}  # keys in work, and since when
+        self._cleanups: OrderedDict[Hashable, dict[K, float]] = OrderedDict()  # by group: keys that wait for their cleanup, and since when
+        self._cleaning: dict[Hashable, K] = {}  # by group: the key whose cleanup is in work
         self._again: dict[K, float] = {}  # keys in work that were added meanwhile, and since when
         self._failures: dict[K, int] = {}
         self._due: dict[K, float] = {}  # keys that are added later, and when
@@ -92,6 +99,17 @@ class WorkQueue(Generic[K]):
             waiting[key] = self._now()
             self._changed.set()
 
+    def add_cleanup(self, key: K) -> None:
+        """Adds a key for its cleanup, after those of the keys that wait for theirs already."""
+        if not self._closed:
+            self._cleanups.setdefault(self._group(key), {}).setdefault(key, self._now())
+            self._changed.set()
+            asyncio.get_running_loop().call_later(MAX_CLEANUP_DELAY, self._changed.set)  # it may begin then, whatever else waits
+
+    def awaits_cleanup(self, key: K) -> bool:
+        """Reports whether a key waits for the turn of its cleanup."""
+        return key in self._cleanups.get(self._group(key), ())
+
     def add_after(self, key: K, seconds: float) -> None:
         """Adds a key after some seconds. Of several times the earliest counts; adding it before then replaces all of them."""
         when = self._now() + seconds
@@ -117,30 +135,45 @@ class WorkQueue(Generic[K]):
 
     async def get(self) -> K:
         """Returns the next key, which counts as being worked on until `done`. Raises `QueueClosed` once the queue is closed."""
-        while (group := self._next_group()) is NO_GROUP:
+        while (cleanup := self._next_cleanup()) is NO_GROUP and (group := self._next_group()) is NO_GROUP:
             if self._closed:
                 raise QueueClosed
             self._changed.clear()
             await self._changed.wait()
-        keys = self._waiting[group]
-        key = next(iter(keys))
-        since = keys.pop(key)
-        if keys:
-            self._waiting.move_to_end(group)
+        if cleanup is NO_GROUP:
+            key, since = _pop_first(self._waiting, group)
+            self._busy[group] += 1
         else:
-            del self._waiting[group]
+            key, since = _pop_first(self._cleanups, cleanup)
+            self._cleaning[cleanup] = key
+            if key in (waiting := self._waiting.get(cleanup, {})):  # one turn serves both
+                del waiting[key]
+                if not waiting:
+                    del self._waiting[cleanup]
         return self._take(key, since)
 
     def _next_group(self) -> Hashable:
         """Returns the next group that is below its share; `NO_GROUP` if there is none."""
         return next((group for group in self._waiting if self._busy[group] < self._share), NO_GROUP)
 
+    def _next_cleanup(self) -> Hashable:
+        """Returns the next group whose cleanup may begin: nothing else of it waits, or the cleanup has waited for long."""
+        late = self._now() - MAX_CLEANUP_DELAY
+        for group, keys in self._cleanups.items():
+            first, since = next(iter(keys.items()))
+            if group not in self._cleaning and first not in self._active and (group not in self._waiting or since <= late):
+                return group
+        return NO_GROUP
+
     def done(self, key: K) -> None:
         """Ends the work on a key, successful or not."""
         group = self._group(key)
-        self._busy[group] -= 1
-        if not self._busy[group]:
-            del self._busy[group]
+        if group in self._cleaning and self._cleaning[group] == key:
+            del self._cleaning[group]
+        else:
+            self._busy[group] -= 1
+            if not self._busy[group]:
+                del self._busy[group]
         worked = self._now() - self._active.pop(key)
         self.counts.done += 1
         self.counts.worked += worked
@@ -164,18 +197,19 @@ class WorkQueue(Generic[K]):
         if self._timer is not None:
             self._timer.cancel()
         self._waiting.clear()
+        self._cleanups.clear()
         self._again.clear()
         self._changed.set()
 
     async def idle(self) -> None:
         """Returns as soon as no key waits or is being worked on. Delayed keys do not count."""
-        while self._waiting or self._active:
+        while self._waiting or self._cleanups or self._active:
             self._changed.clear()
             await self._changed.wait()
 
     def depth(self) -> int:
         """Returns how many keys wait."""
-        return sum(map(len, self._waiting.values())) + len(self._again)
+        return sum(map(len, (*self._waiting.values(), *self._cleanups.values(), self._again)))
 
     def active(self) -> int:
         """Returns how many keys are being worked on."""
@@ -187,13 +221,12 @@ class WorkQueue(Generic[K]):
 
     def oldest(self) -> float:
         """Returns the waiting time of the key that has waited longest, in seconds."""
-        since = [when for keys in (*self._waiting.values(), self._again) for when in keys.values()]
+        since = [when for keys in (*self._waiting.values(), *self._cleanups.values(), self._again) for when in keys.values()]
         return self._now() - min(since) if since else 0.0
 
     def _take(self, key: K, since: float) -> K:
         now = self._now()
         self._active[key] = now
-        self._busy[self._group(key)] += 1
         self.counts.taken += 1
         self.counts.waited += now - since
         self._on_wait(now - since)
@@ -224,3 +257,15 @@ class WorkQueue(Generic[K]):
 
     def _now(self) -> float:
         return asyncio.get_running_loop().time()
+
+
+def _pop_first(queues: OrderedDict[Hashable, dict[K, float]], group: Hashable) -> tuple[K, float]:
+    """Removes the first key of a group, and lets the next group have its turn. Returns the key, and since when it has waited."""
+    keys = queues[group]
+    key = next(iter(keys))
+    since = keys.pop(key)
+    if keys:
+        queues.move_to_end(group)
+    else:
+        del queues[group]
+    return key, since

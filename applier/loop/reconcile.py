@@ -8,7 +8,7 @@ Deletions come last, and only if everything before succeeded and nothing that wa
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Generic, TypeVar
 
 from applier.cache import Query, WatchCache, WriteThrough
@@ -20,7 +20,7 @@ from applier.events import Sink, nowhere
 from applier.execute.concurrency import Concurrency
 from applier.execute.executor import execute
 from applier.execute.options import ExecuteOptions
-from applier.loop.deletions import DeletionWriter
+from applier.loop.deletions import DeletionOptions, DeletionWriter
 from applier.loop.event_recorder import EventRecorder
 from applier.loop.status import StatusWriter
 from applier.loop.view import View
@@ -38,11 +38,9 @@ class Reconciler(Generic[K]):
 
     `members` returns the objects that exist because of a key, for instance those that its primary object owns: those that the graph no
     longer holds are deleted, each by UID. Without `members` only the graph's own deletions are carried out. Deletions are held, with the
-    reason, unless the whole graph was applied and nothing that was read may be stale (`View.staleness`). `attribution` names an annotation
-    that gets the reason before an object is deleted, so that our deletions can be distinguished from others'. `finalizers` are ours, which
-    are removed from members that are deleted; so are `guards`, once the members are no longer desired. `namespace` limits what is watched.
-    `group` keeps the keys of one group from using all concurrent writes (see `Concurrency`). Writes go through `cache`, so that the next
-    reconcile sees them.
+    reason, unless the whole graph was applied and nothing that was read may be stale (`View.staleness`). `deletions` configures what is
+    written to an object before. `namespace` limits what is watched. `group` keeps the keys of one group from using all concurrent writes
+    (see `Concurrency`). Writes go through `cache`, so that the next reconcile sees them.
     """
 
     def __init__(
@@ -54,9 +52,7 @@ class Reconciler(Generic[K]):
         force: tuple[str, ...] = (),
         members: Members[K] | None = None,
         namespace: str = "",
-        attribution: str = "",
-        finalizers: Collection[str] = (),
-        guards: Collection[str] = (),
+        deletions: DeletionOptions | None = None,
         group: Callable[[K], Hashable] = lambda _: None,
         sink: Sink = nowhere,
     ) -> None:
@@ -64,9 +60,7 @@ class Reconciler(Generic[K]):
         self.manager, self.force, self.members, self.namespace, self.sink = manager, force, members, namespace, sink
         self._group = group
         self._events = EventRecorder(self.cluster, source=manager, sink=sink)
-        self._deletions = DeletionWriter(
-            self.cluster, manager=manager, annotation=attribution, finalizers=finalizers, guards=guards, sink=sink
-        )
+        self._deletions = DeletionWriter(self.cluster, deletions or DeletionOptions(), manager=manager, sink=sink)
         self._schemas: dict[frozenset[Kind], Schemas] = {}
         self._schemas_lock = asyncio.Lock()
         # Shared by all keys: 16 keys with 16 writes each would open 256 connections, without a gain in throughput.
@@ -107,7 +101,7 @@ class Reconciler(Generic[K]):
         written = {status.of.kind for status in desired.statuses}
         deleted: set[Kind] = set()
         if isinstance(desired, Graph):
-            written |= {Kind.of(one.manifest) for one in desired.objects.values()}
+            written |= {Kind.of(item.manifest) for item in desired.objects.values()}
             deleted = {deletion.of.kind for deletion in desired.deletions}
         await view.watch(Query(kind, self.namespace) for kind in written | deleted)
         kinds = frozenset(written)

@@ -9,7 +9,7 @@ from applier.cache import Query, WatchCache
 from applier.cluster import Cluster
 from applier.desired import Gone, Graph, Hold
 from applier.events import Sink, nowhere
-from applier.loop import FencedCluster, Lease, Loop, Reconciler, Result, View, WorkQueue
+from applier.loop import DeletionOptions, FencedCluster, Lease, Loop, Reconciler, Result, View, WorkQueue
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.model.inputs.mnnvl_shape import AS_PROPOSED
 from grove_compiler.model.inputs.settings import Settings
@@ -90,9 +90,7 @@ class Operator:
             force=("*",),
             members=self._state.members,
             namespace=options.namespace,
-            attribution=DELETION_REASON,
-            finalizers=FINALIZERS,
-            guards=GUARDS,
+            deletions=DeletionOptions(DELETION_REASON, FINALIZERS, GUARDS),
             group=_group,
             sink=options.sink,
         )
@@ -166,6 +164,7 @@ def _pace(key: Key) -> float:
 def _group(key: Key) -> tuple[str, str, str]:
     """Returns the fairness group of a key in the queue, its set: a set of 5,000 replicas must not delay other sets.
 
-    A quarter of the workers, and of the writes in flight, is never given to a single set, so that one with a slow webhook delays no other.
+    A quarter of the workers, and of the writes in flight, is never given to a single set, so that one with a slow webhook delays no other;
+    and its writes that hang are not counted among those in flight.
     """
     return key.kind, key.namespace, key.name

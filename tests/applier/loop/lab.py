@@ -11,7 +11,7 @@ from typing import Any
 from applier.cache import Query, WatchCache
 from applier.cluster import Cluster
 from applier.desired import Desired, Gone, Graph, Hold
-from applier.loop import FencedCluster, Lease, Loop, Reconciler, Result, View
+from applier.loop import DeletionOptions, FencedCluster, Lease, Loop, Reconciler, Result, View
 from applier.ref import Kind, Manifest, Ref
 from applier.testing.memory import MemoryCluster
 
@@ -60,9 +60,8 @@ class Lab:
         if self.lease:
             written = FencedCluster(cluster, self.lease.fence)
         self.cache = WatchCache(cluster, [(CONFIG_MAP, ""), *kinds], chance=Random(1))
-        self.reconciler = Reconciler[str](
-            written, self.cache, manager="us", members=_members, attribution=WHY, finalizers=finalizers, guards=guards
-        )
+        deletions = DeletionOptions(WHY, finalizers, guards)
+        self.reconciler = Reconciler[str](written, self.cache, manager="us", members=_members, deletions=deletions)
         self.desired: Callable[[View, str], Graph | Gone | Hold] = desired
         self.loop = Loop[str](
             self.cache,

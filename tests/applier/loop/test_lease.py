@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from applier.errors import Unreachable
-from applier.loop.fence import FencedCluster, LeaseLost
+from applier.loop.fence import Fence, FencedCluster, LeaseLost
 from applier.loop.lease import LEASE, Lease, Timing
 from applier.ref import Manifest, Ref
 from applier.testing.memory import MemoryCluster
@@ -246,6 +246,29 @@ def test_a_write_is_given_up_when_the_lease_may_be_over_but_not_while_it_is_rene
             return now()
 
     assert write() == (60.0 if renewed else 12.5)
+
+
+@in_virtual_time
+async def test_a_lease_may_be_renewed_while_a_write_that_took_too_long_is_still_being_given_up() -> None:
+    """The renewal failed, and with it the whole operator."""
+    fence, aborting, aborted = Fence(), asyncio.Event(), asyncio.Event()
+    fence.renew(1.0, 1.0)
+
+    async def write() -> None:
+        async with fence.writing():
+            try:
+                await asyncio.sleep(60)
+            finally:
+                aborting.set()
+                await aborted.wait()
+
+    writing = asyncio.ensure_future(write())
+    await aborting.wait()
+    fence.renew(10.0, 12.0)
+    aborted.set()
+    with pytest.raises(LeaseLost):
+        await writing
+    assert fence.is_open
 
 
 @in_virtual_time

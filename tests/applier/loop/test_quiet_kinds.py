@@ -13,7 +13,7 @@ from applier.desired import Desired, Graph
 from applier.errors import ServerFailure, Unreachable
 from applier.loop import View
 from applier.ref import Manifest
-from applier.testing.memory import MemoryCluster
+from applier.testing.memory import MemoryCluster, Request
 from applier.testing.virtual_time import in_virtual_time
 
 from .lab import Lab, _members, config_map, desired, lab, ref, running, some
@@ -21,6 +21,7 @@ from .test_no_harm import POD, asks_for_pods, deletes, of
 
 HOUR = 3600.0
 SECONDS = 3.0
+LATE = 2.7
 QUIET = (Query(POD),)
 FIVE = [config_map(f"set-{number}", {"value": "1"}) for number in range(5)]
 
@@ -92,6 +93,18 @@ async def test_a_new_leader_deletes_within_seconds() -> None:
 
 
 @in_virtual_time
+async def test_what_has_to_go_goes_as_soon_as_a_slow_server_has_told_that_nothing_has_changed() -> None:
+    """Else the back-off, which grew meanwhile, delayed it by as long again."""
+    world = silent()
+    async with running(world):
+        await asyncio.sleep(HOUR)
+        world.cluster.before = answered_late
+        world.cluster.seed(some("set", 1))
+        await asyncio.sleep(LATE + 0.1)
+        assert world.made() == ["set-0"]
+
+
+@in_virtual_time
 async def test_a_new_leader_that_has_nothing_to_delete_asks_nothing() -> None:
     first, second = candidates()
     async with running(first, second):
@@ -137,6 +150,10 @@ def test_a_new_leader_deletes_nothing_while_the_server_does_not_answer(error: Ex
             assert second.made() == ["set-0"]
 
     live_through()
+
+
+async def answered_late(request: Request) -> None:
+    await asyncio.sleep(LATE if request.verb == "watch" else 0)
 
 
 def reads(cluster: MemoryCluster) -> int:

@@ -13,7 +13,7 @@ import pytest
 from applier.cache import WatchCache
 from applier.desired import Deletion, Desired, EventWrite, Gone, Graph, Hold, ObjectReference, StatusWrite
 from applier.errors import NotSynced, WriteConflict
-from applier.loop import FencedCluster, Lease, LeaseLost, Loop, Reconciler, Result, Timing, View
+from applier.loop import DeletionOptions, FencedCluster, Lease, LeaseLost, Loop, Reconciler, Result, Timing, View
 from applier.ref import Kind, Manifest, Ref
 from applier.testing.control_plane import ControlPlane
 from applier.transport import ApiCluster
@@ -187,7 +187,7 @@ async def test_statuses_and_attributed_deletions_on_a_real_server(cluster: ApiCl
     manifest = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": "budget", "namespace": namespace}}
     await cluster.apply(budgets, {**manifest, "spec": {"minAvailable": 1}}, manager="user")
     cache = WatchCache(cluster, [(kind, namespace)])
-    reconcile = Reconciler[str](cluster, cache, manager="loop-tests", namespace=namespace, attribution="example.com/why")
+    reconcile = Reconciler[str](cluster, cache, manager="loop-tests", namespace=namespace, deletions=DeletionOptions("example.com/why"))
     await cache.start()
     last: list[Manifest] = []
     cache.subscribe(lambda ref, old, new: last.append(old) if old and not new else None)
