@@ -20,13 +20,13 @@ class Parents:
     needed: dict[str, int]
     _ready: dict[str, set[str]] = field(default_factory=dict)
 
-    def list_anew(self, pods: Iterable[Manifest]) -> None:
+    def replace_all(self, pods: Iterable[Manifest]) -> None:
         """Replaces the state by a list of all pods of the gang."""
         self._ready = {}
         for pod in pods:
-            self.see(pod)
+            self.update(pod)
 
-    def see(self, pod: Manifest, *, gone: bool = False) -> None:
+    def update(self, pod: Manifest, *, gone: bool = False) -> None:
         """Updates the state by a pod, or removes a deleted one."""
         ready = self._ready.setdefault(labels_of(pod).get(CLIQUE_LABEL, ""), set())
         if not gone and is_up(pod):
@@ -45,10 +45,10 @@ class Parents:
 
 
 def is_up(pod: Manifest) -> bool:
-    """Returns whether a pod counts: it is ready and not terminating, or has completed.
+    """Reports whether a pod counts: it is ready and not terminating, or has succeeded.
 
-    A pod that has succeeded is never ready again. Whoever came after it would wait for ever, as would a training job of which one clique
-    prepares the data and exits.
+    A pod that has succeeded is never ready again, so that pods after it would wait forever, for example in a training job with a clique
+    that prepares the data and exits.
     """
     status = section(pod, "status")
     if status.get("phase") == "Succeeded":

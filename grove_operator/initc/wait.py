@@ -19,32 +19,32 @@ FIRST_WAIT, LONGEST_WAIT = 0.5, 10.0
 """Seconds until a refused request is retried. A restart of the init container may take up to 300 (CrashLoopBackOff)."""
 
 
-async def wait_for(parents: Parents, cluster: Cluster, namespace: str, gang: str, say: Callable[[str], None]) -> None:
+async def wait_for(parents: Parents, cluster: Cluster, namespace: str, gang: str, log: Callable[[str], None]) -> None:
     """Returns once enough pods of every parent are ready. `gang` is the PodGang of the waiting pod and its parents.
 
-    `say` is told what is waited for whenever that changes, and what keeps us from knowing. A refusal is no end: the role of the service
-    account may be younger than the pod (the pod is gated until its gang is complete, but nobody waits for the authorizer's cache).
+    `log` is called with the missing pods whenever they change, and with errors. Errors are retried, `Forbidden` too: the API server's
+    authorizer may not know the role of the service account yet when the pod starts.
     """
-    backoff, told = Backoff(FIRST_WAIT, LONGEST_WAIT), ""
+    backoff, logged = Backoff(FIRST_WAIT, LONGEST_WAIT), ""
     while True:
         try:
             pods = await cluster.resource(POD)
-            async with aclosing(list_and_watch(cluster, pods, namespace, labels=f"{GANG_LABEL}={gang}")) as news:
-                async for each in news:
+            async with aclosing(list_and_watch(cluster, pods, namespace, labels=f"{GANG_LABEL}={gang}")) as events:
+                async for event in events:
                     backoff.reset()
-                    _take(parents, each)
+                    _apply(parents, event)
                     if not parents.waiting():
                         return
-                    if parents.describe() != told:
-                        told = parents.describe()
-                        say(f"waiting for {told}")
+                    if parents.describe() != logged:
+                        logged = parents.describe()
+                        log(f"waiting for {logged}")
         except ClusterError as error:
-            say(f"cannot see the pods of {namespace}/{gang}, and tries again: {error}")
+            log(f"cannot see the pods of {namespace}/{gang}, and tries again: {error}")
         await asyncio.sleep(backoff.next())
 
 
-def _take(parents: Parents, news: Listing | WatchEvent) -> None:
-    if isinstance(news, Listing):
-        parents.list_anew(news.items)
-    elif news.type != "BOOKMARK":
-        parents.see(news.object, gone=news.type == "DELETED")
+def _apply(parents: Parents, event: Listing | WatchEvent) -> None:
+    if isinstance(event, Listing):
+        parents.replace_all(event.items)
+    elif event.type != "BOOKMARK":
+        parents.update(event.object, gone=event.type == "DELETED")

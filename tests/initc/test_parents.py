@@ -31,31 +31,31 @@ def test_a_pod_counts_when_it_is_ready_and_stays_or_has_succeeded(given: Manifes
 
 def test_a_pod_may_start_once_every_parent_has_enough_ready_pods() -> None:
     parents = Parents({"router": 2, "leader": 1})
-    parents.list_anew([pod("r-1", "router"), pod("l-1", "leader")])
+    parents.replace_all([pod("r-1", "router"), pod("l-1", "leader")])
     assert parents.waiting() == {"router": 1}
-    parents.see(pod("r-2", "router"))
+    parents.update(pod("r-2", "router"))
     assert parents.waiting() == {}
 
 
 def test_a_clique_whose_name_only_begins_alike_does_not_count() -> None:
     parents = Parents({"demo-0-a": 1})
-    parents.list_anew([pod("demo-0-ab-x", "demo-0-ab")])
+    parents.replace_all([pod("demo-0-ab-x", "demo-0-ab")])
     assert parents.waiting() == {"demo-0-a": 0}
 
 
 def test_a_pod_that_goes_or_is_no_longer_ready_does_not_count_any_more() -> None:
     parents = Parents({"router": 1})
-    parents.list_anew([pod("r-1", "router")])
-    parents.see(pod("r-1", "router", ready=False))
+    parents.replace_all([pod("r-1", "router")])
+    parents.update(pod("r-1", "router", ready=False))
     assert parents.waiting() == {"router": 0}
-    parents.see(pod("r-1", "router"))
-    parents.see(pod("r-1", "router"), gone=True)
+    parents.update(pod("r-1", "router"))
+    parents.update(pod("r-1", "router"), gone=True)
     assert parents.waiting() == {"router": 0}
 
 
 def test_what_is_waited_for_is_said_in_words() -> None:
     parents = Parents({"router": 2, "leader": 1})
-    parents.list_anew([pod("r-1", "router")])
+    parents.replace_all([pod("r-1", "router")])
     assert parents.describe() == "router (1 of 2 ready), leader (0 of 1 ready)"
 
 
@@ -71,10 +71,10 @@ PODS = st.builds(
 def test_changes_one_by_one_lead_to_what_a_list_at_the_end_says(news: list[tuple[Manifest, bool]]) -> None:
     followed, live = Parents({"a": 2, "b": 1}), {}
     for each, gone in news:
-        followed.see(each, gone=gone)
+        followed.update(each, gone=gone)
         live[each["metadata"]["name"]] = each
         if gone:
             del live[each["metadata"]["name"]]
     listed = Parents({"a": 2, "b": 1})
-    listed.list_anew(live.values())
+    listed.replace_all(live.values())
     assert followed.waiting() == listed.waiting()

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from grove_compiler.model.expanded.startup import dependencies
+from grove_compiler.model.expanded.startup import dependencies, unmet_dependencies
 
-from .sets import clique, expand, find_clique, group, pcs
+from .sets import clique, existing, expand, find_clique, group, pcs
 
 IN_ORDER = "CliqueStartupTypeInOrder"
 EXPLICIT = "CliqueStartupTypeExplicit"
@@ -104,3 +104,22 @@ def test_the_count_is_that_of_the_very_clique_not_of_one_with_the_same_end() -> 
 def test_each_replica_of_the_set_waits_for_its_own() -> None:
     found = expand(pcs(CHAIN, replicas=2, cliqueStartupType=IN_ORDER))
     assert [dependency.name for dependency in dependencies(find_clique(found, "demo-1-prefill"))] == ["demo-1-router"]
+
+
+@pytest.mark.parametrize(("scale", "expected"), [(0, 0), (1, 1), (2, 2), (5, 2)])
+def test_a_new_pod_waits_for_no_more_pods_than_there_are_to_be(scale: int, expected: int) -> None:
+    """An autoscaler may put a clique to sleep: what starts after it would wait in its init container for ever."""
+    found = expand(pcs(CHAIN, cliqueStartupType=IN_ORDER), [existing("PodClique", "demo-0-router", spec={"replicas": scale})])
+    (router,) = dependencies(find_clique(found, "demo-0-prefill"))
+    assert (router.name, router.min_available, router.expected_pods) == ("demo-0-router", 2, expected)
+
+
+def test_a_new_pod_does_not_wait_for_a_scaling_group_that_is_scaled_to_zero() -> None:
+    asleep = existing("PodCliqueScalingGroup", "demo-0-model", spec={"replicas": 0})
+    found = expand(pcs([PREFILL, DECODE, ROUTER], [WIDE], cliqueStartupType=IN_ORDER), [asleep])
+    assert [one.expected_pods for one in dependencies(find_clique(found, "demo-0-router"))] == [0, 0]
+
+
+def test_a_pod_that_is_older_than_the_scale_is_known_to_wait_for_the_declared_number() -> None:
+    found = expand(pcs(CHAIN, cliqueStartupType=IN_ORDER), [existing("PodClique", "demo-0-router", spec={"replicas": 0})])
+    assert [(one.name, one.min_available) for one in unmet_dependencies(find_clique(found, "demo-0-prefill"))] == [("demo-0-router", 2)]

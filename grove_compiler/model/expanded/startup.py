@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.kube.conditions import status_of
-from grove_compiler.model import names
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.lazy import remembered
-from grove_compiler.model.spec.podcliqueset import API_VERSION, PodCliqueSet
+from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.model.spec.templates import CliqueTemplate
 from grove_compiler.record import record
 
@@ -26,10 +25,14 @@ class Wait:
 
 @record
 class Dependency:
-    """A PodClique that must have `min_available` ready pods first."""
+    """A PodClique that starts first, with at least `min_available` ready pods.
+
+    `expected_pods` is the number that a new pod waits for: fewer if the PodClique is scaled in below that, and none if to 0.
+    """
 
     name: str
     min_available: int
+    expected_pods: int
 
 
 @remembered
@@ -39,12 +42,7 @@ def dependencies(clique: Clique) -> list[Dependency]:
     A clique of a scaled gang waits only for cliques of its own scaling-group replica, since that may be added at any time. A clique of the
     base gang does not wait for cliques in other gangs, which its init container does not see.
     """
-    is_base = clique.gang_name == clique.replica.name
-    return [
-        Dependency(name, wait.other.min_available or 0)
-        for wait in waits(clique.set, clique.template)
-        for name in (_base_names(clique, wait.other) if is_base else _own_names(clique, wait.other))
-    ]
+    return [Dependency(parent.name, parent.min_available, _expected_pods(parent)) for parent in _parents(clique)]
 
 
 @record
@@ -58,13 +56,15 @@ class UnmetDependency:
 
 
 def unmet_dependencies(clique: Clique) -> list[UnmetDependency]:
-    """Returns the dependencies that a clique's pods still wait for, by the statuses of those PodCliques."""
+    """Returns the dependencies that a clique's pods may still wait for, by the statuses of those PodCliques.
+
+    It has those that have been scaled in as well: a pod that is older than that waits for the declared `minAvailable`.
+    """
     unmet = []
-    for dependency in dependencies(clique):
-        ref = clique.set.snapshot.with_uid(ObjectRef(API_VERSION, "PodClique", clique.set.namespace, dependency.name))
-        ready = status_of(clique.set.snapshot.live(ref)).get("readyReplicas") or 0
-        if ready < dependency.min_available:
-            unmet.append(UnmetDependency(dependency.name, ref, ready, dependency.min_available))
+    for parent in _parents(clique):
+        ready = status_of(clique.set.snapshot.live(parent.ref)).get("readyReplicas") or 0
+        if ready < parent.min_available:
+            unmet.append(UnmetDependency(parent.name, parent.ref, ready, parent.min_available))
     return unmet
 
 
@@ -79,19 +79,28 @@ def waits(set: PodCliqueSet, clique: CliqueTemplate) -> list[Wait]:
     return [Wait(clique, by_name[name], f"{path}[{index}]") for index, name in enumerate(clique.starts_after) if name in by_name]
 
 
-def _base_names(clique: Clique, parent: CliqueTemplate) -> list[str]:
-    """Returns the parent's PodCliques in the base gang, including those of other replicas of a scaling group."""
-    if parent.group is None:
-        return [names.part_of(clique.replica.name, parent.name)]
-    if clique.set.mnnvl.gang_per_replica(parent.group):
-        return []
-    group = names.part_of(clique.replica.name, parent.group.name)
-    indices = range(parent.group.min_available or 1)
-    return [names.part_of(names.part_of(group, index), parent.name) for index in indices]
+@remembered
+def _parents(clique: Clique) -> list[Clique]:
+    """Returns the PodCliques of its gang that a clique starts after."""
+    find = _in_base_gang if clique.gang_name == clique.replica.name else _in_own_member
+    return [parent for wait in waits(clique.set, clique.template) for parent in find(clique, wait.other)]
 
 
-def _own_names(clique: Clique, parent: CliqueTemplate) -> list[str]:
-    member = clique.member
-    if member is None or parent.group is not member.group.template:
-        return []
-    return [names.part_of(member.name, parent.name)]
+def _in_base_gang(clique: Clique, template: CliqueTemplate) -> list[Clique]:
+    """Returns the PodCliques of a template in the base gang, including those of other replicas of a scaling group."""
+    groups = [group for group in clique.replica.scaling_groups if group.template is template.group]
+    members = [member.cliques for group in groups for member in group.base_members]
+    return [each for cliques in (clique.replica.cliques, *members) for each in cliques if each.declared.name == template.name]
+
+
+def _in_own_member(clique: Clique, template: CliqueTemplate) -> list[Clique]:
+    """Returns the PodClique of a template in the same replica of a scaling group."""
+    cliques = clique.member.cliques if clique.member is not None else []
+    return [each for each in cliques if each.declared.name == template.name]
+
+
+def _expected_pods(parent: Clique) -> int:
+    """Returns how many pods of a PodClique are to be ready: `minAvailable`, or fewer if it is scaled in below that."""
+    if not parent.is_desired:
+        return 0
+    return min(parent.min_available, parent.replicas) if parent.ref.uid else parent.min_available
