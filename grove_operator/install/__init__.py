@@ -1,1 +1,1 @@
-"""What an installation of the operator consists of, as manifests."""
+"""Generates the manifests of an installation of the operator."""

@@ -1,4 +1,4 @@
-"""What an installation consists of, in the order in which it is applied."""
+"""Generates the manifests of an installation, in the order in which they are applied."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from typing import Any
 import yaml
 
 from grove_compiler.graph.node import Manifest
+from grove_compiler.kube.defaults import apply_defaults
+from grove_compiler.kube.definitions import DEFINITIONS, KINDS
 from grove_compiler.version import __version__
-from grove_operator.install.choices import merged
 from grove_operator.install.expressions import OMIT, render
-from grove_operator.install.preflight import preflight_names
+from grove_operator.install.preflight import preflight_variables
+from grove_operator.install.user_values import merge
 from grove_operator.install.values import Values
 from grove_operator.install.webhook_configurations import ALL_HOOKS, AUTHORIZE, MNNVL, Hook, Installation, webhook_configurations
 
 Templates = dict[str, list[Any]]
-"""Templates by the file that they stand in, of the package or of the chart."""
+"""Templates by the name of their file, in this package and in the chart."""
 
 NAME = "grove-operator"
 ORDER = (
@@ -39,52 +41,55 @@ ORDER = (
     "preflight",
 )
 LABELS = {"app.kubernetes.io/name": NAME, "app.kubernetes.io/version": "{{ version }}"}
+CONFIGURATION = ("operator.config.grove.io/v1alpha1", "OperatorConfiguration")
+SCHEMA = KINDS[CONFIGURATION]
 KEEP = {"helm.sh/resource-policy": "keep"}
-"""Tells Helm that sets must not go with a release, as they would with their definition."""
+"""Prevents Helm from deleting the CRDs with a release, which would delete all sets."""
 
 
 def templates() -> Templates:
-    """Returns all templates; some are files, the others are made of what says the same elsewhere."""
-    made: Templates = {"crds": _crds(), "webhooks": _webhooks()}
-    return {name: made[name] if name in made else _file(name) for name in ORDER}
+    """Returns all templates: those of files, and those generated from the API's types and the list of webhooks."""
+    generated: Templates = {"crds": _crds(), "webhooks": _webhooks()}
+    return {name: generated[name] if name in generated else _file(name) for name in ORDER}
 
 
 def manifests(values: Values, namespace: str) -> list[Manifest]:
     """Returns the objects of an installation in a namespace."""
-    names = _names(values, namespace)
-    rendered = (render(one, names) for some in templates().values() for one in some)
-    return [one for one in rendered if one is not OMIT]
+    variables = _variables(values, namespace)
+    rendered = (render(template, variables) for file in templates().values() for template in file)
+    return [manifest for manifest in rendered if manifest is not OMIT]
 
 
 def configuration(values: Values) -> Manifest:
-    """Returns the OperatorConfiguration that values say."""
+    """Returns the OperatorConfiguration of an installation."""
     own = {"server": {"webhooks": {"enabled": values.webhooks.enabled}}, "initContainer": {"image": image(values)}}
-    head = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
-    return merged(merged(head, own), values.config)
+    head = {"apiVersion": CONFIGURATION[0], "kind": CONFIGURATION[1]}
+    return merge(merge(head, own), values.config)
 
 
 def image(values: Values) -> str:
-    """Returns the whole reference of the image."""
-    told = values.image
-    return f"{told.repository}@{told.digest}" if told.digest else f"{told.repository}:{told.tag or 'v' + __version__}"
+    """Returns the reference of the operator's image, by digest if there is one."""
+    image = values.image
+    return f"{image.repository}@{image.digest}" if image.digest else f"{image.repository}:{image.tag or 'v' + __version__}"
 
 
 def dashboard() -> str:
-    """Returns the text of the dashboard."""
+    """Returns Grafana's dashboard as JSON text."""
     return files("grove_operator.install").joinpath("dashboard.json").read_text("utf-8")
 
 
-def _names(values: Values, namespace: str) -> dict[str, Any]:
+def _variables(values: Values, namespace: str) -> dict[str, Any]:
     text = json.dumps(configuration(values), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return {
-        "values": values.model_dump(by_alias=True, mode="json"),
+        # With the operator's own defaults, which it uses for a value that was removed with null.
+        "values": {**values.model_dump(by_alias=True, mode="json"), "config": apply_defaults(configuration(values), SCHEMA, DEFINITIONS)},
         "namespace": namespace,
         "version": __version__,
         "image": image(values),
         "config_text": text,
         "config_checksum": hashlib.sha256(text.encode()).hexdigest(),
         "dashboard": dashboard(),
-        **preflight_names(values.preflight_injector, namespace),
+        **preflight_variables(values.preflight_injector, namespace),
         "labels": {key: value.replace("{{ version }}", __version__) for key, value in LABELS.items()},
     }
 
@@ -92,30 +97,32 @@ def _names(values: Values, namespace: str) -> dict[str, Any]:
 def _crds() -> list[Any]:
     from grove_compiler.api.crd import crds
 
-    return [{"$if": "values.crds.enabled and not values.webhooks.only", **_kept(one)} for one in crds()]
+    return [{"$if": "values.crds.enabled and not values.webhooks.only", **_retained(crd)} for crd in crds()]
 
 
-def _kept(crd: Manifest) -> Manifest:
+def _retained(crd: Manifest) -> Manifest:
+    """Returns a CRD that stays in the cluster when its release is uninstalled."""
     metadata = crd["metadata"]
     return {**crd, "metadata": {**metadata, "annotations": {**(metadata.get("annotations") or {}), **KEEP}}}
 
 
 def _webhooks() -> list[Any]:
-    """The webhook configurations, of which every part that is chosen is an expression."""
-    holes = Installation(
+    """Returns the webhook configurations, with expressions for all that depends on values."""
+    installation = Installation(
         namespace="{{ namespace }}",
         service="{{ values.config.server.webhooks.serviceName }}",
         failure_policy="{{ values.webhooks.failurePolicy }}",  # type: ignore[arg-type]
     )
-    made = []
+    configurations = []
     for hook in ALL_HOOKS:
-        (one,) = webhook_configurations(holes, [hook])
-        one["metadata"] |= {"labels": "{{ labels }}", "annotations": "{{ values.webhooks.annotations or omit }}"}
-        made.append({"$if": f"values.webhooks.enabled{_condition(hook)}", **one})
-    return made
+        (configuration,) = webhook_configurations(installation, [hook])
+        configuration["metadata"] |= {"labels": "{{ labels }}", "annotations": "{{ values.webhooks.annotations or omit }}"}
+        configurations.append({"$if": f"values.webhooks.enabled{_condition(hook)}", **configuration})
+    return configurations
 
 
 def _condition(hook: Hook) -> str:
+    """Returns the rest of the condition under which a webhook is installed."""
     if hook in MNNVL:
         return " and values.config.admission.mnnvlWebhooks"
     return " and not values.webhooks.only" + (" and values.config.authorizer.enabled" if hook is AUTHORIZE else "")
@@ -124,4 +131,4 @@ def _condition(hook: Hook) -> str:
 @cache
 def _file(name: str) -> list[Any]:
     text = files("grove_operator.install").joinpath("templates", f"{name}.yaml").read_text("utf-8")
-    return [one for one in yaml.safe_load_all(text) if one is not None]
+    return [document for document in yaml.safe_load_all(text) if document is not None]

@@ -1,4 +1,4 @@
-"""What templates of the preflight injector are given: its values, the text of them, and the namespaces that it is asked about."""
+"""Computes the template variables of the preflight injector: its values, their text, and the namespace selector of its webhook."""
 
 from __future__ import annotations
 
@@ -7,39 +7,45 @@ import json
 from typing import Any
 
 from grove_compiler.graph.node import Manifest
+from grove_compiler.kube.defaults import apply_defaults
+from grove_compiler.kube.definitions import DEFINITIONS
+from grove_compiler.preflight import VALUES_SCHEMA
 
 NAMESPACE = "kubernetes.io/metadata.name"
-"""A label that Kubernetes gives each namespace: its name."""
+"""The label with its name that Kubernetes adds to each namespace."""
 
 
-def preflight_names(values: Manifest, namespace: str) -> dict[str, Any]:
-    """Returns the names by which templates know them."""
-    text = json.dumps(_plain(values), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+def preflight_variables(values: Manifest, namespace: str) -> dict[str, Any]:
+    """Returns the template variables for an injector in a namespace."""
+    text = json.dumps(_with_whole_numbers(values), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    # As the injector does where somebody took a value away with null.
+    values = apply_defaults(values, VALUES_SCHEMA, DEFINITIONS)
     return {
         "preflight": {"objectSelector": None, **values},
         "preflight_text": text,
         "preflight_checksum": hashlib.sha256(text.encode()).hexdigest(),
-        "preflight_namespaces": chosen_namespaces(values, namespace),
+        "preflight_namespaces": namespace_selector(values, namespace),
     }
 
 
-def chosen_namespaces(values: Manifest, namespace: str) -> Manifest:
-    """Returns which namespaces an API server asks about, as the design has it (ADR-026).
+def namespace_selector(values: Manifest, namespace: str) -> Manifest:
+    """Returns the selector of the namespaces whose pods the injector reviews (ADR-026).
 
-    Never the injector's own: with the policy Fail its pods would wait for themselves.
+    It excludes the injector's own namespace: with the policy Fail, its pods could not be created while it is down.
     """
     excluded = {"key": NAMESPACE, "operator": "NotIn", "values": [*(values.get("excludeNamespaces") or []), namespace]}
     selector = values.get("namespaceSelector")
-    if selector is not None:  # one that is empty chooses all
+    if selector is not None:  # an empty one selects all
         return {**selector, "matchExpressions": [*(selector.get("matchExpressions") or []), excluded]}
-    chosen = {"key": NAMESPACE, "operator": "In", "values": values.get("namespaces") or [""]}  # an empty list is refused, and "" is no name
-    return {"matchExpressions": [chosen, excluded]}
+    # No namespace is called "", and an API server rejects an empty list.
+    included = {"key": NAMESPACE, "operator": "In", "values": values.get("namespaces") or [""]}
+    return {"matchExpressions": [included, excluded]}
 
 
-def _plain(value: Any) -> Any:
-    """Numbers as Helm writes them, which knows no difference between 10.0 and 10."""
+def _with_whole_numbers(value: Any) -> Any:
+    """Returns a value with 10 for 10.0, as Helm writes it."""
     if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
+        return {key: _with_whole_numbers(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_plain(one) for one in value]
+        return [_with_whole_numbers(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value

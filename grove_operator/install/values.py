@@ -1,6 +1,6 @@
-"""What can be chosen about an installation: the values of `grove install` and of the Helm chart, with their defaults.
+"""Defines the values of an installation, those of `grove install` and of the Helm chart, with their defaults.
 
-`values.yaml`, `values.schema.json` and the table in `docs/install.md` are made of these types.
+`values.yaml`, `values.schema.json` and the table in `docs/install.md` are generated from these types.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ EXEMPT = [
     "system:serviceaccount:kai-scheduler:pod-grouper",
     "system:serviceaccount:kai-scheduler:binder",
 ]
-"""Who has to change what the operator keeps: who fills in tokens, deletes what nobody owns any more, scales, and binds pods."""
+"""Users that have to change objects which the operator manages: they fill in tokens, delete orphans, scale, and bind pods."""
 
 CONFIG: dict[str, Any] = {
     "leaderElection": {"enabled": True, "resourceNamespace": ""},
@@ -40,11 +40,11 @@ CONFIG: dict[str, Any] = {
     "logFormat": "json",
     "scheduler": {"profiles": [{"name": "default-scheduler"}, {"name": "kai-scheduler"}]},
 }
-"""Those of the shipped chart (shipped semantics §11); what is left out has the default of the OperatorConfiguration."""
+"""The defaults of the shipped chart (shipped semantics §11); an absent field has the default of the OperatorConfiguration."""
 
 
 class Part(BaseModel):
-    """Base of all: camelCase where people write, no unknown names."""
+    """The base of all sections: their keys are in camelCase, and unknown keys are rejected."""
 
     model_config = ConfigDict(alias_generator=to_camel, extra="forbid", use_attribute_docstrings=True, validate_by_name=True)
 

@@ -1,6 +1,6 @@
-"""The webhook configurations of an installation: which requests an API server asks us about, and what it does when we are away.
+"""Generates the webhook configurations of an installation: which requests are reviewed, and what happens if no webhook responds.
 
-None has a `caBundle`: the operator writes that one field itself (`webhooks/trust.py`), or cert-manager does, and no upgrade takes it away.
+None has a `caBundle`, so that no upgrade removes it: the operator writes that field itself (`webhooks/trust.py`), or cert-manager does.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CREATE, UPDATE, DELETE = "CREATE", "UPDATE", "DELETE"
 
 @record
 class Rule:
-    """Resources of one API group, and what somebody wants to do with them."""
+    """Resources of one API group, and the operations on them that are reviewed."""
 
     group: str
     resources: Sequence[str]
@@ -27,7 +27,7 @@ class Rule:
 
     @property
     def manifest(self) -> Manifest:
-        """The rule as a webhook configuration has it."""
+        """The rule as `webhooks[].rules[]` of a webhook configuration."""
         return {
             "apiGroups": [self.group],
             "apiVersions": list(self.versions),
@@ -39,10 +39,10 @@ class Rule:
 
 @record
 class Hook:
-    """One webhook: names and path are the shipped operator's where it has one (shipped semantics §6).
+    """A webhook. Names and path are the shipped operator's if it has the same one (shipped semantics §6).
 
-    Without a `failure_policy` it has that of the installation; `labels` are those of the objects that it is about. One that `writes`
-    makes objects, but not for a trial (`dryRun`).
+    Without a `failure_policy` it has that of the installation. `labels` select the objects that are reviewed. A webhook with
+    `side_effects` creates objects, except for dry runs.
     """
 
     configuration: str
@@ -52,7 +52,7 @@ class Hook:
     is_mutating: bool = False
     failure_policy: FailurePolicy | None = None
     labels: dict[str, str] = field(default_factory=dict)
-    writes: bool = False
+    side_effects: bool = False
 
 
 SETS = Rule("grove.io", ["podcliquesets"])
@@ -69,7 +69,7 @@ VALIDATE_SCALES = Hook(
     "scale.validating.webhooks.grove.io",
     "/webhooks/validate-scale",
     [Rule("grove.io", [f"{kind}/scale" for kind in ("podcliquesets", "podcliquescalinggroups", "podcliques")], [UPDATE])],
-    failure_policy="Ignore",  # autoscalers go on while we are away; what got past us in a training set is put back
+    failure_policy="Ignore",  # autoscalers continue without us, and the operator reverts what a training set must not change
 )
 CHANGES, ALL = (UPDATE, DELETE), (CREATE, UPDATE, DELETE)
 AUTHORIZE = Hook(
@@ -94,7 +94,7 @@ MNNVL_POD_CLIQUES = Hook(
     "/webhooks/mnnvl-podclique",
     [POD_CLIQUES],
     is_mutating=True,
-    writes=True,
+    side_effects=True,
 )
 VALIDATE_MNNVL_POD_CLIQUES = Hook(
     "mnnvl-podclique-validating-webhook",
@@ -108,21 +108,21 @@ MNNVL_POD_GANGS = Hook(
     "/webhooks/mnnvl-podgang",
     [Rule("scheduler.grove.io", ["podgangs"], [CREATE])],
     is_mutating=True,
-    failure_policy="Ignore",  # it only tells what becomes of domains anyway
+    failure_policy="Ignore",  # it only reports the owner of domains; nothing depends on it
 )
 MNNVL = (MNNVL_POD_CLIQUES, VALIDATE_MNNVL_POD_CLIQUES, MNNVL_POD_GANGS)
-"""Where `admission.mnnvlWebhooks` is set: of the annotation design, for PodCliques and PodGangs that another controller writes."""
+"""Installed with `admission.mnnvlWebhooks`: the annotation design for PodCliques and PodGangs of other controllers."""
 ALWAYS = (DEFAULT_SETS, VALIDATE_SETS, VALIDATE_TOPOLOGIES, VALIDATE_SCALES)
 ALL_HOOKS = (*ALWAYS, AUTHORIZE, *MNNVL)
-"""With that of `authorizer.enabled`."""
+"""`AUTHORIZE` is only installed with `authorizer.enabled`, and `MNNVL` with `admission.mnnvlWebhooks`."""
 
 
 @record
 class Installation:
-    """Where the operator runs: its `namespace`, the Service that leads to its webhooks and the ServiceAccount of its pods.
+    """The operator's `namespace`, the Service of its webhooks and the ServiceAccount of its pods.
 
-    `failure_policy` is what an API server does with a request when no webhook answers. `annotations` come to each configuration,
-    such as cert-manager's `cert-manager.io/inject-ca-from`.
+    `failure_policy` decides about requests to which no webhook responds. `annotations` are added to each configuration, such as
+    cert-manager's `cert-manager.io/inject-ca-from`.
     """
 
     namespace: str
@@ -135,12 +135,12 @@ class Installation:
 
     @property
     def user(self) -> str:
-        """The name under which the operator writes."""
+        """The user name of the operator."""
         return f"system:serviceaccount:{self.namespace}:{self.service_account}"
 
 
 def webhook_configurations(installation: Installation, hooks: Iterable[Hook] = ALWAYS) -> list[Manifest]:
-    """Returns one configuration for each webhook, so that each can be left out by itself."""
+    """Returns one configuration per webhook, so that each can be omitted."""
     return [_configuration(hook, installation) for hook in hooks]
 
 
@@ -158,11 +158,11 @@ def _webhook(hook: Hook, installation: Installation) -> Manifest:
         "name": hook.name,
         "clientConfig": {"service": service},
         "rules": [rule.manifest for rule in hook.rules],
-        # What the operator writes itself is never asked about: its work must not wait for its own webhook, which may be what is down.
+        # The operator's own requests are not reviewed: they must not depend on its own webhook, which may be down.
         "matchConditions": [{"name": "not-the-operator", "expression": f"request.userInfo.username != '{installation.user}'"}],
         "admissionReviewVersions": ["v1"],
         "matchPolicy": "Exact",
-        "sideEffects": "NoneOnDryRun" if hook.writes else "None",
+        "sideEffects": "NoneOnDryRun" if hook.side_effects else "None",
         "timeoutSeconds": 10,
         "failurePolicy": hook.failure_policy or installation.failure_policy,
         **selector,

@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
-from grove_operator.install.choices import chosen
 from grove_operator.install.manifests import manifests
+from grove_operator.install.user_values import load_values
 from tests.controller.live.test_mnnvl import DEFINITION as COMPUTE_DOMAIN
 from tests.controller.live.test_topology import KAI_DEFINITION, kai_topology, topology
 
@@ -69,7 +69,7 @@ def install(cluster: Cluster, values: list[str]) -> None:
     The Secret for their certificates is there and empty, as the shipped chart leaves it.
     """
     cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}, EMPTY)
-    for one in manifests(chosen([], values), NAMESPACE):
+    for one in manifests(load_values([], values), NAMESPACE):
         if one["kind"] == "Deployment":
             continue
         for hook in one.get("webhooks") or ():

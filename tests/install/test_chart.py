@@ -10,8 +10,8 @@ import jsonschema
 import pytest
 import yaml
 
-from grove_operator.install.choices import chosen
 from grove_operator.install.manifests import manifests, templates
+from grove_operator.install.user_values import load_values
 from grove_operator.install.values import defaults
 from tools.generate_chart import CHART, PAGE, chart, values_table
 from tools.go_templates import expression
@@ -107,7 +107,7 @@ def test_helm_makes_the_objects_that_grove_install_prints(values: Manifest, helm
     file = tmp_path / "values.yaml"
     file.write_text(yaml.safe_dump(values))
     made = [one for one in yaml.load_all(helm.template("--values", str(file)), yaml.CSafeLoader) if one]
-    ours = [one for one in manifests(chosen([("values.yaml", file.read_bytes())], []), "grove-system") if one["kind"] != "Namespace"]
+    ours = [one for one in manifests(load_values([("values.yaml", file.read_bytes())], []), "grove-system") if one["kind"] != "Namespace"]
     assert by_name(made) == by_name(ours)
     assert len(made) == len(ours)
 

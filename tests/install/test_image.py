@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import pytest
 
-from grove_operator.install.choices import chosen
 from grove_operator.install.manifests import manifests
+from grove_operator.install.user_values import load_values
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "Dockerfile"
@@ -71,7 +71,7 @@ def test_what_compiles_stays_behind() -> None:
 
 
 def test_the_deployment_runs_what_the_image_has() -> None:
-    [deployment] = [one for one in manifests(chosen([], []), "grove-system") if one["kind"] == "Deployment"]
+    [deployment] = [one for one in manifests(load_values([], []), "grove-system") if one["kind"] == "Deployment"]
     pod = deployment["spec"]["template"]["spec"]
     assert pod["containers"][0]["command"][:3] == ["grove", "operator", "run"]
     assert f"PATH={HOME}/bin:" in last("ENV")

@@ -72,6 +72,33 @@ def test_the_service_has_the_name_that_webhooks_and_certificates_are_configured_
     assert ([name for name in made if name.startswith("Service/")], called) == (["Service/admission"], {"admission"})
 
 
+@pytest.mark.parametrize(
+    "taken", ["config.server.webhooks.serviceName", "config.leaderElection.resourceNamespace", "config.server.webhooks"]
+)
+def test_a_value_that_is_taken_away_has_the_default_of_the_operator(taken: str) -> None:
+    assert "Service/grove-operator" in installed("--set", f"{taken}=null")
+
+
+def test_null_takes_a_default_away_beside_other_settings_as_well(tmp_path: Path) -> None:
+    """It was lost where an earlier setting, or a file, had chosen anything in the same map."""
+    file = tmp_path / "values.yaml"
+    file.write_text("config: {logLevel: debug}\nresources: {requests: {cpu: 1}}\n")
+    made = installed("--values", str(file), "--set", "config.logFormat=null", "--set", "resources.limits=null")
+    config = yaml.safe_load(made["ConfigMap/grove-operator"]["data"]["config.yaml"])
+    assert (config["logLevel"], "logFormat" in config) == ("debug", False)
+    assert container(made)["resources"] == {"requests": {"cpu": 1, "memory": "256Mi"}}
+
+
+def test_a_setting_after_null_counts() -> None:
+    made = installed("--set", "resources.limits=null", "--set", "resources.limits.memory=3Gi")
+    assert container(made)["resources"]["limits"] == {"memory": "3Gi"}
+
+
+def test_a_key_may_have_dots_that_are_escaped_as_for_helm() -> None:
+    made = installed("--set", r"podLabels.example\.com/team=infra")
+    assert made["Deployment/grove-operator"]["spec"]["template"]["metadata"]["labels"]["example.com/team"] == "infra"
+
+
 def test_the_right_to_a_lease_is_granted_where_the_lease_is() -> None:
     made = installed("-n", "grove", "--set", "config.leaderElection.resourceNamespace=leases")
     role, binding = made["Role/grove-operator-leader-election"], made["RoleBinding/grove-operator-leader-election"]
@@ -150,7 +177,7 @@ WRONG = {
     "no value": ("replicas", "expected PATH=VALUE"),
     "a value that does not end": ("tolerations=[{", "grove: --set tolerations=[{: "),
     "a configuration that is wrong": ("config.logLevel=warn", "must be one of debug, info, error"),
-    "webhooks that nobody answers": ("config.server.webhooks.enabled=false", "config.server.webhooks.enabled: nobody would answer"),
+    "webhooks that nobody answers": ("config.server.webhooks.enabled=false", "config.server.webhooks.enabled: no server would answer"),
     "several operators that all lead": ("config.leaderElection.enabled=false", "values: replicas: 2 operators would work at once"),
     "a profile that does not exist": ("config.scheduler.defaultProfileName=volcano", "must be one of the profiles"),
 }
@@ -163,9 +190,18 @@ def test_values_that_are_wrong_are_told_with_their_place(setting: str, told: str
     assert told in ended.err
 
 
+def test_a_field_that_the_configuration_lacks_is_warned_of() -> None:
+    ended = run("install", "--no-crds", "--set", "config.logLevl=debug")
+    assert (ended.code, "warning" in ended.err, 'did you mean "logLevel"?' in ended.err) == (0, True, True), ended.err
+
+
+def test_nothing_is_said_of_the_defaults() -> None:
+    assert run("install").err == ""
+
+
 def test_protection_that_no_webhook_would_give_is_refused() -> None:
     ended = run("install", "--set", "webhooks.enabled=false", "--set", "config.authorizer.enabled=true")
-    assert (ended.code, "config.authorizer.enabled: it is one of the webhooks" in ended.err) == (2, True)
+    assert (ended.code, "config.authorizer.enabled: the authorizer is a webhook" in ended.err) == (2, True)
 
 
 def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from grove_operator.install.choices import chosen
 from grove_operator.install.manifests import manifests
+from grove_operator.install.user_values import load_values
 from tests.controller.live.world import clique, pod_clique_set
 
 from .cluster import NAMESPACE, Cluster, cluster_without_definitions
@@ -70,7 +70,7 @@ def place(cluster: Cluster) -> Iterator[str]:
 
 def role() -> Manifest:
     """What the operator may do."""
-    objects = manifests(chosen([], VALUES), NAMESPACE)
+    objects = manifests(load_values([], VALUES), NAMESPACE)
     return next(one for one in objects if one["kind"] == "ClusterRole" and one["metadata"]["name"] == "grove-operator")
 
 

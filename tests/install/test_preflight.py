@@ -10,18 +10,19 @@ import yaml
 
 from grove_compiler.preflight import read_values
 from grove_compiler.source.yaml_reader import read_yaml
-from grove_operator.install.choices import chosen
 from grove_operator.install.manifests import manifests
+from grove_operator.install.user_values import load_values
 
 Manifest = dict[str, Any]
 DESIGN = Path(__file__).parents[1] / "preflight" / "design-values.yaml"
 READ = ["get", "list", "watch"]
+DEFAULTS = read_values(None)[0].manifest
 
 
 def installed(**values: Any) -> dict[str, Manifest]:
     """The injector's objects by kind, with the design's values unless told."""
     told = yaml.safe_dump({"preflight-injector": {"enabled": True, **values}}).encode()
-    made = manifests(chosen([("design.yaml", DESIGN.read_bytes()), ("values.yaml", told)], []), "grove-system")
+    made = manifests(load_values([("design.yaml", DESIGN.read_bytes()), ("values.yaml", told)], []), "grove-system")
     return {one["kind"]: one for one in made if one["metadata"]["name"] == "preflight-injector"}
 
 
@@ -31,7 +32,7 @@ def hook(**values: Any) -> Manifest:
 
 
 def test_nothing_is_installed_unless_it_is_asked_for() -> None:
-    made = manifests(chosen([("design.yaml", DESIGN.read_bytes())], []), "grove-system")
+    made = manifests(load_values([("design.yaml", DESIGN.read_bytes())], []), "grove-system")
     assert [one for one in made if "preflight" in one["metadata"]["name"]] == []
 
 
@@ -133,3 +134,16 @@ def test_only_the_ports_that_it_serves_are_open() -> None:
     (container,) = objects["Deployment"]["spec"]["template"]["spec"]["containers"]
     (ingress,) = objects["NetworkPolicy"]["spec"]["ingress"]
     assert {one["port"] for one in ingress["ports"]} == {one["name"] for one in container["ports"]} == {"webhooks", "metrics"}
+
+
+@pytest.mark.parametrize(("name", "default"), [entry for entry in DEFAULTS.items() if entry[0] != "enabled"], ids=str)
+def test_a_value_that_is_taken_away_has_the_default_of_the_injector(name: str, default: Any) -> None:
+    """`grove install` ended in an internal error."""
+    made, as_default = installed(**{name: None}), installed(**{name: default})
+    assert made.keys() == as_default.keys()
+    assert made["Deployment"]["spec"]["replicas"] == as_default["Deployment"]["spec"]["replicas"]
+    assert made["MutatingWebhookConfiguration"] == as_default["MutatingWebhookConfiguration"]
+
+
+def test_without_a_word_on_whether_it_is_to_be_installed_it_is_not() -> None:
+    assert installed(enabled=None) == {}

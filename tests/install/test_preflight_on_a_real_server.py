@@ -15,8 +15,8 @@ import pytest
 
 from applier.testing.control_plane import ControlPlane
 from applier.testing.errors import ControlPlaneError
-from grove_operator.install.choices import chosen
 from grove_operator.install.manifests import manifests
+from grove_operator.install.user_values import load_values
 from tests.cli.running import ROOT
 from tests.preflight.test_gang_config import pod
 
@@ -91,7 +91,7 @@ def cluster(tmp_path: Path) -> Iterator[Installed]:
         there = Installed(plane, tmp_path)
         for name in (NAMESPACE, "training"):
             there.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
-        for one in manifests(chosen([], values), NAMESPACE):
+        for one in manifests(load_values([], values), NAMESPACE):
             if one["metadata"]["name"].startswith("preflight-injector") and one["kind"] != "Deployment":
                 for hook in one.get("webhooks") or ():  # no API server reaches a Service here
                     hook["objectSelector"] = {"matchLabels": {"example.com/asked": "never"}}

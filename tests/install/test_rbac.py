@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from applier.testing.counts import Request
-from grove_operator.install.choices import chosen
 from grove_operator.install.manifests import manifests
+from grove_operator.install.user_values import load_values
 from grove_operator.rulebook import shipped_folder
 from tests.controller.live.world import clique, pod_clique_set
 
@@ -72,7 +72,7 @@ def refusals(cluster: Cluster) -> list[str]:
 
 def pod_of_the_operator(cluster: Cluster) -> str:
     """The name of a pod of its Deployment, in which nothing runs here."""
-    for one in manifests(chosen([], []), NAMESPACE):
+    for one in manifests(load_values([], []), NAMESPACE):
         if one["kind"] == "Deployment":
             cluster.apply(one)
     cluster.until(lambda: len(cluster.items("pods", "-n", NAMESPACE)), 2)
@@ -103,7 +103,7 @@ def test_the_operator_may_do_what_it_does_and_nothing_else(cluster: Cluster) -> 
         play_as_proposed(cluster)
         cluster.until(lambda: cluster.get("clustertopology", "grove-topology"), None)
     requests = cluster.plane.requests(mark).only(user=ACCOUNT)
-    may = granted(manifests(chosen([], settings()), NAMESPACE))
+    may = granted(manifests(load_values([], settings()), NAMESPACE))
     does = needed(one for one in requests if one.code != 403) | granted([ROLE]) | WHILE_KINDS_ARE_MISSING
     assert "\n".join(refusals(cluster)) == "", "too few"
     assert "\n".join(sorted(f"{verb} {what}" for verb, what in does - may)) == "", "granted by somebody else"
@@ -127,6 +127,6 @@ def test_with_one_right_taken_away_the_operator_says_which_and_goes_on(cluster: 
         cluster.until(lambda: allows in cluster.log(), True)
         assert cluster.items("horizontalpodautoscalers", "-n", "default") == []
         role = cluster.get("clusterrole", "grove-operator")
-        role["rules"] += [rule for one in manifests(chosen([], settings()), NAMESPACE) for rule in one.get("rules") or ()]
+        role["rules"] += [rule for one in manifests(load_values([], settings()), NAMESPACE) for rule in one.get("rules") or ()]
         cluster.kubectl("replace", "-f", "-", input=json.dumps(role))
         cluster.until(lambda: len(cluster.items("horizontalpodautoscalers", "-n", "default")), 1)

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from grove_compiler.api.crd import crds
-from grove_operator.install.choices import WrongValues, chosen
 from grove_operator.install.manifests import manifests
+from grove_operator.install.user_values import InvalidValues, load_values
 from tests.controller.live.test_mnnvl import AS_PROPOSED
 from tests.seeds.sets import clique, mnnvl, pcs
 
@@ -50,7 +50,7 @@ LABELS = {
 
 
 def test_nothing_that_belongs_to_the_other_operator_is_installed() -> None:
-    made = manifests(chosen([], VALUES), NAMESPACE)
+    made = manifests(load_values([], VALUES), NAMESPACE)
     assert "CustomResourceDefinition" not in {one["kind"] for one in made}
     paths = {hook["clientConfig"]["service"]["path"] for one in made for hook in one.get("webhooks") or ()}
     assert paths == {"/webhooks/mnnvl-podclique", "/webhooks/validate-mnnvl-podclique", "/webhooks/mnnvl-podgang"}
@@ -62,8 +62,8 @@ def test_nothing_that_belongs_to_the_other_operator_is_installed() -> None:
 
 
 def test_without_the_webhooks_that_would_be_installed_it_is_refused() -> None:
-    with pytest.raises(WrongValues, match="nothing would be installed"):
-        chosen([], ["webhooks.only=true"])
+    with pytest.raises(InvalidValues, match="nothing would be installed"):
+        load_values([], ["webhooks.only=true"])
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def test_the_webhooks_may_do_what_they_do_and_nothing_else(cluster: Cluster) -> 
         cluster.until(lambda: "annotations" in cluster.get("podgang", "demo-0")["metadata"], True)
     requests = cluster.plane.requests(mark).only(user=ACCOUNT)
     does = needed(one for one in requests if one.code != 403) | WHILE_KINDS_ARE_MISSING | KINDS_OF_OTHERS | OF_A_NEW_INSTALLATION
-    may = granted(manifests(chosen([], VALUES), NAMESPACE))
+    may = granted(manifests(load_values([], VALUES), NAMESPACE))
     assert "\n".join(refusals(cluster)) == "", "too few"
     assert "\n".join(sorted(f"{verb} {what}" for verb, what in does - may)) == "", "granted by somebody else"
     assert "\n".join(sorted(f"{verb} {what}" for verb, what in may - does)) == "", "too many"
