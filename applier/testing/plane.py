@@ -25,6 +25,9 @@ from applier.testing.users import User
 STATE = "control-plane.json"
 CONTROLLER_MANAGER, SCHEDULER, KWOK = "kube-controller-manager", "kube-scheduler", "kwok"
 
+NO_CONDITIONS = ".status.conditions accessor error: <nil>"
+"""The error of `kubectl wait` for an object whose status nobody has written yet, as of a definition that was created a moment ago."""
+
 
 class RunningPlane:
     """Represents etcd and kube-apiserver on loopback ports, with the requested other servers.
@@ -105,8 +108,12 @@ class RunningPlane:
             "KUBECACHEDIR": str(self.folder / "kubectl-cache"),
             "KUBERC": "off",
         }
-        command = [self.programs.path("kubectl"), *arguments]
-        done = subprocess.run(command, env=environment, input=input or "", capture_output=True, text=True, check=False, timeout=timeout)
+        command, end = [self.programs.path("kubectl"), *arguments], time.monotonic() + timeout
+        while True:
+            done = subprocess.run(command, env=environment, input=input or "", capture_output=True, text=True, check=False, timeout=timeout)
+            if NO_CONDITIONS not in done.stderr or time.monotonic() > end:
+                break
+            time.sleep(0.1)
         if check and done.returncode:
             raise ControlPlaneError(f"kubectl {' '.join(arguments)}: {done.stderr.strip() or done.stdout.strip()}")
         return done
@@ -182,7 +189,9 @@ class RunningPlane:
         }
         self.request("POST", f"{base}{scope.lower()}rolebindings", binding, agent=audit.AGENT)
         place = {"namespace": namespace} if namespace else {}
-        self._await_granted(user, [{"verb": verb, "group": group, "resource": one, **place} for verb in verbs for one in resources])
+        self._await_granted(
+            user, [{"verb": verb, "group": group, "resource": resource, **place} for verb in verbs for resource in resources]
+        )
 
     def _await_granted(self, user: str, rights: Sequence[dict[str, str]]) -> None:
         """Waits until the authorizer, which watches roles and bindings, has received those that were just written."""

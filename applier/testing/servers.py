@@ -77,7 +77,7 @@ def launch(name: str, command: Sequence[str], logs: Path, rubbish: Path | str = 
 def free_ports(count: int) -> list[int]:
     """Returns free loopback ports.
 
-    Another process may take one before it is used: whoever starts servers tries again then.
+    Another process may bind one before it is used, so callers have to retry.
     """
     with ExitStack() as sockets:
         bound = [sockets.enter_context(socket.socket()) for _ in range(count)]

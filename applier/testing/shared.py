@@ -71,7 +71,7 @@ def serve(run: Path, parts: Sequence[str]) -> None:
         with locks.held(run / "run"):
             plane.stop(keep_logs=(run / "keep-logs").exists())
     if not (run / "closing").exists():
-        # The run was killed: nobody else clears up.
+        # The run was killed and could not clean up itself.
         shutil.rmtree(run, ignore_errors=True)
 
 

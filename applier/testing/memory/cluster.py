@@ -1,7 +1,7 @@
-"""A cluster in memory: the `Cluster` protocol with the behaviour of a real API server that matters to whoever writes and watches.
+"""Implements a cluster in memory, with the behaviour of a real API server that matters for writes and watches.
 
-It numbers versions and UIDs the same way each time, so that tests can say them. What it does not do: convert between versions of a
-kind, and fill in defaults that no schema declares; `admit` can.
+Resource versions and UIDs are deterministic, so that tests can expect them. It neither converts between versions of a kind nor sets
+defaults that no schema declares; `admit` can.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class MemoryCluster:
         self.in_flight = self.most_in_flight = 0
         self.seed(*({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in namespaces))
 
-    # What tests say and ask without a request.
+    # Access for tests, without requests.
 
     def seed(self, *manifests: Manifest, manager: str = "") -> list[Manifest]:
         """Stores objects with their status, bypassing the checks of a write; `manager` owns their fields. Returns the stored objects."""
@@ -91,9 +91,9 @@ class MemoryCluster:
         self.most_in_flight = self.in_flight
 
     def fail(self, when: When, error: BaseException, *, after: bool = False, times: int = 1) -> None:
-        """Fails requests: the one with a number, those of a verb, or those that a function selects, so many times (-1: always).
+        """Fails requests: the one with a number, those of a verb, or those that a function selects, `times` times (-1: always).
 
-        `after` lets the request be carried out first: the answer is lost, not the deed.
+        With `after` the request is carried out before, and only its response is lost.
         """
         self.faults.append(Fault(when, error, after, times))
 
@@ -102,7 +102,7 @@ class MemoryCluster:
         self.store.tell(error or StopAsyncIteration())
 
     def stall_watches(self) -> None:
-        """Stalls all streams for ever."""
+        """Stalls all streams forever."""
         self.store.watchers.clear()
 
     def bookmark(self) -> None:
@@ -171,7 +171,7 @@ class MemoryCluster:
             live = self._live(request) if subresource else self.find(request.ref)
             intent, schema = half(manifest, resource, subresource), self._schema(resource)
             new = applied(intent, live, schema, manager=manager, subresource=subresource, force=force, now=self._time())
-            check_version(request, manifest, live)  # only now: conflicts over fields are told before, as by a real server
+            check_version(request, manifest, live)  # field conflicts take precedence, as on a real server
             written = self._write(request, new, live)
             if on_created and live is None:
                 on_created()

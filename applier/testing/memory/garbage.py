@@ -123,7 +123,9 @@ class Garbage:
         for manifest in list(self.store.objects.values()):
             if uid in _owners(manifest):
                 freed = copied(manifest)
-                freed["metadata"]["ownerReferences"] = [one for one in freed["metadata"]["ownerReferences"] if one["uid"] != uid]
+                freed["metadata"]["ownerReferences"] = [
+                    reference for reference in freed["metadata"]["ownerReferences"] if reference["uid"] != uid
+                ]
                 self.store.put(freed)
 
 
