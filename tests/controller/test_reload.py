@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ from applier.ref import Kind, Manifest
 from applier.testing.virtual_time import in_virtual_time
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.source.document import Document
-from grove_operator.cli.operator.reload import Files, Reload, Reports
+from grove_operator.cli.operator.reload import PAUSE, Files, Reload, Reports
 from grove_operator.controller.log import Log
 from grove_operator.controller.operator_events import OperatorEvents
 
@@ -89,6 +90,31 @@ def test_rules_that_come_and_go_count_without_a_restart(setting: Setting) -> Non
 
     scenario()
     assert setting.counted == ["taken", "taken"]
+
+
+def test_a_failure_of_the_check_itself_is_told_once_and_later_changes_count(setting: Setting) -> None:
+    @in_virtual_time
+    async def scenario() -> None:
+        async with running() as world:
+            reload = setting.reload(world)
+            builds: list[Exception] = [RuntimeError("a bug"), RuntimeError("a bug")]
+
+            async def build(make: Callable[[], Program]) -> Program:
+                if builds:
+                    raise builds.pop()
+                return make()
+
+            reload._build = build
+            checking = asyncio.ensure_future(reload.run())
+            for value in ("a", "b", "c"):
+                setting.write(MARK.replace("VALUE", value))
+                await asyncio.sleep(PAUSE + 1)
+            await world.operator.loop.settled()
+            checking.cancel()
+            assert marks(world) == {"c"}
+
+    scenario()
+    assert setting.told().count("files not checked") == 1
 
 
 WRONG = {

@@ -77,10 +77,17 @@ class Reload:
         self._is_refused = False
 
     async def run(self) -> None:
-        """Checks the files until it is cancelled. Each error in them is reported once."""
+        """Checks the files until it is cancelled. Each error in them is reported once, as is a failure of the check itself."""
+        failure = ""
         while True:
             await asyncio.sleep(PAUSE)
-            await self.check()
+            before, failure = failure, ""
+            try:
+                await self.check()
+            except Exception as error:  # a bug of ours must not keep all later changes from taking effect
+                failure = f"{type(error).__name__}: {error}"
+            if failure and failure != before:
+                self._log.line("files not checked", "error", why=failure, meanwhile="what was valid stays in effect")
 
     async def check(self) -> None:
         """Checks the files once, and applies what has changed."""
