@@ -78,11 +78,13 @@ def run_elsewhere(namespace: str) -> int:
     return int(names["ended"])
 
 
-async def test_a_run_is_heard_as_the_page_says(cluster: MemoryCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_run_is_recorded_in_the_journal_as_the_page_shows(
+    cluster: MemoryCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     exec(compile(LISTENERS, "applier.md", "exec"), names)
-    assert (await names["heard"](Graph([Desired(team("a", "1"))]), cluster)).ok
+    assert (await names["apply_with_observers"](Graph([Desired(team("a", "1"))]), cluster)).ok
     assert [line["event"] for line in read_journal(tmp_path / "runs.jsonl")][-1] == "ended"
 
 
