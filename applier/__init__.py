@@ -1,16 +1,16 @@
-"""A generic server-side-apply applier: any graph of objects in, the cluster made equal to it, and an honest account of what happened.
+"""Applies graphs of objects to a cluster by server-side apply, and reports the outcome of each object. It depends on no particular kinds.
 
-What most programs need is here, and loaded when it is asked for:
+This package exports what most programs need, and loads it on first access:
 
-- `Desired`, `Graph`, `Policy`: what should exist; `Kind` and `Ref` name kinds and objects.
-- `connect`: a cluster. `apply`: makes it equal to a graph, as `ApplyOptions` say, and gives a `Report` of `Outcome`s; `diff`: what that
-  would change. `WaitFor` and `ApplySetOptions` are what `apply` does besides. `delete` and `adopt`: what their names say.
-- `ApplierError`: all that any of these raises on purpose, each one line that a person can act on.
+- `Desired`, `Graph` and `Policy` describe the desired state; `Kind` and `Ref` identify kinds and objects.
+- `connect` connects to a cluster. `apply` makes it equal to a graph and returns a `Report` of `Outcome`s; `diff` returns what that would
+  change. `ApplyOptions`, `WaitFor` and `ApplySetOptions` configure it. `delete` deletes a graph's objects, `adopt` takes over their fields.
+- `ApplierError` is the base of all errors, each with a message of one line.
 
-The rest is in the rooms: `applier.loop` and `applier.cache` keep a cluster as a function says, `applier.plan` keeps plans for later,
-`applier.prune` has the sets, `applier.readiness` rules of readiness, `applier.events` what a `sink` is told, `applier.observability`
-journal, metrics and traces, and `applier.testing` clusters to test with. See docs/applier.md, and docs/applier-architecture.md for
-the inside.
+Other packages: `applier.loop` and `applier.cache` continuously reconcile a cluster, `applier.plan` saves plans, `applier.prune` manages
+ApplySets, `applier.readiness` has the rules of readiness, `applier.events` the events that a `sink` receives, `applier.observability`
+journal, metrics and traces, and `applier.testing` clusters for tests. See docs/applier.md, and docs/applier-architecture.md for the
+design.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
-"""Computes how long to wait before something that failed is tried again."""
+"""Computes exponential back-off with jitter."""
 
 from __future__ import annotations
 
 import random
 
-CHANCE = random.Random()  # one for all: to seed a new one costs more than a request
+CHANCE = random.Random()  # shared: seeding a new one takes longer than a request
 
 
 class Backoff:
-    """Twice as long after each failure, at most `longest` seconds, each time by chance between half of that and all of it.
+    """Doubles the delay after each failure, from `first` up to `longest` seconds, with a jitter of up to half of it.
 
-    Chance keeps the clients of a restarted server from all coming back at once.
+    The jitter prevents the clients of a restarted server from all reconnecting at once.
     """
 
     def __init__(self, first: float, longest: float, chance: random.Random | None = None) -> None:
@@ -18,11 +18,11 @@ class Backoff:
         self._chance = chance or CHANCE
 
     def next(self) -> float:
-        """Returns the seconds to wait after one more failure."""
+        """Returns the delay in seconds after a further failure."""
         wait = min(self.longest, self.first * 2.0 ** min(self.failures, 32))
         self.failures += 1
         return wait * self._chance.uniform(0.5, 1.0)
 
     def reset(self) -> None:
-        """Starts over, since all went well: the next failure is the first."""
+        """Resets the delay after a success."""
         self.failures = 0

@@ -1,4 +1,4 @@
-"""Describes the desired state: objects, what may be done to reach it, and the statuses, events and deletions that go with them."""
+"""Describes the desired state: objects with their policies, and the statuses, events and deletions to write along with them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from applier.ref import Kind, Manifest, Ref, uid_of
 class Policy:
     """Restricts what the applier may do with one object.
 
-    `create_only`: never changed once it exists, but for the places that `follows` names (see `applier.plan.follow`). `adopt`: one that
-    somebody else made may be changed, as server-side apply does; without, it is held. `recreate`: deleted and made again when a field
-    differs that cannot change. `yields`: JSON pointers of fields that belong to whoever else sets them; they are set on creation and left
-    alone afterwards. `force`: managers whose fields may be taken; `*` stands for all.
+    `create_only`: it is never changed once it exists, except for the fields in `follows` (see `applier.plan.follow`). `adopt`: it may be
+    changed if another client has created it, as with server-side apply; otherwise it is held. `recreate`: it is deleted and created again
+    if an immutable field differs. `yields`: JSON pointers of fields that other managers may own; they are set on creation, and left
+    unchanged once another manager sets them. `force`: the managers whose fields may be taken over; `*` stands for all.
     """
 
     create_only: bool = False
@@ -35,9 +35,9 @@ DEFAULT_POLICY = Policy()
 class Desired:
     """Represents an object that should exist.
 
-    `manifest` is read-only and holds only the fields that we want to own. `owner` is an object of the same graph, or a live one, whose
-    UID is filled into the matching entry of `metadata.ownerReferences` as soon as it is known. `after` names objects of the graph that
-    have to be there first. `source` says who asks for it, for people: a rule, or a file and line.
+    `manifest` is read-only and has only the fields that we want to own. `owner` is an object of the same graph, or a live one, whose UID
+    is set in the matching entry of `metadata.ownerReferences` as soon as it is known. `after` are objects of the graph that have to exist
+    first. `source` is where it is declared, for messages: a rule, or a file and line.
     """
 
     manifest: Manifest
@@ -52,7 +52,7 @@ class Desired:
 
 
 class ObjectReference(NamedTuple):
-    """Identifies a live object by kind, name and UID, so that a later object of the same name is not meant."""
+    """Identifies a live object by kind, name and UID, so that it does not match a later object of the same name."""
 
     kind: Kind
     ref: Ref
@@ -66,10 +66,10 @@ class ObjectReference(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class StatusWrite:
-    """Represents the status that a live object should have; it is written to the status subresource.
+    """Represents the desired status of a live object, which is written to the status subresource.
 
-    `status` is read-only and holds only the fields that we want to own. With a `resource_version` it is written over this version of the
-    object and no other: for a status that rests on a count or on what it was before. `manager` owns the fields; empty for the usual one.
+    `status` is read-only and has only the fields that we want to own. With a `resource_version` it is only written over this version of the
+    object: for a status that depends on a count or on the previous status. `manager` owns the fields; empty for the default one.
     """
 
     of: ObjectReference
@@ -80,10 +80,10 @@ class StatusWrite:
 
 @dataclass(slots=True, eq=False)
 class Deletion:
-    """Represents a live object to delete even if it is wanted, and the reason.
+    """Represents a live object to delete even if it is desired, and the reason.
 
-    `annotations` are written to it first, so that others can tell, too. `is_attributed` says whether its reason is: one more write, which
-    is worth it where somebody will ask who deleted the object, and not for a thousand that are merely no longer wanted.
+    `annotations` are written to it before. With `is_attributed` the reason is, too (see `DeletionOptions`): an additional write, which is
+    worthwhile for an object whose deletion users will ask about, but not for a thousand that are merely no longer desired.
     """
 
     of: ObjectReference
@@ -96,8 +96,8 @@ class Deletion:
 class EventWrite:
     """Represents a Kubernetes Event to record once. `type` is Normal or Warning, `reason` one word in CamelCase.
 
-    The name decides what "once" means: an event of a name that exists was told. Without one, the same words about the same object are
-    the same event; a `name` of its own is for what may be told again, such as one with the generation in it.
+    The name identifies the occurrence: it is not recorded if an event of this name exists. By default, the name is derived from object,
+    type, reason and message. An explicit `name`, for example with a generation in it, is for events that may occur again.
     """
 
     of: ObjectReference
@@ -114,14 +114,14 @@ class EventWrite:
 
 @dataclass(slots=True, eq=False)
 class Gone:
-    """Represents a key whose object does not exist: what was made for it may be deleted."""
+    """Represents a key whose object does not exist: the objects that were created for it may be deleted."""
 
 
 @dataclass(slots=True, eq=False)
 class Hold:
-    """Represents a key whose input is broken: its objects stay as they are, and `statuses` and `events` say why.
+    """Represents a key whose input is invalid: its objects are left unchanged, and `statuses` and `events` report the reason.
 
-    `requeue_after` is in how many seconds to look again, even if nothing has changed.
+    The key is reconciled again after `requeue_after` seconds, even if nothing has changed.
     """
 
     reason: str
@@ -131,27 +131,27 @@ class Hold:
 
 
 class Cycle(Exception):
-    """Reports objects that wait for each other in a cycle; `path` holds their names, the first again at the end."""
+    """Reports objects that wait for each other in a cycle; `path` has their names, the first one again at the end."""
 
     def __init__(self, path: list[Ref]) -> None:
         self.path = path
         super().__init__("objects wait for each other: " + " -> ".join(str(ref) for ref in path))
 
 
-class Twice(Exception):
+class DuplicateObject(Exception):
     """Reports that one object is declared twice, by `first` and by `second`."""
 
     def __init__(self, first: Desired, second: Desired) -> None:
         self.first, self.second = first, second
-        sources = " and ".join(one.source for one in (first, second) if one.source)
-        super().__init__(f"{first.ref} is asked for twice" + (f": by {sources}" if sources else ""))
+        sources = " and ".join(desired.source for desired in (first, second) if desired.source)
+        super().__init__(f"{first.ref} is declared twice" + (f": by {sources}" if sources else ""))
 
 
 class Graph:
-    """Holds desired objects by name, with what each waits for. Raises `Twice` when one is declared twice.
+    """Holds desired objects by name, with their dependencies. Raises `DuplicateObject` if one is declared twice.
 
-    What `after` and `owner` name outside the graph is not waited for: it is expected to be there. A loop also writes `statuses` and
-    `events`, deletes what `deletions` name, and looks again in `requeue_after` seconds, even if nothing has changed.
+    Objects in `after` and `owner` that are not in the graph are expected to exist, and are not waited for. A loop also writes `statuses`
+    and `events`, carries out `deletions`, and reconciles the key again after `requeue_after` seconds, even if nothing has changed.
     """
 
     def __init__(
@@ -168,7 +168,7 @@ class Graph:
         for desired in objects:
             first = self.objects.setdefault(desired.ref, desired)
             if first is not desired:
-                raise Twice(first, desired)
+                raise DuplicateObject(first, desired)
 
     def before(self, desired: Desired) -> list[Ref]:
         """Returns the objects of the graph that come first, each once: its owner, then what `after` names."""

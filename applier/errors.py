@@ -14,7 +14,7 @@ class Cause(NamedTuple):
 
 
 class ApplierError(Exception):
-    """Base of everything that the applier reports. Its message is one line that a person can act on."""
+    """The base of all errors of the applier. The message is one line that users can act on."""
 
 
 class ClusterError(ApplierError):
@@ -22,9 +22,9 @@ class ClusterError(ApplierError):
 
 
 class Unreachable(ClusterError):
-    """Reports that no response came. With `maybe_done` the request may have been carried out all the same.
+    """Reports that no response came. With `maybe_done` the request may have been carried out nevertheless.
 
-    `passing` says that it may work a moment later: a reset passes, a certificate that nobody trusts does not.
+    `passing` marks an error that is likely to be temporary, such as a reset connection, unlike an untrusted certificate.
     """
 
     def __init__(self, message: str, *, maybe_done: bool = False, passing: bool = True) -> None:
@@ -33,7 +33,7 @@ class Unreachable(ClusterError):
 
 
 class Untrusted(Unreachable):
-    """Reports a server certificate that our certificate authority did not sign: either of the two may have been replaced."""
+    """Reports a server certificate that our certificate authority has not signed: either may have been replaced."""
 
 
 class CredentialsError(ClusterError):
@@ -45,10 +45,10 @@ class UnknownKind(ClusterError):
 
 
 class NotSynced(ApplierError, KeyError):
-    """Reports that the live state is not known for sure: a kind is not watched, served or listed yet, or its watch is broken.
+    """Reports that the cached live state may be stale: a kind is not watched, served or listed yet, or its watch is broken.
 
-    A KeyError, so that whoever looks for an object can tell "I do not know" from "there is none" without knowing of caches. `cause` is
-    what the server said when it was asked, if that is why.
+    It is a KeyError, so that callers can distinguish an unknown object from one that does not exist without depending on caches. `cause`
+    is the server's error, if one caused it.
     """
 
     def __init__(self, text: str, cause: Exception | None = None) -> None:
@@ -56,13 +56,13 @@ class NotSynced(ApplierError, KeyError):
         self.cause = cause
 
     def __str__(self) -> str:
-        return str(self.args[0])  # and not its repr, which is what KeyError gives
+        return str(self.args[0])  # KeyError would return its repr
 
 
 class ApiError(ClusterError):
     """Reports a server's refusal: its HTTP status, and the `reason`, message and causes of its Status object.
 
-    `retry_after` is in seconds, and None where the server did not say.
+    `retry_after` is in seconds; None if the server did not send it.
     """
 
     def __init__(
@@ -74,46 +74,46 @@ class ApiError(ClusterError):
 
 
 class NotFound(ApiError):
-    """404: no such object, or no such namespace."""
+    """404: the object or its namespace does not exist."""
 
 
 class AlreadyExists(ApiError):
-    """409: an object of this name exists."""
+    """409: an object with this name exists."""
 
 
 class WriteConflict(ApiError):
-    """409: the object has moved on, or its UID is another one."""
+    """409: the object has another resourceVersion or UID than the request."""
 
 
 class FieldConflict(ApiError):
-    """409: other managers own fields of this apply with other values; the causes name field and manager."""
+    """409: other managers own fields of this apply with different values; the causes name field and manager."""
 
 
 class Invalid(ApiError):
-    """422 or 400: the server does not accept the object; the causes name the fields."""
+    """422 or 400: the object is invalid; the causes name the fields."""
 
 
 class Forbidden(ApiError):
-    """403: permission is missing, a quota is used up, or admission refused."""
+    """403: permission is missing, a quota is exceeded, or admission has denied the request."""
 
     @property
     def missing(self) -> tuple[str, str]:
-        """The verb and the resource (`podgangs.scheduler.grove.io`) for which permission is missing; empty where that is not why."""
+        """The verb and the resource (`podgangs.scheduler.grove.io`) for which permission is missing; empty for other causes."""
         verb, resource = (self.details or {}).get("missing") or ("", "")
         return verb, resource
 
 
 class Unauthorized(ApiError):
-    """401: the credentials are wrong or too old."""
+    """401: the credentials are invalid or expired."""
 
 
 class Expired(ApiError):
-    """410: this part of the history is no longer kept; list again."""
+    """410: the server no longer has this resourceVersion, and a new list is needed."""
 
 
 class TooManyRequests(ApiError):
-    """429: slow down."""
+    """429: the server throttles requests."""
 
 
 class ServerFailure(ApiError):
-    """5xx: the server, or a webhook behind it, failed or took too long."""
+    """5xx: the server, or a webhook that it called, failed or timed out."""

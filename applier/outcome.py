@@ -1,4 +1,4 @@
-"""Represents what is to be done with an object or was done, and why."""
+"""Defines steps, which are planned for objects, and their outcomes."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class ItemKey(NamedTuple):
 
 
 class Action(StrEnum):
-    """Enumerates what happens to an object. The words are the ones of the report, and the first three are kubectl's."""
+    """Enumerates what happens to an object. The values appear in reports, and the first three are kubectl's."""
 
     CREATED = "created"
     CONFIGURED = "configured"
     UNCHANGED = "unchanged"
     RECREATED = "recreated"
     PRUNED = "pruned"
-    YIELDED = "yielded"  # differs, but only in fields that belong to somebody else
-    HELD = "held"  # not done: it waits for something that failed, for an approval, or for a decision by people
-    FAILED = "failed"  # tried, or compared, and it did not work
+    YIELDED = "yielded"  # differs, but only in fields that yield to other managers
+    HELD = "held"  # not written: it waits for an object that failed, for an approval, or for a decision of the user
+    FAILED = "failed"  # the request or the comparison failed
 
 
 QUIET = frozenset({Action.UNCHANGED, Action.YIELDED})
@@ -42,7 +42,7 @@ WRITTEN = frozenset({Action.CREATED, Action.CONFIGURED, Action.RECREATED})
 """Actions that need a write."""
 
 UNDONE = frozenset({Action.FAILED, Action.HELD})
-"""Actions after which an object is not as it was wanted when the run is over."""
+"""Actions after which an object is not in its desired state at the end of the run."""
 
 
 class Owner(NamedTuple):
@@ -76,13 +76,13 @@ class _Absent:
 
 
 ABSENT = _Absent()
-"""Stands where an object has no such field. JSON's null is a value of its own."""
+"""The value of a field that an object does not have, as opposed to JSON's null."""
 
 
 def dotted(path: Path) -> str:
-    """Formats a path for people: `spec.template.spec.containers[name=main].image`, `metadata.labels["a.b/c"]`.
+    """Formats a path for messages: `spec.template.spec.containers[name=main].image`, `metadata.labels["a.b/c"]`.
 
-    A single text is a whole path already, in the server's spelling.
+    A path of a single text is returned unchanged: it is a path in the server's notation.
     """
     if len(path) == 1 and isinstance(path[0], str):
         return path[0]
@@ -101,13 +101,13 @@ def dotted(path: Path) -> str:
 
 @dataclass(slots=True, eq=False)
 class Step:
-    """Represents what is to be done with one object.
+    """Represents what is planned for one object.
 
-    `reason` is one sentence. `uid` and `resource_version` are those of the live object that the step was decided on, empty where there
-    was none. `unsure` means that the decision needs the server: a dry run is made before the step counts. `wave` is when: all of an
-    earlier wave is done first. `intent` is what to send over the live object, values of Secrets hidden, with force where `force` says so;
-    None where it has yet to be worked out, for want of an owner's UID or because the step was kept in a file. `patch` is a JSON patch that
-    is written instead, to an object that is only ever created.
+    `reason` is one sentence. `uid` and `resource_version` are those of the live object that the step was decided on, empty without one. An
+    `unsure` step is confirmed by a dry run on the server before it is executed. All steps of an earlier `wave` are executed first. `intent`
+    is the manifest to apply, with values of Secrets hidden, and `force` whether to apply it by force; it is None if it still has to be
+    computed, because an owner's UID is unknown or the step is from a saved plan. `patch` is a JSON patch that is sent instead, for a
+    create-only object.
     """
 
     ref: Ref
@@ -126,7 +126,7 @@ class Step:
 
 @dataclass(slots=True, eq=False)
 class Outcome:
-    """Represents the result of a step. `step` is what was planned; `action` and `reason` what happened; `seconds` how long it took."""
+    """Represents the result of a step: what was planned, the actual `action` with its `reason`, and its duration in `seconds`."""
 
     step: Step
     action: Action

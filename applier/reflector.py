@@ -11,15 +11,15 @@ from applier.cluster import Cluster, Listing, Resource, WatchEvent
 from applier.errors import Expired, ServerFailure, TooManyRequests, Unreachable
 from applier.ref import resource_version_of
 
-FIRST_WAIT, LONGEST_WAIT = 0.2, 10.0  # seconds before a broken watch is taken up again: at first, and at most
+FIRST_WAIT, LONGEST_WAIT = 0.2, 10.0  # back-off in seconds before a broken watch is restarted
 
 
 async def list_and_watch(
     cluster: Cluster, resource: Resource, namespace: str = "", *, labels: str = ""
 ) -> AsyncGenerator[Listing | WatchEvent, None]:
-    """Yields the state, then its changes; the state anew when the server no longer has the changes in between (410). Never ends.
+    """Yields the state, then its changes; the state again when the server no longer has the changes in between (410). Never ends.
 
-    Whoever stops closes it (`contextlib.aclosing`). Raises `ClusterError` when the server refuses.
+    A caller that stops early has to close the iterator (`contextlib.aclosing`). Raises `ClusterError` if the server refuses.
     """
     backoff, version = Backoff(FIRST_WAIT, LONGEST_WAIT), ""
     while True:
@@ -40,5 +40,5 @@ async def list_and_watch(
             version = ""
         except (Unreachable, TooManyRequests, ServerFailure):
             began = version
-        if version == began:  # nothing was learnt: a server in trouble is not asked again at once
+        if version == began:  # no progress: back off before the next request
             await asyncio.sleep(backoff.next())

@@ -13,7 +13,7 @@ from grove_compiler.engine.runtime.results import Condition
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.graph import After, Graph
 from grove_compiler.graph.node import Node, ObjectRef
-from grove_compiler.model.expanded.waiting_statuses import waiting_statuses
+from grove_compiler.model.expanded.deferred_statuses import deferred_statuses
 from grove_compiler.record import record
 from grove_compiler.rendered import check_rendered
 from grove_compiler.subjects import VOCABULARY, Inputs, Reading, Subject, read_subjects, too_many
@@ -75,7 +75,7 @@ def compile(inputs: Inputs, program: Program) -> Result:
     room = inputs.settings.max_objects
     for number, subject in enumerate(reading.subjects):
         outcome = run_rules(subject, number, program, room, inputs.settings.max_objects)
-        _drop_waiting_conditions(outcome, subject)
+        _drop_deferred_conditions(outcome, subject)
         result.diagnostics += outcome.findings[len(subject.findings) :]
         result.subjects.append(outcome)
         room -= len(outcome.nodes)
@@ -132,14 +132,14 @@ def run_rules(subject: Subject, number: int, program: Program, room: int, limit:
     return result
 
 
-def _drop_waiting_conditions(result: SubjectResult, subject: Subject) -> None:
-    """Removes the conditions of PodCliques whose status is not written yet. No time passes offline, so none waits for a time."""
+def _drop_deferred_conditions(result: SubjectResult, subject: Subject) -> None:
+    """Removes the conditions of PodCliques whose status is deferred. No time passes offline, so none is deferred until a time."""
     try:
-        waiting = waiting_statuses(result.conditions, subject.set.replicas if subject.set is not None else (), inf)
+        deferred = deferred_statuses(result.conditions, subject.set.replicas if subject.set is not None else (), inf)
     except RuleFailure as failure:
         _hold(result, failure.diagnostic)
     else:
-        result.conditions = [condition for condition in result.conditions if condition.of not in waiting]
+        result.conditions = [condition for condition in result.conditions if condition.of not in deferred]
 
 
 def apply_order(program: Program) -> After:

@@ -81,7 +81,7 @@ class Decoded:
         return self.locate(finding)
 
     def is_clouded(self, finding: Diagnostic) -> bool:
-        """Tells whether a finding may only be a consequence of a structural error beside or above it. Paths are those of the document."""
+        """Reports whether a finding may only be a consequence of a structural error beside or above it. Paths are those of the document."""
         path = parse(finding.at or finding.path)
         return bool(self._faulty_parents) and any(path[:length] in self._faulty_parents for length in range(len(path) + 1))
 

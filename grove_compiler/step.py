@@ -22,11 +22,11 @@ from grove_compiler.graph.graph import Graph
 from grove_compiler.graph.node import Manifest
 from grove_compiler.known_topologies import Known
 from grove_compiler.model.checks.scale_target import live_foreign_autoscalers
+from grove_compiler.model.expanded.deferred_statuses import deferred_statuses
 from grove_compiler.model.expanded.live_pods import live_pods
 from grove_compiler.model.expanded.structure import ExpandedSet, Replica
 from grove_compiler.model.expanded.tally import use_cached_tally
 from grove_compiler.model.expanded.training.job import backing_off, time_is_up
-from grove_compiler.model.expanded.waiting_statuses import waiting_statuses
 from grove_compiler.model.inputs.snapshot import Objects, Snapshot, Unknown, is_terminating
 from grove_compiler.model.spec.podcliqueset import share_templates
 from grove_compiler.record import record
@@ -217,10 +217,10 @@ def _run(subject: Subject, part: Part, now: float, context: Context) -> Step | H
         return Hold(result.hold, result.findings)
     arguments = subject.scope, subject.kind, part
     conditions, statuses = result.conditions, program.statuses(*arguments)
-    waiting = waiting_statuses(chain(conditions, statuses), _replicas(subject, part), now)
-    if waiting:
-        conditions = [condition for condition in conditions if condition.of not in waiting]
-        statuses = [status for status in statuses if status.of not in waiting]
+    deferred = deferred_statuses(chain(conditions, statuses), _replicas(subject, part), now)
+    if deferred:
+        conditions = [condition for condition in conditions if condition.of not in deferred]
+        statuses = [status for status in statuses if status.of not in deferred]
     return Step(
         Graph(result.nodes, context.apply_order),
         conditions=conditions,

@@ -272,5 +272,5 @@ def _configuration(decoder: Decoder) -> Configuration:
 
 
 def _has_subject(decoder: Decoder, inputs: Inputs) -> bool:
-    """Tells whether the documents hold anything to compile or to check."""
+    """Reports whether the documents hold anything to compile or to check."""
     return any(entry.document is not inputs.config for entry in decoder.of_kind(SET_KIND, *TOPOLOGY_KINDS, CONFIGURATION_KIND))

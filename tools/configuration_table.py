@@ -1,4 +1,4 @@
-"""Writes the table of `docs/configuration.md` from the types of the OperatorConfiguration: python -m tools.configuration_table."""
+"""Generates the table of `docs/configuration.md` from the types of the OperatorConfiguration: python -m tools.configuration_table."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ HEAD = ("apiVersion", "kind")
 
 
 def table() -> str:
-    """Returns a row for each field: its path, its default, the words that it takes, and what it is for."""
+    """Returns the table in Markdown: the path, default, valid values and description of each field."""
     lines = ["| field | default | values | description |", "|---|---|---|---|"]
-    lines += [f"| `{path}` | {default} | {takes} | {text} |" for path, default, takes, text in _rows(OperatorConfiguration, "")]
+    lines += [f"| `{path}` | {default} | {values} | {text} |" for path, default, values, text in _rows(OperatorConfiguration, "")]
     return "\n".join(lines) + "\n"
 
 
@@ -31,24 +31,24 @@ def _rows(model: type[BaseModel], prefix: str) -> Iterator[tuple[str, str, str, 
         key = field.alias or name
         if key in HEAD:
             continue
-        path, inner, many = f"{prefix}{key}", *_section(field.annotation)
+        path, inner, is_list = f"{prefix}{key}", *_section(field.annotation)
         if inner is not None:
-            yield from _rows(inner, f"{path}[]." if many else f"{path}.")
+            yield from _rows(inner, f"{path}[]." if is_list else f"{path}.")
         else:
             yield (
                 path,
                 _default(field.get_default(call_default_factory=True)),
-                _words(field.annotation, field.metadata),
+                _valid_values(field.annotation, field.metadata),
                 field.description or "",
             )
 
 
 def _section(annotation: Any) -> tuple[type[BaseModel] | None, bool]:
-    """The section that a field holds, or the items of a list of them."""
-    for one in (annotation, *get_args(annotation)):
-        if isinstance(one, type) and issubclass(one, BaseModel):
-            return one, False
-        if get_origin(one) is list and isinstance(item := get_args(one)[0], type) and issubclass(item, BaseModel):
+    """Returns the model of a field or of the items of its list, and whether it is a list; no model for other fields."""
+    for part in (annotation, *get_args(annotation)):
+        if isinstance(part, type) and issubclass(part, BaseModel):
+            return part, False
+        if get_origin(part) is list and isinstance(item := get_args(part)[0], type) and issubclass(item, BaseModel):
             return item, True
     return None, False
 
@@ -57,27 +57,27 @@ def _default(value: Any) -> str:
     return "" if value in (None, "") or str(value) == "PydanticUndefined" else f"`{json.dumps(value)}`"
 
 
-def _words(annotation: Any, metadata: Any) -> str:
+def _valid_values(annotation: Any, metadata: Any) -> str:
     if get_origin(annotation) is Literal:
-        return ", ".join(f"`{one}`" for one in get_args(annotation))
+        return ", ".join(f"`{value}`" for value in get_args(annotation))
     if get_origin(annotation) in (Union, types.UnionType):
-        return _words(next(one for one in get_args(annotation) if one is not type(None)), metadata)
+        return _valid_values(next(part for part in get_args(annotation) if part is not type(None)), metadata)
     low, high = _bounds(metadata)
-    words = (f"≥ {low}" if low > INT32[0] else "", f"≤ {high}" if high < INT32[1] else "")
-    return ", ".join(filter(None, words))
+    bounds = (f"≥ {low}" if low > INT32[0] else "", f"≤ {high}" if high < INT32[1] else "")
+    return ", ".join(filter(None, bounds))
 
 
 def _bounds(metadata: Any) -> tuple[int, int]:
-    """The narrowest, of whole numbers."""
+    """Returns the lowest and the highest valid integer, by all constraints of a field."""
     low, high = INT32
-    for one in metadata:
-        low = max(low, getattr(one, "ge", low), getattr(one, "gt", low - 1) + 1)
-        high = min(high, getattr(one, "le", high))
+    for constraint in metadata:
+        low = max(low, getattr(constraint, "ge", low), getattr(constraint, "gt", low - 1) + 1)
+        high = min(high, getattr(constraint, "le", high))
     return low, high
 
 
 def main() -> None:
-    """Puts the table into the page."""
+    """Replaces the table in the page."""
     page = PAGE.read_text("utf-8")
     PAGE.write_text(TABLE.sub(lambda _: table(), page), "utf-8")
 

@@ -1,7 +1,7 @@
-"""Writes the schemas of Kubernetes' own kinds from a real API server: `python -m tools.generate_kubernetes_schemas`.
+"""Generates the schemas of Kubernetes' own kinds from a real API server: `python -m tools.generate_kubernetes_schemas`.
 
-The server is the control plane of `applier.testing`, and what it tells in `/openapi/v3` is what it checks objects against. Its
-version is that of the tables in `grove_compiler/kube/schemas`; to carry those of another one, build that control plane.
+The server is the control plane of `applier.testing`, which publishes in `/openapi/v3` the schemas that it validates objects against. The
+tables in `grove_compiler/kube/schemas` are of its version; for those of another version, build that control plane.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ GROUPS = (
     "apis/resource.k8s.io/v1beta2",
     "apis/scheduling.k8s.io/v1",
 )
-"""What a set becomes, what it refers to, and what rules of users render beside it."""
+"""The groups of the kinds that a set is compiled to or refers to, and that users' rules generate."""
 
 DOUBLES = {("Container", "env"), ("Container", "ports"), ("PodSpec", "hostAliases"), ("PodSpec", "imagePullSecrets")}
 DOUBLES |= {("EphemeralContainer", field) for field in ("env", "ports")}
-"""Lists that have keys for those who merge them, and in which the server's validation takes equal ones all the same."""
+"""Lists with merge keys in which the server accepts items with the same key."""
 
 GATED = {("Lifecycle", "stopSignal"), ("DeviceToleration", "effect"), ("DeviceToleration", "operator")}
-"""Fields with an enum that a server drops unread, unless a feature gate is on that is off by default."""
+"""Fields with an enum that a server drops without validation, unless a feature gate is enabled that is off by default."""
 
 Json = dict[str, Any]
 
@@ -46,11 +46,11 @@ LEAVES: dict[str, Json] = {
     META + "FieldsV1": {"kind": "any"},
     "io.k8s.apimachinery.pkg.runtime.RawExtension": {"kind": "map"},
 }
-"""Types that JSON writes as one value, or whose inside nobody knows."""
+"""Types that are scalars in JSON, or whose content has no schema."""
 
 
 def main() -> None:
-    """Asks the server and writes one file a group and version."""
+    """Reads the schemas from the server, and writes a file per group and version."""
     with ControlPlane.start(parts=()) as plane:
         documents = {path: plane.request("GET", f"/openapi/v3/{path}") for path in GROUPS}
     for group, table in tables(documents).items():
@@ -58,13 +58,13 @@ def main() -> None:
 
 
 def write(group: str, table: dict[str, Json]) -> None:
-    """Writes the file of one group and version: a type a line, so that a difference shows which types changed."""
+    """Writes the file of a group and version with one type per line, so that a diff shows which types changed."""
     lines = ",\n".join(f"{json.dumps(type_)}: {json.dumps(table[type_], separators=(',', ':'))}" for type_ in sorted(table))
     (FOLDER / f"{group.replace('/', '_')}.json").write_text("{\n" + lines + "\n}\n", encoding="utf-8")
 
 
 def tables(documents: dict[str, Json]) -> dict[str, dict[str, Json]]:
-    """Returns the types of each group and version (`core/v1`, `apps/v1`) in the words of `kube.structure`."""
+    """Returns the types of each group and version (`core/v1`, `apps/v1`) in the format that `kube.structure` reads."""
     result: dict[str, dict[str, Json]] = {}
     for path, document in documents.items():
         schemas = document["components"]["schemas"]
@@ -93,7 +93,7 @@ def _is_kind(schema: Json, group_version: str) -> bool:
 
 
 def _has_metadata(schema: Json) -> bool:
-    """Tells objects from the lists of them, and from what is only asked of a server."""
+    """Reports whether a kind is one of stored objects, unlike lists and the kinds of requests such as reviews."""
     (metadata,) = schema.get("properties", {}).get("metadata", {}).get("allOf", [{}])
     return str(metadata.get("$ref", "")).endswith(".ObjectMeta")
 
@@ -108,10 +108,10 @@ def short(name: str) -> str:
 
 
 def struct(schema: Json, below: list[str]) -> Json:
-    """Returns an object's table and notes in `below` the types that it refers to.
+    """Returns the table of an object, and appends the types that it refers to to `below`.
 
-    Of the status of objects only the name is kept: rules render what should be. Kubernetes may be newer than these tables are, so
-    an unknown field is a warning.
+    A status has no schema here, since rules only generate the desired state. Unknown fields are warnings, as the cluster may be newer than
+    these tables.
     """
     required = schema.get("required", [])
     fields: Json = {}
@@ -123,7 +123,7 @@ def struct(schema: Json, below: list[str]) -> Json:
         fields[name] = node
     table: Json = {"kind": "object", "fields": fields, "unknown": "warning"}
     if "x-kubernetes-group-version-kind" in schema and _has_metadata(schema):
-        required = ["apiVersion", "kind", "metadata", *required]  # what the server says about an object without is the same
+        required = ["apiVersion", "kind", "metadata", *required]  # without them, the server's error is the same
     if required:
         table["required"] = sorted(required)
     if schema.get("x-kubernetes-map-type") == "atomic":
@@ -132,10 +132,10 @@ def struct(schema: Json, below: list[str]) -> Json:
 
 
 def _is_moot(default: Any, required: bool, node: Json) -> bool:
-    """Tells whether a default is none for a CRD: Go's zero value of a required field or struct, or a constant that a marker names.
+    """Reports whether a CRD omits this default: Go's zero value of a required field or struct, or a constant that a marker refers to.
 
-    The CRDs of shipped Grove are made by controller-gen, which knows no such constants (`+default=ref(AzureSharedBlobDisk)`), and a set
-    has to have the same after both.
+    The CRDs of shipped Grove are generated by controller-gen, which does not support such constants (`+default=ref(AzureSharedBlobDisk)`),
+    and the defaults of a set must be the same for both.
     """
     return default == {} or (required and default in ("", 0)) or ("enum" in node and default in ("ReadWrite", "Shared"))
 

@@ -3,8 +3,8 @@
     python tools/generate_pod_template_fields.py TYPES.json
 
 TYPES.json maps each Go struct that a v1.PodTemplateSpec reaches to its fields in declaration order, each with `name`, `type`,
-`kind`, and where they apply `elem`, `json` and `inline`. What Go's types do not say (which fields are required, what makes a
-list item unique, the values of an enum) is in grove_compiler/kube/schemas.
+`kind`, and, if applicable, `elem`, `json` and `inline`. What Go's types do not contain (required fields, merge keys of lists, values of
+enums) is in grove_compiler/kube/schemas.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from typing import Any
 TABLE = Path(__file__).parent.parent / "grove_compiler" / "kube" / "pod_template_fields.json"
 ROOT = "v1.PodTemplateSpec"
 MAPS = {"v1.ResourceList": "resource.Quantity"}
-"""Named map types, whose dump does not say what their values are."""
+"""Named map types with the type of their values, which the dump does not contain."""
 LEAVES = {"resource.Quantity", "intstr.IntOrString", "v1.Time", "v1.FieldsV1"}
-"""Structs that JSON writes as one value, whose fields nobody asks for."""
+"""Structs that are scalars in JSON, whose fields are not needed."""
 
 Types = dict[str, list[dict[str, Any]]]
 
 
 def main(arguments: list[str]) -> int:
-    """Writes the table; the exit status is 2 when the arguments are wrong."""
+    """Writes the table; returns the exit status, 2 for invalid arguments."""
     if len(arguments) != 1:
         sys.stderr.write(__doc__ or "")
         return 2
@@ -36,7 +36,7 @@ def main(arguments: list[str]) -> int:
 
 
 def reachable(types: Types) -> list[str]:
-    """Returns the structs below the pod template, but not inside leaves, by name."""
+    """Returns the sorted names of the structs that a pod template reaches, except through leaves."""
     seen: set[str] = set()
     waiting = [ROOT]
     while waiting:
@@ -55,7 +55,7 @@ def line(field: dict[str, Any]) -> str:
 
 
 def below_of(field: dict[str, Any]) -> str:
-    """Returns the Go type below pointer, list or map: a struct's name or a basic kind."""
+    """Returns the element type of a pointer, list or map: a struct's name or a basic kind."""
     kind = str(field.get("elem", field["kind"]))
     if kind != "struct":
         return kind

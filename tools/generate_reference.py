@@ -1,4 +1,4 @@
-"""Writes the second half of docs/rules-language.md from the engine's tables and docstrings: `python tools/generate_reference.py`."""
+"""Generates the second half of docs/rules-language.md from the engine's tables and docstrings: `python -m tools.generate_reference`."""
 
 from __future__ import annotations
 

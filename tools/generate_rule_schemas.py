@@ -1,4 +1,4 @@
-"""Writes the JSON Schemas of what users write, from the tables that loading checks by: `python -m tools.generate_rule_schemas`."""
+"""Generates the JSON Schemas of users' files from the tables that the loaders validate by: `python -m tools.generate_rule_schemas`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Schema = dict[str, Any]
 
 FOLDER = Path(__file__).parent.parent / "grove_operator" / "schemas"
 DIALECT = "http://json-schema.org/draft-07/schema#"
-"""What the YAML language server and the editors around it understand best."""
+"""The version of JSON Schema that the YAML language server supports best."""
 
 _TYPES = {str: "string", dict: "object", int: "integer"}
 _WORD: Schema = {"type": "string", "pattern": r"\S"}
@@ -52,11 +52,11 @@ _FORMS: dict[Form, Schema] = {
 
 
 def _of_key(key: Key) -> Schema:
-    """What a key takes, with what it is for, which editors show beside it."""
+    """Returns the schema of a key, with its description, which editors display."""
     if not key.choices:
         return {**_reference(key.form), "description": key.doc}
     choice: Schema = {"enum": list(key.choices)}
-    if key.form == "text":  # an expression may give one of the words
+    if key.form == "text":  # or an expression that evaluates to one of them
         choice = {"anyOf": [choice, {"type": "string", "pattern": r"\{\{"}]}
     return {**(_one_or_more(choice) if key.form == "words" else choice), "description": key.doc}
 
@@ -66,7 +66,7 @@ def _reference(form: Form) -> Schema:
 
 
 def _map(keys: Mapping[str, Key], special: Mapping[str, Schema] | None = None) -> Schema:
-    """A map with these keys and no others."""
+    """Returns the schema of a map with these keys and no others."""
     properties = {word: {**_of_key(key), **(special or {}).get(word, {})} for word, key in keys.items()}
     required = [word for word, key in keys.items() if key.required]
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
@@ -94,7 +94,7 @@ def _rule(verb: Verb) -> Schema:
 
 
 def _template_parts() -> dict[str, Schema]:
-    """Values with expressions and template keys: any YAML, in which only the `$` keys that exist are used."""
+    """Returns the schemas of values with expressions: any YAML, in which only known `$` keys are allowed."""
 
     def known(*words: str) -> str:
         return f"^\\$(?!\\{{|({'|'.join(word[1:] for word in words)})$)"
@@ -124,7 +124,7 @@ def _template_parts() -> dict[str, Schema]:
 
 
 def rule_schema() -> Schema:
-    """One document of a file of rules."""
+    """Returns the schema of one document of a rule file."""
     verbs: list[Verb] = list(tables.VERB_KEYS)
     definitions = {
         **{form: schema for form, schema in _FORMS.items() if form != "value"},
@@ -141,49 +141,49 @@ def rule_schema() -> Schema:
         "disable": _map(tables.DISABLE_KEYS),
         **{f"{verb}Rule": _rule(verb) for verb in verbs},
     }
-    # A chain of questions, and not `oneOf`: an editor then reports what is wrong with the rule that is meant, and not with all of them.
+    # A chain of conditions instead of `oneOf`: editors then report the errors of the rule's own verb, and not those of all verbs.
     every: Schema = {word: {} for word in (*(word for verb in verbs for word in keys_of(verb)), "constants", "disable")}
-    # Reached only where no verb is there, so nothing is right. An `anyOf` would have editors ask for the first verb; `errorMessage` is the
-    # YAML language server's own, which heeds it beside `const` and not beside `not`.
+    # Reached only without a verb, so it matches nothing. With `anyOf` editors would suggest the first verb. `errorMessage` is an extension
+    # of the YAML language server, which supports it with `const` but not with `not`.
     no_verb = {"const": "a rule with a verb", "errorMessage": f"a rule has exactly one verb of {', '.join(verbs)}"}
     document: Schema = {"properties": every, "additionalProperties": False, "allOf": [no_verb]}
     for word, name in reversed([*((verb, f"{verb}Rule") for verb in verbs), ("constants", "constants"), ("disable", "disable")]):
         document = {"if": {"required": [word]}, "then": {"$ref": f"#/definitions/{name}"}, "else": document}
-    # Completion looks at `properties` only, so every key stands here once, whatever its verb.
+    # Completion only uses `properties`, so the keys of all verbs are listed here.
     return _root("A document of a file of rules of grove", {"type": "object", "properties": every, **document}, definitions)
 
 
 def template_schema(whole: bool) -> Schema:
-    """A template of an object, or a part of templates and a status, which begin as they like."""
+    """Returns the schema of a `whole` object's template, or of a part of templates and a status, whose top level is arbitrary."""
     definitions: dict[str, Schema] = {"expression": _EXPRESSION, "names": _NAMES, **_template_parts()}
     if not whole:
         return _root(
             "A part of templates, or the template of a status, of grove", {"allOf": [{"$ref": "#/definitions/value"}]}, definitions
         )
-    brings = [{"required": [key]} for key in ("$merge", "$include")]
+    merges = [{"required": [key]} for key in ("$merge", "$include")]
     needs: Schema = {
         "type": "object",
-        "allOf": [{"$ref": "#/definitions/value"}, {"anyOf": [{"required": ["apiVersion", "kind", "metadata"]}, *brings]}],
+        "allOf": [{"$ref": "#/definitions/value"}, {"anyOf": [{"required": ["apiVersion", "kind", "metadata"]}, *merges]}],
         "properties": {"$if": False, "apiVersion": _WORD, "kind": _WORD, "metadata": {"type": "object"}},
     }
     return _root("A template of grove", needs, definitions)
 
 
 def options_schema() -> Schema:
-    """`options.yaml` of a golden case."""
+    """Returns the schema of `options.yaml` of a golden case."""
     properties = {word: {**option.schema, "description": option.words} for word, option in OPTION_KEYS.items()}
     return _root("Options of a golden case of grove", {"type": "object", "properties": properties, "additionalProperties": False}, {})
 
 
 def findings_schema() -> Schema:
-    """`expected-findings.yaml` of a golden case."""
+    """Returns the schema of `expected-findings.yaml` of a golden case."""
     properties: Schema = {key: {"type": "integer" if key == "line" else "string"} for key in FINDING_KEYS}
     finding = {"type": "object", "properties": properties, "required": ["code"], "additionalProperties": False}
     return _root("Findings that a golden case of grove expects", {"type": "array", "items": finding}, {})
 
 
 def asserts_schema() -> Schema:
-    """`asserts.yaml` of a golden case."""
+    """Returns the schema of `asserts.yaml` of a golden case."""
     kinds: Schema = {"required": list(FORMS)[:1]}
     for kind, keys in FORMS.items():
         form: Schema = {"properties": {word: {"type": _TYPES[types[0]]} for word, types in keys.items()}, "additionalProperties": False}
@@ -200,8 +200,8 @@ def _root(title: str, schema: Schema, definitions: Mapping[str, Schema]) -> Sche
 
 
 def schemas() -> dict[str, str]:
-    """The text of each schema, by the name of its file."""
-    made = {
+    """Returns the text of each schema by the name of its file."""
+    by_name = {
         "rule": rule_schema(),
         "template": template_schema(whole=True),
         "part": template_schema(whole=False),
@@ -209,7 +209,7 @@ def schemas() -> dict[str, str]:
         "expected-findings": findings_schema(),
         "asserts": asserts_schema(),
     }
-    return {f"{name}.schema.json": json.dumps(schema, indent=1, ensure_ascii=False) + "\n" for name, schema in made.items()}
+    return {f"{name}.schema.json": json.dumps(schema, indent=1, ensure_ascii=False) + "\n" for name, schema in by_name.items()}
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Writes NCCL's topology files for the images of checks, from what is published about machines: python -m tools.generate_topologies.
+"""Generates NCCL's topology files for the images of checks, from published facts about machines: python -m tools.generate_topologies.
 
-A file says which GPUs and network devices share a PCIe switch and a socket, where a virtual machine hides that. GPUs and devices that a
-machine does not have are nothing to NCCL, and what a file does not say it finds out.
+A file defines which GPUs and network devices share a PCIe switch and a socket, which a virtual machine hides. NCCL ignores devices that
+the machine does not have, and detects what a file does not define.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ GEN4, GEN5 = "16.0 GT/s PCIe", "32.0 GT/s PCIe"
 
 @dataclass(frozen=True)
 class Cpu:
-    """A NUMA node: its number, the CPUs that it has, and what they are."""
+    """A NUMA node: its number, the mask of its CPUs, and their model."""
 
     numa: int
     affinity: str
@@ -30,7 +30,7 @@ class Cpu:
 
 @dataclass(frozen=True)
 class Switch:
-    """A PCIe switch, or what stands for one that a guest cannot see, with the addresses of what hangs on it."""
+    """A PCIe switch, or a stand-in for one that a guest cannot see, with the addresses of its devices."""
 
     cpu: Cpu
     address: str
@@ -40,7 +40,7 @@ class Switch:
 
 @dataclass(frozen=True)
 class Machine:
-    """A type of machine: `source` is where its facts are published."""
+    """A machine type; `source` names the publication of its facts."""
 
     source: str
     switches: tuple[Switch, ...]
@@ -51,8 +51,8 @@ class Machine:
 
 
 def mask(*ranges: range) -> str:
-    """Returns a set of CPUs as Linux writes it: words of 32 bits in hexadecimal, the highest first."""
-    bits = sum(1 << cpu for one in ranges for cpu in one)
+    """Returns a CPU mask in the format of Linux: words of 32 bits in hexadecimal, the highest first."""
+    bits = sum(1 << cpu for cpus in ranges for cpu in cpus)
     words = max(1, -(-bits.bit_length() // 32))
     return ",".join(f"{bits >> 32 * word & 0xFFFFFFFF:08x}" for word in reversed(range(words)))
 
@@ -70,12 +70,12 @@ def milan(numa: int) -> Cpu:
 
 
 def hidden(number: int) -> str:
-    """The address that stands for a switch which a guest cannot see; none has that domain."""
+    """Returns the address of a stand-in for a switch that a guest cannot see, in a PCI domain without devices."""
     return f"ffff:ff:{number:02x}.0"
 
 
 def domain(number: int) -> str:
-    """The address of a device that is alone in its PCI domain, as Hyper-V passes devices on."""
+    """Returns the address of a device in a PCI domain of its own, as Hyper-V passes devices through."""
     return f"{number:04x}:00:00.0"
 
 
@@ -136,11 +136,11 @@ MACHINES = {
     ),
     "oci-bm-gpu-a100": Machine("oracle-quickstart/oci-hpc, topology of BM.GPU4.8", tuple(bm_gpu_a100()), ETHERNET, GEN4, GEN4),
 }
-"""By the names of the design (ADR-026, NCCL topology file handling)."""
+"""The machines by their names in the design (ADR-026, NCCL topology file handling)."""
 
 
 def xml(machine: Machine) -> str:
-    """Returns a topology as NCCL reads it: version 1, without a declaration or comments, for its reader is a simple one."""
+    """Returns a topology file of version 1, without an XML declaration and comments, which NCCL's parser does not support."""
     lines = ['<system version="1">']
     for cpu in dict.fromkeys(switch.cpu for switch in machine.switches):
         facts = {"numaid": cpu.numa, "affinity": cpu.affinity, "arch": "x86_64", "vendor": cpu.vendor}
@@ -170,7 +170,7 @@ def _attributes(values: dict[str, object]) -> str:
 
 
 def main() -> None:
-    """Writes the files, and takes away those of machines that are no more."""
+    """Writes the files, and deletes those of machines that are no longer listed."""
     for path in FOLDER.glob("*.xml"):
         if path.stem not in MACHINES:
             path.unlink()

@@ -1,6 +1,6 @@
-"""Writes the templates of an installation as Go templates, which Helm renders to the same objects.
+"""Translates the templates of an installation to Go templates, which Helm renders to the same objects.
 
-Values go in as JSON, which is YAML as well: nothing that somebody chooses can break a document.
+Values are inserted as JSON, which is also YAML, so that no value can break a document.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ NAMES = {
     "preflight_checksum": '(index .Values "preflight-injector" | toRawJson | sha256sum)',
     "preflight_namespaces": '(include "grove.preflightNamespaces" . | fromJson)',
 }
-"""What stands in a chart for the names that templates use, beside `values`."""
+"""The Go expressions for the variables of templates, except `values`."""
 PLAIN = re.compile(r"[A-Za-z_$][\w./$-]*")
 SPECIAL = ("null", "true", "false", "yes", "no", "on", "off", "y", "n", "~")
 _PARSE = Environment().parse
 
 
 def document(node: dict[str, Any]) -> str:
-    """Returns one document, empty where its condition does not hold."""
+    """Returns the Go template of one document, which renders nothing unless its condition holds."""
     body = "\n".join(("---", *_map_lines(node, 0)))
     return _guarded(node, body) + "\n"
 
 
 def expression(text: str) -> str:
-    """Returns an expression in Go's notation. Raises ValueError for what has none here."""
+    """Returns an expression as a Go template's pipeline. Raises ValueError if it uses anything else than this subset."""
     tree = _PARSE("{{ " + text + " }}").body[0]
     assert isinstance(tree, nodes.Output)
     return _go(tree.nodes[0])
@@ -68,7 +68,7 @@ def _go(node: nodes.Node) -> str:
 
 
 def _omitted(text: str) -> str | None:
-    """What stands before `or omit`."""
+    """Returns the expression before ` or omit`; None without that."""
     return text.removesuffix(" or omit") if text.endswith(" or omit") else None
 
 
@@ -126,7 +126,7 @@ def _item_lines(item: Any, pad: str, indent: int) -> Iterator[str]:
 
 
 def _scalar(value: Any) -> str:
-    """A value without parts; what is left of a template's text stays as it is, and braces of our own are no actions."""
+    """Returns a scalar: expressions become actions, other text is unchanged, and its braces are escaped."""
     if not isinstance(value, str):
         return json.dumps(value)
     if (whole := WHOLE.match(value)) and "}}" not in whole[1]:

@@ -28,7 +28,9 @@ def read_openapi(document: dict[str, Any]) -> Schemas:
 def _kinds_of(extension: Any) -> list[str]:
     entries = extension if isinstance(extension, list) else [extension]
     return [
-        f"{one.get('group', '')}/{one.get('version', '')}/{one['kind']}" for one in entries if isinstance(one, dict) and one.get("kind")
+        f"{entry.get('group', '')}/{entry.get('version', '')}/{entry['kind']}"
+        for entry in entries
+        if isinstance(entry, dict) and entry.get("kind")
     ]
 
 

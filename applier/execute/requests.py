@@ -29,7 +29,7 @@ from applier.ref import (
     Ref,
     being_deleted,
     is_being_deleted,
-    names,
+    is_reference_to,
     refers_to,
     resource_version_of,
     uid_of,
@@ -181,7 +181,7 @@ async def with_owner_uid(run: Run, desired: Desired, manifest: Manifest) -> Mani
 
 async def _uid_of_owner(run: Run, manifest: Manifest, owner: Ref) -> str:
     """Reads the UID of an owner outside the graph. Raises `OwnerMissing`."""
-    entry = next(entry for entry in manifest["metadata"]["ownerReferences"] if names(entry, owner))
+    entry = next(entry for entry in manifest["metadata"]["ownerReferences"] if is_reference_to(entry, owner))
     live = await run.read(owner, Kind.read(str(entry["apiVersion"]), owner.kind))
     if live is None or is_being_deleted(live):
         raise OwnerMissing(f"its owner {owner} {'does not exist' if live is None else 'is being deleted'}")

@@ -1,7 +1,7 @@
-"""Patches the places of a create-only object that follow the graph all the same, such as the scheduling gates of a Pod.
+"""Patches the fields of a create-only object that follow the graph nevertheless, such as the scheduling gates of a Pod.
 
-Server-side apply is no help there: to take one item out of a list it wants the whole object again, as it was applied, and of a Pod
-nobody knows that any more once its template has changed. So the difference at these places is written as a JSON patch (RFC 6902).
+Server-side apply cannot do this: to remove an item of a list, it needs the whole object as it was applied, which is unknown for a Pod whose
+template has changed since. So the difference in these fields is written as a JSON patch (RFC 6902).
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ Patch = list[dict[str, Any]]
 
 
 class Following(NamedTuple):
-    """Holds a JSON patch and the changes that it makes, for reports. Both are empty where nothing differs."""
+    """Holds a JSON patch and its changes, for reports. Both are empty if nothing differs."""
 
     patch: Patch
     changes: list[FieldChange]
 
 
 def follow(manifest: Manifest, live: Manifest, pointers: Sequence[str]) -> Following:
-    """Computes the patch that brings a live object to the state of a manifest at these places and nowhere else.
+    """Computes the patch that changes only these fields of a live object to their state in a manifest.
 
-    A pointer is a JSON pointer in which an item of a list is named by its `name`, for positions differ from one object to the next. At a
-    map only the entries count that the manifest has: others may have put theirs beside them. What the manifest lacks is taken out.
+    The pointers are JSON pointers, except that they identify items of lists by `name`, as positions differ between objects. Of a map, only
+    the entries of the manifest are compared, since other clients may have added theirs. A field that the manifest lacks is removed.
     """
-    operations = [one for pointer in pointers for one in _at(manifest, live, pointer)]
-    return Following([operation for one in operations for operation in one.patch], [change for one in operations for change in one.changes])
+    parts = [part for pointer in pointers for part in _at(manifest, live, pointer)]
+    return Following([operation for part in parts for operation in part.patch], [change for part in parts for change in part.changes])
 
 
 def _at(manifest: Manifest, live: Manifest, pointer: str) -> Iterator[Following]:
-    target, place = _look(manifest, pointer), _look(live, pointer)
+    target, place = _resolve(manifest, pointer), _resolve(live, pointer)
     if place.parent is ABSENT:
-        # Where not even the parent exists, there is nothing to take out; and to put something in is for whoever makes the object.
+        # Without the parent there is nothing to remove, and a patch does not create parents.
         return
     if isinstance(target.value, dict) and isinstance(place.value, dict):
         for key, value in target.value.items():
@@ -45,7 +45,7 @@ def _at(manifest: Manifest, live: Manifest, pointer: str) -> Iterator[Following]
                 yield Following([{"op": "add", "path": f"{place.pointer}/{_escaped(key)}", "value": value}], [change])
         return
     if target.value is ABSENT and place.value is not ABSENT:
-        # The test keeps a patch from taking out what has meanwhile come to stand at this position of a list.
+        # The test prevents the removal of another item that is at this position of a list by now.
         test = {"op": "test", "path": place.pointer, "value": place.value}
         yield Following([test, {"op": "remove", "path": place.pointer}], [FieldChange(place.path, place.value, ABSENT)])
     elif target.value is not ABSENT and target.value != place.value:
@@ -62,7 +62,7 @@ class _Place(NamedTuple):
     path: Path
 
 
-def _look(value: Any, pointer: str) -> _Place:
+def _resolve(value: Any, pointer: str) -> _Place:
     path: Path = ()
     parent: Any = ABSENT
     where = ""

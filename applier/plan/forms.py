@@ -17,7 +17,7 @@ Json = dict[str, Any]
 
 
 def without_values(manifest: Manifest) -> Manifest:
-    """Returns a Secret with its keys and without its values; any other object as it is."""
+    """Returns a Secret with its keys and without its values; any other object unchanged."""
     if Ref.of(manifest)[:2] != SECRET:
         return manifest
     return {**manifest, **{part: dict.fromkeys(manifest[part], HIDDEN) for part in VALUES if manifest.get(part)}}
@@ -30,7 +30,7 @@ def values_of(manifest: Manifest) -> Json:
 
 DESIRED = ("owner", "after", "source")
 STEP = ("ref", "action", "reason", "changes", "conflicts", "uid", "resource_version", "wave", "unsure")
-"""The parts of a step that are saved: not its request, which is computed anew from the live object of that time."""
+"""The parts of a step that are saved: not its request, which is computed again from the live object at execution."""
 
 
 def desired_form(desired: Desired) -> Json:
@@ -40,7 +40,7 @@ def desired_form(desired: Desired) -> Json:
 
 
 def read_desired(form: Json) -> Desired:
-    """Reads what was written by `desired_form`."""
+    """Reads the output of `desired_form`."""
     policy = form["policy"]
     return Desired(
         form["manifest"],
@@ -52,14 +52,14 @@ def read_desired(form: Json) -> Desired:
 
 
 def step_form(step: Step) -> Json:
-    """Returns a step as JSON. Named tuples in it become lists, which is how JSON writes them."""
+    """Returns a step as JSON, with named tuples as lists."""
     form = {name: getattr(step, name) for name in STEP}
-    # A list of none or one: JSON's null is a value of its own, and no word could stand for "no such field" that is not a value, too.
+    # A list with no item or one: every JSON value, null included, is a possible value of the field, so none can represent ABSENT.
     return {**form, "changes": [change._replace(old=_some(change.old), new=_some(change.new)) for change in step.changes]}
 
 
 def read_step(form: Json) -> Step:
-    """Reads what was written by `step_form`."""
+    """Reads the output of `step_form`."""
     changes = [
         FieldChange(_path(path), _value(old), _value(new), tuple(Owner(*owner) for owner in owners))
         for path, old, new, owners in form["changes"]
@@ -78,5 +78,5 @@ def _value(some: list[Any]) -> Any:
 
 
 def _path(form: list[Any]) -> Path:
-    """Turns keys into texts and positions into numbers: what is a list is the key of an item."""
+    """Restores a path, in which a list is the key of an item."""
     return tuple(ItemKey(tuple(map(tuple, part[0]))) if isinstance(part, list) else part for part in form)

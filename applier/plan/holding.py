@@ -1,4 +1,4 @@
-"""Decides which objects have to wait for something that is not done, and for which first cause."""
+"""Decides which objects are held because of others that failed or are held, and finds the root cause."""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ from applier.plan.planner import Plan
 from applier.ref import Ref
 
 
-def held_back(ref: Ref, plan: Plan, fates: Mapping[Ref, Step | Outcome], causes: dict[Ref, Ref]) -> str:
-    """Returns why an object has to wait: what it needs failed, or what comes before it does not exist; empty when it need not wait.
+def held_back(ref: Ref, plan: Plan, results: Mapping[Ref, Step | Outcome], causes: dict[Ref, Ref]) -> str:
+    """Returns why an object is held: a hard dependency is not done, or a soft one does not exist; empty if it need not be held.
 
-    `fates` is what is known of each object so far: its step, or its outcome. `causes` holds the first cause of everything that waits,
-    and gets that of this object.
+    `results` has the step or the outcome of each object so far. `causes` has the root cause for each object that is held, and this one's
+    is added.
     """
-    undone = (one for one in plan.hard_dependencies.get(ref, ()) if _is_undone(one, fates))
-    missing = (one for one in plan.soft_dependencies.get(ref, ()) if _is_undone(one, fates) and not fates[one].uid)
+    undone = (other for other in plan.hard_dependencies.get(ref, ()) if _is_undone(other, results))
+    missing = (other for other in plan.soft_dependencies.get(ref, ()) if _is_undone(other, results) and not results[other].uid)
     before = next(undone, None) or next(missing, None)
     if before is None:
         return ""
     cause = causes[ref] = causes.get(before, before)
-    fate = "failed" if fates[cause].action is Action.FAILED else "is held"
+    fate = "failed" if results[cause].action is Action.FAILED else "is held"
     through = f"{before}, and that for {cause}" if cause != before else f"{before}"
     return f"waits for {through}, which {fate}"
 
 
-def _is_undone(ref: Ref, fates: Mapping[Ref, Step | Outcome]) -> bool:
-    return ref in fates and fates[ref].action in UNDONE
+def _is_undone(ref: Ref, results: Mapping[Ref, Step | Outcome]) -> bool:
+    return ref in results and results[ref].action in UNDONE
 
 
 def hold_back(plan: Plan) -> None:
-    """Marks the steps of a plan as held that would have to wait, as the executor does."""
+    """Marks those steps of a plan as held that the executor would hold."""
     if not any(step.action in UNDONE for step in plan.steps):
         return
-    fates: dict[Ref, Step] = {}
+    steps: dict[Ref, Step] = {}
     causes: dict[Ref, Ref] = {}
     for step in plan.steps:
-        if step.action in WRITTEN and (why := held_back(step.ref, plan, fates, causes)):
+        if step.action in WRITTEN and (why := held_back(step.ref, plan, steps, causes)):
             step.action, step.reason, step.unsure = Action.HELD, why, False
-        fates[step.ref] = step
+        steps[step.ref] = step

@@ -1,7 +1,7 @@
-"""Lists the fields that Kubernetes' validation does not let change once they are set.
+"""Lists the fields that are immutable by Kubernetes' validation.
 
-This is a forecast, so that a plan says what will happen without asking. It errs towards "can be changed": the server has the last word,
-and nothing is deleted before it has refused the change. `tests/applier/execute` holds the table against a real API server.
+They are used for predictions in plans, without a request. In doubt a field counts as mutable: the server decides, and nothing is deleted
+before it has rejected the change. `tests/applier/execute` compares the table with a real API server.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Reads of which ApplySet (KEP-3659) an object is a member, and keeps an apply from changing that in passing.
+"""Reads the ApplySet (KEP-3659) of which an object is a member, and prevents an apply from changing that accidentally.
 
-The KEP makes it an error to apply, as part of one set, what carries the label of another: the next prune of that one would no longer find
-the object, and the one after a way back would delete it. kubectl 1.35 does not look, and moves it. Here it is held, unless it is forced.
-An apply that names no set has no say in it either: the label stays, although the manifest does not have it.
+By the KEP it is an error to apply, as part of one set, an object with the label of another set, whose next prune would no longer find it.
+kubectl 1.35 does not check this, and moves the object. Here it is held, unless it is forced. An apply without a set does not remove the
+label either, although the manifest lacks it.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def part_of(manifest: Manifest) -> str:
 def set_of(live: Manifest) -> str:
     """Returns the id of the ApplySet of which a live object is a member; empty for none.
 
-    A controller may copy labels from an object to those that it makes from it (endpoint slices get those of their service). Such a copy
-    is controlled by another object, and nobody applied its label: it is no member.
+    A controller may copy labels from an object to those that it creates for it (endpoint slices have those of their service). Such a copy
+    is controlled by another object, and its label was not applied: it is not a member.
     """
     id = part_of(live)
     if not id:
@@ -68,7 +68,7 @@ def _is_ours(live: Manifest, manager: str) -> bool:
 
 
 def left_set(manifest: Manifest, live: Manifest) -> str:
-    """Returns the id of the ApplySet that a live object would leave for the manifest's own; empty when it leaves none."""
+    """Returns the id of the ApplySet that a live object would leave for the manifest's own; empty if it leaves none."""
     desired = part_of(manifest)
     current = set_of(live) if desired else ""
     return current if current != desired else ""

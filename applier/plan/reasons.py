@@ -1,4 +1,4 @@
-"""Writes the sentences of a plan: what differs and who changed it, who is in the way and what can be done about it."""
+"""Formats the reasons in a plan: which fields differ and who changed them, which managers conflict, and how to resolve it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ NAMED = 3
 """At most this many fields are listed in a sentence; the rest is counted."""
 
 BY_FORCE = "(force)"
-"""Names the parameter that forces an apply, in the API's words. A program with an option for it replaces this text."""
+"""The parameter that forces an apply, by its name in this API. A program with an option for it replaces this text."""
 
-WAYS_OUT = f"take it {BY_FORCE}, give it up (remove it from the manifest), or share it (use the same value)"
+RESOLUTIONS = f"take it {BY_FORCE}, give it up (remove it from the manifest), or share it (use the same value)"
 
 
 def listed(names: Iterable[str]) -> str:
@@ -31,7 +31,7 @@ def who(owner: Owner) -> str:
 
 
 def what_differs(changes: Sequence[FieldChange]) -> str:
-    """Returns a sentence on the fields that differ, and on their owners where others own them now."""
+    """Returns a sentence on the fields that differ, and on the managers that own them now."""
     if not changes:
         return "only who owns its fields changes"
     fields = listed(dotted(change.path) for change in changes)
@@ -40,16 +40,16 @@ def what_differs(changes: Sequence[FieldChange]) -> str:
 
 
 def what_conflicts(conflicts: Sequence[Conflict]) -> str:
-    """Returns a sentence on the conflicting fields, their owners, and the three ways out."""
+    """Returns a sentence on the conflicting fields, their owners, and the three ways to resolve the conflict."""
     by_owner: dict[str, list[str]] = {}
     for conflict in conflicts:
         by_owner.setdefault(who(conflict.owner), []).append(dotted(conflict.path))
     owned = "; ".join(f"{owner} owns {listed(paths)}" for owner, paths in by_owner.items())
-    return f"{owned} with another value: {WAYS_OUT}"
+    return f"{owned} with another value: {RESOLUTIONS}"
 
 
 def which_set(id: str) -> str:
-    """Returns a sentence on an object's membership in the ApplySet of this id, and on what can be done about it."""
+    """Returns a sentence on an object's membership in the ApplySet with this id, and on how to resolve it."""
     return f"is a member of another set ({id}): move it {BY_FORCE}, or leave it to that one"
 
 
@@ -62,5 +62,5 @@ RECREATE = "it would have to be deleted and made again, which its policy does no
 
 
 def makers(live: Manifest) -> str:
-    """Returns the owners of these fields, each manager once."""
+    """Returns the managers of an object's fields, each once."""
     return listed(str(entry.get("manager")) for entry in (live.get("metadata") or {}).get("managedFields") or ()) or "somebody else"

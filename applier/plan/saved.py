@@ -1,7 +1,7 @@
-"""Saves plans, to be reviewed now and executed later, only if everything that they were decided on still holds.
+"""Saves plans for review and later execution, which is refused if the live state has changed in between.
 
-A saved plan is JSON and holds the objects themselves, but no value of a Secret. Whoever carries out one that writes Secrets gives the
-input again, and it has to be the same input.
+A saved plan is JSON and contains the objects, except for values of Secrets. To execute a plan that writes Secrets, the same input has to be
+provided again.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from applier.ref import Manifest, Ref, resource_version_of, uid_of
 VERSION = 2
 
 
-class BadPlan(ApplierError):
+class InvalidPlan(ApplierError):
     """Reports a saved plan that cannot be read, or that was made from another input."""
 
 
 @dataclass(slots=True, eq=False)
 class SavedPlan:
-    """Holds a plan with all that is needed to execute it, except for values of Secrets.
+    """Holds a plan with everything that is needed to execute it, except for values of Secrets.
 
-    `prints` holds the fingerprint of each live object that the plan was decided on. `has_values`: the input was given again. `applyset`
-    is what has to be known of the recorded set that the graph is kept as; empty when it is kept as none. `cluster` is the identity of
-    the cluster that it was made for, `namespace` that of manifests that name none; empty where nobody said.
+    `prints` has the fingerprint of each live object that the plan was decided on. `has_values` is set once the input was provided again.
+    `applyset` has the data of the graph's ApplySet, if any. `cluster` is the identity of the cluster that the plan is for, `namespace` that
+    of manifests without one; both are empty if unspecified.
     """
 
     plan: Plan
@@ -47,7 +47,7 @@ class SavedPlan:
     namespace: str = ""
 
     def prunes(self) -> list[Step]:
-        """Returns the steps that delete objects no longer wanted, in the order of deletion."""
+        """Returns the steps that delete objects which are no longer desired, in the order of deletion."""
         return [step for step in self.plan.steps if step.ref not in self.graph.objects]
 
     def lacks_values(self) -> list[Ref]:
@@ -56,9 +56,9 @@ class SavedPlan:
         return [] if self.has_values else [ref for ref in written if values_of(self.graph.objects[ref].manifest)]
 
     def with_input(self, graph: Graph) -> SavedPlan:
-        """Returns the plan with the objects of the input, values included. Raises `BadPlan` when it was made from another input."""
+        """Returns the plan with the objects of the input, values included. Raises `InvalidPlan` if it was made from another input."""
         if input_hash(graph) != self.input_hash:
-            raise BadPlan("the plan was made from another input; plan again")
+            raise InvalidPlan("the plan was made from another input; plan again")
         return replace(self, graph=graph, has_values=True)
 
 
@@ -78,22 +78,22 @@ def save(plan: Plan, graph: Graph, applyset: Mapping[str, Any] | None = None, *,
 
 
 def load(data: bytes) -> SavedPlan:
-    """Parses the output of `save`. Raises `BadPlan`."""
+    """Parses the output of `save`. Raises `InvalidPlan`."""
     try:
         saved = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise BadPlan(f"not a saved plan: {error}") from None
+        raise InvalidPlan(f"not a saved plan: {error}") from None
     version = saved.get("version") if isinstance(saved, dict) else None
     if version != VERSION:
-        raise BadPlan(f"a saved plan of version {version}; this program reads version {VERSION}: plan again")
+        raise InvalidPlan(f"a saved plan of version {version}; this program reads version {VERSION}: plan again")
     try:
         seal = saved.pop("seal", "")
         plan = _read(saved)
         if seal != _seal(saved):
-            raise BadPlan("the saved plan was changed since it was made, so that nobody has planned what it says: plan again")
+            raise InvalidPlan("the saved plan was changed since it was made, so that nobody has planned what it says: plan again")
         return plan
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise BadPlan(f"not a whole saved plan: {type(error).__name__}: {error}") from None
+        raise InvalidPlan(f"not a whole saved plan: {type(error).__name__}: {error}") from None
 
 
 def _read(saved: dict[str, Any]) -> SavedPlan:
@@ -107,7 +107,7 @@ def _read(saved: dict[str, Any]) -> SavedPlan:
 def check(saved: SavedPlan, live: Live) -> list[str]:
     """Returns every way in which the live state differs from the one that the plan was decided on.
 
-    What it finds is noted in the plan, for carrying it out. What is to be pruned is for whoever knows the set.
+    Stores the live objects in the plan, for its execution. Steps that prune are checked by `OpenApplySet.why_moved`.
     """
     reasons: list[str] = []
     for step in saved.plan.writes(saved.graph).steps:
@@ -122,7 +122,7 @@ def check(saved: SavedPlan, live: Live) -> list[str]:
 
 
 def why_moved(step: Step, now: Manifest | None, before: str) -> Iterator[str]:
-    """Yields how an object differs from the one that its step was decided on; `before` is the fingerprint of that time."""
+    """Yields how an object differs from the one that its step was decided on, whose fingerprint is `before`."""
     if step.action is Action.FAILED:
         return
     uid = uid_of(now or {})

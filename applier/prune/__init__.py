@@ -1,4 +1,4 @@
-"""Deletes what is no longer wanted, and nothing else: ApplySets, deletion in order, and adoption of what others made."""
+"""Deletes objects that are no longer desired: ApplySets, ordered deletion, and adoption of objects of other managers."""
 
 from applier.prune.adoption import adopt
 from applier.prune.applyset import ApplySet, ApplySetError

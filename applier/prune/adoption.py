@@ -27,7 +27,7 @@ from applier.ref import Kind, Manifest, resource_version_of, uid_of
 
 T = TypeVar("T")
 AT_ONCE = 16  # objects in progress
-TRIES = 5  # how often an object that somebody else writes at the same time is looked at again
+TRIES = 5  # attempts for an object that is written concurrently
 OF_OWNERSHIP = {
     ("metadata", "managedFields"),
     ("metadata", "resourceVersion"),
@@ -57,7 +57,7 @@ async def adopt(
     account = Account(cluster, sink)
     live = await read_once(cluster, by_place((Kind.of(desired.manifest), ref) for ref, desired in graph.objects.items()))
     objects = [live.get(ref) for ref in graph.objects]
-    account.planned(Counter(_planned_action(one, manager, managers) for one in objects), 1)
+    account.planned(Counter(_planned_action(manifest, manager, managers) for manifest in objects), 1)
     semaphore = asyncio.Semaphore(AT_ONCE)
 
     async def adopt_one(desired: Desired) -> Outcome:

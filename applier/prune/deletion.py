@@ -17,7 +17,7 @@ from applier.stop import STOPPED, Stop
 from applier.wait.gone import wait_gone
 
 AT_ONCE = 16  # deletes in flight
-TRIES = 8  # how often an object that keeps changing is looked at again
+TRIES = 8  # attempts for an object that is written concurrently
 OF_KUBERNETES = frozenset(
     {
         "foregroundDeletion",
@@ -35,7 +35,7 @@ OF_KUBERNETES = frozenset(
 class Deletion:
     """Deletes objects with these options.
 
-    `still_meant` tells whether an object that has changed since it was read is still to be deleted; without it only the UID counts.
+    `still_meant` decides whether an object that has changed since it was read is still to be deleted; without it only the UID counts.
     `seconds` is the total time to wait: between waves for objects with finalizers, which need their controllers until they are gone; with
     `wait_for_all`, for every object and after the last wave too. With 0 seconds remaining objects hold nothing back. `labels` is a selector
     that all objects match, to watch less. `before` is awaited before each delete, with the object. `stop` ends it early: no further wave is
@@ -107,7 +107,7 @@ class Deletion:
             return Outcome(step, action, reason, step.uid, time.monotonic() - began, error)
 
     async def _delete(self, live: Manifest, step: Step) -> tuple[Action, str, ApplierError | None]:
-        """Deletes an object as it was read; after a conflict as it is now, if it is still meant."""
+        """Deletes an object in the version that was read; after a conflict in the current one, if it is still to be deleted."""
         ref = step.ref
         try:
             resource = await self.cluster.resource(Kind.of(live))

@@ -15,7 +15,7 @@ from applier.prune.record import Scope
 from applier.ref import GroupKind, Kind, Manifest, Ref
 
 AT_ONCE = 16  # lists in flight
-FEW = 3  # up to so many namespaces each is listed by itself; above, one list over all of them is asked for first
+FEW = 3  # up to this many namespaces are listed individually; for more, a list of all namespaces is tried first
 
 API_SERVICE = Kind("apiregistration.k8s.io", "v1", "APIService")
 
@@ -101,7 +101,7 @@ async def _may_come_back(kinds: Collection[GroupKind], cluster: Cluster) -> set[
 
 def _available(service: Manifest) -> bool:
     conditions = (service.get("status") or {}).get("conditions") or ()
-    return any(one["type"] == "Available" and one["status"] == "True" for one in conditions)
+    return any(condition["type"] == "Available" and condition["status"] == "True" for condition in conditions)
 
 
 def orphans(members: Iterable[Manifest], parent: Ref, desired: Collection[Ref]) -> list[Manifest]:
@@ -109,4 +109,4 @@ def orphans(members: Iterable[Manifest], parent: Ref, desired: Collection[Ref]) 
 
     An object may be listed under two kinds (Events are); the run spares by UID what it has applied.
     """
-    return [one for one in members if (ref := Ref.of(one)) not in desired and ref != parent]
+    return [member for member in members if (ref := Ref.of(member)) not in desired and ref != parent]

@@ -22,7 +22,7 @@ from applier.events import Finished, Sink
 from applier.outcome import UNDONE, Action, Outcome, Step
 from applier.plan.membership import set_of
 from applier.plan.reasons import listed
-from applier.plan.saved import BadPlan, SavedPlan, why_moved
+from applier.plan.saved import InvalidPlan, SavedPlan, why_moved
 from applier.prune.applyset import ApplySet, ApplySetError
 from applier.prune.budget import Budget, approval_hash, approves
 from applier.prune.deletion import Deletion, finalizers_of
@@ -52,7 +52,7 @@ class ApplySetOptions:
 class OpenApplySet:
     """Represents a set as read by one run.
 
-    `graph` is the graph with the set's label, to be applied. `steps` are the decisions about members that are no longer wanted, in the
+    `graph` is the graph with the set's label, to be applied. `steps` are the decisions about members that are no longer desired, in the
     order of deletion: PRUNED, or HELD with the reason; empty without `prune`. `approval` is the hash that approves deletes that are held
     for exceeding the budget, or because they would delete objects of others; empty when none is needed.
     """
@@ -87,14 +87,14 @@ class OpenApplySet:
 
     @classmethod
     async def open_saved(cls, saved: SavedPlan, cluster: Cluster) -> OpenApplySet:
-        """Reads the current state of a saved plan's set. Raises `BadPlan`, and what `open` raises."""
+        """Reads the current state of a saved plan's set. Raises `InvalidPlan`, and what `open` raises."""
         form = saved.applyset
         try:
             group, version, kind, namespace, name = form["parent"]
             parent = (Kind(group, version, kind), namespace, name)
             options = ApplySetOptions(ApplySet(*parent, form["tooling"]), form["prune"], approval=form["approval"])
         except (KeyError, TypeError, ValueError) as error:
-            raise BadPlan(f"not a whole saved plan: {type(error).__name__}: {error}") from None
+            raise InvalidPlan(f"not a whole saved plan: {type(error).__name__}: {error}") from None
         return await cls.open(options, saved.graph, cluster)
 
     async def _decide(self) -> None:
@@ -114,7 +114,7 @@ class OpenApplySet:
         self.approval = required_approval
         reason = f"{len(going)} of {members} members would be deleted"
         if self.taken:
-            reason += f", and with {listed(str(Ref.of(one)) for one in takers)} {self.taken}"
+            reason += f", and with {listed(str(Ref.of(taker)) for taker in takers)} {self.taken}"
         reason += f", more than the limit of {budget}" if over else ""
         for step in going:
             step.action, step.reason = Action.HELD, f"{reason}; approve with {required_approval}"

@@ -89,7 +89,7 @@ async def _defined(definition: Manifest, cluster: Cluster) -> list[Resource]:
                 return [await cluster.resource(Kind(str(spec.get("group", "")), str(version.get("name")), kind))]
             except UnknownKind:
                 continue
-    return []  # not served: nobody could have made an object of it
+    return []  # not served, so it has no objects
 
 
 async def _listed(resources: Iterable[Resource], namespace: str, cluster: Cluster, ours: Collection[str]) -> TakenAlong:
@@ -111,7 +111,9 @@ async def _listed(resources: Iterable[Resource], namespace: str, cluster: Cluste
     seen = frozenset(map(uid_of, objects))
     known = seen.union(ours)
     roots = {
-        uid_of(one): Ref.of(one) for one in objects if uid_of(one) not in ours and not _owners(one) & known and not _of_kubernetes(one)
+        uid_of(manifest): Ref.of(manifest)
+        for manifest in objects
+        if uid_of(manifest) not in ours and not _owners(manifest) & known and not _of_kubernetes(manifest)
     }
     return TakenAlong(roots, tuple(sorted(unreadable)), seen)
 

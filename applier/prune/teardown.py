@@ -23,9 +23,11 @@ def teardown(live: Iterable[Manifest], graph: Graph | None = None) -> Teardown:
     """Orders live objects by their owner references, by implicit dependencies of Kubernetes, and by the graph they come from."""
     objects = list(live)
     try:
-        waves, *edges = order(Graph([Desired(one, after=[*owners_of(one), *_dependencies_in(one, graph)]) for one in objects]))
+        waves, *edges = order(
+            Graph([Desired(manifest, after=[*owners_of(manifest), *_dependencies_in(manifest, graph)]) for manifest in objects])
+        )
     except Cycle:  # the graph's edges contradict the live owners, which take precedence
-        waves, *edges = order(Graph([Desired(one, after=owners_of(one)) for one in objects]))
+        waves, *edges = order(Graph([Desired(manifest, after=owners_of(manifest)) for manifest in objects]))
     users: dict[Ref, list[Ref]] = {}
     for rests in edges:
         for user, on in rests.items():

@@ -79,7 +79,7 @@ def conditions(manifest: Manifest) -> dict[str, Condition]:
     entries = part(manifest, "status").get("conditions")
     if not isinstance(entries, list):
         return {}
-    return {str(one.get("type", "")): _condition(one) for one in entries if isinstance(one, dict)}
+    return {str(entry.get("type", "")): _condition(entry) for entry in entries if isinstance(entry, dict)}
 
 
 def _condition(entry: dict[str, Any]) -> Condition:

@@ -13,7 +13,7 @@ from applier.decision import Schemas, hide_secrets
 from applier.desired import Graph
 from applier.plan import Plan, plan, save
 from applier.plan.holding import hold_back
-from applier.ref import Kind, Ref, names
+from applier.ref import Kind, Ref, is_reference_to
 from applier.run.options import ApplyOptions
 from applier.run.refusals import check_namespaces, check_record, name_sets
 
@@ -59,7 +59,7 @@ def _objects(graph: Graph) -> Iterator[tuple[Kind, Ref]]:
         owner = desired.owner
         if owner is not None and owner not in graph.objects:
             for entry in desired.manifest["metadata"].get("ownerReferences") or ():
-                if names(entry, owner):
+                if is_reference_to(entry, owner):
                     yield Kind.read(str(entry["apiVersion"]), owner.kind), owner
 
 

@@ -50,8 +50,8 @@ async def apply(graph: Graph, cluster: Cluster, options: ApplyOptions) -> Report
 async def apply_saved(saved: SavedPlan, cluster: Cluster, options: ExecuteOptions | None = None, wait: WaitFor | None = None) -> Report:
     """Executes a saved plan, only on the cluster that it was made for, and only on the versions of objects that it was decided on.
 
-    Raises, before anything is written: `OutOfDate` with every reason, `OtherCluster`, and `BadPlan` or `ApplySetError` if its set cannot
-    be used.
+    Raises, before anything is written: `OutOfDate` with every reason, `OtherCluster`, and `InvalidPlan` or `ApplySetError` if its set
+    cannot be used.
     """
     options = replace(options or ExecuteOptions(), exact=True)
     account = Account(cluster, options.sink)

@@ -56,10 +56,10 @@ def _why_unserved(kind: Kind, definition: Manifest | None) -> str:
     """Returns why a kind's definition does not serve it."""
     if definition is None:
         return "there is no CustomResourceDefinition for it"
-    versions = {one["name"]: one.get("served") for one in definition["spec"].get("versions") or ()}
+    versions = {version["name"]: version.get("served") for version in definition["spec"].get("versions") or ()}
     if not versions.get(kind.version):
         return f"its definition serves only {', '.join(name for name, served in versions.items() if served) or 'no version'}"
-    conditions = {one["type"]: one for one in (definition.get("status") or {}).get("conditions") or ()}
+    conditions = {condition["type"]: condition for condition in (definition.get("status") or {}).get("conditions") or ()}
     if (conditions.get("Established") or {}).get("status") == "True":
         return "not served yet"
     names_accepted = conditions.get("NamesAccepted") or {}

@@ -92,7 +92,7 @@ def _plain(body: bytes) -> str:
 def _causes(details: dict[str, Any], request: ApiRequest) -> tuple[Cause, ...]:
     given = details.get("causes")
     rows = [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
-    texts = ((str(one.get("reason", "")), str(one.get("field", "")), str(one.get("message", ""))) for one in rows)
+    texts = ((str(row.get("reason", "")), str(row.get("field", "")), str(row.get("message", ""))) for row in rows)
     return tuple(Cause(reason, field, hide_values(message, request)) for reason, field, message in texts)
 
 

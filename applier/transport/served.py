@@ -71,5 +71,5 @@ def _add_version(served: Served, group: str, version: dict[str, Any]) -> None:
     for given in version.get("resources") or ():
         answers = given.get("responseKind") or {}
         kind = Kind(answers.get("group") or group, answers.get("version") or number, str(answers.get("kind") or ""))
-        below = frozenset(one["subresource"] for one in given.get("subresources") or ())
+        below = frozenset(subresource["subresource"] for subresource in given.get("subresources") or ())
         served.add(Resource(kind, given["resource"], given.get("scope") == "Namespaced", frozenset(given.get("verbs") or ()), below))

@@ -79,7 +79,11 @@ def what_keeps(live: Manifest) -> str:
         return "is not being deleted"
     if finalizers := metadata.get("finalizers"):
         return f"{FOR_FINALIZERS}{'' if len(finalizers) == 1 else 's'} {', '.join(finalizers)}"
-    if in_the_way := [one["message"] for one in _conditions(live) if one.get("type") in OF_NAMESPACES and one.get("status") == "True"]:
+    if in_the_way := [
+        condition["message"]
+        for condition in _conditions(live)
+        if condition.get("type") in OF_NAMESPACES and condition.get("status") == "True"
+    ]:
         return f"waits for what is in it: {'; '.join(in_the_way)}"
     if grace := metadata.get("deletionGracePeriodSeconds"):
         return f"has {grace} seconds of grace, until {metadata['deletionTimestamp']}"

@@ -72,7 +72,12 @@ class Vocabulary:
     def root_names(self) -> list[str]:
         """Every root of any rule, each once, in a fixed order: the parameters of the functions that rules become."""
         subjects = self.subjects.values()
-        all_roots = [self.roots, self.update_roots, *(roots for one in subjects for roots in (one.roots, one.update_roots)), NOW]
+        all_roots = [
+            self.roots,
+            self.update_roots,
+            *(roots for subject in subjects for roots in (subject.roots, subject.update_roots)),
+            NOW,
+        ]
         return list(dict.fromkeys(word for roots in all_roots for word in roots))
 
     def in_scope(self, about: Sequence[str], update: bool = False, now: bool = False) -> dict[str, Any]:

@@ -39,7 +39,7 @@ class ObjectAnswer:
     """Explains an object: its rule, the trace of its fields, and the patches of its kind.
 
     `patches` are those that changed it, in order; `refusals` those that did not apply, each with the condition that failed. `existence` are
-    the inputs that decide whether it exists and what it is called.
+    the inputs that its existence and its name depend on.
     """
 
     node: Node
@@ -50,15 +50,15 @@ class ObjectAnswer:
     existence: tuple[Input, ...]
 
     def inputs_of(self, path: FieldPath) -> tuple[Input, ...]:
-        """Returns every input that decides whether a field exists, where it stands and what its value is."""
+        """Returns every input that the existence, the position and the value of a field depend on."""
         return tuple(dict.fromkeys((*self.trace.fields[path].inputs, *self.existence)))
 
 
 class Explainer:
     """Answers questions about a compilation without errors.
 
-    Making one costs a cold start, unless the rules were `compiled` before by `traced_rules`. `snapshot_documents` are the texts of the
-    snapshot's objects, for their lines.
+    Creating one compiles the rules, unless they were `compiled` before by `traced_rules`. `snapshot_documents` are the texts of the
+    snapshot's objects, which provide their lines.
     """
 
     def __init__(
@@ -72,12 +72,12 @@ class Explainer:
         self.rules = {rule.id: rule for rule in self.tracer.rules}
         config = [inputs.config] if inputs.config else []
         self.inputs = TrackedInputs(self.tracer, [*inputs.documents, *config], snapshot_documents)
-        self.given = self.inputs.given
+        self.manifests = self.inputs.manifests
         self.source_of = self.inputs.source_of
         # `is_operator` is not a user's setting: no option sets it.
-        chosen = [name for name in Settings.__dataclass_fields__ if name != "is_operator"]
-        self.inputs.settings = {name: getattr(inputs.settings, name) for name in chosen}
-        self.tracer.model.describe(inputs.settings, SETTINGS, chosen)
+        options = [name for name in Settings.__dataclass_fields__ if name != "is_operator"]
+        self.inputs.settings = {name: getattr(inputs.settings, name) for name in options}
+        self.tracer.model.describe(inputs.settings, SETTINGS, options)
         snapshot = [self.inputs.object_of_snapshot(manifest) for manifest in inputs.snapshot]
         self.subjects = read_subjects(replace(inputs, snapshot=snapshot, old=[]), cast(Program, self.inputs)).subjects
         for subject in self.subjects:
@@ -99,16 +99,17 @@ class Explainer:
         return ObjectAnswer(node, rule, trace, [self.rules[id] for id in touched], refused, self._existence(subject, trace))
 
     def _existence(self, subject: Subject, trace: Trace) -> tuple[Input, ...]:
-        """Returns the inputs that an object as a whole depends on, with the names of other objects that it was made from.
+        """Returns the inputs that an object as a whole depends on, including the names of other objects that it was computed from.
 
-        Those objects were looked up by their names, which so decide about it as well.
+        Those objects were looked up by their names, so the names decide about its existence as well.
         """
-        own = next((number for number, given in enumerate(self.given) if subject.entry and given.value is subject.entry.manifest), None)
+        entry = subject.entry
+        own = next((number for number, known in enumerate(self.manifests) if entry and known.value is entry.manifest), None)
         reads = dict.fromkeys(trace.existence)
-        others = dict.fromkeys(one.source for field in trace.fields.values() for one in field.inputs if isinstance(one.source, int))
+        others = dict.fromkeys(read.source for field in trace.fields.values() for read in field.inputs if isinstance(read.source, int))
         for number in others:
             if number != own:
-                reads |= {Input(number, ("metadata", key)): None for key in ("name", "namespace") if key in self.given[number].metadata}
+                reads |= {Input(number, ("metadata", key)): None for key in ("name", "namespace") if key in self.manifests[number].metadata}
         return tuple(reads)
 
     def _roots(self, subject: Subject) -> dict[str, tuple[Input, ...]]:
@@ -118,7 +119,7 @@ class Explainer:
         config = self.tracer.model.track(subject.scope["config"], {})
 
         def make() -> Any:
-            """Makes the topology again, to record what sorting its levels reads: rules only see the result."""
+            """Computes the topology again, to record what sorting its levels reads: rules only see the result."""
             return config.has_default_topology and default_topology(config.topology_levels, Snapshot())
 
         return {"topology": inputs_of(self.tracer.recorder.listen(make)[1])}
@@ -149,5 +150,5 @@ def _refusal(rule: RuleInfo, conditions: Sequence[Condition]) -> Refusal | None:
 
 
 def _is_for(patch: RuleInfo, rule: RuleInfo) -> bool:
-    """Tells whether a patch is for the objects of a rule."""
+    """Reports whether a patch applies to the objects of a rule."""
     return any(matches(word, rule.id) if "/" in word else word == rule.details["kind"] for word in patch.details["of"])

@@ -13,20 +13,20 @@ from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.record import record
 from grove_compiler.source.document import Document
 
-How = Literal["file", "default", "schema", "absent", "configuration", "setting", "snapshot"]
+SourceKind = Literal["file", "default", "schema", "absent", "configuration", "setting", "snapshot"]
 
 
 @record
 class Default:
-    """Records a value that a default rule has set, and what the rule read."""
+    """A value that a default rule has set, and what the rule read."""
 
     rule: str
     inputs: tuple[Input, ...]
 
 
 @record
-class Given:
-    """Holds one manifest of the input. `value` is the manifest after defaulting, `written` as in the document.
+class InputManifest:
+    """A manifest of the input. `value` is the manifest after defaulting, `written` the one in the document.
 
     `defaults` holds the values set by default rules, `schema` the paths set by the schema's defaults, `refusals` the conditions for which a
     default rule did not set a path. `document` is None for an object of a snapshot without a text.
@@ -50,7 +50,7 @@ class Given:
 
     @property
     def metadata(self) -> Manifest:
-        """Its metadata as written."""
+        """Its metadata in the document."""
         return self.written.get("metadata") or {}
 
     def place(self, path: FieldPath) -> tuple[str, int, int]:
@@ -62,12 +62,12 @@ class Given:
 
 @record
 class InputSource:
-    """Holds an input's value and its source.
+    """An input's value and its source.
 
     `name` is the object that it belongs to, `inputs` what a default rule (`rule`) computed it from. `line` is 0 where there is no text.
     """
 
-    how: How
+    kind: SourceKind
     name: str
     path: FieldPath
     value: Any

@@ -12,7 +12,7 @@ from grove_compiler.engine.runtime.defaults import apply_default
 from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.tracing.provenance import Tracer
 from grove_compiler.engine.tracing.tracking import Input, plain, tracked
-from grove_compiler.explain.input_source import Default, Given, InputSource, additions, find
+from grove_compiler.explain.input_source import Default, InputManifest, InputSource, additions, find
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.node import Manifest
@@ -25,30 +25,30 @@ SETTINGS = "settings"
 class TrackedInputs:
     """Replaces the program while inputs are decoded: applies the same defaults, and returns tracked manifests.
 
-    Nothing is validated, because the input was compiled before. A manifest's index in `given` is its source as an input.
+    Nothing is validated, because the input was compiled before. A manifest's index in `manifests` is its source as an input.
     """
 
     def __init__(self, tracer: Tracer, documents: Iterable[Document], snapshot_documents: Iterable[Document]) -> None:
         self.tracer = tracer
-        self.given: list[Given] = []
+        self.manifests: list[InputManifest] = []
         self.settings: dict[str, Any] = {}
         self._sources: dict[Input, InputSource] = {}
-        self._waiting = [found for document in documents for found in _objects(document)]
+        self._unclaimed = [found for document in documents for found in _objects(document)]
         self._snapshot = [found for document in snapshot_documents for found in _objects(document)]
 
     # -- as the program ----------------------------------------------------------------------------------------------------
 
     def default(self, kind: str, manifest: Manifest, scope: Mapping[str, Any]) -> Manifest:
         """Returns the manifest after defaulting, tracked, and records every default."""
-        document, at, written = self._take(kind, manifest)
-        number, given = len(self.given), Given(kind, written, document, at)
-        self.given.append(given)
-        given.schema.update(additions(written, manifest))
+        document, at, written = self._claim(kind, manifest)
+        number, input_manifest = len(self.manifests), InputManifest(kind, written, document, at)
+        self.manifests.append(input_manifest)
+        input_manifest.schema.update(additions(written, manifest))
         for rule in self.tracer.rules:
             if rule.verb == "default" and kind in rule.details["of"]:
                 for steps in (steps for path in rule.details["paths"] for steps in path):
                     manifest = self._apply(rule, steps, manifest, scope, number)
-        given.value = manifest
+        input_manifest.value = manifest
         tracked_manifest: Manifest = tracked(manifest, self.tracer.recorder, number)
         return tracked_manifest
 
@@ -67,9 +67,9 @@ class TrackedInputs:
         """Returns an object of the snapshot, tracked."""
         key = _key(manifest)
         document, at = next(((document, at) for document, at, value in self._snapshot if _key(value) == key), (None, ()))
-        given = Given(str(manifest.get("kind")), manifest, document, at, is_snapshot=True, value=manifest)
-        self.given.append(given)
-        tracked_manifest: Manifest = tracked(manifest, self.tracer.recorder, len(self.given) - 1)
+        input_manifest = InputManifest(str(manifest.get("kind")), manifest, document, at, is_snapshot=True, value=manifest)
+        self.manifests.append(input_manifest)
+        tracked_manifest: Manifest = tracked(manifest, self.tracer.recorder, len(self.manifests) - 1)
         return tracked_manifest
 
     def source_of(self, read: Input) -> InputSource:
@@ -78,55 +78,56 @@ class TrackedInputs:
             self._sources[read] = self._source_of(read)
         return self._sources[read]
 
-    def _source_of(self, one: Input) -> InputSource:
-        if one.source == SETTINGS:
-            return InputSource("setting", SETTINGS, one.path, self.settings.get(str(one.path[0])))
-        if one.source == CONFIGURATION:
-            return InputSource("configuration", CONFIGURATION_KIND, one.path, None)
-        given = self.given[int(one.source)]
-        is_there, value = find(given.value, one.path)
-        file, line, column = given.place(one.path)
-        source = InputSource("snapshot" if given.is_snapshot else "file", given.id, one.path, value, file, line, column)
-        for length in range(len(one.path), 0, -1):
-            default = given.defaults.get(one.path[:length])
+    def _source_of(self, read: Input) -> InputSource:
+        path = read.path
+        if read.source == SETTINGS:
+            return InputSource("setting", SETTINGS, path, self.settings.get(str(path[0])))
+        if read.source == CONFIGURATION:
+            return InputSource("configuration", CONFIGURATION_KIND, path, None)
+        input_manifest = self.manifests[int(read.source)]
+        exists, value = find(input_manifest.value, path)
+        file, line, column = input_manifest.place(path)
+        source = InputSource("snapshot" if input_manifest.is_snapshot else "file", input_manifest.id, path, value, file, line, column)
+        for length in range(len(path), 0, -1):
+            default = input_manifest.defaults.get(path[:length])
             if default is not None:
-                source.how, source.rule = "default", default.rule
-                source.inputs = [self.source_of(read) for read in default.inputs if read != one]
+                source.kind, source.rule = "default", default.rule
+                source.inputs = [self.source_of(other) for other in default.inputs if other != read]
                 return source
-            if one.path[:length] in given.schema:
-                source.how = "schema"
+            if path[:length] in input_manifest.schema:
+                source.kind = "schema"
                 return source
-        if not is_there:
-            source.how = "absent"
-            refusal = given.refusals.get(one.path)
-            source.inputs = [self.source_of(read) for read in refusal.inputs if read != one] if refusal else []
+        if not exists:
+            source.kind = "absent"
+            refusal = input_manifest.refusals.get(path)
+            source.inputs = [self.source_of(other) for other in refusal.inputs if other != read] if refusal else []
         return source
 
-    def source_at(self, given: Given, path: FieldPath) -> InputSource:
+    def source_at(self, input_manifest: InputManifest, path: FieldPath) -> InputSource:
         """Returns the source of a field of a manifest."""
-        return self.source_of(Input(self.given.index(given), path))
+        return self.source_of(Input(self.manifests.index(input_manifest), path))
 
     # -- defaults ------------------------------------------------------------------------------------------------------------
 
-    def _take(self, kind: str, manifest: Manifest) -> tuple[Document | None, FieldPath, Manifest]:
-        """Returns the document that a manifest comes from, found by identity: decoding shares unchanged parts."""
-        for position, (document, at, value) in enumerate(self._waiting):
+    def _claim(self, kind: str, manifest: Manifest) -> tuple[Document | None, FieldPath, Manifest]:
+        """Removes and returns the document that a manifest comes from, found by identity: decoding shares unchanged parts."""
+        for position, (document, at, value) in enumerate(self._unclaimed):
             if value is manifest or (value.get("kind") == kind and value.get("metadata") is manifest.get("metadata")):
-                del self._waiting[position]
+                del self._unclaimed[position]
                 return document, at, value
         return None, (), manifest
 
     def _apply(self, rule: RuleInfo, steps: list[list[str]], manifest: Manifest, scope: Mapping[str, Any], number: int) -> Manifest:
         whole = tracked(manifest, self.tracer.recorder, number)
-        given = self.given[number]
+        input_manifest = self.manifests[number]
 
         def value(_: Any, item: Any, parent: Any) -> Any:
             found, conditions, inputs = self.tracer.default(rule.id, scope, whole, item, parent)
             path = (*item.place.path, steps[-1][1])
             if found is not OMIT:
-                given.defaults[path] = Default(rule.id, inputs)
+                input_manifest.defaults[path] = Default(rule.id, inputs)
             elif conditions and not conditions[-1].holds:
-                given.refusals[path] = conditions[-1]
+                input_manifest.refusals[path] = conditions[-1]
             return found
 
         changed: Manifest = plain(apply_default(whole, [steps], value, set(), rule.details["absent"]))

@@ -94,7 +94,7 @@ def _pod_counts(places: Iterable[Place]) -> Counter[PodType]:
 
 
 def overflows(items: Sequence[Item], bins: Sequence[Item]) -> bool:
-    """Tells whether items of these sizes provably cannot all go into bins of these sizes.
+    """Reports whether items of these sizes provably cannot all go into bins of these sizes.
 
     Two counts prove it: a bin holds only so many items of at least a given size; and only a sum of existing sizes can fill a bin.
     """

@@ -43,7 +43,7 @@ class ClusterNode:
 
     @property
     def has_gpus(self) -> bool:
-        """Tells whether a device plugin offers GPUs or parts of them here, of any vendor."""
+        """Reports whether a device plugin offers GPUs or parts of them here, of any vendor."""
         return any(number > 0 and bool(device_of(resource)) for resource, number in self.allocatable.items())
 
     def free(self, resource: str) -> int:

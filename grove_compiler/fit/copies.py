@@ -84,7 +84,7 @@ class Copies:
         return count
 
     def _refuted(self, place: Place, mask: int, copies: int, steps: Steps) -> bool:
-        """Tells whether this many copies provably do not fit into the domain together."""
+        """Reports whether this many copies provably do not fit into the domain together."""
         share = Steps(steps.left // 8)
         try:
             return Search(self._room, [replace(place, required=None)] * copies, share, mask).run() is None

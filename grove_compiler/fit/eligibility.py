@@ -94,7 +94,7 @@ def _terms(pod_spec: Mapping[str, Any]) -> list[Manifest] | None:
 
 
 def _matches_term(term: Mapping[str, Any], node: ClusterNode) -> bool:
-    """Tells whether a node meets all expressions of a term; as in Kubernetes, an empty term matches no node."""
+    """Reports whether a node meets all expressions of a term; as in Kubernetes, an empty term matches no node."""
     pairs = [(expression, node.labels) for expression in maps(term.get("matchExpressions"))]
     pairs += [(expression, {"metadata.name": node.name}) for expression in maps(term.get("matchFields"))]
     return bool(pairs) and all(_matches(expression, values) for expression, values in pairs)
@@ -119,7 +119,7 @@ def _matches(expression: Mapping[str, Any], values: Mapping[str, str]) -> bool:
 
 
 def _compare(operator: str, value: str, limit: Any) -> bool:
-    """Tells whether a label's integer is greater (`Gt`) or less (`Lt`) than a limit; false if either is no integer."""
+    """Reports whether a label's integer is greater (`Gt`) or less (`Lt`) than a limit; false if either is no integer."""
     try:
         difference = int(value) - int(limit)
     except (TypeError, ValueError):

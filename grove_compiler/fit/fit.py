@@ -25,7 +25,7 @@ MOST_EXPLAINED = 10
 
 
 def fit(cluster: Cluster, gangs: Sequence[Gang], steps: int = DEFAULT_STEPS) -> Report:
-    """Tells whether every gang can be placed on the cluster under its constraints, all gangs at the same time.
+    """Reports whether every gang can be placed on the cluster under its constraints, all gangs at the same time.
 
     Gangs are taken in the order given. Each one's verdict is about it and all gangs before it that fit: "fits" when a placement of
     all of them exists, "does not fit" when there is provably none, "unknown" when neither was proven within `steps` node visits, or

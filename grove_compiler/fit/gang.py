@@ -77,7 +77,7 @@ class Gang:
 
     @property
     def scaled(self) -> bool:
-        """Tells whether the gang waits for a base gang."""
+        """Reports whether the gang waits for a base gang."""
         return bool(self.base)
 
     @property

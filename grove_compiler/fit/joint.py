@@ -79,7 +79,7 @@ class Joint:
         return Answer(FITS, moved=True)
 
     def _reorder(self, places: Sequence[Place]) -> bool:
-        """Tells whether a new placement of all gangs succeeds, with the largest or the most constrained ones first."""
+        """Reports whether a new placement of all gangs succeeds, with the largest or the most constrained ones first."""
         room = Room(self.problem)
         greedy = Greedy(self.problem, room)
         by_size = sorted(places, key=lambda place: -greedy.value(place.demand))

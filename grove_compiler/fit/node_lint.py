@@ -54,7 +54,7 @@ def _state(cluster: Cluster) -> Iterator[Diagnostic]:
         yield overfull[0].manifest.finding("node/overcommitted", "warning", message, "status", "allocatable")
     unready = [node for node in cluster if _is_unready(node) and not node.taints and not node.unschedulable]
     if unready:
-        # The controllers of a cluster taint what is not ready; a file that says otherwise was written or shortened by somebody.
+        # Controllers taint nodes that are not ready, so a file with others was edited.
         message = f"not Ready, and used all the same because nothing taints or cordons them: {names(node.name for node in unready)}"
         yield unready[0].manifest.finding("node/not-ready", "warning", message, "status", "conditions")
 

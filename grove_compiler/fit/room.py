@@ -78,7 +78,7 @@ class Room:
         return result
 
     def holds(self, kind: PodType, count: int, mask: int) -> bool:
-        """Tells whether the nodes of a mask have the capacity for that many pods of a type alone."""
+        """Reports whether the nodes of a mask have the capacity for that many pods of a type alone."""
         for free, nodes in self.states_in(mask & kind.eligible).items():
             count -= self.capacity(kind, free) * nodes.bit_count()
             if count <= 0:

@@ -67,7 +67,7 @@ def _chain(families: Sequence[Family]) -> tuple[list[Family], list[Family]]:
 
 
 def _refines(fine: Family, coarse: Family) -> bool:
-    """Tells whether each domain lies in one domain of the coarser family, or wholly outside all of them."""
+    """Reports whether each domain lies in one domain of the coarser family, or wholly outside all of them."""
     homes: dict[int, int] = {}
     return all(homes.setdefault(inner, outer) == outer for inner, outer in zip(fine.home, coarse.home, strict=True) if inner >= 0)
 

@@ -27,7 +27,7 @@ def domain_template(domain: Manifest) -> str:
 
 
 def is_channel(claim: Manifest) -> bool:
-    """Tells whether a claim, or a template's claim, requests only channels of a ComputeDomain: by its label, or by its device classes."""
+    """Reports whether a claim, or a template's claim, requests only channels of a ComputeDomain: by its label, or by its device classes."""
     if str(labels_of(claim).get(COMPONENT)).startswith(MNNVL_CLAIM):
         return True
     spec = section(claim, "spec", "spec") or section(claim, "spec")

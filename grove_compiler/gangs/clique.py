@@ -28,7 +28,7 @@ Key = tuple[str, str]
 """Namespace and name."""
 
 
-@record(slots=False)  # without slots: `devices` is worked out once, and only where somebody asks
+@record(slots=False)  # without slots: `devices` is computed lazily
 class Clique:
     """Holds the facts of one PodClique.
 
@@ -61,7 +61,7 @@ class Clique:
 
     @property
     def scaled(self) -> bool:
-        """Tells whether the clique is in a scaled gang, which starts after its base gang."""
+        """Reports whether the clique is in a scaled gang, which starts after its base gang."""
         return bool(self.base_gang)
 
     @property

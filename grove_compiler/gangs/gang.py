@@ -60,7 +60,7 @@ class Gang:
 
     @property
     def scaled(self) -> bool:
-        """Tells whether the gang is a replica of a scaling group beyond `minAvailable`, whose replicas are in the base gang."""
+        """Reports whether the gang is a replica of a scaling group beyond `minAvailable`, whose replicas are in the base gang."""
         return bool(self.base)
 
     @classmethod

@@ -48,5 +48,5 @@ def too_many_findings(most: int) -> Diagnostic:
 
 
 def has_errors(diagnostics: list[Diagnostic]) -> bool:
-    """Tells whether any of the diagnostics is an error, not a warning."""
+    """Reports whether any of the diagnostics is an error, not a warning."""
     return any(diagnostic.severity == "error" for diagnostic in diagnostics)

@@ -18,8 +18,8 @@ What = Literal["made", "changed", "replaced", "deleted", "left"]
 ROLLING_RECREATE, ON_DELETE = "RollingRecreate", "OnDelete"
 
 MADE_ONCE = "is made once and never changed"
-WITH_ITS_REPLICA = "a replica of a scaling group is deleted as a whole and made again"
-NOT_PATCHED = "a scaling group does not change a PodClique that exists; it has this once it is made again"
+WITH_ITS_REPLICA = "a replica of a scaling group is deleted as a whole and recreated"
+NOT_PATCHED = "a scaling group does not change a PodClique that exists; it gets this when it is recreated"
 OWN_NUMBER = "what exists keeps its number of replicas: autoscalers and `kubectl scale` own it"
 
 Part = tuple[str, int]
@@ -56,7 +56,7 @@ class Rollout:
     templates: set[str]
 
     def restarts(self, clique: Clique) -> bool:
-        """Tells whether the operator replaces the pods of a PodClique."""
+        """Reports whether the operator replaces the pods of a PodClique."""
         return self.strategy != ON_DELETE and clique.template_name in self.templates
 
     def parts(self, before: Mapping[str, Node], after: Mapping[str, Node]) -> set[Part | None]:

@@ -73,7 +73,7 @@ class Impact:
     @property
     def touches(self) -> bool:
         """Whether any object is created, changed, replaced or deleted."""
-        return any(one.touches for one in self.sets)
+        return any(set.touches for set in self.sets)
 
 
 def impact(old: Inputs, new: Inputs, program: Program, *, old_program: Program | None = None, with_causes: bool = True) -> Impact:
@@ -85,14 +85,14 @@ def impact(old: Inputs, new: Inputs, program: Program, *, old_program: Program |
     old, new = (Inputs(as_declared(one.documents), one.snapshot, [], one.config, one.settings) for one in (old, new))
     comparison = _Comparison(old, new, program, old_program or program)
     desired = comparison.compile(new.documents)
-    result = Impact(findings=[one for one in comparison.before.diagnostics if one.severity == "error"])
+    result = Impact(findings=[diagnostic for diagnostic in comparison.before.diagnostics if diagnostic.severity == "error"])
     of_updates = {rule.id for rule in program.rules if rule.verb == "validate" and list(rule.details["operations"]) == ["update"]}
-    for one in desired.diagnostics:
-        (result.forbidden if one.code in of_updates else result.findings).append(one)
+    for diagnostic in desired.diagnostics:
+        (result.forbidden if diagnostic.code in of_updates else result.findings).append(diagnostic)
     if not result.is_known:
         return result
     after, roll = comparison.after(new.documents, comparison.new_given, desired)
-    result.findings += [one for one in after.diagnostics if one.severity == "error"]
+    result.findings += [diagnostic for diagnostic in after.diagnostics if diagnostic.severity == "error"]
     if not result.is_known:
         return result
     result.sets = comparison.sets(desired, after, roll)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def is_ip(value: str) -> bool:
-    """Tells whether a text is an IPv4 or IPv6 address. Leading zeros in IPv4 addresses are allowed, IPv6 zones are not."""
+    """Reports whether a text is an IPv4 or IPv6 address. Leading zeros in IPv4 addresses are allowed, IPv6 zones are not."""
     import ipaddress  # costs 4 ms, and few manifests hold an address
 
     plain = ".".join(part.lstrip("0") or "0" for part in value.split(".")) if ":" not in value and value else value

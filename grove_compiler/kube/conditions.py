@@ -24,10 +24,10 @@ def condition_in(status: Manifest, type: str) -> Manifest:
 
 
 def is_true(manifest: Manifest | None, type: str) -> bool:
-    """Tells whether a condition of an object is `True`; not when it is absent or `Unknown`."""
+    """Reports whether a condition of an object is `True`; not when it is absent or `Unknown`."""
     return is_true_in(status_of(manifest), type)
 
 
 def is_true_in(status: Manifest, type: str) -> bool:
-    """Tells whether a condition of a status is `True`."""
+    """Reports whether a condition of a status is `True`."""
     return condition_in(status, type).get("status") == "True"

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def selects(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
-    """Tells whether labels meet every requirement of a selector; an empty selector matches everything."""
+    """Reports whether labels meet every requirement of a selector; an empty selector matches everything."""
     if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
         return False
     return all(_meets(requirement, labels) for requirement in selector.get("matchExpressions") or [])

@@ -81,7 +81,7 @@ def canonical(value: QuantityValue | Quantity) -> str:
 
 
 def is_zero(value: QuantityValue | Quantity) -> bool:
-    """Tells whether the amount is zero. Raises QuantityError."""
+    """Reports whether the amount is zero. Raises QuantityError."""
     return _quantity(value).number == 0
 
 
@@ -92,7 +92,7 @@ def compare(left: QuantityValue | Quantity, right: QuantityValue | Quantity) -> 
 
 
 def is_multiple(value: QuantityValue, of: QuantityValue) -> bool:
-    """Tells whether `value` is an integer multiple of `of`; false if that is not positive. Raises QuantityError."""
+    """Reports whether `value` is an integer multiple of `of`; false if that is not positive. Raises QuantityError."""
     a, b, _ = _aligned(parse(value), parse(of))
     return b > 0 and a % b == 0
 

@@ -69,7 +69,7 @@ def pod_template_differences(before: Manifest, after: Manifest) -> list[Change]:
 
 
 def _are_written_alike(before: Manifest, after: Manifest) -> bool:
-    """Tells whether two manifests are literally equal, as most are after an edit elsewhere; faster than comparing meanings."""
+    """Reports whether two manifests are literally equal, as most are after an edit elsewhere; faster than comparing meanings."""
     try:
         # Not with `==`, for which True equals 1. Version 2 of marshal has no back references, so equal values give equal bytes.
         return marshal.dumps(before, 2) == marshal.dumps(after, 2)

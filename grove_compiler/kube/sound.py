@@ -168,7 +168,7 @@ def _list(walk: Walk, least: int, most: int, identity: dict[str, Any] | None, va
 
 
 def _differ(items: list[Any], identity: dict[str, Any]) -> bool:
-    """Tells whether all items differ in what identifies them; false where that cannot be compared."""
+    """Reports whether all items differ in what identifies them; false where that cannot be compared."""
     try:
         if not identity:
             return len(set(items)) == len(items)

@@ -55,7 +55,7 @@ def remembered(function: Callable[[Owner], T]) -> Callable[[Owner], T]:
 
 
 def is_draft(instance: Any, owner: Any) -> bool:
-    """Tells whether an instance is only created to be copied by `explain`, which tracks reads; `owner` is the object that it is a part of.
+    """Reports whether an instance is only created to be copied by `explain`, which tracks reads; `owner` is the object that it is part of.
 
     Some fields are computed eagerly, which is faster than lazily (5 % of a compilation). A draft leaves them to its copy: otherwise
     whatever creates it would seem to depend on everything that they read.

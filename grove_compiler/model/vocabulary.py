@@ -23,7 +23,14 @@ from grove_compiler.model.expanded.check_failures import check_back_off, checks_
 from grove_compiler.model.expanded.claim_waits import awaited_claim_templates, awaited_claim_templates_of_set, missing_shared_templates
 from grove_compiler.model.expanded.claims import claim_names, claims, pod_claim_names, shared_claim_name, unresolved_sharing
 from grove_compiler.model.expanded.clique_roll import clique_roll
-from grove_compiler.model.expanded.clique_state import clique_is_breached, is_breached, is_up_to_date, lifts_gates, pod_counts, status_waits
+from grove_compiler.model.expanded.clique_state import (
+    clique_is_breached,
+    is_breached,
+    is_up_to_date,
+    lifts_gates,
+    pod_counts,
+    status_is_deferred,
+)
 from grove_compiler.model.expanded.context import (
     gang_scheduler,
     kai_queue,
@@ -59,25 +66,25 @@ from grove_compiler.model.expanded.pod_state import (
     stuck_containers,
     waits_in_order,
 )
-from grove_compiler.model.expanded.pods import kept_pods, pod_names, pods, scale_in_order
+from grove_compiler.model.expanded.pods import pod_names, pods, retained_pods, scale_in_order
 from grove_compiler.model.expanded.readiness import ready_when
 from grove_compiler.model.expanded.revisions import desired_revisions
-from grove_compiler.model.expanded.rolls import one_more_may_go
+from grove_compiler.model.expanded.rolls import may_replace_next
 from grove_compiler.model.expanded.set_update import replica_is_updating, set_update, update_order
 from grove_compiler.model.expanded.shortage import is_short, short_cliques
 from grove_compiler.model.expanded.startup import dependencies, unmet_dependencies
 from grove_compiler.model.expanded.structure import ExpandedSet, may_be_updated
 from grove_compiler.model.expanded.tally import tally
 from grove_compiler.model.expanded.termination import (
-    comes_next,
+    is_next_to_restart,
     is_restarting,
     member_breaches,
     member_is_terminated,
     replica_breaches,
     replica_is_terminated,
-    went_with_gang,
+    was_deleted_with_gang,
 )
-from grove_compiler.model.expanded.topology import ExpandedTopology, topology_is_wanted
+from grove_compiler.model.expanded.topology import ExpandedTopology, topology_is_desired
 from grove_compiler.model.expanded.topology_state import old_drift, scheduler_topologies
 from grove_compiler.model.expanded.training.clique_failure import (
     clique_failure,
@@ -155,10 +162,10 @@ DECISIONS = _by_name(
     kai_queue,
     live_replicas,
     may_be_updated,
+    may_replace_next,
     member_is_terminated,
     mnnvl_annotation,
     new_pod_is_gated,
-    one_more_may_go,
     owning_gang,
     ready_when,
     replica_is_terminated,
@@ -168,8 +175,8 @@ DECISIONS = _by_name(
     scheduler_of,
     shared_claim_name,
     skip_reason,
-    status_waits,
-    topology_is_wanted,
+    status_is_deferred,
+    topology_is_desired,
     unmet_need,
     update_order,
     uses_network,
@@ -211,7 +218,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         clique_failure,
         clique_is_breached,
         clique_roll,
-        comes_next,
         condition_since,
         dependencies,
         desired_revisions,
@@ -234,6 +240,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         has_ended,
         is_leaving_empty,
         is_named_by_gang,
+        is_next_to_restart,
         is_resized,
         is_restarting,
         is_short,
@@ -242,7 +249,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         is_up_to_scheduler,
         is_updating,
         job_status,
-        kept_pods,
         leaving_pods,
         lifts_gates,
         live_condition,
@@ -280,6 +286,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         replica_counts,
         replica_is_updating,
         requeue_time,
+        retained_pods,
         scaled_gangs,
         scheduler_has_reported,
         scheduler_topologies,
@@ -296,8 +303,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         training_job,
         unmet_dependencies,
         unresolved_sharing,
+        was_deleted_with_gang,
         waits_for_others,
         waits_in_order,
-        went_with_gang,
     ),
 }

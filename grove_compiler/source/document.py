@@ -89,7 +89,7 @@ def line_starts(text: str) -> list[int]:
 
 
 def is_list(value: Any) -> bool:
-    """Tells whether a manifest is a list of objects: `List`, `NodeList`, as kubectl and the API print them."""
+    """Reports whether a manifest is a list of objects: `List`, `NodeList`, as kubectl and the API print them."""
     return isinstance(value, dict) and str(value.get("kind")).endswith("List") and isinstance(value.get("items"), list)
 
 

@@ -1,4 +1,4 @@
-"""Renders or converts values that the writers seldom meet: constants, floats, and subclasses of JSON's types."""
+"""Renders or converts values that are rare in manifests: constants, floats, and subclasses of JSON's types."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 _JSON = frozenset((str, int, float, bool, dict, list))
-# `str(member)` of an enum is its name in the program, and not the text that it stands for.
+# `str(member)` of an enum is its name in the program, not its value.
 _CONVERSIONS: dict[type, Callable[[Any], Any]] = {str: str.__str__, int: int, float: float, dict: dict, list: list, tuple: list}
 
 

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import re
 
-# A text that stays plain: nothing in it can be taken for a comment, a mapping, an indicator or a document mark. Digits may come
-# first; `_NUMERIC` sorts out those that some reader takes for a number, a time (base 60 in YAML 1.1) or a date.
+# Texts that need no quotes: nothing in them can be parsed as a comment, a mapping, an indicator or a document mark. They may begin with a
+# digit; `_NUMERIC` excludes those that some reader parses as a number, a time (base 60 in YAML 1.1) or a date.
 _SAFE = r"[A-Za-z0-9_./@+=,()$%&*!?<>;~|'\"-]"
 _PLAIN = re.compile(rf"(?:--?[A-Za-z]|[A-Za-z0-9_/$(]){_SAFE}*(?:(?: +|:){_SAFE}+)*")
 _NUMERIC = re.compile(r"0[xXoObB][0-9a-fA-F_]*|[0-9][0-9_.,:]*(?:[eE][-+]?[0-9_.:]*)?|[0-9]{4}-[0-9]{1,2}-[0-9].*")
 _WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null", "inf", "infinity", "nan"))
 
-# What must not stand in a file as it is: what YAML forbids or takes for a line break, and what no reader of the file would see
-# (soft hyphens, marks of direction, byte order marks, tags). Zero-width joiners stay: emoji are made with them.
+# Characters that must be escaped: those that YAML forbids or treats as line breaks, and invisible ones (soft hyphens, direction and byte
+# order marks, tags). Zero-width joiners are not escaped, since emoji contain them.
 _HIDDEN = (
     "\x00-\x08\x0b-\x1f\x7f-\xa0\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     "\ud800-\udfff\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e0fff"
 )
-# Left to `re` and its cache to compile, which takes as long as writing a small set: most manifests are printable ASCII.
+# Compiled lazily, by `re` and its cache: it takes as long as writing a small set, and most manifests are printable ASCII.
 _ESCAPED = f'["\\\\\t\n{_HIDDEN}]'
 _NO_LITERAL = f"[{_HIDDEN}]"
 _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0", "\x1b": "\\e"}
 
 
 def is_plain(text: str) -> bool:
-    """Tells whether a text may stand without quotes."""
+    """Reports whether a text may stand without quotes."""
     if _PLAIN.fullmatch(text) is None:
         return False
     if text[0].isdigit():
@@ -45,7 +45,7 @@ def on_one_line(text: str) -> str:
 
 
 def is_literal(text: str) -> bool:
-    """Tells whether a text of several lines may stand as a literal block: its first line shows the indentation, nothing is hidden."""
+    """Reports whether a text of several lines may stand as a literal block: its first line shows the indentation, nothing is hidden."""
     first = text.lstrip("\n")[:1]
     if first in ("", " ", "\t"):
         return False

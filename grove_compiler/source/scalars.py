@@ -17,7 +17,7 @@ _FLOAT_CHARACTERS = frozenset("0123456789.eE+-_")
 
 
 class UnreadableNumber(ValueError):
-    """Reports a number that JSON, and so Kubernetes, cannot hold. The message tells what to do about it."""
+    """Reports a number that JSON, and so Kubernetes, cannot represent. The message says how to correct it."""
 
 
 def resolve(text: str) -> Scalar:

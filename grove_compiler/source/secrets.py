@@ -1,7 +1,7 @@
 """Finds the parts of an input that may be a Secret, so that diagnostics show neither their lines nor their values.
 
-The input often cannot be parsed, which is what the diagnostic is about. So this searches the text itself, and hides what is in doubt: a
-missing excerpt costs a look into the file, a shown one a password.
+The input often cannot be parsed, which is what the diagnostic is about. So the text itself is searched, and anything doubtful is hidden: a
+missing excerpt is a minor inconvenience, a displayed password is not.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ _SEPARATOR = re.compile(r"^(?:---|\.\.\.)(?=\s|\Z)", re.MULTILINE)
 _MENTION = re.compile(
     r"\bSecret(?:List)?\b"
     r"|\bstringData\b"
-    r"|(?i:\bkind\b[\"']?\s*:\s*(?:[!&]\S*\s+)*[\"']?secret)"  # misspelt: the server would refuse it, but its values are what they are
-    r"|[!:]binary\b|^%TAG\b",  # ways to write any word in base64
+    r"|(?i:\bkind\b[\"']?\s*:\s*(?:[!&]\S*\s+)*[\"']?secret)"  # misspelt: the server rejects it, but its values are secret
+    r"|[!:]binary\b|^%TAG\b",  # with these, any word can be written in base64
     re.MULTILINE,
 )
 _KIND = re.compile(r"\bkind\b[\"']?\s*:")
@@ -46,7 +46,7 @@ class SecretParts:
         self._hidden = [_mentions(part) or not _KIND.search(part) for part in parts]
 
     def hide(self, offset: int) -> bool:
-        """Tells whether the text at this offset must not be shown."""
+        """Reports whether the text at this offset must not be shown."""
         return self._hidden[bisect_right(self._starts, max(offset, 0)) - 1]
 
 

@@ -33,13 +33,13 @@ def yaml_places(text: str) -> Place:
             if isinstance(event, CollectionEndEvent):
                 tree.end()
             elif isinstance(event, NodeEvent):
-                _take(event, tree, anchors)
+                _add(event, tree, anchors)
     except (yaml.YAMLError, UnicodeEncodeError):
-        pass  # the reader has reported it; what came before has its places
+        pass  # reported by the reader; what precedes the error has places
     return tree.result()
 
 
-def _take(event: Any, tree: PlaceTree, anchors: dict[str, Place]) -> None:
+def _add(event: Any, tree: PlaceTree, anchors: dict[str, Place]) -> None:
     place = Place(event.start_mark.index)
     if isinstance(event, AliasEvent):
         place.children = anchors.get(event.anchor or "", place).children
@@ -64,6 +64,6 @@ def _key(scalar: Any) -> Key:
         elif scalar.tag is not None:
             value = tagged_scalar(scalar.tag, value)
     except (UnreadableNumber, TagError):
-        pass  # the reader has reported it, and keeps the text
+        pass  # reported by the reader, which retains the text
     merges = value == "<<" and (scalar.implicit[0] or scalar.tag == "tag:yaml.org,2002:merge")
     return Key(scalar.start_mark.index, key_text(value), merges)

@@ -8,11 +8,11 @@ from yaml.error import MarkedYAMLError
 
 from grove_compiler.source.findings import Findings
 
-# YAML 1.1 §4.1.1: what is not printable may not stand in a text, not even in quotes.
+# YAML 1.1 §4.1.1: characters that are not printable are invalid, even in quotes.
 _INVALID = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NEXT_DOCUMENT = re.compile(r"^---(?=\s|\Z)", re.MULTILINE)
 
-# What libyaml says, what it means in a manifest, and what would be right.
+# Messages of libyaml, with their meaning in a manifest and how to correct it.
 _MEANINGS = {
     "mapping values are not allowed in this context": (
         "a ':' stands where no mapping can begin; check the indentation, or quote the value if ': ' is part of it"
@@ -39,7 +39,7 @@ _MEANINGS = {
 }
 UNRENDERED = "a '{{' outside quotes is no YAML; quote it, or render the template first, as with `helm template`"
 _SINCE_CONTEXT = ("did not find expected ',' or ']'", "did not find expected ',' or '}'")
-# libyaml sees these on a later line than the one to mend, as `{{- if … }}` between two keys of a chart.
+# libyaml reports these on a later line than the one to correct, for example for `{{- if … }}` between two keys of a chart.
 _AT_CONTEXT = ("found unexpected end of stream", "found unexpected document indicator", "could not find expected ':'")
 
 
@@ -85,7 +85,7 @@ def _explain(character: str, problem: str, context: str | None) -> tuple[str, st
 
 
 def is_template(text: str, offset: int) -> bool:
-    """Tells whether the line at the offset contains an unquoted `{{`, which Helm would have replaced."""
+    """Reports whether the line at the offset contains an unquoted `{{`, which Helm would have replaced."""
     line = text[text.rfind("\n", 0, offset) + 1 : offset + 200].partition("\n")[0]
     before, braces, _ = line.partition("{{")
     return bool(braces) and not any(mark in before for mark in "\"'#")

@@ -14,7 +14,7 @@ from grove_operator.cli.compilation import Compilation, compile_files, declared
 from grove_operator.cli.options import FILES, Context, input_options, max_objects_option, output_option, pods_option
 from grove_operator.render.collapse import collapse
 from grove_operator.render.input_lines import Lines
-from grove_operator.render.picture import Picture, draw, simplified
+from grove_operator.render.picture import Picture, draw, simplify
 
 
 @click.command(
@@ -93,13 +93,13 @@ def _rendered(picture: Picture, output: str, whole: bool, compiled: Compilation,
 
         docs = {rule.id: rule.doc for rule in compiled.program.rules}
         states = find_states(picture.vertices, ObjectList(compiled.inputs.snapshot))
-        return as_html(simplified(picture), docs, states, _lines(compiled) if lines else None)
+        return as_html(simplify(picture), docs, states, _lines(compiled) if lines else None)
     if output == "tree":
         from grove_operator.render.as_tree import as_tree
         from grove_operator.terminal import terminal_of
 
         return as_tree(picture, terminal_of(sys.stdout), whole)
-    shown = simplified(picture) if whole else collapse(simplified(picture))
+    shown = simplify(picture) if whole else collapse(simplify(picture))
     hidden = len(picture.vertices) - sum(not vertex.note for vertex in shown.vertices)
     if output == "mermaid":
         from grove_operator.render.as_mermaid import as_mermaid

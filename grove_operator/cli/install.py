@@ -40,14 +40,14 @@ def command(namespace: str, files: tuple[str, ...], settings: tuple[str, ...], n
 
     They are equal to the output of the Helm chart for the same values.
     """
-    from grove_operator.install.choices import WrongValues, chosen
     from grove_operator.install.manifests import manifests
+    from grove_operator.install.user_values import InvalidValues, load_values
 
     try:
-        values = chosen(
+        values = load_values(
             [(file.name, file.data) for file in map(read_one, files)], [*settings, *(["crds.enabled=false"] if no_crds else [])]
         )
-    except WrongValues as error:
+    except InvalidValues as error:
         for line in error.lines:
             print(f"grove: {line}", file=sys.stderr)
         return ERROR
@@ -74,7 +74,7 @@ def _is_sound(values: Values) -> bool:
     name, text = "values: config", json.dumps(configuration(values), indent=1)
     documents, _ = read_text(text, name)
     context = Context(rulebook.read().program(VOCABULARY), Settings(), documents[0])
-    found = [finding for finding in context.findings if finding.severity == "error"]
+    found = list(context.findings)
     block = f"values: {BLOCK}"
     documents, _ = read_text(json.dumps(values.preflight_injector, indent=1), block)
     found += read_values(documents[0])[1]

@@ -27,7 +27,7 @@ class Sources(NamedTuple):
 
 
 def desired_graph(sources: Sources, *, selects: Select | None = None, force: tuple[str, ...] = (), is_operator: bool = False) -> Graph:
-    """Returns the desired objects. Raises `applier.desired.Twice` for an object with two sources.
+    """Returns the desired objects. Raises `applier.desired.DuplicateObject` for an object with two sources.
 
     `selects` filters objects, with their dependency edges. `force` are the managers whose fields may be taken over. Objects whose policy
     reserves them for the operator are included only with `is_operator`.

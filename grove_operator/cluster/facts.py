@@ -44,7 +44,7 @@ def _pod(spec: Manifest, status: Manifest) -> Facts:
     else:
         yield from _conditions(status, "PodScheduled", wrong="False")
     yield from dict.fromkeys(_stuck(status))
-    restarts = sum(int(_map(one).get("restartCount") or 0) for one in status.get("containerStatuses") or [])
+    restarts = sum(int(_map(container).get("restartCount") or 0) for container in status.get("containerStatuses") or [])
     if restarts:
         yield f"{restarts} restart{'s' if restarts > 1 else ''}"
 
@@ -94,7 +94,7 @@ def _set(spec: Manifest, status: Manifest) -> Facts:
 def _job(limits: Manifest, status: Manifest) -> Facts:
     """Yields the remaining restarts and time of a training workload, and its attempt."""
     yield from _conditions(status, "Failed", wrong="True")
-    attempts = [int(_map(one).get("attempt") or 1) for one in status.get("trainingReplicas") or []]
+    attempts = [int(_map(replica).get("attempt") or 1) for replica in status.get("trainingReplicas") or []]
     if max(attempts, default=1) > 1:
         yield f"attempt {max(attempts)}"
     if limits.get("maxRestarts") or status.get("restartCount"):
@@ -115,9 +115,9 @@ def deadline(limits: Manifest, status: Manifest) -> float | None:
 def _gang(spec: Manifest, status: Manifest) -> Facts:
     yield str(status.get("phase") or "no phase yet")
     groups = spec.get("podgroups") or []
-    waiting = [_map(one) for one in groups if len(_map(one).get("podReferences") or []) < (_map(one).get("minReplicas") or 0)]
+    waiting = [_map(group) for group in groups if len(_map(group).get("podReferences") or []) < (_map(group).get("minReplicas") or 0)]
     if waiting:
-        yield f"waits for pods of {', '.join(str(one.get('name')) for one in waiting[:3])}"
+        yield f"waits for pods of {', '.join(str(group.get('name')) for group in waiting[:3])}"
     for kind in ("Scheduled", "Ready"):
         yield from _conditions(status, kind, wrong="False")
     yield from _conditions(status, "Unhealthy", wrong="True")

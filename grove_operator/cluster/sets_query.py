@@ -54,16 +54,16 @@ async def read_sets(cluster: Cluster, namespace: str) -> Sets:
     """Reads the sets of a namespace, or of all if it is empty. Raises `ClusterError`, `NoSuchObject`."""
     resources = await cluster.resources()
     kinds = [find_kind(resources, word) for word in (SET_KIND, "PodGang", "Pod")]
-    lists = await asyncio.gather(*(cluster.list(one, namespace) for one in kinds))
+    lists = await asyncio.gather(*(cluster.list(kind, namespace) for kind in kinds))
     sets, gangs, pods = (each.items for each in lists)
     by_set = [_by_set(gangs), _by_set(pods)]
-    found = [_summary(one, *(each[_place(one)] for each in by_set)) for one in sets]
-    return Sets(sorted(found, key=lambda one: (one.namespace, one.name)), kinds)
+    summaries = [_summary(set, *(each[_place(set)] for each in by_set)) for set in sets]
+    return Sets(sorted(summaries, key=lambda summary: (summary.namespace, summary.name)), kinds)
 
 
 def _summary(set: Manifest, gangs: Sequence[Manifest], pods: Sequence[Manifest]) -> SetSummary:
     metadata, status = set["metadata"], status_of(set)
-    there = [one for one in pods if not is_terminating(one) and not is_finished(one)]
+    active = [pod for pod in pods if not is_terminating(pod) and not is_finished(pod)]
     return SetSummary(
         metadata.get("namespace") or "",
         metadata["name"],
@@ -71,34 +71,35 @@ def _summary(set: Manifest, gangs: Sequence[Manifest], pods: Sequence[Manifest])
         available=_count(status.get("availableReplicas")),
         updated=_count(status.get("updatedReplicas")),
         gangs=len(gangs),
-        pods=len(there),
-        ready=sum(is_true(pod, "Ready") for pod in there),
-        gated=sum(bool(gates_of(one)) for one in there),
-        gpus=sum(_gpus(one) for one in there if (one.get("spec") or {}).get("nodeName")),
+        pods=len(active),
+        ready=sum(is_true(pod, "Ready") for pod in active),
+        gated=sum(bool(gates_of(pod)) for pod in active),
+        gpus=sum(_gpus(pod) for pod in active if (pod.get("spec") or {}).get("nodeName")),
         created=time(metadata.get("creationTimestamp") or None),
         why=why_of(set),
     )
 
 
 def why_of(set: Manifest) -> str:
+    """Returns why a set is not ready, or that it is terminating; empty if no condition says so."""
     if deletion := deletion_of(set):
         return deletion
-    told = {one.get("type"): one for one in status_of(set).get("conditions") or [] if one.get("status") == "True"}
-    return next((f"{told[type].get('reason')}: {told[type].get('message')}" for type in WAITING if type in told), "")
+    true = {condition.get("type"): condition for condition in status_of(set).get("conditions") or [] if condition.get("status") == "True"}
+    return next((f"{true[type].get('reason')}: {true[type].get('message')}" for type in WAITING if type in true), "")
 
 
 def _gpus(pod: Manifest) -> int:
     try:
         return sum(request_of(pod["spec"], lambda name: name.endswith(GPUS)).values())
-    except QuantityError:  # a server takes no such pod
+    except QuantityError:  # an API server rejects such a pod
         return 0
 
 
 def _by_set(manifests: Iterable[Manifest]) -> dict[tuple[str, str], list[Manifest]]:
-    found: dict[tuple[str, str], list[Manifest]] = defaultdict(list)
-    for one in manifests:
-        found[one["metadata"].get("namespace") or "", (one["metadata"].get("labels") or {}).get(PART_OF) or ""].append(one)
-    return found
+    by_set: dict[tuple[str, str], list[Manifest]] = defaultdict(list)
+    for manifest in manifests:
+        by_set[manifest["metadata"].get("namespace") or "", (manifest["metadata"].get("labels") or {}).get(PART_OF) or ""].append(manifest)
+    return by_set
 
 
 def _place(set: Manifest) -> tuple[str, str]:

@@ -18,9 +18,8 @@ Key = tuple[str, str, str, str, int]
 class Difference:
     """A field that differs, or a whole object when `path` is empty.
 
-    `subject` is the object's `Kind/namespace/name`, or `finding …`. Items of lists whose items have names are told by name
-    (`containers[name=main]`). `document` is the number of the expected object, -1 for one that is not among them, and `at` the
-    path inside it.
+    `subject` is the object's `Kind/namespace/name`, or `finding …`. Items of lists are identified by name if all have one
+    (`containers[name=main]`). `document` is the index of the expected object, -1 for an unexpected one, and `at` the path within it.
     """
 
     subject: str

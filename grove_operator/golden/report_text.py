@@ -35,7 +35,7 @@ def write(outcomes: list[Outcome], find_file: findings.FindFile, stream: TextIO,
 
 def _problems(outcomes: list[Outcome]) -> list[Diagnostic]:
     """Returns distinct problems, as cases share their rules."""
-    found = {(one.file, one.line, one.column, one.message): one for outcome in outcomes for one in outcome.problems}
+    found = {(problem.file, problem.line, problem.column, problem.message): problem for outcome in outcomes for problem in outcome.problems}
     return list(found.values())
 
 

@@ -130,5 +130,5 @@ def _check(name: str, status: Manifest) -> CheckState:
             CheckState(short, RUNNING, since=time(running.get("startedAt")) or 0.0) if running is not None else CheckState(short, WAITING)
         )
     run = CheckRun(name, ended)
-    state, why = (PASSED, "") if run.exit_code == 0 else (FAILED, run.why)
+    state, why = (PASSED, "") if run.exit_code == 0 else (FAILED, run.message)
     return CheckState(short, state, run.bandwidth, run.exit_code, run.seconds, run.gang_wait, run.ended - run.seconds, why)

@@ -1,6 +1,6 @@
-"""Excludes files of folders that are no input: rules and templates, golden cases, and other YAML files.
+"""Excludes files in folders that are not input: rules and templates, golden cases, and other YAML files.
 
-Who names a file means it, so all this is about files that were found in folders.
+Files that the user names explicitly are never excluded.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ class Sorted(NamedTuple):
 
 def pass_over(read: Sequence[Read], config: str | None) -> Sorted:
     """Returns the input among files. With `config`, a separate file, configurations in folders are ignored."""
-    rules = {_rules_folder(file.name) for file, documents in read if file.is_found and any(_is_rule(one.value) for one in documents)}
+    rules = {
+        _rules_folder(file.name) for file, documents in read if file.is_found and any(_is_rule(document.value) for document in documents)
+    }
     cases = _cases(file.name for file, _ in read if file.is_found)
     result = Sorted([], [], [])
     for file, documents in read:
@@ -46,10 +48,10 @@ def pass_over(read: Sequence[Read], config: str | None) -> Sorted:
         is_template = os.path.basename(folder) == "templates" and os.path.dirname(folder) in rules
         if not file.is_found:
             result.documents.extend(documents)
-        elif is_template or folder in cases or (documents and not any(_is_manifest(one.value) for one in documents)):
+        elif is_template or folder in cases or (documents and not any(_is_manifest(document.value) for document in documents)):
             result.passed.append(file.name)
         else:
-            accepted = [one for one in documents if not (config and _is_configuration(one.value))]
+            accepted = [document for document in documents if not (config and _is_configuration(document.value))]
             result.documents.extend(accepted)
             result.configurations.extend([file.name] if len(accepted) < len(documents) else [])
     return result
@@ -68,7 +70,7 @@ def _cases(names: Iterable[str]) -> set[str]:
 
 
 def _rules_folder(name: str) -> str:
-    """Returns the folder for `--rules` that a file of rules belongs to."""
+    """Returns the folder that `--rules` would name for a rule file."""
     folder = os.path.dirname(name)
     return os.path.dirname(folder) if os.path.basename(folder) == "rules" else folder
 
@@ -78,7 +80,7 @@ def _is_rule(value: Any) -> bool:
 
 
 def _is_manifest(value: Any) -> bool:
-    """Returns whether a document is meant as a manifest; an incomplete one is."""
+    """Reports whether a document looks like a manifest, which may be incomplete."""
     return isinstance(value, dict) and ("apiVersion" in value or "kind" in value)
 
 

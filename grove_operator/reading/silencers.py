@@ -1,15 +1,14 @@
 """Silences warnings of the user's choice, each with a reason: by a comment on the line, or by an option.
 
     replicas: 1  # grove:ignore validate/some-rule: one is enough for a test
-    # grove:ignore validate/some-rule, validate/another: a comment alone in its line is about the next line
+    # grove:ignore validate/some-rule, validate/another: a comment on a line of its own applies to the next line
 
-An entry of a list is `CODE: reason`, or `CODE@PATH: reason` for one field path alone.
+An entry of an option is `CODE: reason`, or `CODE@PATH: reason` for one field path only.
 
-Warnings are all that can be silenced. An error says that the result would be wrong or that the server would refuse it: what is to
-pass nevertheless is a rule to be replaced or disabled (`--rules`), which everybody can see, and not a line in an input. What silences
-nothing is told, so that no silencer outlives its reason; but for those in rules, which need not do something in every input.
-`grove rules check` asks more of rules than compiling does: there a field that is not known is an error, and yet may only be newer than
-what we know.
+Only warnings can be silenced. An error means that the result would be wrong or that the server would reject it: to accept it nevertheless,
+replace or disable its rule (`--rules`), which is visible to everybody, unlike a line in an input. Unused silencers are reported, so that
+none outlives its reason, except for those in rules, which need not apply to every input. `grove rules check` is stricter with rules than
+the compiler: there, an unknown field is an error that can be silenced, as it may only be newer than our schemas.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class Silencer:
     own_line: int = 0
     is_used: bool = False
 
-    def means(self, finding: Diagnostic) -> bool:
+    def matches(self, finding: Diagnostic) -> bool:
         """Returns whether a finding is silenced."""
         at_line = not self.line or (finding.file == self.file and finding.line == self.line)
         return finding.code == self.code and at_line and self.path in ("", finding.path)
@@ -63,28 +62,28 @@ def silence(
 ) -> tuple[list[Diagnostic], list[Silenced]]:
     """Returns the findings that remain, including errors of silencers, and the silenced ones.
 
-    `files` are named as findings do; so are `rules`, those in force. `errors` are codes that can be silenced although they are errors.
+    `files` and `rules`, those that are loaded, have the names that findings use. `errors` are codes of errors that can be silenced.
     """
     problems: list[Diagnostic] = []
-    in_rules = _in_files(rules or {}, [])  # `grove rules check` says what is wrong with them
+    in_rules = _in_files(rules or {}, [])  # their errors are reported by `grove rules check`
     silencers = [*_in_list(entries, problems), *_in_files(files, problems), *in_rules]
     remaining: list[Diagnostic] = []
     silenced: list[Silenced] = []
     for finding in findings:
-        meant = [one for one in silencers if one.means(finding)]
-        for one in meant:
-            one.is_used = True
-        if meant and (finding.severity == "warning" or finding.code in errors):
-            silenced.append(Silenced(finding, meant[0].reason, is_in_source=bool(meant[0].line)))
+        matching = [silencer for silencer in silencers if silencer.matches(finding)]
+        for silencer in matching:
+            silencer.is_used = True
+        if matching and (finding.severity == "warning" or finding.code in errors):
+            silenced.append(Silenced(finding, matching[0].reason, is_in_source=bool(matching[0].line)))
             continue
         remaining.append(finding)
-        if meant:
+        if matching:
             message = f"{finding.code!r} is an error here, and only warnings can be silenced; mend it, or replace the rule"
-            problems.append(_problem("silence/error", message, meant[0]))
+            problems.append(_problem("silence/error", message, matching[0]))
     problems += [
-        _problem("silence/unused", f"there is no {one.code!r} here to be silenced; take it out", one)
-        for one in silencers
-        if not one.is_used and one not in in_rules
+        _problem("silence/unused", f"there is no {silencer.code!r} here to be silenced; take it out", silencer)
+        for silencer in silencers
+        if not silencer.is_used and silencer not in in_rules
     ]
     return remaining + problems, silenced
 

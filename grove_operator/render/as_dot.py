@@ -1,4 +1,4 @@
-"""`-o dot`: the graph for Graphviz."""
+"""Renders a graph for Graphviz (`-o dot`)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ digraph grove {
   edge [color="#555555", arrowsize=0.6]
 """
 STARTUP = 'color="#0b6bb8", penwidth=2, constraint=false, tooltip="starts before"'
-"""Pods that start after others; such a line moves no object, since the levels are another order."""
+"""The attributes of a start-up edge. It does not affect the layout, since objects are not applied in this order."""
 
 
 def as_dot(picture: Picture, hidden: int) -> str:
-    """Returns the picture as text. `hidden` is how many objects the picture leaves out; a comment says so."""
+    """Returns the picture as text. `hidden` is the number of objects that the picture omits, which a comment reports."""
     ids = {vertex.id: f"n{number}" for number, vertex in enumerate(picture.vertices)}
     comment = f"// {hidden} objects that repeat others are counted, not drawn; --all draws them\n" if hidden else ""
     colours = topology_colours(picture.domains), mnnvl_colours(picture.domains)
@@ -30,9 +30,9 @@ def as_dot(picture: Picture, hidden: int) -> str:
 
 
 def quoted(lines: Sequence[str]) -> str:
-    r"""Returns the lines as one quoted string. Graphviz reads `\` and, in labels, `&…;` as the beginning of something else.
+    r"""Returns the lines as one quoted string, with `\`, quotes and, for the entities of labels, `&` escaped.
 
-    Characters that cannot be shown, and those that no XML holds, are replaced by U+FFFD.
+    Characters that cannot be displayed, and those that XML forbids, become U+FFFD.
     """
     return '"' + "\\n".join("".join(map(_character, line)) for line in lines) + '"'
 
@@ -71,7 +71,7 @@ def _style(vertex: Vertex, domains: dict[str, int]) -> str:
 
 
 def _edges(edges: Iterable[Edge], ids: dict[str, str]) -> Iterator[str]:
-    """Owners as solid lines, order as dashed ones, start-up order as thick ones. Many to many goes by way of a point."""
+    """Yields owners as solid lines, order as dashed ones, start-up order as thick ones. A point joins many sources to many targets."""
     for number, edge in enumerate(edges):
         sources, targets = (_group(ids[id] for id in side) for side in (edge.sources, edge.targets))
         if edge.type == "owner":

@@ -1,4 +1,4 @@
-"""`-o html`: one page that needs nothing else: no network, no server. Its sources stand in `page/` and are put together here."""
+"""Renders a graph as a self-contained HTML page (`-o html`), from the sources in `page/`. It needs neither network nor server."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ SCRIPTS = (
     "keyboard.js",
     "main.js",
 )
-"""In this order they make one script; each may use what those before it define."""
+"""The files of the page's script, in order: each may use the definitions of those before it."""
 LIVE = ("live.js",)
-"""What comes behind them in a page that is served."""
+"""Additional files of a page that is served (`grove serve`)."""
 
 _FOLDER = os.path.join(os.path.dirname(__file__), "page")
 _SLOT = re.compile(r"\{\{ (\w+) \}\}")
@@ -51,17 +51,17 @@ _SLOT = re.compile(r"\{\{ (\w+) \}\}")
 def as_html(
     picture: Picture, docs: Mapping[str, str], states: Mapping[str, str] | None = None, lines: Mapping[str, Lines] | None = None
 ) -> str:
-    """Returns the page. `docs` holds a line about each rule, by the rule's id; `states` a few words about objects, by their id; `lines`
-    the places in the input behind each object's fields.
+    """Returns the page. `docs` has a line about each rule by its id, `states` the state of objects by their id, and `lines` the input
+    positions that each object's fields come from.
 
-    Whatever the objects hold stands in the page as data: it is escaped so that it cannot end its element, the page writes it as text
-    only, and a Content-Security-Policy lets no script, style or address but the page's own be used.
+    The objects are data in the page. They are escaped, so that they cannot end their element, and displayed as text only; a
+    Content-Security-Policy allows no scripts, styles or addresses except the page's own.
     """
     return page_of(page_data(picture, docs, states or {}, lines or {}))
 
 
 def page_of(data: Mapping[str, Any], *, live: bool = False) -> str:
-    """Returns the page of what `page_data` gave. One that is `live` asks its own server, and nobody else, for what has changed."""
+    """Returns the page for the result of `page_data`. A `live` page requests changes from its own server, and from no other."""
     style = _read("page.css")
     script = "".join(_read(name) for name in (*SCRIPTS, *(LIVE if live else ())))
     policy = f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; base-uri 'none'; form-action 'none'"
@@ -76,7 +76,7 @@ def page_of(data: Mapping[str, Any], *, live: bool = False) -> str:
 
 
 def embedded(value: Any) -> str:
-    """Returns JSON for between `<script>` tags: plain ASCII, without the characters that HTML gives a meaning to."""
+    """Returns JSON for use in a `<script>` element: ASCII, without characters that have a meaning in HTML."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
@@ -96,7 +96,7 @@ def _title(picture: Picture) -> str:
 
 
 def page_data(picture: Picture, docs: Mapping[str, str], states: Mapping[str, str], lines: Mapping[str, Lines]) -> dict[str, Any]:
-    """Returns what `graph.js` reads. Objects refer to each other by position; -1 is none."""
+    """Returns the input of `graph.js`. Objects refer to each other by position; -1 stands for none."""
     position = {vertex.id: number for number, vertex in enumerate(picture.vertices)}
     rules = list(dict.fromkeys(vertex.rule for vertex in picture.vertices))
     rule_numbers = {rule: number for number, rule in enumerate(rules)}
@@ -128,7 +128,7 @@ def page_data(picture: Picture, docs: Mapping[str, str], states: Mapping[str, st
         "gangs": _gangs(picture, position),
         "states": [[position[id], state] for id, state in states.items() if id in position],
         "lines": [
-            [position[vertex.id], packer.pack(_beside(text, lines[vertex.id]))]
+            [position[vertex.id], packer.pack(_margin(text, lines[vertex.id]))]
             for vertex, text in zip(picture.vertices, texts, strict=True)
             if text and vertex.id in lines
         ],
@@ -136,17 +136,17 @@ def page_data(picture: Picture, docs: Mapping[str, str], states: Mapping[str, st
     }
 
 
-def _beside(text: str, lines: Lines) -> str:
-    """Returns, for each line of an object's YAML, a line with the places of the field that stands there."""
+def _margin(text: str, lines: Lines) -> str:
+    """Returns a line for each line of an object's YAML: the input positions that the field on it comes from."""
     (document,), _ = read_yaml(text, "")
-    beside = [""] * text.count("\n")
-    for path, places in lines.items():
-        beside[document.place(path)[0] - 1] = places
-    return "".join(f"{places}\n" for places in beside)
+    margin = [""] * text.count("\n")
+    for path, positions in lines.items():
+        margin[document.place(path)[0] - 1] = positions
+    return "".join(f"{positions}\n" for positions in margin)
 
 
 def _gangs(picture: Picture, position: Mapping[str, int]) -> list[list[int]]:
-    """Returns position, cliques, pods and GPUs of each gang: what its card says while it is folded."""
+    """Returns position, cliques, pods and GPUs of each gang, which its card displays while it is folded."""
     objects = [vertex.object for vertex in picture.vertices if vertex.object is not None]
     gangs = {(gang.namespace, gang.name): gang for gang in read_gangs(objects, read_cliques(objects))}
     rows = []
@@ -159,7 +159,7 @@ def _gangs(picture: Picture, position: Mapping[str, int]) -> list[list[int]]:
 
 
 def _texts(picture: Picture) -> list[str]:
-    """Returns the YAML of each object, as `grove compile` prints it; empty where there is none."""
+    """Returns the YAML of each vertex, as `grove compile` prints it; empty without an object."""
     written = iter_yaml([vertex.object for vertex in picture.vertices if vertex.object is not None])
     return [next(written).removeprefix("---\n") if vertex.object is not None else "" for vertex in picture.vertices]
 

@@ -1,4 +1,4 @@
-"""`-o json`: the graph for programs. `docs/graph.md` describes every field."""
+"""Renders a graph as JSON (`-o json`). `docs/graph.md` describes every field."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from grove_operator.render.domains import Domain
 from grove_operator.render.picture import Picture, Vertex
 
 FORMAT = 1
-"""Changes when a field changes its meaning or goes; new fields do not change it."""
+"""The version of the format. It increases when a field is removed or changes its meaning, but not for new fields."""
 
 
 def as_json(picture: Picture) -> str:
-    """Returns the whole graph; fields that would be empty are left out."""
+    """Returns the graph as JSON text; empty fields are omitted."""
     domains: dict[str, list[str]] = defaultdict(list)
     for domain in picture.domains:
         for member in domain.members:

@@ -1,4 +1,4 @@
-"""`-o mermaid`: a flowchart for Markdown. Text is escaped so that no name can leave its label."""
+"""Renders a graph as a Mermaid flowchart for Markdown (`-o mermaid`). Text is escaped, so that no name can break out of its label."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_CHARACTERS = 50_000
 
 
 def as_mermaid(picture: Picture, hidden: int) -> str:
-    """Returns the picture as text. `hidden` is how many objects the picture leaves out; a comment says so."""
+    """Returns the picture as text. `hidden` is the number of objects that the picture omits, which a comment reports."""
     ids = {vertex.id: f"n{number}" for number, vertex in enumerate(picture.vertices)}
     body = [line for number, box in enumerate(boxes(picture)) for line in _subgraph(number, box, ids)]
     body += _edges([*picture.edges, *picture.startup], ids)
@@ -25,9 +25,9 @@ def as_mermaid(picture: Picture, hidden: int) -> str:
 
 
 def escaped(text: str) -> str:
-    """Returns the text for between double quotes: what may mean something to Mermaid, Markdown or HTML as a numeric entity.
+    """Returns the text for use in double quotes: characters with a meaning in Mermaid, Markdown or HTML become numeric entities.
 
-    Characters that cannot be shown, and those that no XML holds, are replaced by U+FFFD.
+    Characters that cannot be displayed, and those that XML forbids, become U+FFFD.
     """
     return "".join(character if character in PLAIN else _entity(character) for character in text)
 
@@ -51,7 +51,7 @@ def _subgraph(number: int, box: Box, ids: dict[str, str]) -> Iterator[str]:
 
 
 def _edges(edges: Iterable[Edge], ids: dict[str, str]) -> Iterator[str]:
-    """Owners as solid lines, order as dotted ones, start-up order as thick ones. Many to many goes by way of a point."""
+    """Yields owners as solid lines, order as dotted ones, start-up order as thick ones. A point joins many sources to many targets."""
     for number, edge in enumerate(edges):
         sources, targets = (" & ".join(ids[id] for id in side) for side in (edge.sources, edge.targets))
         if edge.type == "owner":

@@ -1,4 +1,4 @@
-"""A picture of rows of bars over time, as an SVG that needs nothing else: who ran when, in colours by number, ends marked."""
+"""Renders rows of bars over time as a self-contained SVG, such as the attempts of a training job."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grove_operator.render.palette import STRONG, TINTS
 WIDTH, MARGIN, TOP, BOTTOM = 1200, 16, 56, 40
 LANE, GAP, LINE = 14, 4, 13
 LETTER = 6.6
-"""How wide a letter of the names is, in the monospaced font of 11 px."""
+"""The width of a character in the monospaced font of 11 px, in pixels."""
 LONGEST_NAME = 48
 TICKS = (1, 5, 10, 30, 60, 300, 600, 1800, 3600, 3 * 3600, 6 * 3600, 12 * 3600, 86400, 7 * 86400)
 MOST_TICKS = 10
@@ -22,19 +22,22 @@ FAILED, SUCCEEDED, MARK = "#b3261e", "#1c7c3c", "#444444"
 
 @record
 class Bar:
-    """A bar from `begin` to `end`, in seconds since the epoch; until `waited` it is drawn pale. `number` chooses its colour."""
+    """A bar from `begin` to `end`, in seconds since the epoch.
+
+    Until `started` it is drawn in grey, then in the colour of `number`. `title` is its tooltip, and `state` marks its end.
+    """
 
     begin: float
-    waited: float
+    started: float
     end: float
     number: int
-    words: str
+    title: str
     state: str = ""
 
 
 @record
 class Row:
-    """One row: what stands before it, and its bars."""
+    """A row: its label and its bars."""
 
     name: str
     bars: Sequence[Bar]
@@ -42,15 +45,15 @@ class Row:
 
 @record
 class Mark:
-    """A line through all rows at a time."""
+    """A vertical line with a label at a time."""
 
     at: float
-    words: str
+    label: str
 
 
 @record
 class Chart:
-    """All of a picture. What reaches beyond `begin` and `end` is cut."""
+    """A chart. Bars are clipped to the time from `begin` to `end`."""
 
     title: str
     begin: float
@@ -60,11 +63,11 @@ class Chart:
 
 
 def svg(chart: Chart) -> str:
-    """Returns the picture as text. Names and words may hold anything: they are escaped."""
+    """Returns the SVG as text. Names and labels may contain any characters: they are escaped."""
     left = MARGIN + 8 + LETTER * max((min(len(row.name), LONGEST_NAME) for row in chart.rows), default=0)
     scale = _Scale(chart, left)
-    marks = list(_laid(chart.marks, scale))
-    top = TOP + LINE * max((mark.line for mark in marks), default=0)
+    labels = list(_labels(chart.marks, scale))
+    top = TOP + LINE * max((label.line for label in labels), default=0)
     bottom = top + len(chart.rows) * (LANE + GAP)
     height = bottom + BOTTOM
     parts = [
@@ -79,13 +82,13 @@ def svg(chart: Chart) -> str:
         y = top + position * (LANE + GAP)
         parts.append(f'<text x="{left - 8:.1f}" y="{y + LANE - 3}" text-anchor="end">{_text(_shortened(row.name))}</text>')
         parts += (_bar(bar, scale, y) for bar in row.bars)
-    parts += (_line(mark, bottom) for mark in marks)
-    parts += map(_words, marks)
+    parts += (_vertical_line(label, bottom) for label in labels)
+    parts += map(_label, labels)
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
 class _Scale:
-    """Where a time is, in pixels from the left."""
+    """Converts a time to pixels from the left."""
 
     def __init__(self, chart: Chart, left: float) -> None:
         self.begin, self.end = chart.begin, max(chart.end, chart.begin + 1)
@@ -97,33 +100,33 @@ class _Scale:
 
 
 def _axis(chart: Chart, scale: _Scale, top: int, bottom: int) -> Iterator[str]:
-    """Lines at even times, and what time it is at those that have room for it."""
+    """Yields vertical lines at round times, with the time below those that have space for it."""
     length = scale.end - scale.begin
-    step = next((one for one in TICKS if length / one <= MOST_TICKS), length / MOST_TICKS)
+    step = next((tick for tick in TICKS if length / tick <= MOST_TICKS), length / MOST_TICKS)
     at, free = scale.begin, 0.0
     while at <= scale.end:
         x = scale(at)
-        words = f"+{age(at - chart.begin)}" if at > chart.begin else timestamp(chart.begin)
-        width = LETTER * len(words)
+        text = f"+{age(at - chart.begin)}" if at > chart.begin else timestamp(chart.begin)
+        width = LETTER * len(text)
         begin = min(x - width / 2, WIDTH - width) if at > chart.begin else x
         yield f'<line x1="{x:.1f}" y1="{top - 6}" x2="{x:.1f}" y2="{bottom + 4}" stroke="#dddddd"/>'
         if begin >= free:
-            yield f'<text x="{begin:.1f}" y="{bottom + 18}" fill="#555555">{words}</text>'
+            yield f'<text x="{begin:.1f}" y="{bottom + 18}" fill="#555555">{text}</text>'
             free = begin + width + LETTER
         at += step
 
 
 def _bar(bar: Bar, scale: _Scale, y: int) -> str:
-    begin, waited, end = (scale(at) for at in (bar.begin, max(bar.waited, bar.begin), bar.end))
+    begin, started, end = (scale(at) for at in (bar.begin, max(bar.started, bar.begin), bar.end))
     colour = bar.number % len(TINTS)
-    parts = [f"<g><title>{_text(bar.words)}</title>"]
-    if waited > begin:
-        parts.append(_box(begin, waited, y, "#eeeeee", "#bbbbbb"))
-    if end > waited or waited == begin:
-        parts.append(_box(waited, max(end, waited + 1.5), y, TINTS[colour], STRONG[colour]))
+    parts = [f"<g><title>{_text(bar.title)}</title>"]
+    if started > begin:
+        parts.append(_box(begin, started, y, "#eeeeee", "#bbbbbb"))
+    if end > started or started == begin:
+        parts.append(_box(started, max(end, started + 1.5), y, TINTS[colour], STRONG[colour]))
     if bar.state in ("Failed", "Succeeded"):
         fill = FAILED if bar.state == "Failed" else SUCCEEDED
-        parts.append(f'<rect x="{max(end - 4, waited):.1f}" y="{y}" width="4" height="{LANE}" fill="{fill}"/>')
+        parts.append(f'<rect x="{max(end - 4, started):.1f}" y="{y}" width="4" height="{LANE}" fill="{fill}"/>')
     return "".join([*parts, "</g>"])
 
 
@@ -134,36 +137,36 @@ def _box(begin: float, end: float, y: int, fill: str, stroke: str) -> str:
 
 @record
 class _Label:
-    """The words of a mark at `x`, to the right of it or to the left, on a line above the rows; 0 is the highest."""
+    """The label of a mark at `x`, to the right of it or to the left, on a line above the rows; 0 is the highest."""
 
     x: float
-    words: str
+    text: str
     is_left: bool
     line: int
 
 
-def _laid(marks: Sequence[Mark], scale: _Scale) -> Iterator[_Label]:
-    """Lays words that would lie upon others on lines of their own."""
-    taken: list[list[tuple[float, float]]] = []
+def _labels(marks: Sequence[Mark], scale: _Scale) -> Iterator[_Label]:
+    """Positions the labels of marks; one that would overlap others gets the next free line."""
+    occupied: list[list[tuple[float, float]]] = []
     for mark in marks:
-        x, width = scale(mark.at), LETTER * (len(mark.words) + 1)
+        x, width = scale(mark.at), LETTER * (len(mark.label) + 1)
         is_left = x + width > WIDTH
         begin, end = (x - width, x) if is_left else (x, x + width)
-        line = next((number for number, there in enumerate(taken) if all(end <= a or b <= begin for a, b in there)), len(taken))
-        taken += [[]] if line == len(taken) else []
-        taken[line].append((begin, end))
-        yield _Label(x, mark.words, is_left, line)
+        line = next((number for number, others in enumerate(occupied) if all(end <= a or b <= begin for a, b in others)), len(occupied))
+        occupied += [[]] if line == len(occupied) else []
+        occupied[line].append((begin, end))
+        yield _Label(x, mark.label, is_left, line)
 
 
-def _line(mark: _Label, bottom: int) -> str:
-    ends = f'x1="{mark.x:.1f}" y1="{TOP - 10 + LINE * mark.line}" x2="{mark.x:.1f}" y2="{bottom + 4}"'
+def _vertical_line(label: _Label, bottom: int) -> str:
+    ends = f'x1="{label.x:.1f}" y1="{TOP - 10 + LINE * label.line}" x2="{label.x:.1f}" y2="{bottom + 4}"'
     return f'<line {ends} stroke="{MARK}" stroke-dasharray="4 3"/>'
 
 
-def _words(mark: _Label) -> str:
-    """The words of a mark, on white: lines of other marks end at them."""
-    place = f'x="{mark.x:.1f}" y="{TOP - 14 + LINE * mark.line}" text-anchor="{"end" if mark.is_left else "start"}"'
-    return f'<text {place} fill="{MARK}" stroke="#ffffff" stroke-width="3" paint-order="stroke">{_text(mark.words)}</text>'
+def _label(label: _Label) -> str:
+    """Returns a label on a white background, which interrupts the lines of other marks."""
+    place = f'x="{label.x:.1f}" y="{TOP - 14 + LINE * label.line}" text-anchor="{"end" if label.is_left else "start"}"'
+    return f'<text {place} fill="{MARK}" stroke="#ffffff" stroke-width="3" paint-order="stroke">{_text(label.text)}</text>'
 
 
 def _shortened(name: str) -> str:
@@ -171,5 +174,5 @@ def _shortened(name: str) -> str:
 
 
 def _text(text: str) -> str:
-    """The text for XML, which knows no control characters, not even escaped."""
+    """Returns the text for XML, which allows no control characters, not even escaped ones."""
     return escape("".join(letter if letter.isprintable() or letter == "\n" else "\ufffd" for letter in text))

@@ -1,4 +1,4 @@
-"""`-o tree`: owners and what they own, for a terminal."""
+"""Renders a graph for a terminal, as a tree of owners and their objects (`-o tree`)."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from grove_operator.render.likeness import MOST_ALIKE, first_to_last, likeness
 from grove_operator.render.picture import Picture, Vertex
+from grove_operator.render.similarity import MOST_SIMILAR, first_to_last, similarity_key
 from grove_operator.terminal import Terminal, visible
 
-SHORTEST = 12  # a name is not cut below this, however narrow the terminal
+SHORTEST = 12
+"""Names are not shortened below this, however narrow the terminal is."""
 
 
 class _Row(NamedTuple):
-    """A line: the branches before it, then the kind and the name, and what stands beside them."""
+    """A line: its branches, kind and name, and a column with details."""
 
     branches: str
     kind: str
@@ -27,7 +28,7 @@ class _Row(NamedTuple):
 
 
 def as_tree(picture: Picture, terminal: Terminal, whole: bool) -> str:
-    """Returns a tree for each object that no other owns. Of siblings that are alike only the first ones are drawn, unless `whole`."""
+    """Returns a tree for each object without an owner in the graph. Of similar siblings only the first ones are drawn, unless `whole`."""
     rows = list(_Forest(picture, whole).rows())
     widest = max((row.width for row in rows if row.detail), default=0)
     column = min(widest, terminal.width * 2 // 3 if terminal.wraps else widest)
@@ -47,7 +48,7 @@ def _line(row: _Row, column: int, terminal: Terminal) -> str:
 
 
 def shortened(text: str, width: int) -> str:
-    """Returns the text with its middle replaced by `…` where it is wider than `width`: both ends of a name tell it from others."""
+    """Returns the text, with its middle replaced by `…` if it is wider than `width`: names are distinguished by both ends."""
     if len(text) <= width:
         return text
     tail = (width - 1) // 2
@@ -56,7 +57,7 @@ def shortened(text: str, width: int) -> str:
 
 class _Forest:
     def __init__(self, picture: Picture, whole: bool) -> None:
-        self.most = len(picture.vertices) if whole else MOST_ALIKE
+        self.most = len(picture.vertices) if whole else MOST_SIMILAR
         self.names = {vertex.id: vertex.name for vertex in picture.vertices}
         self.domains = _domains(picture)
         self.children: dict[str, list[Vertex]] = defaultdict(list)
@@ -81,12 +82,12 @@ class _Forest:
                 yield from self._below(child, indent + ("   " if last else "│  "))
 
     def _shown(self, siblings: Sequence[Vertex]) -> list[tuple[Vertex, list[Vertex]]]:
-        """Returns each child that is drawn; or the last of those that are alike, with all that are not drawn."""
-        alike: dict[int, list[Vertex]] = defaultdict(list)
+        """Returns the children to draw. The last of similar ones stands for the list of those that are omitted."""
+        similar: dict[int, list[Vertex]] = defaultdict(list)
         for child in siblings:
-            alike[self.shapes[child.id]].append(child)
+            similar[self.shapes[child.id]].append(child)
         shown: list[tuple[Vertex, list[Vertex]]] = []
-        for group in alike.values():
+        for group in similar.values():
             few = len(group) <= self.most + 1
             shown += [(child, []) for child in (group if few else group[:1])]
             if not few:
@@ -102,19 +103,19 @@ class _Forest:
 
 
 def _domains(picture: Picture) -> Mapping[str, list[str]]:
-    """Returns what holds each object together, once: a gang's constraint stands at the gang, that of a clique not at its pods again."""
+    """Returns the domains of each object, without repetition: a gang's constraint only at the gang, a clique's not at its pods."""
     kinds = {vertex.id: vertex.kind for vertex in picture.vertices}
     result: dict[str, list[str]] = defaultdict(list)
     for domain in picture.domains:
         for member in domain.members:
-            said_above = member != domain.gang if domain.scope == "gang" else kinds.get(member) == "Pod"
-            if domain.type == "mnnvl" or not said_above:
+            is_repeated = member != domain.gang if domain.scope == "gang" else kinds.get(member) == "Pod"
+            if domain.type == "mnnvl" or not is_repeated:
                 result[member].append(domain.text)
     return result
 
 
 def _shapes(children: Mapping[str, Sequence[Vertex]]) -> dict[str, int]:
-    """Returns a number for each vertex that is the same for two that are alike, down to everything that they own."""
+    """Returns a number for each vertex, equal for similar vertices whose owned objects are similar, too."""
     numbers: dict[Hashable, int] = {}
     shapes: dict[str, int] = {}
     waiting = [(vertex, False) for vertex in children.get("", ())]
@@ -122,7 +123,7 @@ def _shapes(children: Mapping[str, Sequence[Vertex]]) -> dict[str, int]:
         vertex, done = waiting.pop()
         if done:
             below = tuple(sorted(shapes[child.id] for child in children.get(vertex.id, ())))
-            shapes[vertex.id] = numbers.setdefault((likeness(vertex), below), len(numbers))
+            shapes[vertex.id] = numbers.setdefault((similarity_key(vertex), below), len(numbers))
         else:
             waiting.append((vertex, True))
             waiting += [(child, False) for child in children.get(vertex.id, ())]

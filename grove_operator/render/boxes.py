@@ -1,4 +1,4 @@
-"""What Mermaid and Graphviz draw boxes around."""
+"""Groups the objects of a picture into the boxes that Mermaid and Graphviz draw: gangs and levels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from grove_operator.render.picture import DECLARED, Picture, Vertex
 
 
 class Box(NamedTuple):
-    """A gang, or a level's objects that are in no gang. `gang` is empty or the gang's id; `lines` are the title."""
+    """A gang, or the objects of a level that belong to none. `gang` is the gang's id or empty; `lines` are the title."""
 
     gang: str
     lines: list[str]
@@ -17,7 +17,7 @@ class Box(NamedTuple):
 
 
 def boxes(picture: Picture) -> list[Box]:
-    """Levels first, in order; then gangs in apply order. Every vertex is in one box."""
+    """Returns the boxes of levels in their order, then of gangs in apply order. Every vertex is in one box."""
     levels: dict[int, list[Vertex]] = defaultdict(list)
     gangs: dict[str, list[Vertex]] = defaultdict(list)
     for vertex in picture.vertices:
@@ -36,5 +36,5 @@ def boxes(picture: Picture) -> list[Box]:
 
 
 def label(vertex: Vertex) -> list[str]:
-    """Returns the lines of text on a vertex: its kind, then its name or what it stands for."""
+    """Returns the lines of text on a vertex: its kind, then its name, or the note of a stand-in."""
     return [vertex.kind, vertex.note or vertex.name]

@@ -1,4 +1,4 @@
-"""Which objects are placed together: topology constraints of gangs, and ComputeDomains."""
+"""Finds the objects that are placed together: by topology constraints of gangs, or by ComputeDomains."""
 
 from __future__ import annotations
 
@@ -16,17 +16,16 @@ from grove_compiler.record import record
 DomainType = Literal["topology", "mnnvl"]
 Scope = Literal["", "gang", "scaling group", "clique"]
 SCOPES: Mapping[LevelName, Scope] = {"gang": "gang", "group": "scaling group", "podgroup": "clique"}
-"""A level of a PodGang in the words of people who write sets."""
+"""The level of a PodGang, by what it corresponds to in a set."""
 
 
 @record
 class Domain:
-    """Objects that share a part of the cluster.
+    """Objects that are placed together.
 
-    Of type `topology`: `required` and `preferred` are the keys of the node labels whose value all pods must or should share; `name` is
-    that of the gang, of the scaling group's replica or of the clique that the constraint is about, which `scope` says; `gang` is the
-    PodGang's id. Of type `mnnvl`: a ComputeDomain. `members` are ids: of the PodGang and PodCliques, or of the domain, its claims and
-    what uses them; and of Pods that are in the graph.
+    The type `topology` is a constraint: `required` and `preferred` are the node labels whose value all pods must or should share; `scope`
+    and `name` are those of the gang, scaling group replica or clique that has it; `gang` is the PodGang's id. The type `mnnvl` is a
+    ComputeDomain. `members` are ids: of the PodGang and PodCliques, or of the domain, its claims and their users; and of Pods in the graph.
     """
 
     id: str
@@ -65,33 +64,34 @@ def _pods_by_clique(nodes: Sequence[Node]) -> Mapping[str, list[str]]:
 def _of_gang(node: Node, pods: Mapping[str, list[str]]) -> Iterator[Domain]:
     """Yields the constraints of a whole gang, of the replicas of its scaling groups and of its cliques."""
     gang = read_gang(node.object)
-    place = f"{gang.namespace}/" if gang.namespace else ""
+    prefix = f"{gang.namespace}/" if gang.namespace else ""
     for level in gang.levels:
         if level.required or level.preferred:
-            cliques = [f"PodClique/{place}{name}" for name in level.podgroups]
+            cliques = [f"PodClique/{prefix}{name}" for name in level.podgroups]
             members = [*cliques, *(pod for clique in cliques for pod in pods.get(clique, ()))]
             scope = SCOPES[level.level]
-            held = [node.id, *members] if scope == "gang" else members
-            yield Domain(f"{node.id}/{scope}/{level.name}", "topology", level.name, level.required, level.preferred, scope, node.id, held)
+            members = [node.id, *members] if scope == "gang" else members
+            id = f"{node.id}/{scope}/{level.name}"
+            yield Domain(id, "topology", level.name, level.required, level.preferred, scope, node.id, members)
 
 
 def _compute_domains(nodes: Sequence[Node]) -> list[Domain]:
-    """Returns each ComputeDomain with the claims and templates that stand for it, and the PodCliques and Pods that use these."""
+    """Returns each ComputeDomain with its claims and claim templates, and the PodCliques and Pods that use these."""
     domains: dict[Key, Domain] = {}
     claims: dict[Key, Domain] = {}
     for node in nodes:
         if node.object.get("kind") == DOMAIN_KIND:
             namespace, name = key_of(node.object)
             domain = domains[namespace, name] = Domain(node.id, "mnnvl", name, members=[node.id])
-            if template := domain_template(node.object):  # the driver makes it, so that it need not be in the graph
+            if template := domain_template(node.object):  # created by the driver, so it may not be in the graph
                 claims[namespace, template] = domain
     if not domains:
         return []
     for node in nodes:
-        claimed = _claimed(node.object, domains)
-        if claimed is not None:
-            claimed.members.append(node.id)
-            claims[key_of(node.object)] = claimed
+        selected = _selected_domain(node.object, domains)
+        if selected is not None:
+            selected.members.append(node.id)
+            claims[key_of(node.object)] = selected
     for node in nodes:
         used = {id(claims[key]): claims[key] for key in _used_claims(node.object) if key in claims}
         for domain in used.values():
@@ -99,7 +99,7 @@ def _compute_domains(nodes: Sequence[Node]) -> list[Domain]:
     return list(domains.values())
 
 
-def _claimed(manifest: Manifest, domains: Mapping[Key, Domain]) -> Domain | None:
+def _selected_domain(manifest: Manifest, domains: Mapping[Key, Domain]) -> Domain | None:
     """Returns the ComputeDomain that a claim or a template selects."""
     if manifest.get("kind") not in CLAIM_KINDS:
         return None

@@ -1,4 +1,4 @@
-"""What comes before what, in a form that grows with the objects and not with their pairs."""
+"""Computes the edges of a graph in a form whose size grows with the objects, not with their pairs."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ EdgeType = Literal["owner", "after", "startup"]
 class Edge(NamedTuple):
     """Every object of `targets` comes after every object of `sources`, by their ids.
 
-    Of type `owner`, `sources` is the one owner of all targets. Of type `startup`, both are PodCliques, and what waits is not the object but
-    the processes in its pods. A set whose gangs wait for its cliques has hundreds of thousands of
-    pairs, but few edges of this form.
+    For the type `owner`, `sources` is the single owner of all targets. For the type `startup`, both are PodCliques, and the processes in
+    their pods wait, not the objects. A set whose gangs wait for its cliques has hundreds of thousands of pairs, but few edges of this form.
     """
 
     type: EdgeType
@@ -27,7 +26,10 @@ class Edge(NamedTuple):
 
 
 def edges_of(nodes: Sequence[Node], after: After) -> list[Edge]:
-    """Owners first, then what rules wait for (`after`): the objects of two rules that share the position in their common loops."""
+    """Returns the edges of owners, then those of rules' `after`.
+
+    The latter are between objects of two rules at the same position in their common loops.
+    """
     return [*_owner_edges(nodes), *_after_edges(nodes, after)]
 
 
@@ -40,9 +42,9 @@ def _owner_edges(nodes: Sequence[Node]) -> Iterable[Edge]:
 
 
 def startup_edges(nodes: Sequence[Node]) -> list[Edge]:
-    """Returns whose pods wait for whose pods, as `spec.startsAfter` of PodCliques says it; without names that are not in the graph.
+    """Returns the start-up dependencies of pods, by `spec.startsAfter` of PodCliques. Cliques that are not in the graph are omitted.
 
-    It stands apart from the other edges, for objects are not applied in this order.
+    They are separate from the other edges, since objects are not applied in this order.
     """
     cliques = {key_of(node.object): node for node in nodes if node.object.get("kind") == CLIQUE_KIND}
     edges = []
@@ -72,11 +74,11 @@ def _by_loop(nodes: Iterable[Node], shared: int) -> Mapping[tuple[int, ...], lis
     return result
 
 
-def without_detours(edges: Sequence[Edge], order: Sequence[str]) -> list[Edge]:
-    """Leaves out `after` edges that follow from others. `order` names every object once, what comes first before the rest.
+def transitive_reduction(edges: Sequence[Edge], order: Sequence[str]) -> list[Edge]:
+    """Returns the edges without those of type `after` that others imply. `order` is a topological order of all objects.
 
-    An edge is left out when each of its targets comes after all its sources by way of something else or by ownership, so that
-    what comes before what stays the same.
+    An edge is implied if each of its targets comes after all its sources through other objects or by ownership, so that the order of
+    objects is unchanged.
     """
     bit = {name: 1 << position for position, name in enumerate(order)}
     masks = [_union(bit[source] for source in edge.sources) for edge in edges]
@@ -86,25 +88,26 @@ def without_detours(edges: Sequence[Edge], order: Sequence[str]) -> list[Edge]:
             into[target].append(number)
     needed = {number for number, edge in enumerate(edges) if edge.type == "owner"}
     sources = {source for edge in edges for source in edge.sources}
-    farther: dict[int, int] = {}  # for each edge, a bit for everything that comes before its sources
-    before: dict[tuple[bool, tuple[int, ...]], int] = {}  # the same for objects by the edges that lead to them, which many share
-    reach: dict[str, int] = {}
+    # Sets of ancestors are bit masks: of an edge's sources, of objects by their incoming edges, which many share, and of each object.
+    of_sources: dict[int, int] = {}
+    of_incoming: dict[tuple[bool, tuple[int, ...]], int] = {}
+    ancestors: dict[str, int] = {}
     for name in order:
         key = name in sources, tuple(into[name])
-        if key not in before:
-            leading = key[1]
-            for number in leading:
-                if number not in farther:
-                    farther[number] = _union(reach.get(source, 0) for source in edges[number].sources)
-            elsewhere = _union(farther[number] | (masks[number] if edges[number].type == "owner" else 0) for number in leading)
-            needed.update(number for number in leading if masks[number] & ~elsewhere)
-            before[key] = elsewhere | _union(masks[number] for number in leading) if key[0] else 0  # nobody asks it of a leaf
-        reach[name] = before[key]
+        if key not in of_incoming:
+            incoming = key[1]
+            for number in incoming:
+                if number not in of_sources:
+                    of_sources[number] = _union(ancestors.get(source, 0) for source in edges[number].sources)
+            implied = _union(of_sources[number] | (masks[number] if edges[number].type == "owner" else 0) for number in incoming)
+            needed.update(number for number in incoming if masks[number] & ~implied)
+            of_incoming[key] = implied | _union(masks[number] for number in incoming) if key[0] else 0  # not needed for a leaf
+        ancestors[name] = of_incoming[key]
     return [edge for number, edge in enumerate(edges) if number in needed]
 
 
-def merged(edges: Iterable[Edge]) -> list[Edge]:
-    """Returns the same pairs in fewer edges: what has the same targets, and then what has the same sources, becomes one edge."""
+def merge(edges: Iterable[Edge]) -> list[Edge]:
+    """Returns the same pairs in fewer edges: edges with the same targets, and then those with the same sources, become one."""
     by_targets: dict[tuple[str, ...], dict[str, None]] = {}
     for edge in edges:
         by_targets.setdefault((edge.type, *edge.targets), {}).update(dict.fromkeys(edge.sources))

@@ -1,4 +1,4 @@
-"""Which gang each object belongs to."""
+"""Finds the gang that each object belongs to."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grove_compiler.graph.node import Node
 def find_gangs(nodes: Sequence[Node]) -> dict[str, str]:
     """Returns the id of its PodGang for each object that has one, by the object's id. `nodes` are in apply order.
 
-    A gang names its PodCliques in `spec.podgroups`; other objects name their gang in a label; the rest goes with its owner. A gang
+    A gang names its PodCliques in `spec.podgroups`; other objects name their gang in a label, or belong to that of their owner. A gang
     belongs to itself.
     """
     gangs: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Which lines of the input stand behind each field of each object, as `grove explain` says it."""
+"""Finds the lines of the input that each field of an object comes from, as `grove explain` does."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from grove_compiler.explain import Explainer
 
 MOST_PLACES = 3
-"""So many places are named beside a line; `grove explain` names all."""
+"""The maximum number of input positions beside a line; `grove explain` prints all."""
 
 Lines = dict[FieldPath, str]
 
 
 def find_lines(nodes: Iterable[Node], explainer: Explainer) -> Iterator[tuple[str, Lines]]:
-    """Yields the id of each object with its fields' places, such as `set.yaml:31, :40`. One object takes 10 to 20 ms.
+    """Yields the id of each object with the input positions of its fields, such as `set.yaml:31, :40`. One object takes 10 to 20 ms.
 
-    A field's places are those of the inputs that its value is made of. What decides that it is there is told by `grove explain` alone:
-    beside every line it would be half of the file.
+    They are those of the inputs that a field's value is computed from. The inputs that decide whether it exists are left to
+    `grove explain`: beside every line they would be half of the file.
     """
     for node in nodes:
         fields = explainer.object(node).trace.fields
@@ -30,8 +30,8 @@ def find_lines(nodes: Iterable[Node], explainer: Explainer) -> Iterator[tuple[st
 
 
 def _places(explainer: Explainer, inputs: Iterable[Input]) -> str:
-    """Returns where inputs stand in files, in order; a file's name is not said twice in a row."""
-    sources = (source for one in inputs for source in explainer.source_of(one).all())
+    """Returns the positions of inputs in order; the name of a file is omitted if the position before has the same."""
+    sources = (source for read in inputs for source in explainer.source_of(read).all())
     named = sorted({(source.file, source.line) for source in sources if source.file and source.line})
     before = ["", *(file for file, _ in named)]
     texts = [f":{line}" if file == last else f"{file}:{line}" for (file, line), last in zip(named, before, strict=False)]

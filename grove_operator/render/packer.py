@@ -1,4 +1,4 @@
-"""Many texts that are alike, in little room: parts that repeat are kept once."""
+"""Compresses many similar texts by storing repeated parts once."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterable
 
 DEEPEST = 8
-"""Lines that are indented deeper than this stay with the line above them."""
+"""The largest indentation at which a text is split into parts."""
 
 _SPLITS = [re.compile(rf"^(?= {{0,{indent}}}[^ \n])", re.MULTILINE) for indent in range(0, DEEPEST + 1, 2)]
 
 Part = str | list[int]
-"""A text, or the numbers of the parts that make it up, in order."""
+"""A text, or the numbers of the parts that it consists of, in order."""
 
 
 class Packer:
-    """Packs texts with indentation, as YAML has; `parts` holds what all texts are made of, parts before what they are part of."""
+    """Packs indented texts such as YAML. `parts` has the parts of all texts, each after those that it consists of."""
 
     def __init__(self) -> None:
         self.parts: list[Part] = []

@@ -1,4 +1,4 @@
-"""What all pictures show: objects with their level and gang, what holds them together, and what comes before what."""
+"""Builds the picture of a graph that all formats render: objects with their level and gang, their domains, and their order."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from grove_compiler.graph.graph import Graph
 from grove_compiler.graph.node import Manifest, Node, ObjectRef
 from grove_compiler.record import record
 from grove_operator.render.domains import Domain, find_domains
-from grove_operator.render.edges import Edge, edges_of, merged, startup_edges, without_detours
+from grove_operator.render.edges import Edge, edges_of, merge, startup_edges, transitive_reduction
 from grove_operator.render.gangs import find_gangs
 
 DECLARED = -1
-"""The level of what stands in the user's files and not in the graph."""
+"""The level of objects that are in the user's files and not in the graph."""
 
 
 @record
@@ -21,8 +21,7 @@ class Vertex:
     """One object of a picture.
 
     `id` is the node's, `owner` and `gang` are ids of other vertices or empty. `level` counts from 0, or is `DECLARED`. `rule` is empty
-    for what was declared. `object` is None where the object is not known. `note` is set where a vertex stands for several objects
-    that are not shown one by one, and says which.
+    for declared objects. `object` is None if the object is unknown. A vertex that stands for several objects has a `note` with their names.
     """
 
     id: str
@@ -39,7 +38,7 @@ class Vertex:
 
 @record
 class Picture:
-    """Vertices in apply order, those that were declared first; the edges between them; topology and MNNVL domains; the start-up order."""
+    """Vertices in apply order, declared ones first; the edges between them; topology and MNNVL domains; the start-up order."""
 
     vertices: list[Vertex]
     edges: list[Edge]
@@ -52,14 +51,14 @@ class Picture:
 
     @property
     def levels(self) -> int:
-        """How many waves the objects are applied in."""
+        """The number of waves in which the objects are applied."""
         return 1 + max((vertex.level for vertex in self.vertices), default=-1)
 
 
 def draw(graph: Graph, declared: Mapping[str, Manifest]) -> Picture:
-    """Returns the picture of a graph. `declared` holds manifests of the user by their id, for owners that are not in the graph.
+    """Returns the picture of a graph. `declared` has the user's manifests by id, for owners that are not in the graph.
 
-    Raises `GraphCycle` when objects wait for each other.
+    Raises `GraphCycle` if objects wait for each other.
     """
     levels = {id(node): level for level, wave in enumerate(graph.levels()) for node in wave}
     nodes = _with_unique_ids(graph.nodes)
@@ -69,25 +68,26 @@ def draw(graph: Graph, declared: Mapping[str, Manifest]) -> Picture:
     return Picture(vertices, edges_of(nodes, graph.after), find_domains(nodes), startup_edges(nodes))
 
 
-def simplified(picture: Picture) -> Picture:
-    """Returns the same order of the same objects, said with as few edges as we can: for people, and for what lays graphs out."""
-    edges = without_detours(picture.edges, [vertex.id for vertex in picture.vertices])
-    return Picture(picture.vertices, merged(edges), picture.domains, merged(picture.startup))
+def simplify(picture: Picture) -> Picture:
+    """Returns a picture of the same order with as few edges as possible, for readers and layout algorithms."""
+    edges = transitive_reduction(picture.edges, [vertex.id for vertex in picture.vertices])
+    return Picture(picture.vertices, merge(edges), picture.domains, merge(picture.startup))
 
 
 def _with_unique_ids(nodes: Sequence[Node]) -> list[Node]:
-    """Kinds of one name in two API groups make one id; the second gets its API version behind it."""
-    seen: set[str] = set()
+    """Returns the nodes with unique ids: of kinds with the same name in two API groups, the second one's id includes the API version."""
+    ids: set[str] = set()
     unique = []
     for node in nodes:
-        if node.id in seen:
+        if node.id in ids:
             node = node._replace(id=f"{node.id} ({node.object.get('apiVersion', '')})")
-        seen.add(node.id)
+        ids.add(node.id)
         unique.append(node)
     return unique
 
 
 def _owners_outside(nodes: Sequence[Node], declared: Mapping[str, Manifest]) -> list[Vertex]:
+    """Returns the owners that are not in the graph themselves."""
     inside = {node.id for node in nodes}
     outside: dict[str, ObjectRef] = {}
     for node in nodes:

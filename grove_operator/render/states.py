@@ -1,4 +1,4 @@
-"""How far each object is, where a snapshot of a cluster knows it."""
+"""Finds the states of a picture's objects in a snapshot of a cluster."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from grove_operator.render.picture import Vertex
 
 
 def find_states(vertices: Iterable[Vertex], existing: Objects) -> dict[str, str]:
-    """Returns a few words about PodGangs, PodCliques and Pods that exist, by the id of their vertex.
+    """Returns the state of PodGangs, PodCliques and Pods, by the id of their vertex.
 
-    A PodGang and a Pod say their phase, a PodClique how many of its pods are ready: `3 of 4 ready`. An object that was not made yet
-    is `missing`, but only where the snapshot holds something of its kind: one without any was most likely taken without that kind.
+    The state of a PodGang or a Pod is its phase, that of a PodClique its number of ready pods: `3 of 4 ready`. An object that does not
+    exist is `missing`, if the snapshot has any object of its kind: otherwise it was probably taken without that kind.
     """
     states: dict[str, str] = {}
     for vertex in vertices:

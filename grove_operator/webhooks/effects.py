@@ -1,4 +1,4 @@
-"""Foretells in three lines at most what an edit of a set will do: what `grove impact` prints, for the warnings of an answer."""
+"""Previews the effects of an edit of a set for the warnings of a response: those that `grove impact` prints, in at most three lines."""
 
 from __future__ import annotations
 
@@ -20,17 +20,18 @@ from grove_operator.impact_words import amounts, devices, gangs, indices, number
 from grove_operator.webhooks.share import Share
 
 MOST_OBJECTS = 400
-"""Of a set. To compile it three times takes 60 ms for the first 26 and 0.2 ms for each more (measured)."""
+"""The largest set that is previewed. A preview takes 60 ms for the first 26 objects, and 0.2 ms for each further one (measured)."""
 MOST_COMPILED = 4 * MOST_OBJECTS
-"""Autoscalers may have made more than the set declares; above this nothing is foretold."""
-TOO_LARGE = "what this edit does is not foretold here: the set is too large; `grove impact` tells"
-OF_THE_SET = (("grove.io", "PodClique"), ("grove.io", "PodCliqueScalingGroup"))
-"""Exist with numbers of replicas of their own."""
-OF_ALL = (("grove.io", "ClusterTopology"), ("grove.io", "ClusterTopologyBinding"), ("kai.scheduler", "Topology"))
+"""The limit with replicas that autoscalers have added to those that the set declares. Beyond it there is no preview."""
+TOO_LARGE = "the effects of this edit are not previewed, as the set is too large; `grove impact` reports them"
+OWN_KINDS = (("grove.io", "PodClique"), ("grove.io", "PodCliqueScalingGroup"))
+"""The kinds of a set's objects that are read from the cluster, because autoscalers may have changed their replicas."""
+CLUSTER_KINDS = (("grove.io", "ClusterTopology"), ("grove.io", "ClusterTopologyBinding"), ("kai.scheduler", "Topology"))
+"""The cluster-scoped kinds that sets depend on."""
 
 
-class Foresight:
-    """Foretells edits, in its share of the time: answers come first."""
+class EffectsPreview:
+    """Previews edits within a share of the time, so that reviews take precedence."""
 
     def __init__(self, share: Share | None = None) -> None:
         self._share = share or Share()
@@ -38,44 +39,44 @@ class Foresight:
     def lines(
         self, old: Manifest, new: Manifest, view: Objects | None, program: Program, settings: Settings, config: Document | None
     ) -> list[str]:
-        """Returns what an update of a set will do; nothing for other kinds, for an edit without effect, and right after another.
+        """Returns the effects of an update of a set; none for other kinds, for an edit without effects, and while the share is used up.
 
-        Both manifests are sound. Raises `Unknown` where `view` cannot answer.
+        Both manifests are valid. Raises `Unknown` for reads that `view` cannot answer yet.
         """
         if new.get("kind") != SET_KIND or self._share.is_used_up:
             return []
         if max(_objects_in(old), _objects_in(new)) > MOST_OBJECTS:
             return [TOO_LARGE]
         with self._share.work():
-            snapshot = _existing(new, view, settings.namespace) if view is not None else []
+            snapshot = _live_objects(new, view, settings.namespace) if view is not None else []
             settings = replace(settings, max_objects=MOST_COMPILED)
-            before, after = (Inputs([Document(one)], snapshot, [], config, settings) for one in (old, new))
+            before, after = (Inputs([Document(manifest)], snapshot, [], config, settings) for manifest in (old, new))
             result = impact(before, after, program, with_causes=False)
-        return [line for one in result.sets if one.place[1] for line in _lines(one)][:3]
+        return [line for edit in result.sets if edit.place[1] for line in _lines(edit)][:3]
 
 
-def _lines(one: SetImpact) -> Iterator[str]:
-    """Yields what happens to pods, to objects, and in which order pods restart; or why nothing does."""
-    told = account([one])
-    pods = [f"pods: {text}" if (text := amounts(told.pods)) else "no pod is restarted, made or deleted"]
-    pods += [f"{word}: {text}" for word, text in devices(told)]
-    pods += [f"gangs: {text}"] if (text := gangs(told)) else []
-    if one.touches:
+def _lines(edit: SetImpact) -> Iterator[str]:
+    """Yields the effects on pods and on objects, and the order of restarts; or why there are none."""
+    total = account([edit])
+    pods = [f"pods: {text}" if (text := amounts(total.pods)) else "no pod is restarted, made or deleted"]
+    pods += [f"{word}: {text}" for word, text in devices(total)]
+    pods += [f"gangs: {text}"] if (text := gangs(total)) else []
+    if edit.touches:
         yield f"this edit: {'; '.join(pods)}"
-        yield f"this edit: objects {'; '.join(f'{word} {text}' for word, text in objects(told) if word != 'left')}"
-    if one.pods.restarts:
-        yield f"restarts: {_order(one.pods.restarts)}"
-    elif one.strategy == ON_DELETE and one.touches:
-        yield "restarts: none by itself (OnDelete); pods that are deleted come back as the new templates say"
+        yield f"this edit: objects {'; '.join(f'{word} {text}' for word, text in objects(total) if word != 'left')}"
+    if edit.pods.restarts:
+        yield f"restarts: {_order(edit.pods.restarts)}"
+    elif edit.strategy == ON_DELETE and edit.touches:
+        yield "restarts: none (OnDelete); a pod that is deleted is replaced by one of the new template"
     else:
-        left = [fate for fate in one.fates if fate.what == "left" and fate.reason]
-        for fate in left[:1]:
-            more = f" and {len(left) - 1} more" if len(left) > 1 else ""
-            yield f"as it is stays {', '.join(fate.fields)} of {fate.kind} {fate.node.object['metadata']['name']}{more}: {fate.reason}"
+        unchanged = [fate for fate in edit.fates if fate.what == "left" and fate.reason]
+        for fate in unchanged[:1]:
+            more = f" and {len(unchanged) - 1} more" if len(unchanged) > 1 else ""
+            yield f"unchanged: {', '.join(fate.fields)} of {fate.kind} {fate.node.object['metadata']['name']}{more}: {fate.reason}"
 
 
 def _order(restarts: list[ReplicaRestart]) -> str:
-    """Returns who restarts after whom: one replica of the set after the other, what belongs to one side by side."""
+    """Returns the order of restarts: replicas of the set one after the other, the parts of each concurrently."""
     parts = []
     for run in runs_alike(restarts):
         steps = [f"{number(clique.pods, 'pod')} of {clique.name}" for clique in run[0].cliques]
@@ -86,7 +87,7 @@ def _order(restarts: list[ReplicaRestart]) -> str:
 
 
 def _objects_in(manifest: Manifest) -> int:
-    """Returns about how many objects a set has: enough to know whether there are too many."""
+    """Estimates how many objects a set has, which is enough to tell whether it is too large."""
     spec = manifest.get("spec") or {}
     template = spec.get("template") or {}
     of_groups = {name: group for group in template.get("podCliqueScalingGroups") or () for name in group.get("cliqueNames") or ()}
@@ -94,8 +95,9 @@ def _objects_in(manifest: Manifest) -> int:
     return int(spec.get("replicas") or 0) * (2 + sum(copies))
 
 
-def _existing(set: Manifest, view: Objects, namespace: str) -> list[Manifest]:
+def _live_objects(set: Manifest, view: Objects, namespace: str) -> list[Manifest]:
+    """Returns the live objects that the effects depend on."""
     metadata = set["metadata"]
-    place = metadata.get("namespace") or namespace
-    own = [one for group, kind in OF_THE_SET for one in view.by_label(group, kind, PART_OF, metadata["name"], place)]
-    return [*own, *(one for group, kind in OF_ALL for one in view.by_label(group, kind))]
+    namespace = metadata.get("namespace") or namespace
+    own = [manifest for group, kind in OWN_KINDS for manifest in view.by_label(group, kind, PART_OF, metadata["name"], namespace)]
+    return [*own, *(manifest for group, kind in CLUSTER_KINDS for manifest in view.by_label(group, kind))]

@@ -21,6 +21,7 @@ from grove_compiler.model.inputs.snapshot import Objects
 from grove_compiler.record import record
 from grove_compiler.source.document import Document
 from grove_compiler.step import Context
+from grove_operator.webhooks.effects import CLUSTER_KINDS
 from grove_operator.webhooks.share import Share
 from grove_operator.webhooks.trial_pods import TrialPod, changed_cliques, trial_pods
 
@@ -32,7 +33,6 @@ AT_ONCE = 16
 """Concurrent trials, of all sets together."""
 MOST_PODS = 64
 """Trials for one set. Further cliques are not tried."""
-OF_ALL = (("grove.io", "ClusterTopology"), ("grove.io", "ClusterTopologyBinding"), ("kai.scheduler", "Topology"))
 NOT_TRIED = re.compile(r"does not support dry run|exceeded quota")
 """Refusals that are not caused by the template: of a webhook without support for dry runs, and of an exhausted quota."""
 LIST_ITEM = re.compile(r"^spec\.(\w+)\[(\d+)\]")
@@ -83,13 +83,13 @@ class PodTrial:
     def _pods(
         self, old: Manifest, new: Manifest, context: Context, settings: Settings, config: Document | None, view: Objects | None
     ) -> list[TrialPod]:
-        before, after = (one and context.decode(one) for one in (old, new))
+        before, after = (manifest and context.decode(manifest) for manifest in (old, new))
         if not after or has_errors(after.findings):
             return []
         cliques = changed_cliques(before.manifest if before else {}, after.manifest)
         if not cliques:
             return []
-        existing = [manifest for group, kind in OF_ALL for manifest in view.by_label(group, kind)] if view is not None else []
+        existing = [manifest for group, kind in CLUSTER_KINDS for manifest in view.by_label(group, kind)] if view is not None else []
         return trial_pods(after.manifest, cliques[:MOST_PODS], context.program, settings, config, existing)
 
     async def _try(self, resource: Resource, pod: TrialPod) -> ApiError | None:

@@ -51,7 +51,7 @@ def protection_findings(request: Request, context: Context, view: Objects, opera
         exempt=(context.config.manifest.get("authorizer") or {}).get("exemptServiceAccountUserNames") or [],
         set_name=_set_name(manifest),
         has_set=set is not None,
-        is_open=set is not None and (is_terminating(set) or annotations.get(UNPROTECTED) == "true"),
+        is_unprotected=set is not None and (is_terminating(set) or annotations.get(UNPROTECTED) == "true"),
     )
     return context.program.validate(_scope(context, edit=edit), "create" if request.operation == "CREATE" else "update", "ManagedObject")
 

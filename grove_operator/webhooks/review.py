@@ -18,7 +18,7 @@ from grove_compiler.record import record
 from grove_compiler.source.document import Document
 from grove_compiler.step import Context
 from grove_operator.findings import wording
-from grove_operator.webhooks.effects import Foresight
+from grove_operator.webhooks.effects import EffectsPreview
 
 API_VERSION = "admission.k8s.io/v1"
 UNPROCESSABLE = 422
@@ -63,14 +63,14 @@ class Request:
 class Reviewer:
     """Reviews requests by rules, configuration and existing objects.
 
-    `view` has the existing objects; `config` is the document of the configuration in `context`. With `foresight` the warnings include the
+    `view` has the existing objects; `config` is the document of the configuration in `context`. With `preview` the warnings include the
     effects of an edit. `operator` is the user name of the operator itself.
     """
 
     context: Context
     config: Document | None = None
     view: Objects | None = None
-    foresight: Foresight | None = None
+    preview: EffectsPreview | None = None
     operator: str = ""
 
     def validate(self, review: Any) -> Manifest:
@@ -105,11 +105,11 @@ class Reviewer:
         return lint_manifests(inputs, self.context.program)
 
     def _effects(self, request: Request) -> list[str]:
-        if self.foresight is None or not request.old:
+        if self.preview is None or not request.old:
             return []
         settings = self.settings(request)
         try:
-            return self.foresight.lines(request.old, request.object, self.view, self.context.program, settings, self.config)
+            return self.preview.lines(request.old, request.object, self.view, self.context.program, settings, self.config)
         except Unknown:
             raise
         except Exception as error:  # a bug in the preview of effects must not block the edit

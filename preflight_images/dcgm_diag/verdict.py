@@ -33,9 +33,9 @@ NOT_HARDWARE = {"software", "denylist", "nvml_library", "cuda_main_library", "cu
 }
 """Tests of the deployment: a failure is a misconfiguration of the machine, which no replacement of a GPU resolves."""
 HARDWARE = frozenset(range(9, 16))
-"""DCGM's categories of errors of the hardware: heat, memory, NVLink, NVSwitch, PCIe, power, other.
+"""DCGM's categories of hardware errors: heat, memory, NVLink, NVSwitch, PCIe, power, other.
 
-Version 4 tells of rows that could not be remapped, and of pages that have to be retired, in its one test of the deployment.
+Version 4 reports failed row remappings and pending page retirements in its test of the deployment.
 """
 
 BUSY = {203: "was killed", 217: "another diagnostic runs already", 222: "the GPUs are in use", 242: "the engine has no data"}
@@ -47,13 +47,14 @@ TAKEN = {217, 222}
 def judge(results: Sequence[Result], uuids: Mapping[int, str]) -> Outcome:
     """Returns the outcome for the pod's own GPUs, `uuids` by the engine's index. Results of other GPUs are ignored."""
     reports = [_report(result, uuids) for result in results if result.gpu is None or result.gpu in uuids]
-    told = [report for report in reports if report is not None]
-    wrong = [one for one, report in zip(results_of(results, uuids), reports, strict=True) if report is not None and one.status == "FAIL"]
-    if wrong:
-        names = ", ".join(dict.fromkeys(one.test for one in wrong))
-        return Outcome(FAILED, f"failed: {names}", tuple(told), error_code=_code(wrong[0]))
-    warned = any(not report.is_healthy for report in told)
-    return Outcome(PASSED, "passed with warnings" if warned else "passed", tuple(told))
+    sent = [report for report in reports if report is not None]
+    own = results_of(results, uuids)
+    failed = [result for result, report in zip(own, reports, strict=True) if report is not None and result.status == "FAIL"]
+    if failed:
+        names = ", ".join(dict.fromkeys(result.test for result in failed))
+        return Outcome(FAILED, f"failed: {names}", tuple(sent), error_code=_code(failed[0]))
+    warned = any(not report.is_healthy for report in sent)
+    return Outcome(PASSED, "passed with warnings" if warned else "passed", tuple(sent))
 
 
 def results_of(results: Sequence[Result], uuids: Mapping[int, str]) -> list[Result]:

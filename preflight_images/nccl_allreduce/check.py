@@ -44,7 +44,7 @@ def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
     port = whole(environment, "MASTER_PORT", 29500, range(1, 65536))
     ranks = processes(environment)
     patience = seconds(environment, "GANG_TIMEOUT", "600s")
-    told = {
+    variables = {
         **with_topology(environment, lambda text: say({"check": NAME, "warning": text})),
         "MESSAGE_BYTES": str(size),
         "COLLECTIVE_TIMEOUT": str(settings.timeout),
@@ -60,7 +60,8 @@ def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
         waited, began = waited + gang.waited, time.monotonic()
         say({"check": NAME, "gang": gang.size, "rank": gang.rank, "master": gang.master, "waited_seconds": round(waited, 1)})
         watch = GangWatch(folder, pod, address, gang)
-        outcome = measure(torchrun(gang, ranks, port), {**told, "PET_RDZV_ID": gang.generation}, ranks, threshold, settings.timeout, watch)
+        process_environment = {**variables, "PET_RDZV_ID": gang.generation}
+        outcome = measure(torchrun(gang, ranks, port), process_environment, ranks, threshold, settings.timeout, watch)
         if outcome is not None:
             return replace(outcome, gang_wait=(gang_id, waited))
         waited += time.monotonic() - began

@@ -70,7 +70,7 @@ def wait_for_gang(
     folder: Path,
     pod: str,
     timeout: float,
-    tell: Callable[[str], None],
+    log: Callable[[str], None],
     now: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
     address: str = "",
@@ -79,16 +79,16 @@ def wait_for_gang(
 
     Raises `GangTimeout` and `Misconfigured`.
     """
-    began, told = now(), ""
+    began, logged = now(), ""
     while True:
         gang, waits = read_gang(folder, pod, address)
         if gang is not None:
             return replace(gang, waited=now() - began)
         if now() - began >= timeout:
             raise GangTimeout(f"the gang did not form within {timeout:.0f} s: {waits}")
-        if waits != told:
-            tell(waits)
-            told = waits
+        if waits != logged:
+            log(waits)
+            logged = waits
         sleep(POLL)
 
 

@@ -30,9 +30,9 @@ def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
     binary = environment.get("NCCL_TEST_BINARY_PATH") or "all_reduce_perf"
     gpus = count_gpus()
     try:
-        told = with_topology(environment, warn)
+        with_files = with_topology(environment, warn)
         ended = subprocess.run(
-            command(binary, gpus), env=told, capture_output=True, text=True, errors="replace", timeout=settings.timeout, check=False
+            command(binary, gpus), env=with_files, capture_output=True, text=True, errors="replace", timeout=settings.timeout, check=False
         )
     except FileNotFoundError:
         raise Misconfigured(f"there is no program {binary}") from None

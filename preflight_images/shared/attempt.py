@@ -8,7 +8,7 @@ from preflight_images.shared.outcome import FAILED, MISCONFIGURED, Action, Misco
 from preflight_images.shared.settings import Settings
 
 Check = Callable[[Mapping[str, str], Settings], Outcome]
-"""A check: what it is told, to how it ended. It raises `Misconfigured`; anything else that it raises is a fault of ours."""
+"""A check: a function from its environment and settings to its outcome. It raises `Misconfigured`; any other exception is a bug."""
 
 
 def attempt(name: str, check: Check, environment: Mapping[str, str], settings: Settings) -> Outcome:
@@ -18,6 +18,6 @@ def attempt(name: str, check: Check, environment: Mapping[str, str], settings: S
     except Misconfigured as error:
         report = Report(name, str(error), error_code="CONFIG")
         return Outcome(MISCONFIGURED, str(error), (report,), error_code="CONFIG")
-    except Exception as error:  # a check with a bug has not passed, and blames no hardware
+    except Exception as error:  # a bug in a check is a failure, but not a fault of the hardware
         message = f"the check itself broke: {type(error).__name__}: {error}"
         return Outcome(FAILED, message, (Report(name, message, action=Action.NONE, error_code="CHECK_ERROR"),), error_code="CHECK_ERROR")

@@ -1,7 +1,7 @@
-"""Sends health events to the platform connector over its Unix socket, and keeps those that it cannot send.
+"""Sends health events to the platform connector over its Unix socket, and spools those that it cannot send.
 
-Each event is written to a spool first and taken out once the connector has it, so that a check which is killed meanwhile, or is restarted,
-sends it the next time. Events have ids, by which a connector that took one without saying so can tell it from a second.
+Each event is written to a spool first and removed once the connector has accepted it, so that a check which is killed or restarted
+meanwhile sends it the next time. Events have ids, by which the connector can detect duplicates of an event whose response was lost.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Clock(Protocol):
 
 
 def message_of(report: Report, agent: str, settings: Settings, at: float) -> pb.HealthEvent:
-    """Returns a report as the connector takes it. Its id is the same for the same fault of the same moment."""
+    """Returns a report as a health event, with an id that is the same for the same fault at the same time."""
     event = pb.HealthEvent(
         version=VERSION,
         agent=agent,

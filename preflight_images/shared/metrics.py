@@ -26,11 +26,11 @@ def exposition(check: str, node: str, outcome: Outcome, duration: float) -> str:
         workload, seconds = outcome.gang_wait
         lines.append(_sample("preflight_gang_wait_seconds", round(seconds, 3), workload=workload))
     lines += [_sample(f"preflight_{name}", round(value, 3), check=check, node=node) for name, value in outcome.measured.items()]
-    kept: list[str] = []
+    fitting: list[str] = []
     for line in lines:
-        if len("".join((*kept, line)).encode()) <= MOST_BYTES:
-            kept.append(line)
-    return "".join(kept)
+        if len("".join((*fitting, line)).encode()) <= MOST_BYTES:
+            fitting.append(line)
+    return "".join(fitting)
 
 
 def _sample(name: str, value: float, **labels: str) -> str:

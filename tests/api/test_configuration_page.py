@@ -14,7 +14,7 @@ def test_the_page_has_all_fields_and_their_defaults() -> None:
 
 
 def test_the_page_names_the_fields_that_have_no_effect() -> None:
-    rows = re.findall(r"^\| (`.*?) \| ", PAGE.read_text("utf-8").split("## Taken, and without effect here")[1], re.MULTILINE)
+    rows = re.findall(r"^\| (`.*?) \| ", PAGE.read_text("utf-8").split("## Fields without effect")[1], re.MULTILINE)
     told = [path for row in rows for path in re.findall(r"`([^`]+)`", row)]
     assert [path for path in UNUSED if not any(fnmatch(path, pattern) for pattern in told)] == []
     assert [pattern for pattern in told if not any(fnmatch(path, pattern) for path in UNUSED)] == []

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from applier.desired import Cycle, Desired, Graph, Twice
+from applier.desired import Cycle, Desired, DuplicateObject, Graph
 from applier.plan.order import order
 from applier.ref import Ref
 
@@ -65,7 +65,7 @@ def test_an_object_that_waits_for_itself_is_a_cycle() -> None:
 
 
 def test_an_object_that_is_asked_for_twice_is_refused_with_who_asks() -> None:
-    with pytest.raises(Twice, match=r"ConfigMap/shop/a is asked for twice: by web\.yaml:3 and web\.yaml:9"):
+    with pytest.raises(DuplicateObject, match=r"ConfigMap/shop/a is declared twice: by web\.yaml:3 and web\.yaml:9"):
         Graph([desired("a", source="web.yaml:3"), desired("a", source="web.yaml:9")])
 
 

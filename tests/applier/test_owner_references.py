@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from applier.ref import Ref, names, refers_to, with_owner
+from applier.ref import Ref, is_reference_to, refers_to, with_owner
 
 from .things import manifest
 
@@ -59,7 +59,7 @@ def test_nothing_is_copied_when_there_is_nothing_to_fill_in(given: dict[str, Any
     ],
 )
 def test_an_owner_is_known_by_group_kind_and_name(entry: dict[str, Any], expected: bool) -> None:
-    assert names(entry, OWNER) is expected
+    assert is_reference_to(entry, OWNER) is expected
 
 
 def test_only_an_object_with_the_reference_needs_the_uid() -> None:

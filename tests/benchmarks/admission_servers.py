@@ -25,7 +25,7 @@ from grove_operator.install.webhook_configurations import DEFAULT_SETS, VALIDATE
 from grove_operator.webhooks import authority
 from grove_operator.webhooks.answers import Answers
 from grove_operator.webhooks.certificate import ShownCertificate
-from grove_operator.webhooks.effects import Foresight
+from grove_operator.webhooks.effects import EffectsPreview
 from grove_operator.webhooks.review import Reviewer
 from grove_operator.webhooks.server import WebhookServer
 from grove_operator.webhooks.share import Share, Traffic
@@ -35,8 +35,8 @@ SERVERS = ("bare", "ours")
 
 def the_judge(traffic: Traffic | None = None) -> Reviewer:
     """The judge of all reviews, with the rules that ship."""
-    foresight = Foresight(Share(traffic=traffic))
-    return Reviewer(Context(rulebook.read().program(VOCABULARY), Settings()), None, ObjectList([]), foresight)
+    preview = EffectsPreview(Share(traffic=traffic))
+    return Reviewer(Context(rulebook.read().program(VOCABULARY), Settings()), None, ObjectList([]), preview)
 
 
 async def ours(tls: ssl.SSLContext) -> int:

@@ -50,6 +50,6 @@ def test_an_answer_about_a_field_takes_few_lines_and_names_every_line_that_decid
         for answer, path in kinds_of_fields(question):
             text = field_text(answer, path, words)
             said = [one for read in answer.inputs_of(path) for one in question.explainer.source_of(read).all()]
-            deciding = {(one.file, one.line) for one in said if one.line and one.how in ("file", "snapshot") and not one.rule}
+            deciding = {(one.file, one.line) for one in said if one.line and one.kind in ("file", "snapshot") and not one.rule}
             assert (answer.node.id, render(path), deciding - lines_named(text)) == (answer.node.id, render(path), set())
             assert len(text.splitlines()) <= MOST_LINES, f"{answer.node.id} {render(path)}\n{text}"

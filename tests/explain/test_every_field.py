@@ -88,7 +88,7 @@ def test_a_constant_has_none(asked: Asked) -> None:
 
 def test_every_input_has_somebody_who_says_it(asked: Asked) -> None:
     sources = {id(one): one for field in asked.fields for one in field.sources}
-    assert [one for one in sources.values() if not one.line and one.how not in ("setting", "configuration")] == []
+    assert [one for one in sources.values() if not one.line and one.kind not in ("setting", "configuration")] == []
 
 
 def test_a_field_that_was_copied_has_the_value_of_its_input(asked: Asked) -> None:

@@ -55,28 +55,28 @@ WHO = {
 @pytest.mark.parametrize(("path", "how", "value", "line", "rule"), WHO.values(), ids=WHO.keys())
 def test_it_is_said_by(path: str, how: str, value: Any, line: int, rule: str) -> None:
     found = source_at(path)
-    assert (found.how, found.value, found.file, found.line, found.rule) == (how, value, "set.yaml", line, rule)
+    assert (found.kind, found.value, found.file, found.line, found.rule) == (how, value, "set.yaml", line, rule)
 
 
 def test_a_default_says_what_it_was_found_from() -> None:
     (read,) = source_at("spec.template.cliques[0].spec.minAvailable").inputs
-    assert (read.how, render(read.path), read.value) == ("file", "spec.template.cliques[0].spec.replicas", 3)
+    assert (read.kind, render(read.path), read.value) == ("file", "spec.template.cliques[0].spec.replicas", 3)
 
 
 def test_a_default_that_read_a_default_says_both() -> None:
     with asking(inputs_of(SET.replace("replicas: 3", "replicas: 3\n          autoScalingConfig: {maxReplicas: 5}"))) as question:
         found = question.explainer.source_of(Input(0, parse("spec.template.cliques[0].spec.autoScalingConfig.minReplicas")))
-    assert [(one.how, render(one.path)) for one in found.inputs] == [("file", "spec.template.cliques[0].spec.replicas")]
+    assert [(one.kind, render(one.path)) for one in found.inputs] == [("file", "spec.template.cliques[0].spec.replicas")]
 
 
 def test_the_namespace_comes_from_the_command_line() -> None:
     (read,) = source_at("metadata.namespace", namespace="prod").inputs
-    assert (read.how, render(read.path), read.value) == ("setting", "namespace", "prod")
+    assert (read.kind, render(read.path), read.value) == ("setting", "namespace", "prod")
 
 
 def test_a_condition_that_kept_a_default_away_is_known() -> None:
     with asking(inputs_of(SET.replace("replicas: 2", "replicas: 2\n  workloadType: Training"))) as question:
-        refusals = {render(path): condition.text for path, condition in question.explainer.given[0].refusals.items()}
+        refusals = {render(path): condition.text for path, condition in question.explainer.manifests[0].refusals.items()}
     assert refusals["spec.template.terminationDelay"] == "object.spec.workloadType != 'Training'"
 
 
@@ -103,7 +103,7 @@ def test_what_nobody_configured_is_said_so() -> None:
             "metadata", "labels", "grove.io/scheduler-name"
         ]
         said = [question.explainer.source_of(one) for one in field.sources[0]]
-    assert [(one.how, render(one.path), one.line) for one in said if one.how == "configuration"] == [("configuration", "scheduler", 0)]
+    assert [(one.kind, render(one.path), one.line) for one in said if one.kind == "configuration"] == [("configuration", "scheduler", 0)]
 
 
 def test_a_setting_has_its_value() -> None:

@@ -52,16 +52,18 @@ class Mutation(NamedTuple):
 def mutations(question: Question) -> Iterator[Mutation]:
     """Every field of every manifest that was put in, changed in every way."""
     explainer, inputs = question.explainer, question.inputs
-    fields = [(number, given, path, value) for number, given in enumerate(explainer.given) for path, value in scalars(given.written)]
+    fields = [
+        (number, manifest, path, value) for number, manifest in enumerate(explainer.manifests) for path, value in scalars(manifest.written)
+    ]
     texts: dict[str, set[str]] = {}
     for _, _, path, value in fields:
         if isinstance(value, str):
             texts.setdefault(key_of(path), set()).add(value)
-    for number, given, path, value in fields:
-        if not is_identity(path, given.is_snapshot):
+    for number, manifest, path, value in fields:
+        if not is_identity(path, manifest.is_snapshot):
             for new in others(value, texts):
-                changed = with_change(inputs, given.written, given.document, (*given.at, *path), path, new)
-                yield Mutation(given.id, number, path, value, new, changed)
+                changed = with_change(inputs, manifest.written, manifest.document, (*manifest.at, *path), path, new)
+                yield Mutation(manifest.id, number, path, value, new, changed)
 
 
 def is_identity(path: FieldPath, is_live: bool) -> bool:
@@ -144,7 +146,7 @@ def missing(question: Question, sample: int | None = None) -> Iterator[tuple[str
         found = list(unexplained(known, now, (one.name, one.path)))
         if any(path not in known.fields.get(id, {}) for id, fields in now.items() for path in fields):
             other = Known(Question(one.inputs, result, Explainer(one.inputs, SOURCES, question.documents, traced())))
-            name = other.explainer.given[one.number].id
+            name = other.explainer.manifests[one.number].id
             found += unexplained(other, known.fields, (name, one.path), is_absent_only=True)
         for id, path in found:
             yield f"{one.name} {render(one.path)}", id, f"{one.old} -> {one.new}", path

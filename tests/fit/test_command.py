@@ -90,7 +90,7 @@ PodCliqueSet ml/demo: 1 of 2 replicas fits
   does not fit  demo-1  2 pods
                 - fits alone, but not beside the gangs before it: all nodes together hold fewer than 4 pods of one kind
                 - on any nodes: 0 of 2 pods fit <- fails first
-                - nvidia.com/gpu is short: 8 asked, 4 by one pod; 0 free, at most 0 on one node
+                - nvidia.com/gpu is short: 8 requested, 4 per pod; 0 free, at most 0 on one node
 
 2 gangs on 1 node: 1 fits, 1 does not fit
 """

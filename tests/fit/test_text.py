@@ -45,8 +45,8 @@ def test_a_gang_like_one_before_it_names_that() -> None:
 
 def test_amounts_are_told_in_their_own_units() -> None:
     text = lines(*replicas(1, cpu="8500m", memory="2Gi"))
-    assert "                - cpu is short: 8500m asked, 8500m by one pod; 16 free, at most 8 on one node" in text
-    assert "                - memory is short: 2Gi asked, 2Gi by one pod; 2Gi free, at most 1Gi on one node" in text
+    assert "                - cpu is short: 8500m requested, 8500m per pod; 16 free, at most 8 on one node" in text
+    assert "                - memory is short: 2Gi requested, 2Gi per pod; 2Gi free, at most 1Gi on one node" in text
 
 
 def test_a_level_tells_its_best_domain() -> None:
@@ -63,7 +63,7 @@ def test_a_level_tells_its_best_domain() -> None:
 def test_nodes_that_are_ruled_out_are_counted() -> None:
     picky = {"nodeSelector": {"disk": "ssd"}}
     text = lines(gang(podgroup(3, gpu=9, spec=picky, name="a"), podgroup(1, spec=picky, name="b")))
-    assert "                - not for the pods of a, b: 2 nodes without the label disk=ssd" in text
+    assert "                - excluded for the pods of a, b: 2 nodes without the label disk=ssd" in text
 
 
 def test_what_would_let_a_gang_fit_is_told_first() -> None:
@@ -118,7 +118,7 @@ def test_a_terminal_gets_no_line_that_is_too_long_for_it(width: int) -> None:
 
 def test_what_is_wrapped_hangs_below_its_beginning() -> None:
     text = lines(*replicas(1, gpu=9), terminal=NARROW._replace(width=50))
-    start = text.index("  - nvidia.com/gpu is short: 9 asked, 9 by one")
+    start = text.index("  - nvidia.com/gpu is short: 9 requested, 9 per")
     assert text[start + 1] == "    pod; 16 free, at most 8 on one node"
 
 

@@ -207,11 +207,13 @@ CASES: dict[str, list[tuple[str, Callable[[Program], Any], Any, Any]]] = {
     "new_pod_is_gated": [("false", new_pod_gates, True, False)],
     "may_be_updated": [("false", image_that_runs, None, "old"), ("true", image_that_runs, None, "busybox")],
     "is_breached": [("true", breach, "SufficientReadyPods", "InsufficientReadyPods")],
-    "status_waits": [("true", lambda program: program.decisions.status_waits(SET.replicas[0].all_cliques[0], 0.0), False, True)],
+    "status_is_deferred": [
+        ("true", lambda program: program.decisions.status_is_deferred(SET.replicas[0].all_cliques[0], 0.0), False, True),
+    ],
     "update_order": [
         ("[0 - state.index]", lambda program: program.decisions.update_order(ReplicaState(3, is_available=True)), [0, 1, 1, 3], [-3])
     ],
-    "one_more_may_go": [("true", lambda program: program.decisions.one_more_may_go(Roll(3, 2, 0, 1, [])), False, True)],
+    "may_replace_next": [("true", lambda program: program.decisions.may_replace_next(Roll(3, 2, 0, 1, [])), False, True)],
     "replica_is_terminated": [
         ("false", lambda program: program.decisions.replica_is_terminated(SET, BREACH, BREACH.deadline), True, False)
     ],
@@ -231,7 +233,7 @@ CASES: dict[str, list[tuple[str, Callable[[Program], Any], Any, Any]]] = {
     ],
     "check_back_off": [("5", lambda program: program.decisions.check_back_off(60.0), 60.0, 5)],
     "restart_wait": [("failure.in_a_row * 7", lambda program: program.decisions.restart_wait(FAILURE), 0, 7)],
-    "topology_is_wanted": [("true", kai_topologies, [], ["lab"])],
+    "topology_is_desired": [("true", kai_topologies, [], ["lab"])],
     "is_checked": [("false", checks, ["dcgm-diag"], [])],
     "is_gpu_request": [("true", lambda program: program.decisions.is_gpu_request(request("nic"), ["gpu"]), False, True)],
     "is_network_request": [("true", lambda program: program.decisions.is_network_request(request("gpu"), ["nic"]), False, True)],

@@ -25,8 +25,8 @@ ON = Configuration({"topologyAwareScheduling": {"enabled": True}})
 OFF = Configuration({})
 
 
-def topology_is_wanted(found: ExpandedTopology, config: Configuration) -> bool:
-    return decisions().of(expanded.topology_is_wanted)(found, config)
+def topology_is_desired(found: ExpandedTopology, config: Configuration) -> bool:
+    return decisions().of(expanded.topology_is_desired)(found, config)
 
 
 def test_a_domain_has_a_node_label_and_a_rank() -> None:
@@ -165,7 +165,7 @@ def test_a_topology_is_wanted_until_it_is_deleted_and_nobody_refers_to_it(
     found = ExpandedTopology(live, Snapshot([live]))
     found.peers = [found]
     found.find_sets = lambda: [user("a", clusterTopologyName=name, **RACK)] if used else []
-    assert [topology_is_wanted(found, ON), topology_is_wanted(found, OFF)] == [on, off]
+    assert [topology_is_desired(found, ON), topology_is_desired(found, OFF)] == [on, off]
 
 
 def test_one_that_the_default_replaces_is_not_wanted() -> None:
@@ -173,4 +173,4 @@ def test_one_that_the_default_replaces_is_not_wanted() -> None:
     declared = topology("grove-topology", "zone")
     declared.peers = default.peers = [default]
     assert (declared.is_replaced, default.is_replaced) == (True, False)
-    assert not topology_is_wanted(declared, ON)
+    assert not topology_is_desired(declared, ON)

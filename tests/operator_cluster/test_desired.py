@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from applier.desired import Desired, Graph, Twice
+from applier.desired import Desired, DuplicateObject, Graph
 from applier.plan.order import order
 from applier.ref import Manifest, Ref
 from grove_compiler.graph.graph import Graph as CompiledGraph
@@ -115,10 +115,10 @@ def test_what_a_selector_leaves_out_is_not_wanted() -> None:
 
 def test_the_same_object_twice_is_refused_with_both_places() -> None:
     items = [item(obj("ConfigMap", "x"), 1), item(obj("ConfigMap", "x"), 9)]
-    with pytest.raises(Twice, match=r"by all\.yaml:1 and all\.yaml:9"):
+    with pytest.raises(DuplicateObject, match=r"by all\.yaml:1 and all\.yaml:9"):
         desired_graph(Sources(NOTHING, items))
 
 
 def test_an_object_that_a_set_makes_cannot_be_given_as_well() -> None:
-    with pytest.raises(Twice, match=r"by all\.yaml:1 and rule access/service-account"):
+    with pytest.raises(DuplicateObject, match=r"by all\.yaml:1 and rule access/service-account"):
         wanted(a_set(), plain=(obj("ServiceAccount", "web"),))

@@ -184,7 +184,7 @@ def test_a_pod_makes_no_series_of_what_it_likes(text: str) -> None:
 @pytest.mark.parametrize("message", ["preflight_bus_bandwidth_gbps{} 1.2.3", "{}", "preflight_bus_bandwidth_gbps", "\x00", "a" * 5000])
 def test_a_message_that_is_garbled_tells_nothing(message: str) -> None:
     run = CheckRun("preflight-a", ended("1", 1, message)["terminated"])
-    assert (run.bandwidth, run.gang_wait, run.seconds, len(run.why) <= 512) == (None, None, 90, True)
+    assert (run.bandwidth, run.gang_wait, run.seconds, len(run.message) <= 512) == (None, None, 90, True)
 
 
 def test_only_so_many_gangs_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:

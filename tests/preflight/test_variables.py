@@ -31,7 +31,7 @@ def given() -> set[str]:
 
 
 def listed() -> set[str]:
-    section = (ROOT / "docs" / "preflight.md").read_text().split("Settings that are no values can be set in a check's `env`:\n\n")[1]
+    section = (ROOT / "docs" / "preflight.md").read_text().split("Settings without a Helm value can be set in a check's `env`:\n\n")[1]
     return {line.split("`")[1] for line in section.split("\n\n")[0].splitlines()[2:]}
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from grove_compiler.graph.graph import Graph
 from grove_compiler.graph.node import Manifest, Node, ObjectRef
-from grove_operator.render.picture import Picture, draw, simplified
+from grove_operator.render.picture import Picture, draw, simplify
 
 SET = ObjectRef("grove.io/v1alpha1", "PodCliqueSet", "ml", "demo")
 RACK, HOST = "topology.kubernetes.io/rack", "kubernetes.io/hostname"
@@ -115,4 +115,4 @@ def picture(graph: Graph | None = None) -> Picture:
 
 
 def for_people(graph: Graph | None = None) -> Picture:
-    return simplified(picture(graph))
+    return simplify(picture(graph))

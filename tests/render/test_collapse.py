@@ -7,8 +7,8 @@ import pytest
 
 from grove_compiler.graph.graph import Graph
 from grove_operator.render.collapse import collapse
-from grove_operator.render.likeness import likeness
 from grove_operator.render.picture import Picture, Vertex
+from grove_operator.render.similarity import similarity_key
 
 from .sample import clique, for_people, node, ref, workload
 
@@ -44,7 +44,8 @@ def test_cliques_that_differ_in_what_they_ask_for_are_not_alike(field: str, valu
     shapes = []
     for each, value in zip(made, values, strict=True):
         each.object["spec"][field] = value
-        shapes.append(likeness(Vertex(each.id, "PodClique", each.object["metadata"]["name"], "ml", each.rule, 0, "", "", each.object)))
+        name = each.object["metadata"]["name"]
+        shapes.append(similarity_key(Vertex(each.id, "PodClique", name, "ml", each.rule, 0, "", "", each.object)))
     assert shapes[0] != shapes[1]
 
 

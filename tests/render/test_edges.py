@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from grove_compiler.graph.graph import Graph
 from grove_compiler.graph.node import Node
-from grove_operator.render.edges import Edge, edges_of, merged, startup_edges, without_detours
+from grove_operator.render.edges import Edge, edges_of, merge, startup_edges, transitive_reduction
 
 from .sample import SET, node, picture, ref, workload
 
@@ -59,50 +59,50 @@ def test_many_to_many_is_one_edge() -> None:
     assert [(len(edge.sources), len(edge.targets)) for edge in edges] == [(50, 50)]
 
 
-def test_a_detour_is_left_out() -> None:
+def test_an_implied_edge_is_removed() -> None:
     edges = [Edge("after", ["a"], ["b"]), Edge("after", ["b"], ["c"]), Edge("after", ["a"], ["c"])]
-    assert without_detours(edges, ["a", "b", "c"]) == edges[:2]
+    assert transitive_reduction(edges, ["a", "b", "c"]) == edges[:2]
 
 
-def test_order_that_follows_from_ownership_is_left_out() -> None:
+def test_an_edge_implied_by_ownership_is_removed() -> None:
     edges = [Edge("owner", ["a"], ["b"]), Edge("after", ["a"], ["b"])]
-    assert without_detours(edges, ["a", "b"]) == edges[:1]
+    assert transitive_reduction(edges, ["a", "b"]) == edges[:1]
 
 
-def test_an_owner_stays_although_order_says_the_same() -> None:
+def test_an_owner_edge_stays_although_the_order_implies_it() -> None:
     edges = [Edge("owner", ["a"], ["c"]), Edge("after", ["a"], ["b"]), Edge("after", ["b"], ["c"])]
-    assert without_detours(edges, ["a", "b", "c"]) == edges
+    assert transitive_reduction(edges, ["a", "b", "c"]) == edges
 
 
-def test_an_edge_stays_when_one_of_its_pairs_is_no_detour() -> None:
+def test_an_edge_stays_unless_all_of_its_pairs_are_implied() -> None:
     edges = [Edge("after", ["a"], ["b"]), Edge("after", ["b"], ["c"]), Edge("after", ["a"], ["c", "d"])]
-    assert without_detours(edges, ["a", "b", "c", "d"]) == edges
+    assert transitive_reduction(edges, ["a", "b", "c", "d"]) == edges
 
 
-def test_two_edges_that_say_the_same_do_not_remove_each_other() -> None:
+def test_two_equal_edges_do_not_remove_each_other() -> None:
     edges = [Edge("after", ["a"], ["b"]), Edge("after", ["a"], ["b"])]
-    assert pairs(without_detours(edges, ["a", "b"])) == {("a", "b")}
+    assert pairs(transitive_reduction(edges, ["a", "b"])) == {("a", "b")}
 
 
 def test_pods_of_the_sample_wait_only_for_their_gangs() -> None:
     graph = workload()
-    kept = without_detours(edges_of(graph.nodes, graph.after), [SET.id, *order(graph)])
+    kept = transitive_reduction(edges_of(graph.nodes, graph.after), [SET.id, *order(graph)])
     to_pods = [edge for edge in kept if edge.type == "after" and edge.targets[0].startswith("Pod/")]
     sources = {source.partition("/")[0] for edge in to_pods for source in edge.sources}
     assert sources == {"PodGang"}
 
 
 def test_edges_with_the_same_targets_become_one() -> None:
-    assert merged([Edge("after", ["a"], ["x", "y"]), Edge("after", ["b"], ["x", "y"])]) == [Edge("after", ["a", "b"], ["x", "y"])]
+    assert merge([Edge("after", ["a"], ["x", "y"]), Edge("after", ["b"], ["x", "y"])]) == [Edge("after", ["a", "b"], ["x", "y"])]
 
 
 def test_edges_with_the_same_sources_become_one() -> None:
-    assert merged([Edge("owner", ["a"], ["x"]), Edge("owner", ["a"], ["y"])]) == [Edge("owner", ["a"], ["x", "y"])]
+    assert merge([Edge("owner", ["a"], ["x"]), Edge("owner", ["a"], ["y"])]) == [Edge("owner", ["a"], ["x", "y"])]
 
 
 def test_owners_and_order_are_not_mixed() -> None:
     edges = [Edge("owner", ["a"], ["x"]), Edge("after", ["a"], ["x"])]
-    assert merged(edges) == edges
+    assert merge(edges) == edges
 
 
 NAMES = "abcdefgh"
@@ -131,14 +131,14 @@ def closure(edges: Iterable[Edge]) -> set[Pair]:
 
 @settings(deadline=None)
 @given(acyclic())
-def test_without_detours_what_comes_before_what_stays_the_same(edges: list[Edge]) -> None:
-    assert closure(without_detours(edges, NAMES)) == closure(edges)
+def test_the_transitive_reduction_has_the_same_closure(edges: list[Edge]) -> None:
+    assert closure(transitive_reduction(edges, NAMES)) == closure(edges)
 
 
 @settings(deadline=None)
 @given(acyclic())
-def test_no_edge_that_is_kept_for_order_could_be_left_out_whole(edges: list[Edge]) -> None:
-    kept = without_detours(edges, NAMES)
+def test_no_remaining_edge_is_implied_by_the_others(edges: list[Edge]) -> None:
+    kept = transitive_reduction(edges, NAMES)
     needed = set(nx.transitive_reduction(nx.DiGraph(pairs(edges))).edges)
     assert all(pairs([edge]) & needed for edge in kept if edge.type == "after")
 
@@ -147,7 +147,7 @@ def test_no_edge_that_is_kept_for_order_could_be_left_out_whole(edges: list[Edge
 @given(acyclic())
 def test_merging_keeps_every_pair(edges: list[Edge]) -> None:
     for type in ("owner", "after"):
-        assert pairs(merged(edges), type) == pairs(edges, type)
+        assert pairs(merge(edges), type) == pairs(edges, type)
 
 
 def test_a_large_set_has_few_edges_for_many_pairs() -> None:

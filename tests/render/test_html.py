@@ -20,7 +20,7 @@ from grove_compiler.source.yaml_writer import write_yaml
 from grove_operator.render import as_html as module
 from grove_operator.render.as_html import LIVE, SCRIPTS, as_html, embedded, page_data, page_of
 from grove_operator.render.packer import unpack
-from grove_operator.render.picture import draw, simplified
+from grove_operator.render.picture import draw, simplify
 
 from .sample import for_people, node, workload
 
@@ -122,7 +122,7 @@ def test_no_name_adds_an_element(name: str) -> None:
     graph = Graph([node("Service", name, metadata={"annotations": {name: name}})], {})
     declared = draw(graph, {})
     declared.vertices[0].name = name
-    text = as_html(simplified(declared), {"some/rule": name}).encode("utf-8", "backslashreplace").decode()
+    text = as_html(simplify(declared), {"some/rule": name}).encode("utf-8", "backslashreplace").decode()
     assert [tag for tag, _ in Page(text).tags] == [tag for tag, _ in page().tags]
 
 

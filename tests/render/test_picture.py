@@ -6,7 +6,7 @@ import pytest
 
 from grove_compiler.graph.graph import Graph
 from grove_compiler.graph.order import GraphCycle
-from grove_operator.render.picture import DECLARED, draw, simplified
+from grove_operator.render.picture import DECLARED, draw, simplify
 
 from . import sample
 from .sample import SET, node, picture, ref, workload
@@ -61,7 +61,7 @@ def test_an_object_without_namespace_has_none() -> None:
 
 def test_the_picture_for_people_has_the_same_objects_and_fewer_edges() -> None:
     whole = picture(workload(replicas=2, members=4))
-    less = simplified(whole)
+    less = simplify(whole)
     assert less.vertices == whole.vertices
     assert sum(len(edge.sources) * len(edge.targets) for edge in less.edges) < sum(
         len(edge.sources) * len(edge.targets) for edge in whole.edges

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from grove_operator.install.choices import chosen
 from grove_operator.install.manifests import manifests
+from grove_operator.install.user_values import load_values
 from grove_operator.install.webhook_configurations import MNNVL, Installation, webhook_configurations
 
 from .compiling import Objects, objects_of
@@ -315,7 +315,7 @@ def test_an_update_of_anything_else_is_taken() -> None:
 
 
 def installed(*settings: str) -> list[Manifest]:
-    return manifests(chosen([], settings), "grove-system")
+    return manifests(load_values([], settings), "grove-system")
 
 
 def hooks_in(objects: list[Manifest]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What the answer to an edit foretells: three lines at most, in a time that is bounded."""
+"""The preview of an edit's effects in the warnings of a response: at most three lines, within a share of the time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_operator.webhooks import effects
-from grove_operator.webhooks.effects import TOO_LARGE, Foresight
+from grove_operator.webhooks.effects import TOO_LARGE, EffectsPreview
 from grove_operator.webhooks.review import LONGEST_WARNING, Reviewer
 from grove_operator.webhooks.share import Share
 from tests.webhooks.conftest import Manifest, asked
@@ -27,12 +27,12 @@ def serving(workload: Manifest) -> Manifest:
     return workload
 
 
-def foretold(judge: Reviewer, old: Manifest, change: Callable[[Manifest], None], *existing: Manifest) -> list[str]:
-    """The warnings of an update, one after the other."""
+def warnings_of(judge: Reviewer, old: Manifest, change: Callable[[Manifest], None], *existing: Manifest) -> list[str]:
+    """Returns the warnings of an update."""
     new = copy.deepcopy(old)
     change(new)
-    seer = Reviewer(judge.context, None, ObjectList(existing) if existing else None, Foresight())
-    response = seer.validate(asked("UPDATE", new, old))["response"]
+    reviewer = Reviewer(judge.context, None, ObjectList(existing) if existing else None, EffectsPreview())
+    response = reviewer.validate(asked("UPDATE", new, old))["response"]
     assert response["allowed"]
     warnings: list[str] = response.get("warnings", [])
     return warnings
@@ -63,7 +63,7 @@ def nothing(set: Manifest) -> None:
 
 
 def test_a_new_image_of_a_clique_restarts_its_pods(judge: Reviewer, serving: Manifest) -> None:
-    assert foretold(judge, serving, new_image(0)) == [
+    assert warnings_of(judge, serving, new_image(0)) == [
         "this edit: pods: 2 restarted; gangs: 1 restarted",
         "this edit: objects changed 1: 1 PodClique",
         "restarts: replica 0: 2 pods of chat-0-router",
@@ -71,7 +71,7 @@ def test_a_new_image_of_a_clique_restarts_its_pods(judge: Reviewer, serving: Man
 
 
 def test_a_new_image_in_a_scaling_group_replaces_its_replicas_one_after_the_other(judge: Reviewer, serving: Manifest) -> None:
-    assert foretold(judge, serving, new_image(1)) == [
+    assert warnings_of(judge, serving, new_image(1)) == [
         "this edit: pods: 2 restarted; GPUs: 16 restarted; gangs: 2 restarted",
         "this edit: objects replaced 2: 2 PodClique",
         "restarts: replica 0: chat-0-model (replicas 0, 1 one after the other, each as a whole)",
@@ -80,45 +80,45 @@ def test_a_new_image_in_a_scaling_group_replaces_its_replicas_one_after_the_othe
 
 def test_replicas_of_the_set_restart_one_after_the_other(judge: Reviewer, serving: Manifest) -> None:
     serving["spec"]["replicas"] = 3
-    assert foretold(judge, serving, new_image(0))[2] == "restarts: replica 0: 2 pods of chat-0-router, then 2 replicas alike"
+    assert warnings_of(judge, serving, new_image(0))[2] == "restarts: replica 0: 2 pods of chat-0-router, then 2 replicas alike"
 
 
 def test_more_replicas_make_pods_and_restart_none(judge: Reviewer, serving: Manifest) -> None:
-    told = foretold(judge, serving, more_replicas)
-    assert told[0] == "this edit: pods: 4 made; GPUs: 16 made; gangs: 2 made"
-    assert not any(line.startswith("restarts") for line in told)
+    warnings = warnings_of(judge, serving, more_replicas)
+    assert warnings[0] == "this edit: pods: 4 made; GPUs: 16 made; gangs: 2 made"
+    assert not any(line.startswith("restarts") for line in warnings)
 
 
 def test_what_exists_counts_and_not_what_is_declared(judge: Reviewer, serving: Manifest) -> None:
     labels = {"app.kubernetes.io/part-of": "chat"}
     metadata = {"name": "chat-0-model", "namespace": "team", "labels": labels}
     scaled = {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueScalingGroup", "metadata": metadata, "spec": {"replicas": 5}}
-    assert foretold(judge, serving, new_image(1), scaled)[0] == "this edit: pods: 5 restarted; GPUs: 40 restarted; gangs: 5 restarted"
+    assert warnings_of(judge, serving, new_image(1), scaled)[0] == "this edit: pods: 5 restarted; GPUs: 40 restarted; gangs: 5 restarted"
 
 
-def test_what_reaches_nothing_that_exists_is_told(judge: Reviewer, serving: Manifest) -> None:
-    (told,) = foretold(judge, serving, more_group_replicas)
-    assert told.startswith("as it is stays spec.replicas of PodCliqueScalingGroup chat-0-model: what exists keeps its number")
+def test_an_edit_that_changes_no_existing_object_says_why(judge: Reviewer, serving: Manifest) -> None:
+    (warning,) = warnings_of(judge, serving, more_group_replicas)
+    assert warning.startswith("unchanged: spec.replicas of PodCliqueScalingGroup chat-0-model: what exists keeps its number")
 
 
 def test_with_on_delete_no_pod_restarts_by_itself(judge: Reviewer, serving: Manifest) -> None:
-    assert foretold(judge, serving, on_delete)[-1].startswith("restarts: none by itself (OnDelete)")
+    assert warnings_of(judge, serving, on_delete)[-1].startswith("restarts: none (OnDelete)")
 
 
 def test_an_edit_without_effect_has_no_warning(judge: Reviewer, serving: Manifest) -> None:
-    foretold_lines = foretold(judge, serving, nothing)
-    assert [line for line in foretold_lines if "pods:" in line] == []
+    warnings = warnings_of(judge, serving, nothing)
+    assert [line for line in warnings if "pods:" in line] == []
 
 
-def test_a_new_set_has_nothing_to_foretell(judge: Reviewer, serving: Manifest) -> None:
-    seer = Reviewer(judge.context, foresight=Foresight())
-    assert "warnings" not in seer.validate(asked("CREATE", serving))["response"]
+def test_a_new_set_has_no_preview(judge: Reviewer, serving: Manifest) -> None:
+    reviewer = Reviewer(judge.context, preview=EffectsPreview())
+    assert "warnings" not in reviewer.validate(asked("CREATE", serving))["response"]
 
 
-def test_an_edit_that_is_refused_is_not_foretold(judge: Reviewer, serving: Manifest) -> None:
+def test_an_edit_that_is_refused_is_not_warnings_of(judge: Reviewer, serving: Manifest) -> None:
     edited = copy.deepcopy(serving)
     edited["spec"]["template"]["cliques"][0]["name"] = "other"
-    response = Reviewer(judge.context, foresight=Foresight()).validate(asked("UPDATE", edited, serving))["response"]
+    response = Reviewer(judge.context, preview=EffectsPreview()).validate(asked("UPDATE", edited, serving))["response"]
     assert (response["allowed"], "warnings" in response) == (False, False)
 
 
@@ -128,26 +128,26 @@ def test_a_large_set_is_not_compiled(replicas: int, judge: Reviewer, serving: Ma
     new = copy.deepcopy(serving)
     new_image(0)(new)
     settings = judge.context.settings
-    assert Foresight().lines(serving, new, None, judge.context.program, settings, None) == [TOO_LARGE]
+    assert EffectsPreview().lines(serving, new, None, judge.context.program, settings, None) == [TOO_LARGE]
 
 
 def test_lines_are_no_longer_than_an_api_server_passes_on(judge: Reviewer, serving: Manifest) -> None:
     serving["spec"]["template"]["podCliqueScalingGroups"][0]["replicas"] = 90
-    assert all(len(line) <= LONGEST_WARNING for line in foretold(judge, serving, new_image(1)))
+    assert all(len(line) <= LONGEST_WARNING for line in warnings_of(judge, serving, new_image(1)))
 
 
-def test_edits_that_come_thick_are_foretold_only_now_and_then(judge: Reviewer, serving: Manifest) -> None:
+def test_frequent_edits_are_previewed_within_a_share_of_the_time(judge: Reviewer, serving: Manifest) -> None:
     ticks = iter([0.0, 0.0, 1.0, 1.5, 3.9, 4.1, 4.1, 5.0])
-    foresight = Foresight(Share(lambda: next(ticks)))
+    preview = EffectsPreview(Share(lambda: next(ticks)))
     new = copy.deepcopy(serving)
     new_image(0)(new)
-    told = [bool(foresight.lines(serving, new, None, judge.context.program, judge.context.settings, None)) for _ in range(4)]
-    assert told == [True, False, False, True]
+    previewed = [bool(preview.lines(serving, new, None, judge.context.program, judge.context.settings, None)) for _ in range(4)]
+    assert previewed == [True, False, False, True]
 
 
-def test_a_fault_of_ours_keeps_nobodys_edit_out(judge: Reviewer, serving: Manifest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bug_in_the_preview_blocks_no_edit(judge: Reviewer, serving: Manifest, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
     monkeypatch.setattr(effects, "impact", broken)
-    assert foretold(judge, serving, new_image(0)) == ["the effects of this edit could not be computed: ZeroDivisionError"]
+    assert warnings_of(judge, serving, new_image(0)) == ["the effects of this edit could not be computed: ZeroDivisionError"]

@@ -1,7 +1,7 @@
-"""Runs an exec plugin: a program that hands out a token or a client certificate (client.authentication.k8s.io).
+"""Runs an exec plugin: a program that returns a token or a client certificate (client.authentication.k8s.io).
 
-Our own, because that of the `kubernetes` package lets plugins read our standard input, hides from people what a plugin asks them to do,
-waits for one that hangs for ever, leaves out `interactiveMode` and an authority that is given as a file, and takes 0.4 s to be imported.
+The implementation in the `kubernetes` package is not used: it lets plugins read our standard input, hides their prompts from users, has no
+time-out, ignores `interactiveMode` and an authority in a file, and takes 0.4 s to import.
 """
 
 from __future__ import annotations
@@ -126,9 +126,9 @@ class ExecPlugin:
         info = {name: cluster.value[name] for name in names if cluster.value.get(name)}
         if authority := cluster.pem("certificate-authority"):
             info["certificate-authority-data"] = base64.b64encode(authority.encode()).decode()
-        for one in cluster.value.get("extensions") or []:
-            if isinstance(one, dict) and one.get("name") == EXTENSION:
-                info["config"] = one.get("extension")
+        for extension in cluster.value.get("extensions") or []:
+            if isinstance(extension, dict) and extension.get("name") == EXTENSION:
+                info["config"] = extension.get("extension")
         return info
 
     def _read(self, answer: bytes) -> Granted:

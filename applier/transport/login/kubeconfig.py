@@ -150,7 +150,7 @@ def locate(kubeconfig: str, environment: Mapping[str, str]) -> list[Path]:
             raise CredentialsError(f"there is no kubeconfig {path}")
         return [path]
     if named := environment.get("KUBECONFIG"):
-        paths = [Path(one).expanduser() for one in dict.fromkeys(named.split(os.pathsep)) if one]
+        paths = [Path(path).expanduser() for path in dict.fromkeys(named.split(os.pathsep)) if path]
     else:
         paths = [Path(environment.get("HOME") or "~").expanduser() / ".kube" / "config"]
     return [path for path in paths if path.exists()]

@@ -110,14 +110,14 @@ def _details(rule: Rule, rule_set: RuleSet) -> dict[str, Any]:
     """Returns the keys of a rule that are data, not code: what `Program` needs at run time without the rule's text."""
     keys = rule.keys
     if rule.verb == "default":
-        return {"of": rule.words("of"), "paths": _default_paths(rule), "absent": keys.get("absent", [])}
+        return {"of": rule.list_of("of"), "paths": _default_paths(rule), "absent": keys.get("absent", [])}
     if rule.verb == "validate":
-        return {"operations": rule.words("validate"), "type": keys.get("type", ""), "severity": keys.get("severity", "error")}
+        return {"operations": rule.list_of("validate"), "type": keys.get("type", ""), "severity": keys.get("severity", "error")}
     if rule.verb == "generate":
         template = rule_set.templates.get(rule.template)
         return {"template": rule.template, "kind": template.kind if template else "", "policy": keys.get("policy", {})}
     if rule.verb == "patch":
-        return {"of": rule.words("patch")}
+        return {"of": rule.list_of("patch")}
     if rule.verb == "decide":
         return {"decision": rule.decision}
     names = {"condition": "type", "status": "template", "event": "type", "wait": "reason"}
@@ -126,7 +126,7 @@ def _details(rule: Rule, rule_set: RuleSet) -> dict[str, Any]:
 
 def _default_paths(rule: Rule) -> list[Any]:
     paths = []
-    for text in rule.words("default"):
+    for text in rule.list_of("default"):
         try:
             paths.append(parse_default_path(text))
         except ValueError as error:

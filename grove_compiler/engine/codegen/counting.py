@@ -14,11 +14,11 @@ from grove_compiler.engine.sources import RuleSource, Vocabulary
 
 
 class CountingProgram(Program):
-    """Behaves like `Program` and counts. Making one costs a cold start. Raises `InvalidRules`.
+    """Behaves like `Program`, and counts. Creating one compiles the rules. Raises `InvalidRules`.
 
     `counts` holds, by id: fields that a default set, findings of a validation, objects that a rule generated or a patch changed,
-    results of the verbs of run time, and how often a decision was asked for. `idle` are the ids of patches whose operations were
-    carried out and left an object as it was.
+    results of the verbs of run time, and calls of a decision. `idle` are the ids of patches whose operations were applied without changing
+    an object.
     """
 
     def __init__(self, sources: Sequence[RuleSource], vocabulary: Vocabulary) -> None:

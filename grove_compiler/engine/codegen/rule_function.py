@@ -47,7 +47,7 @@ class RuleFunction:
         self.templates = TemplateCodegen(around.compilers, self.traced, rule.id)
         self.block = Block(around.module, indent=1)
         self.depth = 0
-        update = rule.verb == "validate" and rule.words("validate") == ["update"]
+        update = rule.verb == "validate" and rule.list_of("validate") == ["update"]
         roots = around.vocabulary.in_scope(rule.about(around.vocabulary.subjects), update, rule.verb in RUN_TIME_VERBS)
         self.bind({} if rule.verb == "decide" else roots)
         self.whens = self.listed("when")

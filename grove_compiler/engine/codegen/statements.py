@@ -50,7 +50,7 @@ class Block:
 
 
 class Compilers(dict[bool, ExpressionCompiler]):
-    """Holds two expression compilers, by whether they are metered, which depends on the file that an expression stands in."""
+    """Holds two expression compilers, by whether they are metered, which depends on the file of an expression."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         super().__init__({metered: ExpressionCompiler(vocabulary, metered) for metered in (False, True)})
@@ -59,7 +59,7 @@ class Compilers(dict[bool, ExpressionCompiler]):
 class StatementCodegen:
     """Generates the expressions of a rule or a patch; when `traced`, they record what explanations need.
 
-    Mistakes are reported where they stand, with `about` behind the message, and stand in as `None`.
+    Errors are reported at their position, with `about` after the message, and replaced by `None`.
     """
 
     def __init__(self, compilers: Compilers, traced: bool = False, rule: str = "", about: str = "") -> None:

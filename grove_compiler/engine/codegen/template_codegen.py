@@ -143,7 +143,7 @@ class TemplateCodegen(StatementCodegen):
         return Code(name, dict[str, Any], may_omit=True)
 
     def _is_plain(self, node: MapNode, scope: Scope) -> bool:
-        """Tells whether the map can be one dict display: no merges, nothing that may be omitted."""
+        """Reports whether the map can be one dict display: no merges, nothing that may be omitted."""
         return all(isinstance(entry, Field) and not self._may_omit(entry.value, scope) for entry in node.entries)
 
     def _may_omit(self, node: TemplateNode, scope: Scope) -> bool:

@@ -11,10 +11,10 @@ from grove_compiler.record import record
 
 @record
 class Code:
-    """Holds a compiled expression, or the expression that a name in scope stands for.
+    """Holds a compiled expression, or the expression for a name in scope.
 
-    Python source, the inferred type, the depth of the deepest name in it, and whether it may be `omit`. Depth 0 are the roots, depth n
-    what the nth loop of the rule binds. Deeper names change more often, which decides how far out a part of a template can be built.
+    It has the Python source, the inferred type, the depth of the deepest name in it, and whether it may be `omit`. Depth 0 are the roots,
+    depth n the names bound by the nth loop of the rule. It determines the outermost loop in which a part of a template can be built.
     """
 
     python: str
@@ -30,7 +30,7 @@ class Code:
 
     @property
     def varies(self) -> bool:
-        """Whether it stands for anything but a constant, or for a word that a part is given."""
+        """Whether its value may vary: it is neither a constant nor a literal argument of a part."""
         return not self.is_constant and not self.is_literal
 
     @property
@@ -50,7 +50,7 @@ class Scope:
         return Scope({**self.names, word: name})
 
     def is_constant(self, word: str) -> bool:
-        """Whether the word stands for a constant, which nothing else may hide: templates take its value before names are known."""
+        """Whether the name is a constant. Nothing may shadow one, as templates resolve constants before other names are known."""
         return word in self.names and self.names[word].is_constant
 
 

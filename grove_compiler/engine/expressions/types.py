@@ -23,7 +23,7 @@ def without_none(annotation: Any) -> Any:
 
 
 def is_optional(annotation: Any) -> bool:
-    """Tells whether none is among the values of the type."""
+    """Reports whether none is among the values of the type."""
     return annotation is type(None) or type(None) in typing.get_args(annotation)
 
 
@@ -33,7 +33,7 @@ def or_none(annotation: Any) -> Any:
 
 
 def is_model(annotation: Any) -> bool:
-    """Tells whether the type is a class whose attributes are known: neither a scalar nor a container."""
+    """Reports whether the type is a class whose attributes are known: neither a scalar nor a container."""
     return isinstance(annotation, type) and annotation.__module__ not in ("builtins", "typing") and not is_mapping(annotation)
 
 
@@ -46,7 +46,7 @@ def model_within(annotation: Any) -> Any:
 
 
 def is_mapping(annotation: Any) -> bool:
-    """Tells whether the type is a map: `dict[…]`, `Mapping[…]`."""
+    """Reports whether the type is a map: `dict[…]`, `Mapping[…]`."""
     origin = typing.get_origin(annotation) or annotation
     return isinstance(origin, type) and issubclass(origin, Mapping)
 
@@ -69,7 +69,7 @@ def value_type(annotation: Any) -> Any:
 
 
 def is_loopable(annotation: Any) -> bool:
-    """Tells whether a loop over the type may work; false only for scalars, maps and single models, where it certainly fails."""
+    """Reports whether a loop over the type may work; false only for scalars, maps and single models, where it certainly fails."""
     annotation = without_none(annotation)
     if annotation is Any:
         return True
@@ -80,7 +80,7 @@ def is_loopable(annotation: Any) -> bool:
 
 
 def conflict(actual: Any, expected: Any) -> bool:
-    """Tells whether a value of the actual type certainly is not one of the expected type.
+    """Reports whether a value of the actual type certainly is not one of the expected type.
 
     None fits every type, because guards (`when: x`) are not followed: an optional value may well have been checked before.
     """

@@ -1,6 +1,6 @@
 """Resolves the parts that templates include and the constants that they name, before Python is generated.
 
-So they cost nothing when rules run: what is left is a template as if somebody had written all of it out.
+So they cost nothing when rules run: the result is a template in which they are written out.
 """
 
 from __future__ import annotations

@@ -212,7 +212,7 @@ RESERVED = ("true", "false", "none", "True", "False", "None", "omit", "and", "or
 
 
 def is_name(word: str) -> bool:
-    """Tells whether rules may bind the word: ASCII letters, digits and `_`, and no keyword of expressions.
+    """Reports whether rules may bind the word: ASCII letters, digits and `_`, and no keyword of expressions.
 
     Python normalizes other letters (NFKC), so that two different words could become the same name.
     """

@@ -30,12 +30,12 @@ def joins(rule: Rule, rules: list[Rule]) -> tuple[tuple[str, int], ...]:
     return tuple(
         (other.id, _shared(rule, other))
         for other in rules
-        if other.verb in verbs and any(matches(word, other.id) for word in rule.words("after")) and other is not rule
+        if other.verb in verbs and any(matches(word, other.id) for word in rule.list_of("after")) and other is not rule
     )
 
 
 def matches(pattern: str, id: str) -> bool:
-    """Tells whether a rule's id matches a pattern: the id itself, or `topic/*`."""
+    """Reports whether a rule's id matches a pattern: the id itself, or `topic/*`."""
     return id.startswith(pattern[:-1]) if pattern.endswith("/*") else pattern == id
 
 
@@ -49,7 +49,7 @@ def _before(rule: Rule, rule_set: RuleSet) -> list[str]:
     ids = []
     verbs, do = _FIRST.get(rule.verb, ((), ""))
     known = [other.id for other in rule_set.rules if other.verb in verbs]
-    for position, word in enumerate(rule.words("after")):
+    for position, word in enumerate(rule.list_of("after")):
         meant = [id for id in known if matches(word, id) and id != rule.id]
         if word == rule.id:
             rule.source.fail(("after", position), "a rule cannot come after itself")

@@ -35,20 +35,22 @@ class Patches:
         kinds = sorted({template.kind for template in self._rule_set.templates.values()} - {""})
         ids = [*(rule.id for rule in self._rule_set.rules if rule.verb in ("generate", "status")), *self._rule_set.disabled]
         for patch in self._patches:
-            for word in patch.words("patch"):
+            for word in patch.list_of("patch"):
                 if word not in kinds and not any("/" in word and ordering.matches(word, id) for id in ids):
                     message = f"no rule generates {word!r}; there are the kinds {', '.join(kinds)}, and ids of rules"
                     patch.source.fail(("patch",), message, nearest(word, [*kinds, *ids]))
-                elif word in kinds and patch.words("about") and not any(self._reaches(patch, rule, word) for rule in self._rule_set.rules):
-                    patch.source.fail(("about",), f"no rule about {' or '.join(patch.words('about'))} generates {word!r}")
+                elif (
+                    word in kinds and patch.list_of("about") and not any(self._reaches(patch, rule, word) for rule in self._rule_set.rules)
+                ):
+                    patch.source.fail(("about",), f"no rule about {' or '.join(patch.list_of('about'))} generates {word!r}")
 
     def _applies(self, patch: Rule, rule: Rule) -> bool:
-        return any(ordering.matches(word, rule.id) if "/" in word else self._reaches(patch, rule, word) for word in patch.words("patch"))
+        return any(ordering.matches(word, rule.id) if "/" in word else self._reaches(patch, rule, word) for word in patch.list_of("patch"))
 
     def _reaches(self, patch: Rule, rule: Rule, kind: str) -> bool:
         if self._kind(rule) != kind:
             return False
-        meant = set(patch.words("about")) or self._first[kind]
+        meant = set(patch.list_of("about")) or self._first[kind]
         return not self._subjects or not meant.isdisjoint(rule.about(self._subjects))
 
     def _kind(self, rule: Rule) -> str:

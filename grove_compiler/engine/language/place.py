@@ -50,7 +50,7 @@ class Place:
 
     @property
     def broken(self) -> bool:
-        """Tells whether a mistake was reported for the document, or for one that includes it."""
+        """Reports whether a mistake was reported for the document, or for one that includes it."""
         return self.file.broken or (self.included is not None and self.included.broken)
 
     @property

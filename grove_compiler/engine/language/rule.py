@@ -49,7 +49,7 @@ class Rule:
 
         Defaults see only their manifest, and decisions only their parameters, so neither has any.
         """
-        return [] if self.verb in ("default", "decide") else self.words("about") or list(subjects)[:1]
+        return [] if self.verb in ("default", "decide") else self.list_of("about") or list(subjects)[:1]
 
     def at(self, *path: str | int) -> Place:
         """Returns the place of one of the rule's keys."""
@@ -68,12 +68,12 @@ class Rule:
         return {str(name): as_expression(expression) for name, expression in value.items()} if isinstance(value, dict) else {}
 
     def is_sliced(self, vocabulary: Vocabulary) -> bool:
-        """Tells whether the outermost loop runs over the slices of the input, so that the rule can be evaluated for one slice alone."""
+        """Reports whether the outermost loop runs over the slices of the input, so that the rule can be evaluated for one slice alone."""
         outermost = next(iter(self.named("forEach").values()), "")
         return self.verb in SLICED_VERBS and bool(vocabulary.slices) and "".join(outermost.split()) == vocabulary.slices
 
-    def words(self, key: str) -> list[str]:
-        """Returns the words of a key that holds one or a list of them."""
+    def list_of(self, key: str) -> list[str]:
+        """Returns the value of a key as a list: one text, a list of texts, or nothing."""
         value = self.keys.get(key)
         return [str(part) for part in (value if isinstance(value, list) else [] if value is None else [value])]
 
@@ -93,12 +93,12 @@ class Template:
 
     @property
     def is_part(self) -> bool:
-        """Tells whether the template is a part, for others to include."""
+        """Reports whether the template is a part, for others to include."""
         return self.name.startswith("parts/")
 
     @property
     def is_status(self) -> bool:
-        """Tells whether the template renders the content of `status` instead of a whole object."""
+        """Reports whether the template renders the content of `status` instead of a whole object."""
         return self.name.startswith("status/")
 
     @property

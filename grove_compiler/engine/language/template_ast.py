@@ -183,7 +183,7 @@ def _parse_loop(text: Any, path: FieldPath, at: Place) -> tuple[str, Expression]
 
 
 def is_fixed(node: TemplateNode) -> bool:
-    """Tells whether a node's value is the same for every object, so that all may share it."""
+    """Reports whether a node's value is the same for every object, so that all may share it."""
     if isinstance(node, MapNode):
         plain = not node.lets and node.condition is None
         return plain and all(isinstance(e, Field) and isinstance(e.key, Literal) and is_fixed(e.value) for e in node.entries)

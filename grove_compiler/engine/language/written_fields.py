@@ -17,7 +17,7 @@ WrittenField = tuple[FieldPath, str, int]
 
 
 def has_user_part(rule: Rule, patches: Sequence[Rule], rule_set: RuleSet) -> bool:
-    """Tells whether a user's rule, template, patch, part, constant or default has a part in the objects of a `generate` rule.
+    """Reports whether a user's rule, template, patch, part, constant or default has a part in the objects of a `generate` rule.
 
     Anything may include a part, name a constant or read what a default wrote, so those count for every rule.
     """

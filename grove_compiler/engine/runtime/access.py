@@ -90,7 +90,7 @@ def contains(item: Any, container: Any) -> bool:
 
 
 def as_text(value: Any) -> str:
-    """Renders a value that stands inside text. None is an error: a name with `None` in it is never what anybody meant."""
+    """Renders a value for insertion into text. None is an error: a name with `None` in it is never intended."""
     if isinstance(value, str):
         return value
     if value is True:

@@ -64,7 +64,7 @@ class CostBudget:
     def _charge_container(self, value: Any) -> None:
         """Charges for every part of a container.
 
-        Calls `dict.values` and `list.__iter__` themselves: a `TrackedDict` overrides them, and would take this for a read of the rule.
+        Calls `dict.values` and `list.__iter__` directly: a `TrackedDict` overrides them, and would record this as a read of the rule.
         """
         waiting = [value]
         while waiting:

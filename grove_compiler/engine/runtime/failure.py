@@ -45,7 +45,7 @@ class RuleInfo:
     details: dict[str, Any]
 
     def is_about(self, kind: str) -> bool:
-        """Tells whether the rule runs for an input of this kind. Without a kind (a vocabulary may have none) every rule does."""
+        """Reports whether the rule runs for an input of this kind. Without a kind (a vocabulary may have none) every rule does."""
         return not kind or kind in self.details["about"]
 
 

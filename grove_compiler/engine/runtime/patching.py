@@ -145,7 +145,7 @@ def _exists(value: Any, path: Pointer) -> bool:
 
 
 def _is_index(step: str) -> bool:
-    """Tells whether a step is an index as RFC 6901 writes them: digits without leading zeros."""
+    """Reports whether a step is an index as RFC 6901 writes them: digits without leading zeros."""
     return step.isascii() and step.isdigit() and (step == "0" or step[0] != "0")
 
 

@@ -53,7 +53,7 @@ class Program:
     """Runs rules in their order, bound to a vocabulary. Stateless between calls: one program compiles any number of inputs.
 
     `user_rendered` are the `generate` rules whose objects a user's rule, template, patch, part, constant or default has a part in.
-    `name` tells these rules from others; it is empty where nobody has given one.
+    `name` identifies these rules; it is empty if unspecified.
     `decisions` holds, as attributes, the functions that `decide` rules became, for the model to call. They take their arguments by
     position, and raise `RuleFailure`.
     """
@@ -257,7 +257,7 @@ class Program:
             raise self._places.failure(error, rule) from error
 
     def _failed(self, index: int, error: Exception) -> NoReturn:
-        """Raises the failure of a decision at the decision's own place: whichever rule asked for it, the mistake is there."""
+        """Raises the failure of a decision with the decision's own position, not that of the calling rule."""
         raise self._places.failure(error, self.rules[index]) from error
 
 
@@ -288,7 +288,7 @@ def _collector(rule: RuleInfo, nodes: list[Node], limit: int, position: tuple[in
 
 
 def _fits(written: str | int, step: str | int) -> bool:
-    """Tells whether a step of a template or a pointer may be that of an object: loops move items, and `-` is any of a list."""
+    """Reports whether a step of a template or a pointer may be that of an object: loops move items, and `-` is any of a list."""
     return isinstance(step, int) if isinstance(written, int) or written == "-" or written.isdigit() else written == step
 
 

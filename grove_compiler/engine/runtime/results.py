@@ -74,12 +74,11 @@ class Wait:
 
 
 def event_name(of: ObjectRef, rule: str, once: str) -> str:
-    """Names the Event of one occurrence, as a pure function: whoever tells it again gets AlreadyExists, not a second event.
+    """Returns the name of the Event of an occurrence, always the same, so that creating it again fails with AlreadyExists.
 
-    An object that was deleted and made anew has another UID, so that its events are new as well. `once` tells one occurrence of the
-    rule from the next.
+    An object that was deleted and recreated has another UID, so that its events are new, too. `once` distinguishes occurrences of a rule.
     """
-    from hashlib import blake2b  # imports OpenSSL, which a start without events need not pay for
+    from hashlib import blake2b  # lazily: it imports OpenSSL, which only events need
 
     digest = blake2b("\0".join((of.uid or of.id, rule, once)).encode(), digest_size=8).hexdigest()
     return f"{of.name[: LONGEST_NAME - 1 - len(digest)].rstrip('-.')}.{digest}"

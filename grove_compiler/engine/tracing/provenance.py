@@ -1,8 +1,8 @@
-"""Tells which line of which rule or template made a field, from which expression, and what that expression read.
+"""Finds the line of a rule or template that a field comes from, its expression, and the inputs that the expression read.
 
-Nothing is recorded while objects are generated. When somebody asks about one, its rule is written once more in a form that ties
-every scalar to its place, run for that object alone, and read off. What was read is known when the scope is made of tracked documents
-(see `tracking`); otherwise origins have no inputs.
+Nothing is recorded while objects are generated. To explain one, its rule is compiled again in a form that records the origin of every
+scalar, and run for that object only. Inputs are recorded if the scope consists of tracked documents (see `tracking`); otherwise origins
+have no inputs.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ class Traced:
             return self.copied or inputs_of(self.reads), bool(self.copied)
         if self.value.direct:
             return self.value.inputs, True
-        more = inputs_of({one: how for one, how in self.reads.items() if how})
+        more = inputs_of({read: how for read, how in self.reads.items() if how})
         return tuple(dict.fromkeys(self.value.inputs + more)), False
 
     @property
@@ -85,7 +85,7 @@ class Traced:
         return {read: how for read, how in reads.items() if not any(self._leads_to(read, source, is_copied) for source in inputs)}
 
     def _leads_to(self, read: Input, source: Input, is_copied: bool) -> bool:
-        """Tells whether an input was read on the way to a source: it contains or is inside the source, or was listed beside it."""
+        """Reports whether an input was read on the way to a source: it contains or is inside the source, or was listed beside it."""
         is_neighbour = is_copied and self.reads.get(read) == LISTED and self.reads.get(source, LISTED) & LISTED
         around = read.path[:-1] if is_neighbour else read.path
         return read.source == source.source and (source.path[: len(around)] == around or read.path[: len(source.path)] == source.path)

@@ -108,7 +108,7 @@ class TrackedModel:
 
 
 def _is_model(value: Any) -> bool:
-    """Tells whether a value is a model instance or a list of them: a step on the way to a value, not a value."""
+    """Reports whether a value is a model instance or a list of them: a step on the way to a value, not a value."""
     while type(value) in (list, tuple):
         value = next(iter(value), None)
     return is_dataclass(value)

@@ -7,7 +7,7 @@ from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.record import record
 
 LONGEST_DNS_LABEL = 63
-LONGEST_TOGETHER = 45
+LONGEST_COMBINED = 45
 """The shipped operator's limit for the names of a set, a scaling group and a clique together (shipped semantics §6.2)."""
 
 
@@ -15,8 +15,8 @@ LONGEST_TOGETHER = 45
 class LongName:
     """A name over its limit, and the part of it that a field of the manifest decides.
 
-    `what` describes the name, and `length` is its length in characters. `own` is the text of the field at `path`; `fits` is how many
-    characters that field may have, 0 or less when nothing would fit.
+    `what` describes the name, and `length` is its length in characters. `own` is the value of the field at `path`; `fits` is how many
+    characters that field may have, 0 or less if even an empty one would be too long.
     """
 
     what: str
@@ -31,22 +31,22 @@ class LongName:
 
     @property
     def advice(self) -> str:
-        """The value of `fits`, in words."""
+        """How many characters fit, as part of a message."""
         return f"at most {self.fits} fit here" if self.fits > 0 else "the others leave no room for this one"
 
 
 def names_too_long(set: PodCliqueSet) -> list[LongName]:
     """Returns the names over Kubernetes' limits, one for each entry of the manifest that leads to them.
 
-    The binding limits are those of a pod's hostname, which is the longest name that is made of a set's, a group's and a clique's
-    (Services, labels and PodGangs are shorter), of a claim's name inside its pod, and of a ComputeDomain's, which is also a label's
-    value. Names that break the rule of 45 characters are left to `names_too_long_together`, and those that are too long by
-    themselves to the rules about their syntax.
+    The relevant limits are those of a pod's hostname, which is the longest name composed of a set's, a group's and a clique's (those of
+    Services, labels and PodGangs are shorter), of a claim's name within its pod, and of a ComputeDomain's, which is also the value of a
+    label. `names_too_long_together` reports names over the shipped operator's limit, and the rules about syntax those that are too long by
+    themselves.
     """
     pods = {clique.name: pods_of(clique) for clique in reversed(set.cliques)}
     long_names = []
     for pattern in patterns_of(set):
-        if pattern.clique and _together(set, pattern) > LONGEST_TOGETHER:
+        if pattern.clique and _combined_length(set, pattern) > LONGEST_COMBINED:
             continue
         if pattern.kind == POD_CLIQUE:
             long_names.append(_long_name(pattern, "the hostname", pattern.longest(pods[pattern.clique])))
@@ -58,18 +58,20 @@ def names_too_long(set: PodCliqueSet) -> list[LongName]:
 
 
 def names_too_long_together(set: PodCliqueSet) -> list[LongName]:
-    """Returns the names of set, scaling group and clique that have more than 45 characters together (shipped semantics §6.2).
+    """Returns the names of set, scaling group and clique that are longer than 45 characters together (shipped semantics §6.2).
 
     Reports every clique that is too long, and the worst case for each group and for the set, since any of the names may be shortened.
     """
     pod_cliques = [pattern for pattern in patterns_of(set) if pattern.kind == POD_CLIQUE]
-    too_long = [pattern for pattern in pod_cliques if _together(set, pattern) > LONGEST_TOGETHER]
+    too_long = [pattern for pattern in pod_cliques if _combined_length(set, pattern) > LONGEST_COMBINED]
     reported = [(pattern, pattern.clique, _clique_path(set, pattern)) for pattern in too_long]
     for group in set.groups:
-        mine = [pattern for pattern in too_long if pattern.group == group.name]
-        reported += [(_worst(set, mine), group.name, f"{group.path}.name")] if mine else []
-    reported += [(_worst(set, too_long), set.name, "metadata.name")] if too_long else []
-    return [LongName(_spelt(set, pattern), _together(set, pattern), LONGEST_TOGETHER, own, path) for pattern, own, path in reported]
+        in_group = [pattern for pattern in too_long if pattern.group == group.name]
+        reported += [(_longest(set, in_group), group.name, f"{group.path}.name")] if in_group else []
+    reported += [(_longest(set, too_long), set.name, "metadata.name")] if too_long else []
+    return [
+        LongName(_description(set, pattern), _combined_length(set, pattern), LONGEST_COMBINED, own, path) for pattern, own, path in reported
+    ]
 
 
 def _clique_path(set: PodCliqueSet, pattern: NamePattern) -> str:
@@ -78,15 +80,15 @@ def _clique_path(set: PodCliqueSet, pattern: NamePattern) -> str:
     return pattern.path if group is None else f"{group.path}.cliqueNames[{group.clique_names.index(pattern.clique)}]"
 
 
-def _worst(set: PodCliqueSet, patterns: list[NamePattern]) -> NamePattern:
-    return max(patterns, key=lambda pattern: _together(set, pattern))
+def _longest(set: PodCliqueSet, patterns: list[NamePattern]) -> NamePattern:
+    return max(patterns, key=lambda pattern: _combined_length(set, pattern))
 
 
-def _together(set: PodCliqueSet, pattern: NamePattern) -> int:
+def _combined_length(set: PodCliqueSet, pattern: NamePattern) -> int:
     return len(set.name) + len(pattern.group) + len(pattern.clique)
 
 
-def _spelt(set: PodCliqueSet, pattern: NamePattern) -> str:
+def _description(set: PodCliqueSet, pattern: NamePattern) -> str:
     group = f', scaling group "{pattern.group}"' if pattern.group else ""
     return f'the names of set "{set.name}"{group} and clique "{pattern.clique}" together'
 

@@ -21,14 +21,14 @@ class NameCollision:
 
 
 def name_collisions(set: PodCliqueSet) -> list[NameCollision]:
-    """Returns every pair of entries whose objects would share a name inside this set. Linear when there is none.
+    """Returns every pair of entries whose objects would share a name within the set. Takes linear time if there is none.
 
     Claims of ComputeDomains share a name only when the domains do, so only the domains are reported.
     """
-    alike: dict[tuple[str, ...], list[NamePattern]] = {}
+    by_outline: dict[tuple[str, ...], list[NamePattern]] = {}
     collisions = []
     for pattern in patterns_of(set):
-        others = alike.setdefault(_outline(pattern), [])
+        others = by_outline.setdefault(_outline(pattern), [])
         for other in others:
             name = common_name(other.segments, pattern.segments)
             if name and not (pattern.is_of_domain and other.is_of_domain):
@@ -41,7 +41,7 @@ def common_name(left: tuple[Segment, ...], right: tuple[Segment, ...]) -> str:
     """Returns a name that both patterns can produce, with the lowest indices; empty when there is none."""
     if len(left) != len(right):
         return ""
-    segments = [_common(mine, other) for mine, other in zip(left, right, strict=True)]
+    segments = [_common(one, other) for one, other in zip(left, right, strict=True)]
     return "" if any(segment is None for segment in segments) else "-".join(segment or "" for segment in segments)
 
 
@@ -63,5 +63,5 @@ def _is_index(word: str) -> bool:
 
 
 def _outline(pattern: NamePattern) -> tuple[str, ...]:
-    """Returns what patterns must have in common to share a name: the kind, and all words that are not indices."""
+    """Returns a key that is equal for all patterns that may share a name: the kind, and all words that are not indices."""
     return (pattern.kind, *("#" if isinstance(segment, int) or _is_index(segment) else segment for segment in pattern.segments))

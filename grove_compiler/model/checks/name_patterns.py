@@ -1,7 +1,7 @@
 """Builds patterns of generated names: words and indices with dashes between them (shipped semantics §2.1).
 
-One pattern stands for the names that a template gets in all replicas, so that the names of a set can be measured and compared
-before anything is expanded, and in time that does not depend on how many replicas there are.
+One pattern covers the names of a template in all replicas, so that the names of a set can be checked before it is expanded, in time that
+is independent of the number of replicas.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _Named = TypeVar("_Named", CliqueTemplate, ScalingGroupTemplate, SharingRef)
 class NamePattern:
     """The pattern of the names of all objects of one kind that come from one entry of the manifest.
 
-    `own` is the name that the user gave that entry and `path` its field; `origin` describes the entry in words. `clique` and `group` name
-    the clique and the scaling group that it belongs to, empty for none. `is_of_domain` marks claims of ComputeDomains, which have a short
-    name of their own inside pods.
+    `own` is the name of that entry and `path` its field; `origin` is what messages call the entry. `clique` and `group` are the names of
+    the clique and the scaling group that it belongs to, empty for none. `is_of_domain` marks claims of ComputeDomains, which have a
+    different, short name within pods.
     """
 
     kind: str

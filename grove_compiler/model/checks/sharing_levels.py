@@ -18,7 +18,7 @@ class SharingLevel:
 
 
 def sharing_levels(set: PodCliqueSet) -> list[SharingLevel]:
-    """Returns the set, its scaling groups and its cliques, as far as they share claims."""
+    """Returns those of the set, its scaling groups and its cliques that share claims."""
     levels = [SharingLevel("the set", set.resource_sharing, set.clique_names, set.group_names)]
     levels += [SharingLevel(f'scaling group "{group.name}"', group.resource_sharing, group.clique_names, []) for group in set.groups]
     levels += [SharingLevel(f'clique "{clique.name}"', clique.resource_sharing, [], []) for clique in set.cliques]

@@ -10,7 +10,7 @@ from grove_compiler.model.spec.templates import CliqueTemplate
 
 
 def waits_for_others(set: PodCliqueSet, clique: CliqueTemplate) -> bool:
-    """Tells whether pods of the clique may have to wait for those of another, so that they get the start-up init container."""
+    """Reports whether pods of the clique may have to wait for those of another, so that they get the start-up init container."""
     return bool(waits(set, clique))
 
 
@@ -22,17 +22,17 @@ def startup_cycles(set: PodCliqueSet) -> list[list[str]]:
 def find_cycles(waits_for: Mapping[str, Sequence[str]]) -> list[list[str]]:
     """Returns one cycle for each strongly connected component, as a walk that ends where it began: `[a, b, a]`.
 
-    Each cycle is a shortest one through the first name of its component, in the mapping's order. Names that are no key and names that wait
-    for themselves are left out: they have findings of their own. Linear in names and waits when there is no cycle.
+    Each cycle is a shortest one through the first name of its component, in the mapping's order. Names that are not a key, and names that
+    wait for themselves, are ignored: they have findings of their own. Takes linear time if there is no cycle.
     """
     ahead = {name: [other for other in dict.fromkeys(others) if other in waits_for and other != name] for name, others in waits_for.items()}
     if not any(ahead.values()):
         return []
-    from graphlib import CycleError, TopologicalSorter  # half a millisecond, which a start without waits need not pay
+    from graphlib import CycleError, TopologicalSorter  # takes half a millisecond, which a start without dependencies avoids
 
     try:
         TopologicalSorter(ahead).prepare()
-    except CycleError:  # which names one cycle; a user who has to mend all of them wants to see all at once
+    except CycleError:  # names one cycle only, but all of them are reported at once
         return _cycles(ahead)
     return []
 
@@ -46,7 +46,7 @@ def _cycles(ahead: dict[str, list[str]]) -> list[list[str]]:
     reported: set[str] = set()
     for name in ahead:
         if name not in reported and name in (came_from := _breadth_first(name, ahead)):
-            cycles.append(_way_back(name, came_from))
+            cycles.append(_cycle(name, came_from))
             reported |= came_from.keys() & _breadth_first(name, back).keys()
     return cycles
 
@@ -63,8 +63,8 @@ def _breadth_first(start: str, ahead: dict[str, list[str]]) -> dict[str, str]:
     return came_from
 
 
-def _way_back(start: str, came_from: dict[str, str]) -> list[str]:
-    way = [start, came_from[start]]
-    while way[-1] != start:
-        way.append(came_from[way[-1]])
-    return way[::-1]
+def _cycle(start: str, came_from: dict[str, str]) -> list[str]:
+    backwards = [start, came_from[start]]
+    while backwards[-1] != start:
+        backwards.append(came_from[backwards[-1]])
+    return backwards[::-1]

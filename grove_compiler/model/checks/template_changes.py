@@ -14,12 +14,12 @@ def changed_template_fields(clique: CliqueTemplate, old: CliqueTemplate) -> list
     The set's priorityClassName, which is part of the template too, has a check of its own. A list whose length changes counts as one
     field. Returns at most `MOST_CHANGES` paths.
     """
-    now, then = clique.hashed_template(""), old.hashed_template("")  # both without the priority class
-    if now == then:
+    new, previous = clique.hashed_template(""), old.hashed_template("")  # both without the priority class
+    if new == previous:
         return []
-    from grove_compiler.kube.semantic_difference import pod_template_differences  # brings many tables: only when something changed
+    from grove_compiler.kube.semantic_difference import pod_template_differences  # lazily: it loads many tables
 
-    return [_in_set(clique, change.path) for change in pod_template_differences(then, now)[:MOST_CHANGES]]
+    return [_in_set(clique, change.path) for change in pod_template_differences(previous, new)[:MOST_CHANGES]]
 
 
 def _in_set(clique: CliqueTemplate, path: FieldPath) -> str:

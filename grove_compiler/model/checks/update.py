@@ -1,4 +1,4 @@
-"""Compares a set with what it was before an update: its cliques and groups by name, its constraints, its MNNVL annotations."""
+"""Compares a set with its previous state: its cliques and groups by name, its constraints, its MNNVL annotations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Template = TypeVar("Template", CliqueTemplate, ScalingGroupTemplate)
 
 @record
 class PlacementChange:
-    """A constraint that an update adds, removes or changes; `what` says which, in words."""
+    """A constraint that an update adds, removes or changes; `what` is a description of the change."""
 
     path: str
     what: str
@@ -43,7 +43,7 @@ def old_group(old: PodCliqueSet, group: ScalingGroupTemplate) -> ScalingGroupTem
 
 
 def topology_changed(set: PodCliqueSet, old: PodCliqueSet | None) -> bool:
-    """Tells whether the set is new, or refers to another topology than before."""
+    """Reports whether the set is new, or refers to another topology than before."""
     return old is None or old.placement.choice != set.placement.choice
 
 
@@ -67,11 +67,11 @@ def mnnvl_changes(set: PodCliqueSet, old: PodCliqueSet) -> list[MnnvlChange]:
     return [change for layer in set.mnnvl.layers if _key(layer) in before for change in _mnnvl_changes(layer, before[_key(layer)])]
 
 
-def _of_same_name(templates: Sequence[Template], wanted: Template) -> Template | None:
-    """Returns the template of the same name; looks at the same index first, since most templates keep their place."""
-    if wanted.index < len(templates) and templates[wanted.index].name == wanted.name:
-        return templates[wanted.index]
-    return next((template for template in templates if template.name == wanted.name), None)
+def _of_same_name(candidates: Sequence[Template], template: Template) -> Template | None:
+    """Returns the candidate with the template's name; tries its index first, since most templates keep theirs."""
+    if template.index < len(candidates) and candidates[template.index].name == template.name:
+        return candidates[template.index]
+    return next((candidate for candidate in candidates if candidate.name == template.name), None)
 
 
 def _constraint(template: CliqueTemplate | ScalingGroupTemplate | None) -> Constraint | None:

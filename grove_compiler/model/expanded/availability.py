@@ -87,17 +87,17 @@ def _own(set: ExpandedSet, manifest: Manifest | None) -> Manifest | None:
 
 
 def is_part_of(manifest: Manifest, set_name: str) -> bool:
-    """Tells whether an object belongs to a set, by its label `app.kubernetes.io/part-of`."""
+    """Reports whether an object belongs to a set, by its label `app.kubernetes.io/part-of`."""
     return bool((manifest["metadata"].get("labels") or {}).get(PART_OF) == set_name)
 
 
 def _is_available(manifest: Manifest | None, template: CliqueTemplate | ScalingGroupTemplate) -> bool:
-    """Tells whether a PodClique or a scaling group has at least `minAvailable` ready pods, or available replicas."""
+    """Reports whether a PodClique or a scaling group has at least `minAvailable` ready pods, or available replicas."""
     return manifest is not None and _serving(manifest, template) >= _min_available(template)
 
 
 def _has_needed_replicas(manifest: Manifest | None, template: CliqueTemplate | ScalingGroupTemplate) -> bool:
-    """Tells whether it is available as far as it is not scaled in below `minAvailable`."""
+    """Reports whether it is available as far as it is not scaled in below `minAvailable`."""
     return manifest is not None and _serving(manifest, template) >= _needed(manifest, template)
 
 
@@ -119,7 +119,7 @@ def _needed(manifest: Manifest, template: CliqueTemplate | ScalingGroupTemplate)
 
 
 def _clique_is_updated(manifest: Manifest | None, template: CliqueTemplate, set: ExpandedSet) -> bool:
-    """Tells whether a PodClique is updated (shipped §7.5): by its label, its status, and enough updated and ready pods, if it has any."""
+    """Reports whether a PodClique is updated (shipped §7.5): by its label, its status, and enough updated and ready pods, if it has any."""
     if manifest is None:
         return False
     status, expected = status_of(manifest), set.template_hashes[0][template.index]

@@ -62,6 +62,6 @@ def failing_since(clique: Clique) -> float | None:
 
 @remembered
 def checks_are_over(clique: Clique) -> bool:
-    """Tells whether all pods of a clique exist and have passed all their checks."""
+    """Reports whether all pods of a clique exist and have passed all their checks."""
     passed = sum(pod.tested.has_no_check_left for pod in live_pods(clique) if not pod.is_finished)
     return passed >= clique.replicas

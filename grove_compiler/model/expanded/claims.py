@@ -100,7 +100,7 @@ def unresolved_sharing(set: ExpandedSet) -> list[SharingRef]:
 
 
 def has_claim_template(set: ExpandedSet, ref: SharingRef) -> bool:
-    """Tells whether the referenced template is in the set or in the cluster."""
+    """Reports whether the referenced template is in the set or in the cluster."""
     return _claim_spec(set, ref) is not None
 
 
@@ -143,7 +143,7 @@ def _level(clique: Clique, refs: list[SharingRef], owner: str, index: int) -> li
 
 
 def _reaches(ref: SharingRef, clique: Clique) -> bool:
-    """Tells whether a reference's filter matches a clique, by its own name or by that of its scaling group."""
+    """Reports whether a reference's filter matches a clique, by its own name or by that of its scaling group."""
     if ref.filter is None:
         return True
     group = clique.member.group.template.name if clique.member is not None else None

@@ -8,7 +8,7 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.model.expanded.live_object import live_object, old_status
 from grove_compiler.model.expanded.live_pods import POD_HASH_LABEL, LivePod, leaving_pods, live_pods
 from grove_compiler.model.expanded.pods import pods
-from grove_compiler.model.expanded.rolls import Roll, Selection, next_selection, one_more_may_go, selected
+from grove_compiler.model.expanded.rolls import Roll, Selection, may_replace_next, next_selection, selected
 from grove_compiler.model.expanded.set_update import replica_is_updating
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.lazy import lazy, remembered
@@ -71,19 +71,19 @@ class CliqueRoll:
         if not self.is_active:
             return Selection()
         old = Selection() if self.starts else selected(self.old.get("readyPodsSelectedToUpdate") or {})
-        return next_selection(old, self._roll, self.clique.set.decisions.of(one_more_may_go))
+        return next_selection(old, self._roll, self.clique.set.decisions.of(may_replace_next))
 
     @lazy
     def replaced(self) -> list[LivePod]:
         """The pods to delete now: outdated ones that are not ready, and the selected ready one.
 
-        The selected one is checked again with `one_more_may_go`: since it was selected, others may have failed.
+        The selected one is checked again with `may_replace_next`: since it was selected, others may have failed.
         """
         if not self.is_active:
             return []
         unready = [pod for pod in self._outdated if not pod.is_ready]
         chosen = [pod for pod in self._outdated if pod.is_ready and pod.name == self.selection.current]
-        return unready + (chosen if chosen and self.clique.set.decisions.of(one_more_may_go)(self._roll) else [])
+        return unready + (chosen if chosen and self.clique.set.decisions.of(may_replace_next)(self._roll) else [])
 
     @lazy
     def _remaining(self) -> list[LivePod]:

@@ -60,26 +60,26 @@ def pod_counts(clique: Clique) -> PodCounts:
     return counts
 
 
-def status_waits(clique: Clique, at: float) -> bool:
-    """Decides whether a clique's status is not written for now: neither fields nor conditions, since a status is written as a whole."""
+def status_is_deferred(clique: Clique, at: float) -> bool:
+    """Decides whether a clique's status is not written yet: neither fields nor conditions, since a status is written as a whole."""
     raise NotImplementedError
 
 
 @remembered
 def lifts_gates(clique: Clique) -> bool:
-    """Tells whether this step removes the scheduling gate of any pod of the clique."""
+    """Reports whether this step removes the scheduling gate of any pod of the clique."""
     return pod_counts(clique).gated < sum(pod.is_gated for pod in attempt_pods(clique) if not pod.is_finished)
 
 
 @remembered
 def clique_is_breached(clique: Clique) -> bool:
-    """Tells whether a clique is short of pods, by the rule `is_breached`; false while an update replaces its pods."""
+    """Reports whether a clique is short of pods, by the rule `is_breached`; false while an update replaces its pods."""
     return not is_updating(clique) and clique.set.decisions.of(is_breached)(clique)
 
 
 @remembered
 def is_up_to_date(clique: Clique) -> bool:
-    """Tells whether the clique and all its pods have the current template."""
+    """Reports whether the clique and all its pods have the current template."""
     labels = (live_object(clique).get("metadata") or {}).get("labels") or {}
     counts = pod_counts(clique)
     return labels.get(POD_HASH_LABEL) == clique.pod_template_hash and counts.updated == counts.all

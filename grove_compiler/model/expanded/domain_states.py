@@ -27,7 +27,7 @@ class DomainState:
 
 
 def domains_are_served(set: ExpandedSet) -> bool:
-    """Tells whether the cluster serves ComputeDomains; true when unknown."""
+    """Reports whether the cluster serves ComputeDomains; true when unknown."""
     definition = domain_definition(set.snapshot)
     return definition is None or any(version.get("served") for version in definition["spec"].get("versions") or [])
 
@@ -45,7 +45,7 @@ def domain_states(set: ExpandedSet) -> list[DomainState]:
 
 
 def is_leaving_empty(domain: ComputeDomain) -> bool:
-    """Tells whether the domain is terminating and has no pods, so that it may go and be recreated."""
+    """Reports whether the domain is terminating and has no pods, so that it may go and be recreated."""
     set = domain.cliques[0].set
     live = set.snapshot.get(DRIVER_API_VERSION, DOMAIN, set.namespace, domain.name)
     return live is not None and is_terminating(live) and not any(live_pods(clique) for clique in domain.cliques)

@@ -62,8 +62,8 @@ class Gang:
     def groups(self) -> list[PodGroup]:
         parents = {clique: part.name for part in self.constraint_groups for clique in part.pod_group_names}
         return [
-            PodGroup(one.name, one, one.min_available, self._translate(one.template.constraint), parents.get(one.name))
-            for one in self.cliques
+            PodGroup(clique.name, clique, clique.min_available, self._translate(clique.template.constraint), parents.get(clique.name))
+            for clique in self.cliques
         ]
 
     @lazy

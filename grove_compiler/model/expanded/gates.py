@@ -23,13 +23,13 @@ def new_pod_is_gated(clique: Clique) -> bool:
 
 
 def is_named_by_gang(pod: LivePod) -> bool:
-    """Tells whether the live gang refers to the pod, so that its scheduler knows it."""
+    """Reports whether the live gang refers to the pod, so that its scheduler knows it."""
     return pod.name in _named_pods(pod.clique)
 
 
 @remembered
 def base_gang_is_scheduled(replica: Replica) -> bool:
-    """Tells whether the base gang exists and each of its cliques has `minReplicas` scheduled pods, except those scaled to zero.
+    """Reports whether the base gang exists and each of its cliques has `minReplicas` scheduled pods, except those scaled to zero.
 
     Counts the scheduled pods themselves, too: a new clique reports no status while its pods start (`first_start.py`), so a model that takes
     a minute to load would otherwise delay the scaled gangs until its PodClique reports the delay.

@@ -8,7 +8,7 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.model.expanded.clique_state import is_up_to_date
 from grove_compiler.model.expanded.live_object import live_object, old_status
 from grove_compiler.model.expanded.live_pods import POD_HASH_LABEL, LivePod, leaving_pods, live_pods
-from grove_compiler.model.expanded.rolls import Roll, Selection, next_selection, one_more_may_go, selected
+from grove_compiler.model.expanded.rolls import Roll, Selection, may_replace_next, next_selection, selected
 from grove_compiler.model.expanded.set_update import replica_is_updating
 from grove_compiler.model.expanded.structure import Clique, ScalingGroup, ScalingGroupReplica
 from grove_compiler.model.lazy import lazy, remembered
@@ -66,7 +66,7 @@ class GroupRoll:
         if not self.is_active:
             return Selection()
         old = Selection() if self.starts else selected(self.old.get("readyReplicaIndicesSelectedToUpdate") or {})
-        return next_selection(old, self.roll, self.group.set.decisions.of(one_more_may_go))
+        return next_selection(old, self.roll, self.group.set.decisions.of(may_replace_next))
 
     @lazy
     def updated_cliques(self) -> int:
@@ -90,7 +90,7 @@ def group_roll(group: ScalingGroup) -> GroupRoll:
 
 @remembered
 def member_is_updating(member: ScalingGroupReplica) -> bool:
-    """Tells whether this replica of a scaling group is to be replaced now: it is unavailable, or selected and may still be replaced.
+    """Reports whether this replica of a scaling group is to be replaced now: it is unavailable, or selected and may still be replaced.
 
     Reads the recorded selection only: the status must name the replica before anything of it is deleted.
     """
@@ -100,7 +100,7 @@ def member_is_updating(member: ScalingGroupReplica) -> bool:
     if not is_available(member):
         return True
     is_selected = selected(roll.old.get("readyReplicaIndicesSelectedToUpdate") or {}).current == member.index
-    return is_selected and member.group.set.decisions.of(one_more_may_go)(roll.roll)
+    return is_selected and member.group.set.decisions.of(may_replace_next)(roll.roll)
 
 
 @remembered
@@ -120,14 +120,14 @@ def replaced_with_member(member: ScalingGroupReplica) -> list[LivePod]:
 
 @remembered
 def is_available(member: ScalingGroupReplica) -> bool:
-    """Tells whether each clique of a scaling-group replica has at least `minAvailable` ready pods."""
+    """Reports whether each clique of a scaling-group replica has at least `minAvailable` ready pods."""
     # Counts live pods instead of using `pod_counts`: which pods there should be depends on their template, which depends on this.
     return all(clique.ref.uid and sum(pod.is_ready for pod in live_pods(clique)) >= clique.min_available for clique in member.cliques)
 
 
 @remembered
 def is_outdated(member: ScalingGroupReplica) -> bool:
-    """Tells whether a PodClique or a pod of a scaling-group replica has an older template."""
+    """Reports whether a PodClique or a pod of a scaling-group replica has an older template."""
     return any(map(_is_behind, member.cliques))
 
 

@@ -41,7 +41,7 @@ def replica_counts(group: ScalingGroup) -> ReplicaCounts:
 
 @remembered
 def group_is_up_to_date(group: ScalingGroup) -> bool:
-    """Tells whether all desired cliques of the group exist and have the current templates."""
+    """Reports whether all desired cliques of the group exist and have the current templates."""
     return all(_is_complete(member) and all(map(is_up_to_date, member.cliques)) for member in group.members)
 
 

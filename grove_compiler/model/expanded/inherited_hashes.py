@@ -21,7 +21,7 @@ SET, REPLICA = "app.kubernetes.io/part-of", "grove.io/podcliqueset-replica-index
 
 
 def knows_hashes(live: Manifest, generation: int | None) -> bool:
-    """Tells whether a set's status holds the hash of this generation."""
+    """Reports whether a set's status holds the hash of this generation."""
     status = status_of(live)
     return bool(status.get("currentGenerationHash")) and generation is not None and status.get("observedGeneration") == generation
 

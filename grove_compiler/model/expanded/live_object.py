@@ -36,7 +36,7 @@ def set_condition(set: ExpandedSet, type: str) -> Manifest:
 
 
 def is_stalled(set: ExpandedSet) -> bool:
-    """Tells whether a set has the condition Stalled: it is held, or the API server rejects one of its objects."""
+    """Reports whether a set has the condition Stalled: it is held, or the API server rejects one of its objects."""
     return is_true_in(set.status, STALLED)
 
 
@@ -47,6 +47,6 @@ def condition_since(part: Part, type: str) -> str:
 
 @remembered
 def is_updating(part: Part) -> bool:
-    """Tells whether an update of the part is in progress, by its status: it has begun and not ended."""
+    """Reports whether an update of the part is in progress, by its status: it has begun and not ended."""
     progress = old_status(part).get("updateProgress") or {}
     return bool(progress.get("updateStartedAt")) and not progress.get("updateEndedAt")

@@ -31,7 +31,7 @@ def advertised_group_size(clique: Clique) -> int:
 
 @remembered
 def is_resized(clique: Clique) -> bool:
-    """Tells whether a PodClique is to be recreated: its scaling-group replica is replaced, and it has the size of an older generation.
+    """Reports whether a PodClique is to be recreated: its scaling-group replica is replaced, and it has the size of an older generation.
 
     A size that was never declared was set through the scale subresource, and is kept.
     """

@@ -40,12 +40,12 @@ def foreign_gates(pod: LivePod) -> list[str]:
 
 
 def is_up_to_scheduler(pod: LivePod) -> bool:
-    """Tells whether a pod only waits for its scheduler: it has no node and no gates."""
+    """Reports whether a pod only waits for its scheduler: it has no node and no gates."""
     return not pod.node_name and not pod.is_finished and not pod.is_gated and not foreign_gates(pod)
 
 
 def scheduler_has_reported(pod: LivePod) -> bool:
-    """Tells whether a scheduler has reported on a pod since its last gate was removed; `SchedulingGated` is from before."""
+    """Reports whether a scheduler has reported on a pod since its last gate was removed; `SchedulingGated` is from before."""
     reason: str = pod_condition(pod, "PodScheduled").get("reason", "SchedulingGated")
     return reason != "SchedulingGated"
 
@@ -58,7 +58,7 @@ def stuck_containers(pod: LivePod) -> list[StuckContainer]:
 
 
 def waits_in_order(pod: LivePod) -> bool:
-    """Tells whether the pod's start-up init container still waits for the cliques that start before it."""
+    """Reports whether the pod's start-up init container still waits for the cliques that start before it."""
     statuses = status_of(pod.manifest).get("initContainerStatuses") or []
     waiting = (container.get("state") or {} for container in statuses if container.get("name") == ORDER_CONTAINER)
     return any(state.get("running") is not None for state in waiting)

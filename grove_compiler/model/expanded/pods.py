@@ -62,7 +62,7 @@ def _existing_and_new(clique: Clique, holders: dict[int, LivePod], free: list[in
 
 
 @remembered
-def kept_pods(clique: Clique) -> list[Pod]:
+def retained_pods(clique: Clique) -> list[Pod]:
     """Returns the pods of the previous attempt that are kept for their logs and no longer belong to a gang."""
     is_kept_here = clique.set.is_training and clique.set.keeps_on_restart
     return [_existing_pod(clique, pod) for pod in live_pods(clique) if is_kept(pod)] if is_kept_here else []

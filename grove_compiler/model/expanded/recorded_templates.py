@@ -50,7 +50,7 @@ class Revision:
         return (self._by_name.get(name) or {}).get("replicas")
 
     def has_template(self, clique: CliqueTemplate, priority_class: str) -> bool:
-        """Tells whether the recorded pod template of a clique means the same as the declared one, however they are written."""
+        """Reports whether the recorded pod template of a clique means the same as the declared one, however they are written."""
         recorded = self.template(clique.name)
         if recorded is None:
             return False

@@ -56,13 +56,13 @@ def earliest(breaches: Iterable[ReportedBreach]) -> ReportedBreach | None:
 
 
 def _is_scaled_in(manifest: Manifest) -> bool:
-    """Tells whether a PodClique is scaled below its `minAvailable`, or a scaling group, which keeps `minAvailable` above that, to zero."""
+    """Reports whether a PodClique is scaled below its `minAvailable`, or a scaling group, which otherwise keeps `minAvailable`, to zero."""
     spec = manifest.get("spec") or {}
     needed = spec.get("minAvailable") or 0 if manifest.get("kind") == "PodClique" else 1
     return isinstance(spec.get("replicas"), int) and bool(spec["replicas"] < needed)
 
 
 def _has_changed(manifest: Manifest, condition: Manifest) -> bool:
-    """Tells whether a condition has changed its status since the object's creation."""
+    """Reports whether a condition has changed its status since the object's creation."""
     transition, created = time(condition.get("lastTransitionTime")), time(manifest["metadata"].get("creationTimestamp"))
     return transition is not None and (created is None or transition > created + STARTING_SECONDS)

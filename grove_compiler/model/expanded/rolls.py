@@ -43,7 +43,7 @@ class Roll:
         return min(self.min_available, self.desired)
 
 
-def one_more_may_go(roll: Roll) -> bool:
+def may_replace_next(roll: Roll) -> bool:
     """Decides whether a serving pod or replica may be replaced now."""
     raise NotImplementedError
 

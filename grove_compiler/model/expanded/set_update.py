@@ -75,7 +75,7 @@ def set_update(set: ExpandedSet) -> SetUpdate:
 
 @remembered
 def replica_is_updating(replica: Replica) -> bool:
-    """Tells whether this replica is the one being updated to the current generation, by the set's status."""
+    """Reports whether this replica is the one being updated to the current generation, by the set's status."""
     status = replica.set.status
     updating = [entry.get("replicaIndex") for entry in _in_progress(status.get("updateProgress") or {})]
     return status.get("currentGenerationHash") == replica.set.generation_hash and replica.index in updating

@@ -9,7 +9,7 @@ from grove_compiler.model.expanded.structure import Clique, ScalingGroup
 
 
 def is_short(clique: Clique) -> bool:
-    """Tells whether a clique has fewer ready pods than its `minAvailable`."""
+    """Reports whether a clique has fewer ready pods than its `minAvailable`."""
     if clique.set.is_training and (replica_attempt(clique.replica).is_over or clique_attempt(clique).has_succeeded):
         return False
     return pod_counts(clique).ready < clique.min_available

@@ -130,8 +130,8 @@ def _breach(cliques: Sequence[Clique], index: int, reported: ReportedBreach, del
     return Breach(index, reported, delay, pods, failing, decisions)
 
 
-def comes_next(breach: Breach, set: ExpandedSet, now: float) -> bool:
-    """Tells whether this replica is the next to be restarted: no other one has an earlier deadline, or was just restarted."""
+def is_next_to_restart(breach: Breach, set: ExpandedSet, now: float) -> bool:
+    """Reports whether this replica is the next to be restarted: no other one has an earlier deadline, or was just restarted."""
     others = [other for other in replica_breaches(set) if other.index != breach.index]
     overdue = [other for other in others if other.deadline <= now]
     has_earlier = any((other.deadline, other.index) < (breach.deadline, breach.index) for other in overdue)
@@ -140,7 +140,7 @@ def comes_next(breach: Breach, set: ExpandedSet, now: float) -> bool:
 
 @remembered
 def is_restarting(group: ScalingGroup) -> bool:
-    """Tells whether its replica of the set was restarted, because of it or of another part, and the group has not recovered since."""
+    """Reports whether its replica of the set was restarted, because of it or of another part, and the group has not recovered since."""
     delay, live, replica = _delay(group.set), live_object(group), group.replica
     if delay is None or not group.replicas or not is_true(live, BREACHED):
         return False
@@ -154,16 +154,16 @@ def is_restarting(group: ScalingGroup) -> bool:
     return any(Breach(replica.index, breach, delay, pods).is_restarted for breach in breaches)
 
 
-def went_with_gang(part: Clique | ScalingGroup, at: float) -> bool:
-    """Tells whether the scheduled pods of a PodClique or scaling group were deleted by the restart of their gang.
+def was_deleted_with_gang(part: Clique | ScalingGroup, at: float) -> bool:
+    """Reports whether the scheduled pods of a PodClique or scaling group were deleted by the restart of their gang.
 
     That restart has its own event. Pods that were scheduled after it are missing for another reason.
     """
     cliques = [part] if isinstance(part, Clique) else [clique for member in part.members for clique in member.cliques]
-    return any(_went_with_gang(clique, at) for clique in cliques)
+    return any(_was_deleted_with_gang(clique, at) for clique in cliques)
 
 
-def _went_with_gang(clique: Clique, at: float) -> bool:
+def _was_deleted_with_gang(clique: Clique, at: float) -> bool:
     delay = _delay(clique.set)
     if delay is None:
         return False

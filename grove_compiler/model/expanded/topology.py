@@ -18,7 +18,7 @@ MANAGED_BY = "app.kubernetes.io/managed-by"
 OPERATOR = "grove-operator"
 
 
-def topology_is_wanted(topology: ExpandedTopology, config: Configuration) -> bool:
+def topology_is_desired(topology: ExpandedTopology, config: Configuration) -> bool:
     """Decides whether a topology should exist, with its finalizer."""
     raise NotImplementedError
 

@@ -18,8 +18,8 @@ SAMPLE = re.compile(r"^(\w+)(?:\{(.*)\})? ([0-9.e+-]+)$")
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 ERROR_CODE = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 """The syntax of error codes. A pod may write anything into its termination message, and each code becomes a time series."""
-LONGEST_WHY = 512
-"""The maximum length of `CheckRun.why`."""
+LONGEST_MESSAGE = 512
+"""The maximum length of `CheckRun.message`."""
 
 
 @record(slots=False)
@@ -89,21 +89,21 @@ class CheckRun:
         return self._label("preflight_gang_wait_seconds", "workload")
 
     @lazy
-    def why(self) -> str:
+    def message(self) -> str:
         """Why it ended, in one line: the first comment of its termination message, else its exit code."""
-        lines = [line.strip() for line in self._message.splitlines()]
+        lines = [line.strip() for line in self._termination_message.splitlines()]
         comment = next((line.removeprefix("#").strip() for line in lines if line and not SAMPLE.match(line)), "")
-        return comment[:LONGEST_WHY] or f"it ended with exit code {self.exit_code}"
+        return comment[:LONGEST_MESSAGE] or f"it ended with exit code {self.exit_code}"
 
     @property
-    def _message(self) -> str:
+    def _termination_message(self) -> str:
         return str(self.terminated.get("message") or "")
 
     @lazy
     def _samples(self) -> dict[str, tuple[dict[str, str], float]]:
         """The samples of its termination message by name, each with its labels and its value."""
         samples = {}
-        for line in self._message.splitlines():
+        for line in self._termination_message.splitlines():
             if (sample := SAMPLE.match(line)) and (value := _number(sample[3])) is not None:
                 samples[sample[1]] = ({name: _unescaped(text) for name, text in LABEL.findall(sample[2] or "")}, value)
         return samples

@@ -10,8 +10,8 @@ class ManagedEdit:
     """An admission request about an object that the operator manages.
 
     `operation` is CREATE, UPDATE or DELETE; `user` is the requesting user, `operator` the operator's own user, and `exempt` are the users
-    that the configuration exempts. `set_name` is the PodCliqueSet that the object's label names, empty without one; `has_set` tells
-    whether it exists, `is_open` whether it is being deleted or allows others to change its objects.
+    that the configuration exempts. `set_name` is the PodCliqueSet that the object's label names, empty without one; `has_set` is whether it
+    exists, `is_unprotected` whether it is terminating or its annotation disables the protection.
     """
 
     operation: str
@@ -22,7 +22,7 @@ class ManagedEdit:
     exempt: list[str]
     set_name: str
     has_set: bool
-    is_open: bool
+    is_unprotected: bool
 
 
 @record

@@ -179,10 +179,10 @@ def controller_of(manifest: Manifest) -> Manifest | None:
 
 
 def is_terminating(manifest: Manifest) -> bool:
-    """Tells whether an object has a deletionTimestamp."""
+    """Reports whether an object has a deletionTimestamp."""
     return bool((manifest.get("metadata") or {}).get("deletionTimestamp"))
 
 
 def is_finished(pod: Manifest) -> bool:
-    """Tells whether a pod has run to completion, successfully or not."""
+    """Reports whether a pod has run to completion, successfully or not."""
     return status_of(pod).get("phase") in FINISHED_PHASES

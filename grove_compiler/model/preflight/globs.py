@@ -8,7 +8,7 @@ from functools import lru_cache
 
 
 def matches_any(name: str, patterns: Sequence[str]) -> bool:
-    """Tells whether a name matches one of the globs: `*` matches any text, `?` any character, everything else itself."""
+    """Reports whether a name matches one of the globs: `*` matches any text, `?` any character, everything else itself."""
     return _compiled(tuple(patterns)).fullmatch(name) is not None
 
 

@@ -88,7 +88,7 @@ class CheckedPod(PodWithDevices):
         return find_gang(PodGroupMember(self.manifest, self.preflight), self.namespace, context)
 
     def _template_has_gang_check(self, template: Manifest) -> bool:
-        """Tells whether pods of a template in its namespace get a gang check; true for an unknown template."""
+        """Reports whether pods of a template in its namespace get a gang check; true for an unknown template."""
         if not template.get("spec"):
             return True
         return CheckedPod(template, self.namespace, self.preflight, self.snapshot, self.decisions).suits_gang_check

@@ -30,7 +30,9 @@ class PodWithDevices:
         """Its containers, init containers and sidecars, without checks that were injected before."""
         checks = {check.container_name for check in self.preflight.checks}
         containers = containers_of(self.spec)
-        return [one for one in containers if one.name not in checks or not one.path.startswith("spec.initContainers")]
+        return [
+            container for container in containers if container.name not in checks or not container.path.startswith("spec.initContainers")
+        ]
 
     @lazy
     def gpu_classes(self) -> list[str]:
@@ -95,7 +97,7 @@ class PodWithDevices:
     @lazy
     def is_guaranteed(self) -> bool:
         """Whether its containers give it the QoS class Guaranteed; false with pod-level resources, which decide instead of them."""
-        return not self.spec.get("resources") and bool(self.containers) and all(one.is_guaranteed for one in self.containers)
+        return not self.spec.get("resources") and bool(self.containers) and all(container.is_guaranteed for container in self.containers)
 
     @lazy
     def gpu_containers(self) -> list[Container]:
@@ -124,7 +126,7 @@ class PodWithDevices:
         return [{"name": name, "request": request} for request in requests]
 
     def _largest_requests(self, resources: list[str]) -> dict[str, int]:
-        amounts = {resource: max((one.requested(resource) for one in self.containers), default=0) for resource in resources}
+        amounts = {resource: max((container.requested(resource) for container in self.containers), default=0) for resource in resources}
         return {resource: amount for resource, amount in amounts.items() if amount}
 
     def _classes_behind(self, resources: list[str]) -> list[str]:

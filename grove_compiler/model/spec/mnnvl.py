@@ -53,7 +53,7 @@ class Membership:
 
 @record(slots=False)
 class Mnnvl:
-    """Everything that a set declares about multi-node NVLink. It can be read from any set, however invalid.
+    """Everything that a set declares about multi-node NVLink. It can be read from any set, even an invalid one.
 
     `set_name`, `set_annotations` and `manifest`, which is `spec.template`, are the set's own.
     """
@@ -85,7 +85,7 @@ class Mnnvl:
 
     @lazy
     def is_mentioned(self) -> bool:
-        """Whether the set mentions MNNVL at all; if not, nothing else here is ever computed."""
+        """Whether the set mentions MNNVL at all; if not, nothing else here is computed."""
         return self.config_enabled or bool(self.annotations)
 
     @lazy
@@ -139,7 +139,7 @@ class Mnnvl:
         return memberships
 
     def reaches_enablement(self, layer: Layer) -> bool:
-        """Tells whether an `enabled` annotation applies to any clique of a layer, so that its scope and device class have an effect."""
+        """Reports whether an `enabled` annotation applies to any clique of a layer, so that its scope and device class have an effect."""
         return any(self.layer_of(clique).effective(ENABLED) for clique in layer.cliques)
 
     def layer_of(self, clique: CliqueTemplate) -> Layer:
@@ -158,7 +158,7 @@ class Mnnvl:
         return list(dict.fromkeys(group.name for group in groups if group))
 
     def gang_per_replica(self, group: ScalingGroupTemplate | None) -> bool:
-        """Tells whether each replica of the group is a gang of its own."""
+        """Reports whether each replica of the group is a gang of its own."""
         return self.is_mentioned and group is not None and group.name in self.gang_per_replica_groups
 
     @lazy
@@ -178,4 +178,4 @@ class Mnnvl:
     @lazy
     def _propagated(self) -> list[dict[str, str]]:
         layers = map(self.layer_of, self.cliques)
-        return [{one.key: one.value for key in DESIGN_KEYS if (one := layer.effective(key))} for layer in layers]
+        return [{key: annotation.value for key in DESIGN_KEYS if (annotation := layer.effective(key))} for layer in layers]

@@ -9,6 +9,8 @@ from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemp
 from grove_compiler.record import record
 
 PREFIX = "grove.io/mnnvl-"
+SCOPES = {"set": "replica", "group": "scalingGroupReplica", "clique": "clique"}
+TITLES = {"group": "scaling group", "clique": "clique"}
 
 
 @record
@@ -31,21 +33,28 @@ def mnnvl_annotation(annotations: list[MnnvlAnnotation]) -> MnnvlAnnotation:
 
 @record
 class Layer:
-    """A set, a scaling group or a clique, by `kind` (`set`, `group`, `clique`); `origin` names it in words.
+    """A set, a scaling group or a clique, by `kind` (`set`, `group`, `clique`).
 
-    `scope` is the scope whose annotations belong here (design, Annotation Placement); `path` is that of its annotations, `cliques`
-    are those that they reach, `above` is the layer that it inherits from.
+    `path` is the field path of its annotations, `cliques` are those that they apply to, `above` is the layer that it inherits from.
     """
 
     kind: str
     name: str
-    origin: str
-    scope: str
     path: str
     annotations: dict[str, str] = field(repr=False)
     cliques: list[CliqueTemplate] = field(repr=False)
     decisions: DecisionRules = field(repr=False)
     above: Layer | None = field(default=None, repr=False)
+
+    @property
+    def origin(self) -> str:
+        """What messages call it, such as `scaling group "model"`."""
+        return f'{TITLES[self.kind]} "{self.name}"' if self.kind in TITLES else "the set"
+
+    @property
+    def scope(self) -> str:
+        """The scope whose annotations belong here (design, Annotation Placement)."""
+        return SCOPES[self.kind]
 
     @property
     def mnnvl_annotations(self) -> list[MnnvlAnnotation]:
@@ -77,18 +86,12 @@ def layers_of(
     name: str, annotations: dict[str, str], cliques: list[CliqueTemplate], groups: list[ScalingGroupTemplate], decisions: DecisionRules
 ) -> list[Layer]:
     """Returns the layer of the set, then those of its scaling groups, then those of its cliques, which inherit from their group's."""
-    top = Layer("set", name, "the set", "replica", "metadata.annotations", annotations, cliques, decisions)
+    top = Layer("set", name, "metadata.annotations", annotations, cliques, decisions)
     # `group.cliques` may list a clique that an earlier group has claimed (an error of its own): it inherits from that one only.
-    group_layers = [
-        _below(top, "group", "scaling group", group, [clique for clique in group.cliques if clique.group is group]) for group in groups
-    ]
-    clique_layers = [
-        _below(group_layers[clique.group.index] if clique.group else top, "clique", "clique", clique, [clique]) for clique in cliques
-    ]
+    group_layers = [_below(top, "group", group, [clique for clique in group.cliques if clique.group is group]) for group in groups]
+    clique_layers = [_below(group_layers[clique.group.index] if clique.group else top, "clique", clique, [clique]) for clique in cliques]
     return [top, *group_layers, *clique_layers]
 
 
-def _below(above: Layer, kind: str, words: str, template: CliqueTemplate | ScalingGroupTemplate, cliques: list[CliqueTemplate]) -> Layer:
-    scope = "clique" if kind == "clique" else "scalingGroupReplica"
-    path, origin = f"{template.path}.annotations", f'{words} "{template.name}"'
-    return Layer(kind, template.name, origin, scope, path, template.annotations, cliques, above.decisions, above)
+def _below(above: Layer, kind: str, template: CliqueTemplate | ScalingGroupTemplate, cliques: list[CliqueTemplate]) -> Layer:
+    return Layer(kind, template.name, f"{template.path}.annotations", template.annotations, cliques, above.decisions, above)

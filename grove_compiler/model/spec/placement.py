@@ -75,7 +75,7 @@ class Placement:
 
     @property
     def choice(self) -> tuple[str, str]:
-        """Kind and name of the topology, which together tell whether an update refers to another one."""
+        """Kind and name of the topology; an update that changes either refers to another one."""
         return self.kind, self.name
 
     @lazy

@@ -71,7 +71,7 @@ def _claim_names(container: Manifest) -> list[str]:
 
 
 def _is_some(amount: Any) -> bool:
-    """Tells whether a quantity is present and not zero. A malformed one, which has a finding of its own, counts."""
+    """Reports whether a quantity is present and not zero. A malformed one, which has a finding of its own, counts."""
     if amount is None or isinstance(amount, int):
         return bool(amount)
     from grove_compiler.kube.quantity import QuantityError, is_zero  # only for amounts that are written as text

@@ -40,12 +40,12 @@ class PodCliqueSet:
 
     metadata = declared(Manifest, "metadata")
     name = declared(str, "metadata.name")
-    uid = declared(str, "metadata.uid", "Empty while the set exists only on paper.")
+    uid = declared(str, "metadata.uid", "Empty for a set that is not in a cluster.")
     labels = declared(dict[str, str], "metadata.labels")
     annotations = declared(dict[str, str], "metadata.annotations")
     spec = declared(Manifest, "spec")
     replica_count = declared(int, "spec.replicas", "0 when absent. (`replicas` holds the replicas themselves.)")
-    max_runtime = optional(str, "spec.trainingSpec.maxRuntime", "A duration from the first start on, restarts included; none is no limit.")
+    max_runtime = optional(str, "spec.trainingSpec.maxRuntime", "The limit of the time since the first start, restarts included.")
     template = declared(Manifest, "spec.template")
     startup_type = declared(
         str,
@@ -109,9 +109,9 @@ class PodCliqueSet:
 
     @lazy
     def is_rolled(self) -> bool:
-        """Whether we replace pods of older templates one after the other (`OnDelete` leaves that to people).
+        """Whether the operator replaces pods of older templates one after the other (`OnDelete` leaves that to users).
 
-        Pods of a training workload are never replaced, even if an edit got past admission (GREP-0285).
+        Pods of a training workload are never replaced, even if an edit bypassed admission (GREP-0285).
         """
         return self.update_strategy != "OnDelete" and not self.is_training
 

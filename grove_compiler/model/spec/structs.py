@@ -10,7 +10,7 @@ from grove_compiler.record import record
 
 CONTAINERS = ("Container", "EphemeralContainer")
 GATED = ("ClusterTrustBundleProjection", "PodCertificateProjection")
-"""Types that Kubernetes 1.35 drops unless a feature gate is on; a server that reads them validates them."""
+"""Types that Kubernetes 1.35 drops unless a feature gate is enabled; they are only validated by servers that do not drop them."""
 
 UNREAD = ("MetricIdentifier", "selector")
 """A field that is not validated: an autoscaler passes a metric's selector on to the metrics server, and the API server accepts any."""

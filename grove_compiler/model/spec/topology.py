@@ -41,7 +41,7 @@ class Topology:
     manifest: Manifest
 
     name = declared(str, "metadata.name")
-    bindings = declared(list[Manifest], "spec.schedulerTopologyBindings", "The schedulers whose own topology object is made by others.")
+    bindings = declared(list[Manifest], "spec.schedulerTopologyBindings", "The schedulers whose own topology object is managed elsewhere.")
 
     @lazy
     def kind(self) -> str:
@@ -75,9 +75,9 @@ class Topology:
 
     @lazy
     def kai_name(self) -> str:
-        """The name of its KAI Topology: that of the object which others make for KAI, else its own."""
-        bound = (binding.get("topologyReference") for binding in self.bindings if binding.get("schedulerName") == KAI)
-        return next((name for name in bound if name), self.name)
+        """The name of its KAI Topology: that of its binding to KAI if there is one, else its own name."""
+        names = (binding.get("topologyReference") for binding in self.bindings if binding.get("schedulerName") == KAI)
+        return next((name for name in names if name), self.name)
 
     def lacks(self, domains: list[str]) -> list[str]:
         """Returns the domains that the topology does not have, each once."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 
-from applier.desired import Graph, Twice
+from applier.desired import DuplicateObject, Graph
 from applier.errors import UnknownKind
 from applier.ref import Kind, Manifest
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
@@ -46,7 +46,7 @@ class ClusterInput:
         try:
             items = await in_namespace(session.cluster, items, session.namespace, only=bool(self.namespace))
             graph = desired_graph(Sources(compiled, items), selects=self._selects(), force=self.options.force)
-        except (OtherNamespace, Twice) as error:
+        except (OtherNamespace, DuplicateObject) as error:
             raise Failed(str(error)) from None
         if self.options.selector and not graph.objects:
             raise Failed(f"-l {self.options.selector} selects none of these objects")

@@ -95,12 +95,12 @@ def _write(objects: Sequence[Manifest], output: str | None) -> None:
 
 def _with_others(compiled: Compilation, output: str | None) -> int:
     """Prints all other and compiled manifests, without the sets; returns 1 for an object with two sources."""
-    from applier.desired import Cycle, Twice
+    from applier.desired import Cycle, DuplicateObject
     from grove_operator.cli.compile.pass_through import in_apply_order
 
     try:
         manifests = in_apply_order(compiled.result.graph, compiled.others)
-    except (Twice, Cycle) as error:
+    except (DuplicateObject, Cycle) as error:
         click.echo(f"grove: {error}", err=True)
         return 1
     _write(manifests, output)

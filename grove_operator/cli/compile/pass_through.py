@@ -14,7 +14,7 @@ from grove_operator.cluster.desired import Sources, desired_graph
 def in_apply_order(compiled: Graph, others: Sequence[Item]) -> list[Manifest]:
     """Returns all manifests in the order in which `grove apply` would write them: namespaces and definitions first.
 
-    Raises `applier.desired.Twice` when a manifest and a rule, or two manifests, ask for one object.
+    Raises `applier.desired.DuplicateObject` if a manifest and a rule, or two manifests, declare one object.
     """
     manifests = {
         Ref.of(manifest): manifest for manifest in [*(item.manifest for item in others), *(node.object for node in compiled.nodes)]

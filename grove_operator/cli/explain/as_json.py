@@ -7,7 +7,7 @@ from typing import Any
 from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.tracing.provenance import Condition, Traced
 from grove_compiler.engine.tracing.tracking import plain
-from grove_compiler.explain import Given, InputSource, ObjectAnswer, Refusal
+from grove_compiler.explain import InputManifest, InputSource, ObjectAnswer, Refusal
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.graph.graph import Graph
 from grove_operator.cli.explain.words import Words
@@ -24,32 +24,46 @@ def object_json(answer: ObjectAnswer, graph: Graph, words: Words, path: FieldPat
         "after": [other.id for other in graph.dependencies(node)],
         "policy": node.policy,
         "loops": [
-            {"name": one.name, "expression": one.expression, "position": one.position, "inputs": _inputs(one.inputs, words)}
-            for one in trace.loops
+            {"name": loop.name, "expression": loop.expression, "position": loop.position, "inputs": _inputs(loop.inputs, words)}
+            for loop in trace.loops
         ],
         "existsBy": _inputs(answer.existence, words),
         "fields": [_field(at, found, words) for at, found in trace.fields.items() if at[: len(path)] == path],
         "leftOut": [
-            {"path": render(one.path), "file": one.origin.file, "line": one.origin.line, "expression": one.origin.expression}
-            for one in trace.omissions
+            {
+                "path": render(omission.path),
+                "file": omission.origin.file,
+                "line": omission.origin.line,
+                "expression": omission.origin.expression,
+            }
+            for omission in trace.omissions
         ],
-        "conditions": [_condition(one, words) for one in trace.conditions],
+        "conditions": [_condition(condition, words) for condition in trace.conditions],
         "patches": [
-            {"rule": one.rule, "operation": one.word, "path": "/" + "/".join(one.path), "file": one.file, "line": one.line}
-            for one in trace.operations
+            {
+                "rule": operation.rule,
+                "operation": operation.word,
+                "path": "/" + "/".join(operation.path),
+                "file": operation.file,
+                "line": operation.line,
+            }
+            for operation in trace.operations
         ],
         "notApplied": refusals_json(answer.refusals, words),
     }
 
 
-def given_json(given: Given, fields: list[tuple[FieldPath, InputSource]]) -> dict[str, Any]:
+def input_json(input_manifest: InputManifest, fields: list[tuple[FieldPath, InputSource]]) -> dict[str, Any]:
     """Returns an input manifest with the sources of its fields."""
-    return {"object": given.id, "fields": [{"path": render(path), **_source_json(source)} for path, source in fields]}
+    return {"object": input_manifest.id, "fields": [{"path": render(path), **_source_json(source)} for path, source in fields]}
 
 
 def refusals_json(refusals: list[Refusal], words: Words) -> list[dict[str, Any]]:
     """Returns rules that did not apply, each with the false condition."""
-    return [{"rule": rule_json(one.rule, words), "condition": _condition(one.condition, words), "count": one.count} for one in refusals]
+    return [
+        {"rule": rule_json(refusal.rule, words), "condition": _condition(refusal.condition, words), "count": refusal.count}
+        for refusal in refusals
+    ]
 
 
 def rule_json(rule: RuleInfo, words: Words) -> dict[str, Any]:
@@ -68,7 +82,7 @@ def _field(path: FieldPath, found: Traced, words: Words) -> dict[str, Any]:
         "file": words.origin(found).rpartition(":")[0],
         "line": found.origin.line,
         "expression": found.origin.expression,
-        "inputs": [_source_json(one) for one in words.sources_of(found)],
+        "inputs": [_source_json(source) for source in words.sources_of(found)],
         "byWayOf": _inputs(found.passed, words),
         "thereBy": _inputs(found.deciding, words),
     }
@@ -91,13 +105,13 @@ def _plain_or_kind(value: Any) -> Any:
 
 
 def _inputs(inputs: tuple[Any, ...], words: Words) -> list[dict[str, Any]]:
-    return [_source_json(words.explainer.source_of(one)) for one in inputs]
+    return [_source_json(words.explainer.source_of(input)) for input in inputs]
 
 
 def _source_json(source: InputSource) -> dict[str, Any]:
-    found: dict[str, Any] = {"how": source.how, "object": source.name, "path": render(source.path), "value": source.value}
+    found: dict[str, Any] = {"how": source.kind, "object": source.name, "path": render(source.path), "value": source.value}
     if source.file:
         found |= {"file": source.file, "line": source.line, "column": source.column}
     if source.rule:
-        found |= {"rule": source.rule, "inputs": [_source_json(one) for one in source.inputs]}
+        found |= {"rule": source.rule, "inputs": [_source_json(input) for input in source.inputs]}
     return found

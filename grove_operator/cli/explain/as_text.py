@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from grove_compiler.engine.tracing.provenance import Condition, Operation, Traced
-from grove_compiler.explain import Given, InputSource, ObjectAnswer, Refusal
+from grove_compiler.explain import InputManifest, InputSource, ObjectAnswer, Refusal
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.graph.graph import Graph
 from grove_compiler.source.quoting import on_one_line
@@ -29,15 +29,15 @@ def object_text(answer: ObjectAnswer, graph: Graph, words: Words, conditions: Se
 
 def field_text(answer: ObjectAnswer, path: FieldPath, words: Words) -> str:
     """Returns a field: its expression, inputs, and patches, including those that did not apply."""
-    under = {found: one for found, one in answer.trace.fields.items() if found[: len(path)] == path}
+    under = {at: field for at, field in answer.trace.fields.items() if at[: len(path)] == path}
     lines = [answer.node.id]
     if set(under) == {path}:
-        lines += [f"{render(path)}: {value(under[path].value)}", "", *_made(under[path], answer, words)]
+        lines += [f"{render(path)}: {value(under[path].value)}", "", *_origin(under[path], answer, words)]
     else:
         part: Any = answer.node.object
         for step in path:
             part = part[step]
-        notes = {found: _note(one, words) for found, one in under.items()}
+        notes = {at: _note(field, words) for at, field in under.items()}
         lines += ["", f"{render(path)}:", *_noted(part, notes, path, "  "), "", LEGEND, "", f"rule       {words.rule(answer.rule)}"]
     lines += _patches(answer, path, words)
     return "\n".join(lines) + "\n"
@@ -48,34 +48,34 @@ def absent_field_text(answer: ObjectAnswer, path: FieldPath, words: Words) -> li
 
     Empty for a field that no rule sets.
     """
-    wanted = _names(path)
+    names = _names(path)
     lines = []
     for left in answer.trace.omissions:
-        if _names(left.path) == wanted:
+        if _names(left.path) == names:
             lines.append(f"{words.place(left.origin.file, left.origin.line)} leaves it out: {left.origin.expression}")
             lines += [f"  {line}" for line in words.inputs(map(words.explainer.source_of, left.inputs))]
     for condition in answer.trace.conditions:
         at = _names(condition.path)
-        if not condition.holds and condition.path and wanted[: len(at)] == at:
-            lines += _said_no(condition, words)
+        if not condition.holds and condition.path and names[: len(at)] == at:
+            lines += _false_condition(condition, words)
     for refusal in answer.refusals:
         lines.append(f"{words.rule(refusal.rule)} did not apply: {words.condition(refusal.condition)}")
     return lines
 
 
-def given_text(given: Given, path: FieldPath, fields: Sequence[tuple[FieldPath, InputSource]], words: Words) -> str:
+def input_text(input_manifest: InputManifest, path: FieldPath, fields: Sequence[tuple[FieldPath, InputSource]], words: Words) -> str:
     """Returns an input manifest, with the origin of declared and defaulted fields."""
-    part: Any = given.value
+    part: Any = input_manifest.value
     for step in path:
         part = part[step]
-    lines = [f"{given.id}, as it is after defaulting" if not path else f"{given.id} {render(path)}", ""]
+    lines = [f"{input_manifest.id}, as it is after defaulting" if not path else f"{input_manifest.id} {render(path)}", ""]
     if isinstance(part, dict | list) and part:
-        lines += _noted(part, {at: _source(one, words) for at, one in fields}, path)
+        lines += _noted(part, {at: _source(source, words) for at, source in fields}, path)
     else:
-        lines += words.inputs(one for _, one in fields)
-    refused = [(at, one) for at, one in given.refusals.items() if at[: len(path)] == path]
+        lines += words.inputs(source for _, source in fields)
+    refused = [(at, refusal) for at, refusal in input_manifest.refusals.items() if at[: len(path)] == path]
     for at, condition in refused:
-        lines += ["", f"no default for {render(at)}", *_said_no(condition, words)]
+        lines += ["", f"no default for {render(at)}", *_false_condition(condition, words)]
     return "\n".join(lines) + "\n"
 
 
@@ -85,7 +85,7 @@ def refusals_text(refusals: Sequence[Refusal], words: Words) -> list[str]:
     for refusal in refusals:
         times = f" ({refusal.count} times)" if refusal.count > 1 else ""
         lines.append(f"{words.rule(refusal.rule)} had nothing to make{times}:")
-        lines += [f"  {line}" for line in _said_no(refusal.condition, words)]
+        lines += [f"  {line}" for line in _false_condition(refusal.condition, words)]
     return lines
 
 
@@ -108,10 +108,10 @@ def _about(answer: ObjectAnswer, graph: Graph, words: Words, conditions: Sequenc
         yield f"policy     {policy(node.policy)}"
     yield from (f"status     {line}" for line in conditions)
     yield from (f"patched    {words.rule(patch)}: {patch.doc}" for patch in answer.patches)
-    yield from (f"skipped    {words.rule(one.rule)}: {words.condition(one.condition)}" for one in answer.refusals)
+    yield from (f"skipped    {words.rule(refusal.rule)}: {words.condition(refusal.condition)}" for refusal in answer.refusals)
 
 
-def _made(found: Traced, answer: ObjectAnswer, words: Words) -> Iterator[str]:
+def _origin(found: Traced, answer: ObjectAnswer, words: Words) -> Iterator[str]:
     rule = words.explainer.rules[found.rule]
     sources = words.sources_of(found)
     if not found.origin.expression:
@@ -156,7 +156,8 @@ def _touches(operation: Operation, path: FieldPath) -> bool:
     return list(there[:length]) == here[:length]
 
 
-def _said_no(condition: Condition, words: Words) -> list[str]:
+def _false_condition(condition: Condition, words: Words) -> list[str]:
+    """Returns a condition that does not hold, with the inputs that it read."""
     rule = words.explainer.rules[condition.rule]
     place = words.place(condition.file, condition.line, rule.origin if condition.file == rule.file else "")
     reads = [f"  {line}" for line in words.inputs(map(words.explainer.source_of, condition.inputs))]
@@ -171,11 +172,11 @@ def _names(path: FieldPath) -> list[str]:
 def _note(found: Traced, words: Words) -> str:
     """Returns the origin of a field; for a copied one also the inputs that selected it."""
     sources = words.sources_of(found)
-    if found.sources[1] and len(sources) == 1 and sources[0].how != "configuration":
+    if found.sources[1] and len(sources) == 1 and sources[0].kind != "configuration":
         chosen = _short(places(words.choosing(found)), sources[0].file)
         return _source(sources[0], words) + (f" by {several(chosen, MOST_INPUTS)}" if chosen else "")
-    made = words.origin(found)
-    return f"{made} <- {several(_sources(sources, words), MOST_INPUTS)}" if sources and found.origin.expression else made
+    origin = words.origin(found)
+    return f"{origin} <- {several(_sources(sources, words), MOST_INPUTS)}" if sources and found.origin.expression else origin
 
 
 def _short(texts: Sequence[str], file: str) -> list[str]:
@@ -185,27 +186,27 @@ def _short(texts: Sequence[str], file: str) -> list[str]:
 
 def _sources(inputs: Sequence[InputSource], words: Words) -> list[str]:
     """Returns the distinct origins of inputs; a file is not repeated for consecutive lines."""
-    sources, former = [], ""
-    for text in dict.fromkeys(one.rule or _source(one, words) for one in inputs):
+    sources, previous = [], ""
+    for text in dict.fromkeys(input.rule or _source(input, words) for input in inputs):
         file, colon, line = text.rpartition(":")
-        is_again = bool(colon) and line.isdigit() and file == former
+        is_again = bool(colon) and line.isdigit() and file == previous
         sources.append(f":{line}" if is_again else text)
-        former = file if colon and line.isdigit() else ""
+        previous = file if colon and line.isdigit() else ""
     return sources
 
 
-def _source(one: InputSource, words: Words) -> str:
-    if one.how == "default":
-        below = _sources(one.inputs, words)
-        return one.rule + (f" <- {several(below, MOST_INPUTS)}" if below else "")
-    if one.how == "schema":
+def _source(source: InputSource, words: Words) -> str:
+    if source.kind == "default":
+        below = _sources(source.inputs, words)
+        return source.rule + (f" <- {several(below, MOST_INPUTS)}" if below else "")
+    if source.kind == "schema":
         return "schema"
-    if one.how == "setting":
-        return f"--{render(one.path).replace('_', '-')}"
-    if one.how == "configuration":
+    if source.kind == "setting":
+        return f"--{render(source.path).replace('_', '-')}"
+    if source.kind == "configuration":
         return "operator configuration"
-    place = f"{one.file}:{one.line}" if one.line else one.name
-    return f"{render(one.path[-1:])} not set" if one.how == "absent" else place
+    place = f"{source.file}:{source.line}" if source.line else source.name
+    return f"{render(source.path[-1:])} not set" if source.kind == "absent" else place
 
 
 def _noted(value: Any, notes: dict[FieldPath, str], path: FieldPath, indent: str = "") -> Iterator[str]:

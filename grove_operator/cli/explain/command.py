@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from grove_compiler.compile import Inputs, Result
-from grove_compiler.explain import Explainer, Given, InputSource
+from grove_compiler.explain import Explainer, InputManifest, InputSource
 from grove_compiler.explain.input_source import scalars
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.node import Node
@@ -54,10 +54,10 @@ def command(
     The answer names the rule and the template with file and line, the expression, the fields of your files that it read, each with
     its line or the default that set it, the patches that changed it, and the rules that did not apply with the condition that said no.
     """
-    wanted = parse_target(target)
-    if wanted is None:
+    parsed = parse_target(target)
+    if parsed is None:
         raise click.UsageError(f"{target!r} is no object: expected KIND/NAME or KIND/NAMESPACE/NAME, such as podgang/web-0.")
-    compiled = compile_files(files, context, pods=pods or wanted.is_kind("Pod"))
+    compiled = compile_files(files, context, pods=pods or parsed.is_kind("Pod"))
     if compiled is None:
         return 1
     if compiled.fails(context.strict):
@@ -65,7 +65,7 @@ def command(
         return 1
     book = compiled.rules.book
     explainer = Explainer(compiled.inputs, book.sources(), compiled.reader.snapshot_documents)
-    return _Question(wanted, path, output, compiled.inputs, compiled.result, explainer, Words(explainer, book)).answer()
+    return _Question(parsed, path, output, compiled.inputs, compiled.result, explainer, Words(explainer, book)).answer()
 
 
 class _Question:
@@ -78,22 +78,22 @@ class _Question:
     def answer(self) -> int:
         """Prints the answer. Returns 1 after printing why the object or field does not exist."""
         nodes = {node.id: node for node in self.result.graph.nodes}
-        given = {self._id(one): one for one in self.explainer.given if not one.is_snapshot}
+        declared = {self._id(manifest): manifest for manifest in self.explainer.manifests if not manifest.is_snapshot}
         kinds = [rule.details["kind"] for rule in self.explainer.tracer.rules if rule.verb == "generate"]
         try:
-            id = find_object(self.target, [*nodes, *(id for id in given if id not in nodes)], kinds)
-            text = self._object(nodes[id]) if id in nodes else self._given(given[id])
+            id = find_object(self.target, [*nodes, *(id for id in declared if id not in nodes)], kinds)
+            text = self._object(nodes[id]) if id in nodes else self._input(declared[id])
         except NotThere as missing:
-            self._say_missing(missing)
+            self._print_missing(missing)
             return 1
         outputs.write([outputs.encoded(text)])
         return 0
 
-    def _id(self, given: Given) -> str:
+    def _id(self, input_manifest: InputManifest) -> str:
         """Returns the id of an input manifest after defaulting."""
-        metadata = given.value.get("metadata") or {}
+        metadata = input_manifest.value.get("metadata") or {}
         place = f"{metadata['namespace']}/" if metadata.get("namespace") else ""
-        return f"{given.kind}/{place}{metadata.get('name') or given.kind.lower()}"
+        return f"{input_manifest.kind}/{place}{metadata.get('name') or input_manifest.kind.lower()}"
 
     def _object(self, node: Node) -> str:
         answer = self.explainer.object(node)
@@ -115,23 +115,23 @@ class _Question:
 
     def _status(self, node: Node) -> list[str]:
         """Returns the status conditions that rules compute for an object."""
-        found = [one for status in self.result.statuses for one in status.conditions if one.of.id == node.id]
-        return [f"{one.type}={one.status} {one.reason}: {self.words.rule(self.explainer.rules[one.rule])}" for one in found]
+        found = [condition for status in self.result.statuses for condition in status.conditions if condition.of.id == node.id]
+        return [f"{each.type}={each.status} {each.reason}: {self.words.rule(self.explainer.rules[each.rule])}" for each in found]
 
-    def _given(self, given: Given) -> str:
-        path = resolve_path(self.path, given.value)
+    def _input(self, input_manifest: InputManifest) -> str:
+        path = resolve_path(self.path, input_manifest.value)
         fields: list[tuple[FieldPath, InputSource]] = [
-            (at, self.explainer.inputs.source_at(given, at)) for at, _ in scalars(given.value) if at[: len(path)] == path
+            (at, self.explainer.inputs.source_at(input_manifest, at)) for at, _ in scalars(input_manifest.value) if at[: len(path)] == path
         ]
         if self.is_json:
-            from grove_operator.cli.explain.as_json import given_json
+            from grove_operator.cli.explain.as_json import input_json
 
-            return _json(given_json(given, fields))
-        from grove_operator.cli.explain.as_text import given_text
+            return _json(input_json(input_manifest, fields))
+        from grove_operator.cli.explain.as_text import input_text
 
-        return _visible(given_text(given, path, fields, self.words))
+        return _visible(input_text(input_manifest, path, fields, self.words))
 
-    def _say_missing(self, missing: NotThere) -> None:
+    def _print_missing(self, missing: NotThere) -> None:
         lines = [f"grove: {missing}"]
         if missing.nearest:
             lines.append(f'    did you mean "{missing.nearest}"?')

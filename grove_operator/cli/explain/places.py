@@ -36,14 +36,14 @@ def places(sources: Iterable[InputSource]) -> list[str]:
     """
     lines: dict[str, list[int]] = {}
     others: dict[str, None] = {}
-    for one in (each for source in sources for each in source.all()):
-        if one.how in ("setting", "configuration"):
-            others[f"--{render(one.path).replace('_', '-')}" if one.how == "setting" else "operator configuration"] = None
-        elif one.how not in ("absent", "schema") and not one.rule:
-            if one.line:
-                lines.setdefault(one.file, []).append(one.line)
+    for origin in (origin for source in sources for origin in source.all()):
+        if origin.kind in ("setting", "configuration"):
+            others[f"--{render(origin.path).replace('_', '-')}" if origin.kind == "setting" else "operator configuration"] = None
+        elif origin.kind not in ("absent", "schema") and not origin.rule:
+            if origin.line:
+                lines.setdefault(origin.file, []).append(origin.line)
             else:
-                others[one.name] = None
+                others[origin.name] = None
     texts = []
     for file, numbers in lines.items():
         parts = [f":{first}" if first == last else f":{first}-{last}" for first, last in ranges(numbers)]
@@ -62,11 +62,11 @@ def listed(head: str, words: Sequence[str]) -> list[str]:
 
 def grouped(sources: Sequence[InputSource], most: int) -> list[tuple[str, FieldPath, list[InputSource]]]:
     """Returns inputs in at most `most` groups: the object, the common path, and the inputs of each."""
-    depth = max((len(one.path) for one in sources), default=0)
+    depth = max((len(source.path) for source in sources), default=0)
     while True:
         groups: dict[tuple[str, FieldPath], list[InputSource]] = {}
-        for one in sources:
-            groups.setdefault((one.name, one.path[:depth]), []).append(one)
+        for source in sources:
+            groups.setdefault((source.name, source.path[:depth]), []).append(source)
         if len(groups) <= most or depth == 0:
             return [(name, path, found) for (name, path), found in groups.items()]
         depth -= 1

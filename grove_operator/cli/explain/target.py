@@ -28,9 +28,9 @@ class Target(NamedTuple):
 
 
 class NotThere(Exception):
-    """No such object. `nearest` is a similar name, `kind` the kind if it exists.
+    """Reports that an object does not exist. `nearest` is a similar name, `kind` the kind if that exists.
 
-    `reasons` are lines that whoever knows the rules may add.
+    `reasons` are lines that callers which know the rules may add.
     """
 
     def __init__(self, message: str, nearest: str = "", kind: str = "") -> None:
@@ -43,7 +43,7 @@ class NotThere(Exception):
 def parse_target(text: str) -> Target | None:
     """Parses `KIND/NAME` or `KIND/NAMESPACE/NAME`; returns None for anything else.
 
-    The kind's group may stand behind it, as in `podgang.scheduler.grove.io/web-0`.
+    The kind may be followed by its group, as in `podgang.scheduler.grove.io/web-0`.
     """
     parts = text.split("/")
     if len(parts) not in (2, 3) or not all(parts):
@@ -54,7 +54,7 @@ def parse_target(text: str) -> Target | None:
 def find_object(target: Target, ids: Iterable[str], more_kinds: Sequence[str] = ()) -> str:
     """Returns the id of the object.
 
-    `more_kinds` are those of which there could be objects. Raises `NotThere`, also when several are meant.
+    `more_kinds` are those that rules could generate. Raises `NotThere`, also if several objects match.
     """
     known = [(id, *_parts(id)) for id in ids]
     of_kind = [(id, namespace, name) for id, kind, namespace, name in known if target.is_kind(kind)]
@@ -79,8 +79,8 @@ def find_object(target: Target, ids: Iterable[str], more_kinds: Sequence[str] = 
 def resolve_path(text: str, manifest: Manifest) -> FieldPath:
     """Returns the path of the field.
 
-    As kubectl's jsonpath (`.spec.replicas`), as Kubernetes' messages, or as a JSON pointer (`/spec/replicas`). Keys with dots may
-    stand bare, in brackets, or with backslashes. Raises `NotThere` with the nearest path for what is not there.
+    The notation is that of kubectl's jsonpath (`.spec.replicas`), of Kubernetes' messages, or of JSON pointers (`/spec/replicas`). Keys
+    with dots may be plain, in brackets, or escaped by backslashes. Raises `NotThere`, with the nearest path, if there is no such field.
     """
     if text.startswith("/"):
         steps = [step.replace("~1", "/").replace("~0", "~") for step in text[1:].split("/")]
@@ -95,7 +95,7 @@ def resolve_path(text: str, manifest: Manifest) -> FieldPath:
 
 
 def _next_step(text: str, value: Any) -> tuple[str, str]:
-    """Returns the first step and the rest. Of the keys of a map the longest matching prefix counts."""
+    """Returns the first step and the rest. Of several matching keys of a map, the longest is used."""
     if text.startswith("["):
         inside, _, rest = text[1:].partition("]")
         return inside.strip("'\""), rest.removeprefix(".")

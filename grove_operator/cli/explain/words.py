@@ -23,12 +23,12 @@ class Words:
     def __init__(self, explainer: Explainer, book: Rulebook) -> None:
         self.explainer = explainer
         self.book = book
-        self._names_objects = sum(not given.is_snapshot for given in explainer.given) > 1
+        self._names_objects = sum(not manifest.is_snapshot for manifest in explainer.manifests) > 1
 
     def place(self, file: str, line: int, origin: str = "") -> str:
-        """Returns `file:line` of a rule or template: of several files of a name that of the origin, else the last."""
-        files = [one for one in self.book.files if one.name == file and origin in ("", one.origin)]
-        known = files[-1] if files else None
+        """Returns `file:line` of a rule or template. Of several files with its name it is the one of the origin, else the last."""
+        candidates = [known for known in self.book.files if known.name == file and origin in ("", known.origin)]
+        known = candidates[-1] if candidates else None
         return f"{file if known is None or known.origin == SHIPPED else known.path}:{line}"
 
     def rule(self, rule: RuleInfo) -> str:
@@ -42,40 +42,40 @@ class Words:
 
     def sources_of(self, found: Traced) -> list[InputSource]:
         """Returns the inputs of a field; those with its value come first, absent ones last."""
-        inputs = [self.explainer.source_of(one) for one in found.sources[0]]
-        return sorted(inputs, key=lambda source: (source.value != found.value, source.how == "absent"))
+        inputs = [self.explainer.source_of(source) for source in found.sources[0]]
+        return sorted(inputs, key=lambda source: (source.value != found.value, source.kind == "absent"))
 
     def choosing(self, found: Traced) -> list[InputSource]:
-        """Returns the inputs that decided which one is copied: those with the value of a neighbour of it, as items are chosen by comparing.
+        """Returns the inputs by which a copied input was selected: those whose value equals that of one of its siblings.
 
-        A `packDomain` that is `rack` chooses the level whose domain is `rack`, of which the node label is copied.
+        For example, a `packDomain` of `rack` selects the level with the domain `rack`, whose node label is copied.
         """
         sources, is_copied = found.sources
         if not is_copied or len(sources) != 1:
             return []
         source = sources[0]
-        read = {one: self.explainer.source_of(one) for one in found.passed}
-        around = {one for one in read if one.source == source.source and one.path[:-1] == source.path[:-1]}
-        values = [read[one].value for one in around if isinstance(read[one].value, str)]
-        return [said for one, said in read.items() if one not in around and said.value in values]
+        passed = {read: self.explainer.source_of(read) for read in found.passed}
+        siblings = {read for read in passed if read.source == source.source and read.path[:-1] == source.path[:-1]}
+        values = [passed[read].value for read in siblings if isinstance(passed[read].value, str)]
+        return [selecting for read, selecting in passed.items() if read not in siblings and selecting.value in values]
 
     def input(self, source: InputSource) -> str:
         """Returns an input: its field, value and origin."""
-        if source.how == "setting":
+        if source.kind == "setting":
             return f"--{render(source.path).replace('_', '-')} {value(source.value)} (command line)"
-        if source.how == "configuration":
+        if source.kind == "configuration":
             return f"operator configuration: {render(source.path)} is not set (nothing is configured)"
-        name = f"{source.name}: " if self._names_objects or source.how == "snapshot" else ""
+        name = f"{source.name}: " if self._names_objects or source.kind == "snapshot" else ""
         where = f"{source.file}:{source.line}" if source.line else source.file
-        if source.how == "absent":
+        if source.kind == "absent":
             return f"{name}{render(source.path)} is not set" + (f"   {where}" if where else "")
         if isinstance(source.value, dict | list) and source.value:
             return f"{name}{render(source.path)}   {where or 'snapshot'}"
         field = f"{name}{render(source.path)} = {value(source.value)}"
-        if source.how == "default":
+        if source.kind == "default":
             rule = self.explainer.rules[source.rule]
             return f"{field}   default of {self.rule(rule)}"
-        if source.how == "schema":
+        if source.kind == "schema":
             return f"{field}   default of the kind's schema"
         return f"{field}   {where or 'snapshot'}"
 
@@ -96,8 +96,8 @@ class Words:
             if len(group) == 1:
                 lines += self.inputs(group)
                 continue
-            head = f"{name}: " if self._names_objects or group[0].how == "snapshot" else ""
-            numbers = sorted({each.line for one in group for each in one.all() if each.line and each.file == group[0].file})
+            head = f"{name}: " if self._names_objects or group[0].kind == "snapshot" else ""
+            numbers = sorted({each.line for source in group for each in source.all() if each.line and each.file == group[0].file})
             count = f"{len(numbers)} lines" if len(numbers) > 1 else f"{len(group)} fields"
             span = f"   {group[0].file}:{'-'.join(map(str, dict.fromkeys((numbers[0], numbers[-1]))))}" if numbers else ""
             lines.append(f"{head}{render(path)}: {count}{span}")

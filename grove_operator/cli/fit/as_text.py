@@ -91,7 +91,7 @@ def _sentences(report: GangReport) -> Iterator[str]:
     yield from map(_short, report.short)
     for reasons, cliques in _alike(report.ruled_out.items()):
         counts = ", ".join(f"{_number(count, 'node')} {why}" for why, count in reasons.items())
-        yield f"not for the pods of {names(cliques)}: {counts}"
+        yield f"excluded for the pods of {names(cliques)}: {counts}"
 
 
 def _alike(ruled_out: Iterable[tuple[str, dict[str, int]]]) -> Iterator[tuple[dict[str, int], list[str]]]:
@@ -105,7 +105,7 @@ def _alike(ruled_out: Iterable[tuple[str, dict[str, int]]]) -> Iterator[tuple[di
 def _level(level: LevelReport) -> str:
     where = LEVEL_WORDS[level.level] + (f" in one {', '.join(level.keys)}" if level.keys else "")
     least = "" if level.most else "at least "
-    doubt = ", more is not known" if level.verdict == UNKNOWN else ""
+    doubt = ", possibly more" if level.verdict == UNKNOWN else ""
     return f"{where}: {least}{level.pods} of {_number(level.asked, 'pod')} {_fit(level.pods)}{_tight(level)}{doubt}"
 
 
@@ -121,7 +121,7 @@ def _tight(level: LevelReport) -> str:
 def _short(short: Short) -> str:
     asked, per_pod = _amount(short.resource, short.asked), _amount(short.resource, short.per_pod)
     free, per_node = _amount(short.resource, short.free), _amount(short.resource, short.per_node)
-    return f"{short.resource} is short: {asked} asked, {per_pod} by one pod; {free} free, at most {per_node} on one node"
+    return f"{short.resource} is short: {asked} requested, {per_pod} per pod; {free} free, at most {per_node} on one node"
 
 
 def _ending(report: Report, terminal: Terminal) -> Iterator[str]:

@@ -17,29 +17,29 @@ from grove_operator.cli.output import json_report
 def as_json(result: Impact) -> bytes:
     """Returns the result. `allowed` is false for an edit that admission refuses; nothing else is known then."""
     value = {
-        "allowed": not any(one.severity == "error" for one in result.forbidden),
+        "allowed": not any(finding.severity == "error" for finding in result.forbidden),
         "changes": result.touches,
         "forbidden": findings.as_manifest(result.forbidden),
         "findings": findings.as_manifest(result.findings),
-        "sets": [_set(one, whole=True) for one in result.sets],
-        "causes": [_cause(one) for one in result.causes],
+        "sets": [_set(set, whole=True) for set in result.sets],
+        "causes": [_cause(cause) for cause in result.causes],
     }
     return json_report(value)
 
 
-def _set(one: SetImpact, whole: bool) -> dict[str, Any]:
-    namespace, name = one.place
-    head: dict[str, Any] = {"namespace": namespace, "name": name, "updateStrategy": one.strategy} if name else {}
+def _set(impact: SetImpact, whole: bool) -> dict[str, Any]:
+    namespace, name = impact.place
+    head: dict[str, Any] = {"namespace": namespace, "name": name, "updateStrategy": impact.strategy} if name else {}
     if name:
-        head["generationHash"] = dict(zip(("before", "after"), one.hashes, strict=True))
-    totals = account([one])
+        head["generationHash"] = dict(zip(("before", "after"), impact.hashes, strict=True))
+    totals = account([impact])
     head |= {"pods": totals.pods, "gpus": totals.gpus}
     if any(totals.mig_devices.values()):
         head["migDevices"] = totals.mig_devices
     head |= {"gangs": totals.gangs, "counts": totals.objects}
     if whole:
-        head["objects"] = [_fate(fate) for fate in one.fates]
-        head["restarts"] = [_restart(replica) for replica in one.pods.restarts]
+        head["objects"] = [_fate(fate) for fate in impact.fates]
+        head["restarts"] = [_restart(replica) for replica in impact.pods.restarts]
     return head
 
 
@@ -71,4 +71,4 @@ def _cause(cause: Cause) -> dict[str, Any]:
     result |= {key: value for key, value in values.items() if value is not ABSENT}
     if cause.alone is None:
         return result | {"effect": None, "reason": cause.reason}
-    return result | {"effect": [_set(one, whole=False) for one in cause.alone]}
+    return result | {"effect": [_set(impact, whole=False) for impact in cause.alone]}

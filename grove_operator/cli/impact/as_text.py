@@ -26,28 +26,28 @@ def impact_text(result: Impact, terminal: Terminal) -> str:
         return ""
     if not result.causes and not result.sets:
         return "Nothing changes.\n"
-    sections = ["\n".join(_set(one, terminal)) for one in result.sets] or ["No object changes."]
+    sections = ["\n".join(_set(set, terminal)) for set in result.sets] or ["No object changes."]
     causes = ["\n".join(_causes(result.causes, terminal))] if result.causes else []
     return "\n\n".join([*sections, *causes]) + "\n"
 
 
-def _set(one: SetImpact, terminal: Terminal) -> Iterator[str]:
-    namespace, name = one.place
-    heading = f"PodCliqueSet {namespace}/{name}, {one.strategy}" if one.strategy else f"PodCliqueSet {namespace}/{name}, deleted"
+def _set(impact: SetImpact, terminal: Terminal) -> Iterator[str]:
+    namespace, name = impact.place
+    heading = f"PodCliqueSet {namespace}/{name}, {impact.strategy}" if impact.strategy else f"PodCliqueSet {namespace}/{name}, deleted"
     yield terminal.paint(visible(heading if name else "Objects that belong to no set"), "1")
-    rows = list(_rows(one))
+    rows = list(_rows(impact))
     width = max(len(label) for label, _ in rows)
     for label, text in rows:
         yield f"  {label.ljust(width)}  {visible(text)}"
-    for lines in (_differences(one.fates), _restarts(one)):
+    for lines in (_differences(impact.fates), _restarts(impact)):
         yield from lines
 
 
-def _rows(one: SetImpact) -> Iterator[tuple[str, str]]:
-    before, after = one.hashes
+def _rows(impact: SetImpact) -> Iterator[tuple[str, str]]:
+    before, after = impact.hashes
     if before and after:
         yield "generation", f"{before} -> {after}" if before != after else f"{after}, as before"
-    totals = account([one])
+    totals = account([impact])
     yield from objects(totals)
     yield "pods", amounts(totals.pods) or "none restarted, made or deleted"
     yield from devices(totals)
@@ -70,21 +70,21 @@ def _differences(fates: Sequence[Fate]) -> Iterator[str]:
         if len(fields) > MOST_FIELDS:
             yield f"    and {number(len(fields) - MOST_FIELDS, 'field')} more"
         if kept:
-            yield visible(f"    as it is stays {', '.join(kept)}")
+            yield visible(f"    unchanged: {', '.join(kept)}")
         if reason:
             yield f"    {reason}"
 
 
-def _restarts(one: SetImpact) -> Iterator[str]:
-    before, after = one.hashes
-    if one.strategy == ON_DELETE and before and after and before != after:
+def _restarts(impact: SetImpact) -> Iterator[str]:
+    before, after = impact.hashes
+    if impact.strategy == ON_DELETE and before and after and before != after:
         yield ""
-        yield "  restarts: none by itself (OnDelete); pods that are deleted come back as the new templates say"
-    if not one.pods.restarts:
+        yield "  restarts: none (OnDelete); a pod that is deleted is replaced by one of the new template"
+    if not impact.pods.restarts:
         return
     yield ""
-    yield "  restarts, one replica of the set after the other; what belongs to one replica side by side:"
-    runs = list(runs_alike(one.pods.restarts))
+    yield "  restarts, one replica of the set after the other, the parts of a replica concurrently:"
+    runs = list(runs_alike(impact.pods.restarts))
     for run in runs[:MOST_SHAPES]:
         yield f"    replica {run[0].index}"
         yield from (f"      {visible(line)}" for line in _steps(run[0]))
@@ -98,9 +98,9 @@ def _restarts(one: SetImpact) -> Iterator[str]:
 def _steps(replica: ReplicaRestart) -> Iterator[str]:
     for clique in replica.cliques:
         pods = f"{number(clique.pods, 'pod')}{devices_each(clique)}"
-        yield f"clique {clique.name}: {pods}, one after the other, each deleted before it is made again"
+        yield f"clique {clique.name}: {pods}, one after the other, each deleted before it is recreated"
     for name, parts in replica.groups.items():
-        yield f"scaling group {name}: {indices(list(parts))}, each deleted as a whole and made again"
+        yield f"scaling group {name}: {indices(list(parts))}, each deleted as a whole and recreated"
         first = next(iter(parts.values()))
         yield from (f"  clique {clique.name}: {number(clique.pods, 'pod')}{devices_each(clique)}" for clique in first)
 
@@ -112,18 +112,18 @@ def _causes(causes: Sequence[Cause], terminal: Terminal) -> Iterator[str]:
         place = f"{edit.file}:{edit.line}" if edit.line else edit.file
         path = render(edit.change.path)
         yield visible(f"  {place}  {edit.subject}{' ' + path if path else ''}")
-        yield visible(f"    {_said(cause)}")
+        yield visible(f"    {_change(cause)}")
         effect = cause.reason if cause.alone is None else consequence(account(cause.alone)) or NO_EFFECT
         yield visible(f"    {effect}")
 
 
-def _said(cause: Cause) -> str:
+def _change(cause: Cause) -> str:
     change = cause.edit.change
     if not change.path:
-        return "added" if change.before is ABSENT else "taken away"
+        return "added" if change.before is ABSENT else "removed"
     if change.before is ABSENT:
         return f"added: {_value(change.after)}"
-    return f"was {_value(change.before)}, taken away" if change.after is ABSENT else f"{_value(change.before)} -> {_value(change.after)}"
+    return f"was {_value(change.before)}, removed" if change.after is ABSENT else f"{_value(change.before)} -> {_value(change.after)}"
 
 
 def _value(value: Any) -> str:

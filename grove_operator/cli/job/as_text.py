@@ -20,9 +20,9 @@ HEAD = ("TIME", "AFTER", "REPLICA", "ATTEMPT", "WHAT", "MESSAGE")
 def timeline_text(job: RecordedJob, terminal: Terminal) -> str:
     """Returns a line for each entry; on a terminal messages are truncated to the width."""
     history = moments(job)
-    rows = [HEAD, *(_row(one, history[0].at) for one in history)]
+    rows = [HEAD, *(_row(moment, history[0].at) for moment in history)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
-    colours = ["1", *("33" if one.is_bad else "" for one in history)]
+    colours = ["1", *("33" if moment.is_bad else "" for moment in history)]
     lines = [_line(row, widths, terminal) for row in rows]
     return "".join(f"{terminal.paint(line, colour) if colour else line}\n" for line, colour in zip(lines, colours, strict=True))
 
@@ -38,15 +38,15 @@ def timeline_value(job: RecordedJob) -> dict[str, Any]:
         "restartCount": status.get("restartCount") or 0,
         "maxRestarts": (job.set["spec"].get("trainingSpec") or {}).get("maxRestarts") or 0,
         "deadline": _stamp(deadline_of(job.set)),
-        "moments": [_moment(one) for one in moments(job)],
-        "pods": [_span(one) for one in spans(job)],
+        "moments": [_moment(moment) for moment in moments(job)],
+        "pods": [_span(span) for span in spans(job)],
     }
     return _filled(value)
 
 
-def _row(one: Moment, begin: float) -> tuple[str, ...]:
-    numbers = ("" if number is None else str(number) for number in (one.replica, one.attempt))
-    return timestamp(one.at), f"+{age(one.at - begin)}", *numbers, visible(one.what), visible(" ".join(one.message.split()))
+def _row(moment: Moment, begin: float) -> tuple[str, ...]:
+    numbers = ("" if number is None else str(number) for number in (moment.replica, moment.attempt))
+    return timestamp(moment.at), f"+{age(moment.at - begin)}", *numbers, visible(moment.what), visible(" ".join(moment.message.split()))
 
 
 def _line(row: Sequence[str], widths: Sequence[int], terminal: Terminal) -> str:
@@ -56,14 +56,14 @@ def _line(row: Sequence[str], widths: Sequence[int], terminal: Terminal) -> str:
     return (left + shortened(message, max(room, min(SHORTEST, len(message))))).rstrip()
 
 
-def _moment(one: Moment) -> dict[str, Any]:
-    return _filled({"time": _stamp(one.at), **{name.name: getattr(one, name.name) for name in fields(Moment)[1:-1]}})
+def _moment(moment: Moment) -> dict[str, Any]:
+    return _filled({"time": _stamp(moment.at), **{name.name: getattr(moment, name.name) for name in fields(Moment)[1:-1]}})
 
 
-def _span(one: Span) -> dict[str, Any]:
-    times = {"created": _stamp(one.made), "started": _stamp(one.began), "ended": _stamp(one.ended)}
-    where = {"rank": one.rank, "podClique": one.clique, "index": one.index, "replica": one.replica, "attempt": one.attempt}
-    return _filled({**where, **times, "state": one.state, "detail": one.detail})
+def _span(span: Span) -> dict[str, Any]:
+    times = {"created": _stamp(span.made), "started": _stamp(span.began), "ended": _stamp(span.ended)}
+    where = {"rank": span.rank, "podClique": span.clique, "index": span.index, "replica": span.replica, "attempt": span.attempt}
+    return _filled({**where, **times, "state": span.state, "detail": span.detail})
 
 
 def _stamp(at: float | None) -> str | None:

@@ -39,7 +39,7 @@ def as_sarif(
 
     What is silenced is there as well, as suppressed: services show it apart, with its reason.
     """
-    codes = list(dict.fromkeys(finding.code for finding in (*findings, *(one.finding for one in silenced))))
+    codes = list(dict.fromkeys(finding.code for finding in (*findings, *(entry.finding for entry in silenced))))
     driver = {
         "name": "grove",
         "version": __version__,
@@ -48,9 +48,9 @@ def as_sarif(
         "rules": [_rule(code, docs) for code in codes],
     }
     results = [_result(finding, codes.index(finding.code), file_names) for finding in findings]
-    for one in silenced:
-        suppression = {"kind": "inSource" if one.is_in_source else "external", "justification": one.reason}
-        results.append({**_result(one.finding, codes.index(one.finding.code), file_names), "suppressions": [suppression]})
+    for entry in silenced:
+        suppression = {"kind": "inSource" if entry.is_in_source else "external", "justification": entry.reason}
+        results.append({**_result(entry.finding, codes.index(entry.finding.code), file_names), "suppressions": [suppression]})
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return json_report(log)

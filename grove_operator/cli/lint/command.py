@@ -58,8 +58,8 @@ def command(
     if output == "text":
         findings.write(result, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
     else:
-        every = [*result, *(one.finding for one in silenced)]
-        names = {one.file: known.name for one in every if (known := reader.find_file(one.file) or book.find_file(one.file))}
+        every = [*result, *(entry.finding for entry in silenced)]
+        names = {finding.file: known.name for finding in every if (known := reader.find_file(finding.file) or book.find_file(finding.file))}
         outputs.write([_rendered(result, silenced, output, {rule.id: rule.doc for rule in program.rules}, names)])
     return 1 if has_errors(result) or (context.strict and result) else 0
 
@@ -80,6 +80,6 @@ def _as_json(result: list[Diagnostic], silenced: list[Silenced]) -> bytes:
     errors, warnings = findings.count(result)
     report: dict[str, Any] = {"errors": errors, "warnings": warnings, "findings": findings.as_manifest(result)}
     if silenced:
-        manifests = findings.as_manifest([one.finding for one in silenced])
-        report["silenced"] = [{**manifest, "reason": one.reason} for manifest, one in zip(manifests, silenced, strict=True)]
+        manifests = findings.as_manifest([entry.finding for entry in silenced])
+        report["silenced"] = [{**manifest, "reason": entry.reason} for manifest, entry in zip(manifests, silenced, strict=True)]
     return outputs.json_report(report)

@@ -105,7 +105,7 @@ def _webhooks(
     from grove_operator.install.webhook_configurations import Installation
     from grove_operator.webhooks.answers import Answers
     from grove_operator.webhooks.domains import DomainWebhooks
-    from grove_operator.webhooks.effects import Foresight
+    from grove_operator.webhooks.effects import EffectsPreview
     from grove_operator.webhooks.pod_trial import PodTrial, trial_options
     from grove_operator.webhooks.review import Reviewer
     from grove_operator.webhooks.service import Webhooks, serving_of
@@ -121,7 +121,7 @@ def _webhooks(
         return current
 
     traffic = Traffic()
-    config, foresight = with_defaults(context).manifest, Foresight(Share(traffic=traffic))
+    config, preview = with_defaults(context).manifest, EffectsPreview(Share(traffic=traffic))
     namespace = own_namespace(session)
     operator = Installation(namespace, service_account=os.environ.get(SERVICE_ACCOUNT) or "grove-operator").user
 
@@ -129,7 +129,7 @@ def _webhooks(
         log.line(text, "error")
 
     def reviewer() -> Reviewer:
-        return Reviewer(reviewed(), document, LiveObjects(View(cache)), foresight, operator)
+        return Reviewer(reviewed(), document, LiveObjects(View(cache)), preview, operator)
 
     answers = Answers(reviewer, PodTrial(session.cluster, trial_options(config), Share(traffic=traffic)), traffic)
     background = []

@@ -27,7 +27,7 @@ Examples:
   grove preflight run --local nccl-allreduce                  the collective across the GPUs of this machine alone
 
 \b
-Exit codes: 0 all have passed, 1 one has failed, 2 one is set up wrongly, or misuse.""",
+Exit codes: 0 all have passed, 1 one has failed, 2 one is misconfigured, or misuse.""",
 )
 @click.argument("checks", nargs=-1, metavar="[CHECK]...")
 @click.option(

@@ -74,7 +74,7 @@ def _age(since: float, now: float) -> str:
 
 
 def _checks(pod: PodState, now: float) -> str:
-    return f"{pod.node or 'no node'}  {', '.join(_check(one, now) for one in pod.checks)}"
+    return f"{pod.node or 'no node'}  {', '.join(_check(check, now) for check in pod.checks)}"
 
 
 def _check(check: CheckState, now: float) -> str:
@@ -106,7 +106,7 @@ def _alone_as_json(pod: PodState) -> dict[str, Any]:
 
 
 def _pod_as_json(pod: PodState) -> dict[str, Any]:
-    return {"name": pod.name, "node": pod.node, "address": pod.address, "checks": [_check_as_json(one) for one in pod.checks]}
+    return {"name": pod.name, "node": pod.node, "address": pod.address, "checks": [_check_as_json(check) for check in pod.checks]}
 
 
 def _check_as_json(check: CheckState) -> dict[str, Any]:

@@ -60,10 +60,10 @@ def command(files: tuple[str, ...], rules: tuple[str, ...], output: str) -> int:
         reports.append(Report(file, bundle, replay(bundle, program), program.name))
         code = max(code, EQUAL if reports[-1].replayed.is_equal else DIFFERS)
     if output == "json":
-        outputs.write([outputs.json_report([report_value(one) for one in reports])])
+        outputs.write([outputs.json_report([report_value(report) for report in reports])])
     elif output == "yaml":
         outputs.write(outputs.as_yaml(map(report_value, reports)))
     else:
         terminal = terminal_of(sys.stdout)
-        outputs.write([outputs.encoded(report_text(one, terminal)) for one in reports])
+        outputs.write([outputs.encoded(report_text(report, terminal)) for report in reports])
     return code

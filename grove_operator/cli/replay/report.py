@@ -42,7 +42,7 @@ def report_value(report: Report) -> dict[str, Any]:
         "equal": replayed.is_equal,
         "rules": {"recorded": bundle.rules, "here": report.name},
         "version": {"recorded": bundle.version, "here": __version__},
-        "notRecorded": [in_words(one) for one in replayed.missing],
+        "notRecorded": [in_words(read) for read in replayed.missing],
         "decision": replayed.decision,
         **({} if replayed.is_equal else {"recorded": bundle.decision}),
         "writes": bundle.writes,
@@ -64,7 +64,7 @@ def _lines(report: Report, terminal: Terminal) -> Iterator[str]:
 
 
 def _differences(bundle: Bundle, replayed: Replayed, terminal: Terminal) -> Iterator[str]:
-    then, now = (write_yaml([one]).split("\n")[:-1] for one in (bundle.decision, replayed.decision))
+    then, now = (write_yaml([decision]).split("\n")[:-1] for decision in (bundle.decision, replayed.decision))
     for number, line in enumerate(unified_diff(then, now, f"recorded/{bundle.key}", f"here/{bundle.key}", n=CONTEXT, lineterm="")):
         colour = "1" if number < 2 else COLOURS.get(line[:1], "")
         yield terminal.paint(visible(line), colour) if colour else visible(line)

@@ -123,38 +123,38 @@ def _list(book: Rules, program: Program, counts: dict[str, int] | None, is_json:
 
     listed = list_rules(book.book, program, counts)
     if is_json:
-        outputs.write([outputs.json_report([_listed_json(one) for one in listed])])
+        outputs.write([outputs.json_report([_listed_json(rule) for rule in listed])])
         return 0
-    rows = [_row(one, counts is not None) for one in listed]
+    rows = [_row(rule, counts is not None) for rule in listed]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
     text = "".join(visible("  ".join(cell.ljust(width) for cell, width in zip(row, [*widths, 0], strict=True))) + "\n" for row in rows)
     outputs.write([outputs.encoded(text)])
     return 0
 
 
-def _row(one: Any, is_counted: bool) -> tuple[str, ...]:
+def _row(rule: Any, is_counted: bool) -> tuple[str, ...]:
     from grove_operator.cli.rules.listing import PLURALS
 
-    did = (f"{one.count} {PLURALS[one.verb][one.count != 1]}",) if is_counted and not one.is_disabled else ("",) * is_counted
-    return one.id, one.verb, *did, one.place, one.doc + (f" [{one.note}]" if one.note else "")
+    did = (f"{rule.count} {PLURALS[rule.verb][rule.count != 1]}",) if is_counted and not rule.is_disabled else ("",) * is_counted
+    return rule.id, rule.verb, *did, rule.place, rule.doc + (f" [{rule.note}]" if rule.note else "")
 
 
 def _show(id: str, book: Rules, program: Program, counts: dict[str, int] | None, is_json: bool) -> int:
     from grove_operator.cli.rules.listing import list_rules, patches_for, place, source_text, template_text
 
-    listed = {one.id: one for one in list_rules(book.book, program, counts)}
+    listed = {rule.id: rule for rule in list_rules(book.book, program, counts)}
     rule = next((rule for rule in program.rules if rule.id == id), None)
     if rule is None:
-        return _say_unknown(id, list(listed), id in listed)
+        return _report_unknown(id, list(listed), id in listed)
     sources = book.book.sources()
     template = rule.details.get("template", "")
     text, template_source = source_text(sources, rule), template_text(sources, template) if template else ""
     patches = patches_for(rule, program)
     if is_json:
-        more = {"text": text, "template": template, "templateText": template_source, "patches": [one.id for one in patches]}
+        more = {"text": text, "template": template, "templateText": template_source, "patches": [patch.id for patch in patches]}
         outputs.write([outputs.json_report({**_listed_json(listed[id]), "after": [word for word, _ in rule.after], **more})])
         return 0
-    by = [f"{one.id} ({place(book.book, one.file, one.line, one.origin)}): {one.doc}" for one in patches]
+    by = [f"{patch.id} ({place(book.book, patch.file, patch.line, patch.origin)}): {patch.doc}" for patch in patches]
     lines = [*_head(listed[id], rule), *(f"patched   {line}" for line in by), "", text]
     if template:
         lines += ["", f"# templates/{template}", template_source]
@@ -180,13 +180,13 @@ def _head(listed: Any, rule: RuleInfo) -> Iterator[str]:
         yield f"after     {', '.join(word for word, _ in rule.after)}"
 
 
-def _say_unknown(id: str, known: list[str], is_disabled: bool) -> int:
+def _report_unknown(id: str, known: list[str], is_disabled: bool) -> int:
     from grove_compiler.graph.nearest import nearest
 
     if is_disabled:
         lines = [f"grove: the rule {id!r} is disabled; `grove rules {id}` without --rules shows it"]
     else:
-        close = nearest(id, known) or next((one for one in known if one.partition("/")[2] == id), "")
+        close = nearest(id, known) or next((candidate for candidate in known if candidate.partition("/")[2] == id), "")
         lines = [f"grove: there is no rule {id!r}", *([f'    did you mean "{close}"?'] if close else [])]
     print("\n".join(map(visible, lines)), file=sys.stderr)
     return 1

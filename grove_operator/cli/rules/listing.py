@@ -60,7 +60,7 @@ def list_rules(book: Rulebook, program: Program, counts: dict[str, int] | None =
     history = _history(book)
     listed = []
     for rule in program.rules:
-        replaced = [one for one in history.get(rule.id, []) if one.origin != rule.origin]
+        replaced = [earlier for earlier in history.get(rule.id, []) if earlier.origin != rule.origin]
         listed.append(
             Listed(
                 rule.id,
@@ -69,7 +69,7 @@ def list_rules(book: Rulebook, program: Program, counts: dict[str, int] | None =
                 place(book, rule.file, rule.line, rule.origin),
                 rule.origin,
                 list(rule.details.get("about") or rule.details.get("of") or []),
-                replaces=[place(book, one.source.file, one.line, one.origin) for one in replaced],
+                replaces=[place(book, earlier.source.file, earlier.line, earlier.origin) for earlier in replaced],
                 count=None if counts is None else counts.get(rule.id, 0),
             )
         )
@@ -78,13 +78,13 @@ def list_rules(book: Rulebook, program: Program, counts: dict[str, int] | None =
         if id not in in_force:
             last = rules[-1]
             where = place(book, last.source.file, last.line, last.origin)
-            listed.append(Listed(id, last.doc, last.verb, where, last.origin, last.words("of"), is_disabled=True))
+            listed.append(Listed(id, last.doc, last.verb, where, last.origin, last.list_of("of"), is_disabled=True))
     return listed
 
 
 def place(book: Rulebook, file: str, line: int, origin: str) -> str:
     """Returns `file:line`, with the path of a user's file, or the name in the package of a built-in one."""
-    result = next((one for one in book.files if one.name == file and one.origin == origin), None)
+    result = next((known for known in book.files if known.name == file and known.origin == origin), None)
     return f"{file if result is None or result.origin == SHIPPED else result.path}:{line}"
 
 

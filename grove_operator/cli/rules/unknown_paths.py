@@ -47,9 +47,9 @@ def unknown_paths(rules: list[Rule], result: RuleSet) -> Iterator[Diagnostic]:
 
 
 def _of_default(rule: Rule, resolver: Resolver) -> Iterator[Diagnostic]:
-    kinds = {kind: schema for (_, kind), schema in KINDS.items() if kind in rule.words("of")}
+    kinds = {kind: schema for (_, kind), schema in KINDS.items() if kind in rule.list_of("of")}
     value = resolver.parse(rule.keys.get("value"), rule.at("value"), ())
-    for number, text in enumerate(rule.words("default")):
+    for number, text in enumerate(rule.list_of("default")):
         at = rule.at("default", number) if isinstance(rule.keys["default"], list) else rule.at("default")
         try:
             alternatives = parse_default_path(text)
@@ -82,9 +82,13 @@ def _of_patch(rule: Rule, result: RuleSet, resolver: Resolver) -> Iterator[Diagn
 
 def _schemas_of(patch: Rule, result: RuleSet) -> Iterator[tuple[str, Schema]]:
     """Yields the kinds that a patch changes, with their schemas if known."""
-    for word in patch.words("patch"):
+    for word in patch.list_of("patch"):
         rules = [rule for rule in result.rules if rule.verb == "generate" and "/" in word and matches(word, rule.id)]
-        names = {rule.template for rule in rules} if "/" in word else {one.name for one in result.templates.values() if one.kind == word}
+        names = (
+            {rule.template for rule in rules}
+            if "/" in word
+            else {template.name for template in result.templates.values() if template.kind == word}
+        )
         for name in names & result.templates.keys():
             schema = schema_of(result.templates[name])
             if schema is not None:

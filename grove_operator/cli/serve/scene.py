@@ -28,7 +28,7 @@ from grove_operator.controller.operator import watched
 from grove_operator.controller.recorded_cache import RecordedCache
 from grove_operator.controller.stalled_condition import hold_message
 from grove_operator.render.as_html import page_data
-from grove_operator.render.picture import DECLARED, Picture, Vertex, draw, simplified
+from grove_operator.render.picture import DECLARED, Picture, Vertex, draw, simplify
 
 MOODS = {State.READY: "ready", State.FAILED: "failed", State.TERMINATING: "going"}
 DECLARED_FIELDS = ("name", "namespace", "labels", "annotations", "generation")
@@ -95,7 +95,7 @@ def _picture(result: Result, declared: dict[str, Manifest]) -> tuple[Picture, li
         picture, cycle = Picture([], [], []), [("", str(error))]
     drawn = {vertex.id for vertex in picture.vertices}
     others = [_vertex(set) for id, set in declared.items() if id not in drawn]
-    return simplified(Picture([*others, *picture.vertices], picture.edges, picture.domains, picture.startup)), cycle
+    return simplify(Picture([*others, *picture.vertices], picture.edges, picture.domains, picture.startup)), cycle
 
 
 def _vertex(set: Manifest) -> Vertex:

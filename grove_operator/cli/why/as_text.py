@@ -22,37 +22,37 @@ def why_text(root: Ref, causes: Sequence[Reason], now: float, terminal: Terminal
 
 def why_value(causes: Sequence[Reason]) -> list[dict[str, Any]]:
     """Returns the causes as JSON without empty fields."""
-    return [_value(one) for one in causes]
+    return [_value(cause) for cause in causes]
 
 
 def _lines(causes: Sequence[Reason], lead: str, now: float, terminal: Terminal) -> Iterator[str]:
-    for position, one in enumerate(causes):
+    for position, cause in enumerate(causes):
         is_last = position == len(causes) - 1
         below = lead + ("   " if is_last else "│  ")
-        yield _line(one, lead + ("└─ " if is_last else "├─ "), now, terminal)
-        if one.wait.resolve:
-            yield f"{below}{'│  ' if one.below else '   '}{terminal.paint('→ ' + visible(one.wait.resolve), '36')}"
-        yield from _lines(one.below, below, now, terminal)
+        yield _line(cause, lead + ("└─ " if is_last else "├─ "), now, terminal)
+        if cause.wait.resolve:
+            yield f"{below}{'│  ' if cause.below else '   '}{terminal.paint('→ ' + visible(cause.wait.resolve), '36')}"
+        yield from _lines(cause.below, below, now, terminal)
 
 
-def _line(one: Reason, lead: str, now: float, terminal: Terminal) -> str:
-    wait = one.wait
+def _line(cause: Reason, lead: str, now: float, terminal: Terminal) -> str:
+    wait = cause.wait
     since = f" for {age(now - wait.since)}" if wait.since is not None else ""
-    alike = f" (and {one.alike} more alike)" if one.alike else ""
-    repeated = " (see above)" if one.is_repeated else ""
+    alike = f" (and {cause.alike} more alike)" if cause.alike else ""
+    repeated = " (see above)" if cause.is_repeated else ""
     return f"{lead}{terminal.paint(wait.reason, '33')}{since}: {visible(wait.message)}{terminal.paint(alike + repeated, '2')}"
 
 
-def _value(one: Reason) -> dict[str, Any]:
-    wait = one.wait
+def _value(cause: Reason) -> dict[str, Any]:
+    wait = cause.wait
     value = {
         "reason": wait.reason,
         "message": wait.message,
         "resolve": wait.resolve,
         "since": timestamp(wait.since) if wait.since is not None else "",
         "for": wait.on.id if wait.on is not None else "",
-        "alike": one.alike,
+        "alike": cause.alike,
         "rule": wait.rule,
-        "waits": why_value(one.below),
+        "waits": why_value(cause.below),
     }
     return {key: part for key, part in value.items() if part not in ("", [], 0)}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from applier.desired import Desired, Graph, Policy
 from applier.outcome import ABSENT, Action, Conflict, FieldChange, ItemKey, Owner, Step
-from applier.plan import BadPlan, Plan, SavedPlan, check, fingerprint, input_hash, load, save
+from applier.plan import InvalidPlan, Plan, SavedPlan, check, fingerprint, input_hash, load, save
 from applier.plan.forms import desired_form, read_desired, read_step, step_form
 from applier.plan.order import order
 from applier.plan.planner import Intent
@@ -208,7 +208,7 @@ def test_the_same_input_gives_the_values_back() -> None:
 @pytest.mark.parametrize("other", [[secret("other")], [secret("swordfish"), desired("a")], [desired("s", "Secret")]])
 def test_another_input_is_refused(other: list[Desired]) -> None:
     plan = load(save(plan_of(Step(ref("s", "Secret"), Action.CREATED)), Graph([secret("swordfish")])))
-    with pytest.raises(BadPlan, match="made from another input"):
+    with pytest.raises(InvalidPlan, match="made from another input"):
         plan.with_input(Graph(other))
 
 
@@ -230,7 +230,7 @@ BROKEN = [
 
 @pytest.mark.parametrize(("data", "message"), BROKEN)
 def test_a_file_that_is_no_plan_is_refused_in_one_line(data: bytes, message: str) -> None:
-    with pytest.raises(BadPlan, match=message):
+    with pytest.raises(InvalidPlan, match=message):
         load(data)
 
 
@@ -240,11 +240,11 @@ def test_a_file_that_is_no_plan_is_refused_in_one_line(data: bytes, message: str
 def test_a_plan_that_was_edited_is_refused(part: bytes, edited: bytes) -> None:
     kept = save(plan_of(Step(A, Action.CREATED)), Graph([desired("a", data={"x": "1"})]))
     assert load(kept) and kept.count(part)
-    with pytest.raises(BadPlan, match="was changed since it was made"):
+    with pytest.raises(InvalidPlan, match="was changed since it was made"):
         load(kept.replace(part, edited))
 
 
 @given(st.binary(max_size=40))
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
-    with pytest.raises(BadPlan):
+    with pytest.raises(InvalidPlan):
         load(data)

@@ -12,7 +12,7 @@ from applier.errors import Unreachable
 from applier.events import Planned
 from applier.execute.options import ExecuteOptions
 from applier.outcome import Action
-from applier.plan import BadPlan, load
+from applier.plan import InvalidPlan, load
 from applier.plan.membership import PART_OF
 from applier.prune import ApplySet, ApplySetOptions, Budget
 from applier.ref import Kind
@@ -231,7 +231,7 @@ async def test_a_plan_with_half_a_set_is_refused() -> None:
     cluster = await kept("a")
     plan = load(await saved(cluster))
     del plan.applyset["parent"]
-    with pytest.raises(BadPlan, match="not a whole saved plan"):
+    with pytest.raises(InvalidPlan, match="not a whole saved plan"):
         await apply_saved(plan, cluster)
 
 

@@ -63,7 +63,7 @@ def test_an_object_that_a_rule_makes_as_well_is_an_error(grove: Grove) -> None:
     service = "apiVersion: v1\nkind: Service\nmetadata: {name: demo-0, namespace: default}\n---\n"
     ended = grove("compile", "-", "--pass-through", stdin=service + SET)
     assert (ended.code, ended.out) == (1, "")
-    assert "Service/default/demo-0 is asked for twice" in ended.err
+    assert "Service/default/demo-0 is declared twice" in ended.err
 
 
 def test_a_manifest_that_is_no_object_is_an_error_with_its_place(grove: Grove) -> None:

@@ -11,8 +11,8 @@ from prometheus_client import CollectorRegistry
 from grove_compiler.graph.node import Manifest
 from grove_compiler.preflight import read_values
 from grove_compiler.preflight_result import check_events
-from grove_operator.install.choices import chosen
 from grove_operator.install.manifests import manifests
+from grove_operator.install.user_values import load_values
 from grove_operator.preflight.injector import MUTATE_PODS, NVSENTINEL_PATH
 from grove_operator.preflight.metrics import CheckMetrics
 from preflight_images.dcgm_diag.check import Ended, unknown, verdict
@@ -323,7 +323,7 @@ def test_a_failure_is_told_as_an_event_of_the_pod() -> None:
 
 @row("rights on ConfigMaps", "better")
 def test_only_config_maps_of_gangs_may_be_written() -> None:
-    made = manifests(chosen([], ["preflight-injector.enabled=true"]), "grove-system")
+    made = manifests(load_values([], ["preflight-injector.enabled=true"]), "grove-system")
     (policy,) = (one for one in made if one["kind"] == "ValidatingAdmissionPolicy")
     assert policy["spec"]["validations"][0]["expression"] == "request.name.startsWith('preflight-')"
 

@@ -98,7 +98,7 @@ def recorded_job(set: ExpandedSet) -> Manifest:
 
 
 def has_ended(set: ExpandedSet) -> bool:
-    """Tells whether the status records that a training workload has succeeded or failed."""
+    """Reports whether the status records that a training workload has succeeded or failed."""
     return set.is_training and recorded_job(set).get("phase") in ENDS
 
 
@@ -119,7 +119,7 @@ def attempt_pods(clique: Clique) -> list[LivePod]:
 
 
 def is_kept(pod: LivePod) -> bool:
-    """Tells whether a finished pod of the previous attempt is kept for its logs."""
+    """Reports whether a finished pod of the previous attempt is kept for its logs."""
     set = pod.clique.set
     return pod.is_finished and set.keeps_on_restart and attempt_number(pod) == replica_attempt(pod.clique.replica).number - 1
 

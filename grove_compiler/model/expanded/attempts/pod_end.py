@@ -62,12 +62,12 @@ def failure_of(pod: LivePod) -> Failure:
 
 
 def is_ours(pod: LivePod) -> bool:
-    """Tells whether we deleted the pod."""
+    """Reports whether we deleted the pod."""
     return bool((pod.manifest["metadata"].get("annotations") or {}).get(DELETION_REASON))
 
 
 def has_finished_well(pod: LivePod) -> bool:
-    """Tells whether a pod ran to completion and succeeded. One that stopped because it was deleted has not, whatever its phase."""
+    """Reports whether a pod ran to completion and succeeded. One that stopped because it was deleted has not, whatever its phase."""
     if pod.phase != "Succeeded":
         return False
     requested, ended = _requested(pod), finished_at(pod)
@@ -75,14 +75,14 @@ def has_finished_well(pod: LivePod) -> bool:
 
 
 def is_held_up(pod: LivePod) -> bool:
-    """Tells whether no container of a pod runs yet: it waits for a node or an image. A pod whose init container runs is not held up."""
+    """Reports whether no container of a pod runs yet: it waits for a node or an image. A pod whose init container runs is not held up."""
     running = any("running" in (container.get("state") or {}) for container in _containers(pod))
     return pod.phase == "Pending" and not running
 
 
 def started_at(pod: LivePod) -> float | None:
     """Returns when the last container of a pod started; none when its status does not tell."""
-    states = [state for one in status_of(pod.manifest).get("containerStatuses") or [] for state in (one.get("state") or {}).values()]
+    states = [state for status in status_of(pod.manifest).get("containerStatuses") or [] for state in (status.get("state") or {}).values()]
     return max((at for state in states if (at := time((state or {}).get("startedAt") or None)) is not None), default=None)
 
 

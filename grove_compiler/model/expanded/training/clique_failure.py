@@ -102,7 +102,7 @@ def requeue_time(clique: Clique, now: float) -> float | None:
 
 
 def is_early(clique: Clique, failure: Failure, now: float) -> bool:
-    """Tells whether a pod failed long before the last pod of its gang started, so that it may have given up waiting for that one."""
+    """Reports whether a pod failed long before the last pod of its gang started, so that it may have given up waiting for that one."""
     if clique.set.decisions.of(failure_stands_alone)(failure):
         return False
     starts = [time(state.start_time(now)) or now for state in _gang(clique)]
@@ -111,12 +111,12 @@ def is_early(clique: Clique, failure: Failure, now: float) -> bool:
 
 @remembered
 def gang_is_held_up(clique: Clique) -> bool:
-    """Tells whether a pod of the clique's gang does not run yet."""
+    """Reports whether a pod of the clique's gang does not run yet."""
     return any(state.is_held_up and _will_have_pods(state) for state in _gang(clique))
 
 
 def _will_have_pods(state: CliqueAttempt) -> bool:
-    """Tells whether all pods of a clique exist, or missing ones may still be made."""
+    """Reports whether all pods of a clique exist, or missing ones may still be made."""
     return not state.missing or replica_attempt(state.clique.replica).may_run
 
 

@@ -254,7 +254,7 @@ def training_job(set: ExpandedSet) -> Job:
 
 
 def time_is_up(set: ExpandedSet, now: float) -> bool:
-    """Tells whether the deadline of a training workload is over, by the recorded start; false before it, and while suspended."""
+    """Reports whether the deadline of a training workload is over, by the recorded start; false before it, and while suspended."""
     status = recorded_job(set) if set.is_training and set.max_runtime else {}
     start = time(status.get("startTime") or None)
     if start is None or status.get("suspendTime"):
@@ -265,7 +265,7 @@ def time_is_up(set: ExpandedSet, now: float) -> bool:
 def backing_off(set: ExpandedSet, now: float) -> frozenset[int]:
     """Returns the indices of the replicas that still wait before their next attempt, by the set's status."""
     entries = recorded_job(set).get("trainingReplicas") or [] if set.is_training else []
-    return frozenset(one["index"] for one in entries if (until := time(one.get("backoffUntil") or None)) is not None and now < until)
+    return frozenset(entry["index"] for entry in entries if (until := time(entry.get("backoffUntil") or None)) is not None and now < until)
 
 
 def _seconds(duration: str | None) -> float:

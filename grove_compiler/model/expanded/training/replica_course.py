@@ -27,7 +27,7 @@ def deciding_cliques(replica: Replica) -> list[Clique]:
 
 @remembered
 def is_done(replica: Replica) -> bool:
-    """Tells whether a replica has succeeded: by its status, or because all deciding cliques report success."""
+    """Reports whether a replica has succeeded: by its status, or because all deciding cliques report success."""
     if replica_attempt(replica).has_succeeded:
         return True
     cliques = deciding_cliques(replica)

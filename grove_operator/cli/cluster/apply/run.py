@@ -211,7 +211,7 @@ def _encoded(output: str, done: Sequence[Outcome], report: Report) -> Iterable[b
 
 def _load(path: str) -> SavedPlan:
     """Reads a saved plan. Raises `Failed` for an invalid one, and `OSError` for a file that cannot be read."""
-    from applier.plan import BadPlan, load
+    from applier.plan import InvalidPlan, load
 
     with open(path, "rb") as stream:
         data = stream.read(LARGEST_PLAN + 1)
@@ -219,7 +219,7 @@ def _load(path: str) -> SavedPlan:
         raise Failed(f"{path}: larger than {LARGEST_PLAN >> 20} MiB, the limit of saved plans")
     try:
         return load(data)
-    except BadPlan as error:
+    except InvalidPlan as error:
         raise Failed(f"{path}: {error}") from None
 
 

@@ -38,22 +38,22 @@ def _some(counts: Mapping[Action, int], which: Collection[Action]) -> str:
     return tally(some) if some else ""
 
 
-def _block(one: Shown | More, terminal: Terminal) -> Iterator[str]:
-    if isinstance(one, More):
-        yield f"and {one.number} more {visible(one.reason)}"
+def _block(shown: Shown | More, terminal: Terminal) -> Iterator[str]:
+    if isinstance(shown, More):
+        yield f"and {shown.number} more {visible(shown.reason)}"
     else:
-        yield from _object(one, terminal)
+        yield from _object(shown, terminal)
 
 
-def _object(one: Shown, terminal: Terminal) -> Iterator[str]:
-    step = one.step
+def _object(shown: Shown, terminal: Terminal) -> Iterator[str]:
+    step = shown.step
     action = terminal.paint(str(step.action), "1", COLOURS.get(step.action, "0"))
     yield f"{action} {visible(str(step.ref))}" + (f": {visible(reason_of(step))}" if _needs_reason(step) else "")
     for changed_by, fields in drifted(step.changes).items():
         yield terminal.paint(visible(f"  {who(changed_by)} set {_listed(fields)}"), "36")
     for conflict in conflicts(step.conflicts):
         yield terminal.paint(f"  {visible(conflict)}", "31")
-    yield from unified(one.before, one.after, str(step.ref), terminal)
+    yield from unified(shown.before, shown.after, str(step.ref), terminal)
 
 
 def drifted(changes: Sequence[FieldChange]) -> dict[Owner, list[str]]:

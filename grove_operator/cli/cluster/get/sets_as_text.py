@@ -20,21 +20,28 @@ def sets_text(sets: Sequence[SetSummary], now: float, terminal: Terminal, *, wit
     if not sets:
         return "no PodCliqueSets\n"
     rows = [(*(("NAMESPACE",) if with_namespaces else ()), *HEAD)]
-    rows += [(*((one.namespace,) if with_namespaces else ()), *_row(one, now)) for one in sets]
+    rows += [(*((set.namespace,) if with_namespaces else ()), *_row(set, now)) for set in sets]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
     lines = [_line(row, widths, terminal) for row in rows]
-    colours = ["1", *(("33" if one.why or one.available < one.replicas else "") for one in sets)]
+    colours = ["1", *(("33" if set.why or set.available < set.replicas else "") for set in sets)]
     return "".join(f"{terminal.paint(line, colour) if colour else line}\n" for line, colour in zip(lines, colours, strict=True))
 
 
 def sets_value(sets: Sequence[SetSummary]) -> list[dict[str, Any]]:
     """Returns the sets as JSON values, with all fields."""
-    return [{field.name: _value(getattr(one, field.name), field.name) for field in fields(SetSummary)} for one in sets]
+    return [{field.name: _value(getattr(set, field.name), field.name) for field in fields(SetSummary)} for set in sets]
 
 
-def _row(one: SetSummary, now: float) -> tuple[str, ...]:
-    counts = f"{one.available}/{one.replicas}", f"{one.ready}/{one.pods}", one.gated, f"{one.updated}/{one.replicas}", one.gangs, one.gpus
-    return visible(one.name), *map(str, counts), age(now - one.created) if one.created is not None else "", visible(one.why)
+def _row(summary: SetSummary, now: float) -> tuple[str, ...]:
+    counts = (
+        f"{summary.available}/{summary.replicas}",
+        f"{summary.ready}/{summary.pods}",
+        summary.gated,
+        f"{summary.updated}/{summary.replicas}",
+        summary.gangs,
+        summary.gpus,
+    )
+    return visible(summary.name), *map(str, counts), age(now - summary.created) if summary.created is not None else "", visible(summary.why)
 
 
 def _line(row: Sequence[str], widths: Sequence[int], terminal: Terminal) -> str:

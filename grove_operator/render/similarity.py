@@ -1,4 +1,4 @@
-"""When two objects are repetitions of one another."""
+"""Decides whether two objects of a picture are similar, so that one may stand for both."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Hashable
 
 from grove_operator.render.picture import Vertex
 
-MOST_ALIKE = 2
-"""So many that are alike, and one more, are drawn; of more, the first is drawn and a line counts the rest."""
+MOST_SIMILAR = 2
+"""Up to one more than this, similar objects are all drawn; otherwise the first one is, and a line counts the others."""
 
 _INDEX = re.compile(r"(?<![^-.])[0-9]+(?![^-.])")
-_OF_A_CLIQUE = ("roleName", "replicas", "minAvailable")
+_CLIQUE_FIELDS = ("roleName", "replicas", "minAvailable")
 
 
-def likeness(vertex: Vertex) -> Hashable:
-    """Returns a key, equal for objects of one rule that differ only in the indices in their names. Pods' end in a hash and do not count."""
+def similarity_key(vertex: Vertex) -> Hashable:
+    """Returns a key that is equal for objects of one rule whose names differ only in indices. Pods' names end in a hash and are ignored."""
     name = "" if vertex.kind == "Pod" else _INDEX.sub("#", vertex.name)
     return vertex.kind, vertex.rule, vertex.namespace, name, *_shape(vertex)
 
@@ -24,7 +24,7 @@ def _shape(vertex: Vertex) -> tuple[Hashable, ...]:
     if vertex.kind != "PodClique" or vertex.object is None:
         return ()
     spec = vertex.object.get("spec") or {}
-    return tuple(str(spec.get(key)) for key in _OF_A_CLIQUE)
+    return tuple(str(spec.get(key)) for key in _CLIQUE_FIELDS)
 
 
 def first_to_last(names: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""Finds the PodCliques whose status is not written for now, by the rule `status_waits`.
+"""Finds the PodCliques whose status is not written yet, by the decision `status_is_deferred`.
 
 Server-side apply removes the fields that an apply no longer names: if only a condition of a status were written, its counts would be lost.
 So a status is written as a whole or not at all.
@@ -11,7 +11,7 @@ from typing import Protocol
 
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.model.expanded.availability import CLIQUE_KIND
-from grove_compiler.model.expanded.clique_state import status_waits
+from grove_compiler.model.expanded.clique_state import status_is_deferred
 from grove_compiler.model.expanded.structure import Replica
 
 
@@ -22,10 +22,10 @@ class StatusPart(Protocol):
     def of(self) -> ObjectRef: ...
 
 
-def waiting_statuses(parts: Iterable[StatusPart], replicas: Sequence[Replica], now: float) -> set[ObjectRef]:
+def deferred_statuses(parts: Iterable[StatusPart], replicas: Sequence[Replica], now: float) -> set[ObjectRef]:
     """Returns the PodCliques of these replicas that `parts` are about and whose status is not written at the time `now`."""
     refs = {part.of for part in parts if part.of.kind == CLIQUE_KIND}
     if not refs:
         return refs
     cliques = (clique for replica in replicas for clique in replica.all_cliques if clique.ref in refs)
-    return {clique.ref for clique in cliques if clique.set.decisions.of(status_waits)(clique, now)}
+    return {clique.ref for clique in cliques if clique.set.decisions.of(status_is_deferred)(clique, now)}
