@@ -45,8 +45,9 @@ CANCEL_TIMEOUT = 2.0
 """Seconds for requests in flight after the grace period is over: a webhook could delay them for much longer."""
 
 MAX_BACKOFF_OUTAGE = 30.0
-"""The longest back-off, in seconds, of a key whose writes fail because of the server. There is no notification when a server that was down
-for an hour works again, and the usual back-off would have grown to a quarter of an hour. A try costs such a server one request."""
+"""The longest back-off, in seconds, of a key whose writes fail because of the server. An interrupted watch tells when the server can be
+reached again; nothing tells when it works again, and the usual back-off would have grown to a quarter of an hour. A try costs such a server
+one request."""
 
 OnResult = Callable[[Result[K]], None]
 
@@ -91,7 +92,7 @@ class Loop(Generic[K]):
         self.cache, self.queue, self.lease = cache, queue or WorkQueue[K](), lease
         self._desired, self._reconcile, self._keys, self._on_result = desired, reconcile, keys, on_result
         self._interests: Interests[K] = Interests()
-        self._unsynced: dict[K, None] = {}  # keys that are held until a stale kind is current
+        self._until_current: dict[K, None] = {}  # keys that failed because a kind was stale, or the server unreachable
         self._workers = workers
         self._stopping = asyncio.Event()
         self._grace = 0.0
@@ -104,7 +105,7 @@ class Loop(Generic[K]):
         unsubscribe = (
             self.cache.subscribe(self._changed),
             self.cache.subscribe_served(self.enqueue_all),
-            self.cache.subscribe_current(self._enqueue_unsynced),
+            self.cache.subscribe_current(self._retry_early),
         )
         tasks: list[asyncio.Task[Any]] = [asyncio.create_task(self._stopping.wait(), name="stopping")]
         if self.lease:
@@ -160,10 +161,10 @@ class Loop(Generic[K]):
         for key in self._interests.all():
             self.queue.add(key)
 
-    def _enqueue_unsynced(self) -> None:
-        """Enqueues the keys that were held because of a stale kind; their back-off may have grown to seconds."""
-        unsynced, self._unsynced = self._unsynced, {}
-        for key in unsynced:
+    def _retry_early(self) -> None:
+        """Enqueues the keys that failed for a reason which may be over; their back-off may have grown to half a minute."""
+        keys, self._until_current = self._until_current, {}
+        for key in keys:
             self.queue.add(key)
 
     async def _work(self) -> None:
@@ -214,15 +215,16 @@ class Loop(Generic[K]):
     def _requeue(self, result: Result[K], desired: Graph | Gone | Hold) -> None:
         """Requeues a key that failed, with a back-off that depends on the error; resets the back-off of one that succeeded."""
         errors = [result.error, *(outcome.error for outcome in result.outcomes)]
+        if any(isinstance(error, NotSynced | Unreachable) for error in errors):
+            self._until_current[result.key] = None
         if any(isinstance(error, NotSynced) for error in errors):
-            self._unsynced[result.key] = None
             self.queue.retry(result.key, MAX_BACKOFF_UNSYNCED)
         elif any(isinstance(error, Unreachable | ServerFailure | TooManyRequests) for error in errors):
             self.queue.retry(result.key, MAX_BACKOFF_OUTAGE)
         elif result.error is not None or any(map(_may_succeed_on_retry, result.outcomes)):
             self.queue.retry(result.key)
         else:
-            self._unsynced.pop(result.key, None)
+            self._until_current.pop(result.key, None)
             self.queue.forget(result.key)
             if any(outcome.action is Action.PRUNED for outcome in result.outcomes):
                 # The next reconcile deletes what the deleted objects depended on: behind the keys that wait already.

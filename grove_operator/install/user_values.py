@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from grove_compiler.source.reader import read_bytes, read_text
-from grove_operator.install.values import Values, defaults
+from grove_operator.install.values import OWN_LABELS, Values, defaults
 
 HELMS_OWN = "global"
 """A key of values that Helm shares with subcharts; it is ignored."""
@@ -82,6 +82,8 @@ def _contradictions(values: Values) -> Iterator[str]:
             switch = switch.get(name) if isinstance(switch, dict) else None
         return default if switch is None else bool(switch)
 
+    for label in filter(values.pod_labels.__contains__, OWN_LABELS):
+        yield f"podLabels: {label} is a label of the operator's own, by which its pods are selected; use another key"
     if values.webhooks.only and not is_enabled("admission", "mnnvlWebhooks", default=False):
         yield "webhooks.only: nothing would be installed; set config.admission.mnnvlWebhooks=true as well"
     if values.replicas > 1 and not is_enabled("leaderElection", "enabled", default=False):

@@ -21,6 +21,9 @@ EXEMPT = [
 ]
 """Users that have to change objects which the operator manages: they fill in tokens, delete orphans, scale, and bind pods."""
 
+OWN_LABELS = ("app.kubernetes.io/name", "app.kubernetes.io/version")
+"""Labels of the pods that cannot be set: the selectors of the Deployments and Services have the first."""
+
 CONFIG: dict[str, Any] = {
     "leaderElection": {"enabled": True, "resourceNamespace": ""},
     "admission": {"mnnvlWebhooks": False},
@@ -155,7 +158,7 @@ class Values(Part):
     """Image pull secrets."""
     resources: dict[str, Any] = {"requests": {"cpu": "50m", "memory": "256Mi"}, "limits": {"memory": "2Gi"}}
     """Resources of the container."""
-    pod_labels: dict[str, str] = {}
+    pod_labels: dict[str, str] = Field(default={}, json_schema_extra={"propertyNames": {"not": {"enum": list(OWN_LABELS)}}})
     """Additional labels of the pods."""
     pod_annotations: dict[str, str] = {}
     """Additional annotations of the pods."""

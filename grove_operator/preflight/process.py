@@ -76,12 +76,16 @@ async def serve(
             admission = AdmissionServer(controller.cache, preflight, program, served.answered)
             server = await _listen(open, admission, cluster, served.webhook, log)
         await asyncio.wait({running, synced, stopped}, return_when=asyncio.FIRST_COMPLETED)
-        if synced.done() and server is not None and admission is not None:
+        if _has_succeeded(synced) and server is not None and admission is not None:
             admission.is_ready = server.is_ready = True
             log("ready")
         await asyncio.wait({running, stopped}, return_when=asyncio.FIRST_COMPLETED)
         controller.stop()
         await running
+
+
+def _has_succeeded(task: asyncio.Task[None]) -> bool:
+    return task.done() and not task.cancelled() and task.exception() is None
 
 
 class AdmissionServer:

@@ -43,7 +43,7 @@ class Place:
 
 
 class SharedCertificate:
-    """The certificate of a Secret (a `Source`). `clock` gives seconds since the epoch; `note` takes one line for each change."""
+    """The certificate of a Secret (a `Source`). `clock` gives seconds since the epoch; `note` takes a line for each change and error."""
 
     def __init__(self, cluster: Cluster, place: Place, shown: ShownCertificate, clock: Callable[[], float], note: Log) -> None:
         self._cluster, self._place, self._clock, self._note = cluster, place, clock, note
@@ -51,7 +51,7 @@ class SharedCertificate:
         self._shown: Material | None = None
         self._pending: Material | None = None
         self._shown_since = self._trusted_since = 0.0
-        self._last_error = ""
+        self._last_error = self._last_refusal = ""
 
     async def first(self) -> None:
         """Provides a certificate, created if there is none, once API servers trust it. Raises `ClusterError`, `NoCertificate`."""
@@ -109,11 +109,18 @@ class SharedCertificate:
             except ApplierError as error:
                 if decision.material is None:
                     raise
-                self._note(f"certificates: {error}")
+                self._note_refusal(error)
                 return decision.material  # it is due for renewal, but still valid
             self._note(f"certificates were made: {decision.reason}")
+            self._last_refusal = ""
             return material
         raise NoCertificate(f"the Secret {self._place.service.namespace}/{self._place.secret} changes whenever it is to be written")
+
+    def _note_refusal(self, error: ApplierError) -> None:
+        """Notes why the Secret cannot be renewed, once: a check every ten seconds, for weeks, finds the same error."""
+        if (text := f"certificates: {error}") != self._last_refusal:
+            self._note(text)
+        self._last_refusal = text
 
     async def _write(self, secret: Manifest | None, material: Material) -> None:
         """Writes the Secret, unless it has changed meanwhile. Raises `AlreadyExists`, `WriteConflict`."""

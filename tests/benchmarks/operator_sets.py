@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +22,8 @@ from tests.benchmarks.measure import machine, table
 from tests.benchmarks.operator import Operator, counted, pod_clique_set, world
 
 SETS, PODS = 1_000, 10
+AT_A_TIME = 16
+"""How many people make sets at once."""
 BAD_REPLICAS = 30
 """More than there are workers."""
 SETS_PATH = "/apis/grove.io/v1alpha1/namespaces/default/podcliquesets"
@@ -35,17 +38,19 @@ def main() -> int:
     count = int(sys.argv[1]) if sys.argv[1:] else SETS
     print(f"{machine()}\n", flush=True)
     costs = [measured(count, trouble) for trouble in TROUBLES]
-    rows = [[one.trouble, f"{one.ready:.1f}", f"{one.cpu:.1f}", f"{one.peak_mb:.0f}"] for one in costs]
-    print(table(["one more set, of which", "all others ready s", "CPU s", "peak MB"], [*rows, ["goal", "the same for all", "", ""]]))
+    rows = [[one.trouble, f"{one.stored:.1f}", f"{one.ready:.1f}", f"{one.cpu:.1f}", f"{one.peak_mb:.0f}"] for one in costs]
+    names = ["one more set, of which", "stored s", "all others ready s", "CPU s", "peak MB"]
+    print(table(names, [*rows, ["goal", "", "the same for all", "", ""]]))
     late = [one for one in costs if one.ready == float("inf") or one.ready > costs[0].ready * (1 + MOST_DIFFERENCE)]
     print(f"missed: {', '.join(f'{one.ready:.1f} s where {one.trouble}' for one in late)}" if late else "the goal is kept")
     return 1 if late else 0
 
 
 class Cost(NamedTuple):
-    """How long it took until all sets were ready but the one with the trouble, and what the operator used meanwhile."""
+    """How long it took until all sets were stored, and ready but for the one in trouble, and what the operator used meanwhile."""
 
     trouble: str
+    stored: float
     ready: float
     cpu: float
     peak_mb: float
@@ -59,10 +64,12 @@ def measured(count: int, trouble: str) -> Cost:
         if trouble != "none":
             begin_trouble(plane, trouble, url)
             time.sleep(3)
-        for number in range(count):
-            plane.request("POST", SETS_PATH, named(f"set-{number}"))
-        ready = counted(lambda: ready_sets(plane), count, f"sets ready ({trouble})", LONGEST)
-        cost = Cost(trouble, ready, operator.cpu(), operator.peak())
+        began = time.monotonic()  # a busy server takes its time to store the sets as well
+        with ThreadPoolExecutor(AT_A_TIME) as people:
+            list(people.map(lambda number: plane.request("POST", SETS_PATH, named(f"set-{number}")), range(count)))
+        stored = time.monotonic() - began
+        ready = stored + counted(lambda: ready_sets(plane), count, f"sets ready ({trouble})", LONGEST)
+        cost = Cost(trouble, stored, ready, operator.cpu(), operator.peak())
         operator.stop()
     return cost
 

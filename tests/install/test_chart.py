@@ -128,6 +128,7 @@ WRONG = (
     "config.leaderElection.enabled=false",
     "config.server.webhooks.enabled=false",
     "webhooks.enabled=false,config.authorizer.enabled=true",
+    r"podLabels.app\.kubernetes\.io/name=mine",
 )
 
 

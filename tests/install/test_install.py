@@ -99,6 +99,14 @@ def test_a_key_may_have_dots_that_are_escaped_as_for_helm() -> None:
     assert made["Deployment/grove-operator"]["spec"]["template"]["metadata"]["labels"]["example.com/team"] == "infra"
 
 
+def test_labels_that_select_the_pods_are_refused() -> None:
+    fine = r"podLabels.app\.kubernetes\.io/part-of=team"
+    ended = run("install", "--set", r"podLabels.app\.kubernetes\.io/name=mine", "--set", fine)
+    assert (ended.code, ended.out) == (2, "")
+    assert "podLabels: app.kubernetes.io/name is a label of the operator's own" in ended.err
+    assert "part-of" not in ended.err
+
+
 def test_the_right_to_a_lease_is_granted_where_the_lease_is() -> None:
     made = installed("-n", "grove", "--set", "config.leaderElection.resourceNamespace=leases")
     role, binding = made["Role/grove-operator-leader-election"], made["RoleBinding/grove-operator-leader-election"]

@@ -208,6 +208,20 @@ async def test_a_trouble_is_told_once_and_mends_itself() -> None:
 
 
 @in_virtual_time
+async def test_a_renewal_that_is_refused_is_told_once_while_the_old_certificate_is_valid() -> None:
+    cluster = a_cluster()
+    (await Replica(cluster).start()).kill()
+    await asyncio.sleep(25 * DAY)
+    cluster.fail(lambda request: request.verb == "patch", Forbidden(403, "Forbidden", "secrets is forbidden"), times=-1)
+    replica = await Replica(cluster).start()
+    await asyncio.sleep(20 * INTERVAL)
+    assert (replica.noted.count("certificates: secrets is forbidden"), replica.told) == (1, [])
+    cluster.faults.clear()
+    await asyncio.sleep(5 * INTERVAL)
+    assert "the certificate was renewed" in replica.noted
+
+
+@in_virtual_time
 async def test_who_may_not_write_configurations_serves_all_the_same() -> None:
     cluster = a_cluster()
     refused = Forbidden(403, "Forbidden", "apply is forbidden")

@@ -23,6 +23,7 @@ HOUR = 3600.0
 SECONDS = 3.0
 LATE = 2.7
 QUIET = (Query(POD),)
+SETS = [f"set{number}" for number in range(10)]
 FIVE = [config_map(f"set-{number}", {"value": "1"}) for number in range(5)]
 
 
@@ -150,6 +151,25 @@ def test_a_new_leader_deletes_nothing_while_the_server_does_not_answer(error: Ex
             assert second.made() == ["set-0"]
 
     live_through()
+
+
+@in_virtual_time
+async def test_what_failed_is_tried_again_as_soon_as_a_watch_reaches_the_server_again() -> None:
+    """Else each waits out its own back-off, of up to half a minute, after all outages but the shortest."""
+    world = lab()
+    world.cluster.seed(*(some(name, 3) for name in SETS))
+    async with running(world):
+        await asyncio.sleep(10)
+        world.cluster.fail(lambda request: request.resource.plural != "leases", Unreachable("no route"), times=-1)
+        world.cluster.seed(*(some(name, 4) for name in SETS))
+        await asyncio.sleep(1)  # they are seen, and cannot be written
+        world.cluster.end_watches()
+        await asyncio.sleep(600)
+        world.cluster.faults.clear()
+        while any(source.error is not None for source in world.cache.sources()):
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
+        assert len(world.made()) == 4 * len(SETS)
 
 
 async def answered_late(request: Request) -> None:

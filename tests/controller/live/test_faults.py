@@ -165,4 +165,8 @@ async def test_watches_that_break_all_the_time_lose_nothing(world: World) -> Non
         await world.until(lambda: answers(world.plane), True)
     await world.until_ready(*ALL)
     await world.at_rest()
-    assert len(await world.objects("pods")) == len(ALL)
+    await world.until(lambda: count(world), len(ALL))  # kwok, which ended with the server, has yet to confirm that some are gone
+
+
+async def count(world: World) -> int:
+    return len(await world.objects("pods"))
