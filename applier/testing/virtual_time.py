@@ -36,6 +36,9 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
     def __init__(self) -> None:
         self._leaping = _Leaping()
         super().__init__(self._leaping)
+        # A timer is due once it is less than this ahead. The default, a nanosecond, is lost in the rounding of a float after 97 days:
+        # no timer would ever be due again, and the loop would spin.
+        self._clock_resolution = 1e-6
 
     def time(self) -> float:
         return self._leaping.now
