@@ -21,7 +21,7 @@ demo: $(VENV)/.installed ## compile an example and print its graph
 	$(BIN)/grove compile $(EXAMPLE) -o summary
 
 test: $(VENV)/.installed-dev ## run the tests
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 # Where there is neither Go nor a control plane, PyPI's Go goes into the virtual environment.
 control-plane: $(VENV)/.installed-dev ## build a real control plane, once, for the tests that need one (about 10 minutes)

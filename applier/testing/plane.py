@@ -175,6 +175,10 @@ class RunningPlane:
             if refused.status not in (404, 409):
                 raise
 
+    def has_pods(self, namespace: str) -> bool:
+        """Returns whether there are pods in a namespace."""
+        return bool(self.request("GET", f"/api/v1/namespaces/{namespace}/pods?limit=1", agent=audit.AGENT)["items"])
+
     def grant(self, user: str, verbs: Sequence[str], resources: Sequence[str], *, group: str = "", namespace: str = "") -> None:
         """Grants a user permissions in a namespace, or in all; returns once they are effective. They are deleted with the namespace."""
         where, scope = (f"namespaces/{namespace}/", "") if namespace else ("", "Cluster")

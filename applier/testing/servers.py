@@ -114,6 +114,7 @@ def api_server(assets: Assets, folder: Path, port: int, etcd_port: int, *, audit
         f"--secure-port={port}",
         f"--token-auth-file={folder / 'tokens.csv'}",
         "--authorization-mode=RBAC",
+        "--allow-privileged=true",  # as in every cluster that runs a network or a device plugin
         f"--service-account-issuer={ISSUER}",
         f"--service-account-signing-key-file={key}",
         f"--service-account-key-file={key}",

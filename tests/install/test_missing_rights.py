@@ -15,7 +15,7 @@ from tests.controller.live.world import clique, pod_clique_set
 from .cluster import NAMESPACE, Cluster, cluster_without_definitions
 from .scenario import install, settings
 
-pytestmark = pytest.mark.cluster("kwok", "kube-scheduler", "kube-controller-manager")
+pytestmark = [pytest.mark.cluster("kwok", "kube-scheduler", "kube-controller-manager"), pytest.mark.xdist_group("missing rights")]
 
 Manifest = dict[str, Any]
 VALUES = [*settings(with_topologies=False), "config.leaderElection.enabled=false", "replicas=1", "config.logFormat=text"]

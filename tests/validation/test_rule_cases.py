@@ -19,7 +19,6 @@ from grove_compiler.source.document import Document
 
 from ..shipped import program as shipped
 from .case_files import FILES, read_case
-from .server_check.__main__ import API_SERVER_FLAGS
 from .server_check.subjects import SUBJECTS, Subject
 from .server_check.verdicts import Judge
 
@@ -102,9 +101,8 @@ def test_every_rule_about_pods_autoscalers_and_claims_has_a_case(program: Progra
 
 
 @pytest.fixture(scope="module")
-def judge(program: Program) -> Iterator[Judge]:
-    with ControlPlane.start(api_server_flags=API_SERVER_FLAGS) as plane:
-        yield Judge(plane, program)
+def judge(control_plane: ControlPlane, program: Program) -> Judge:
+    return Judge(control_plane, program)
 
 
 @pytest.mark.cluster

@@ -10,7 +10,7 @@ import pytest
 from applier.testing.control_plane import ControlPlane
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.kube.definitions import DEFINITIONS
-from tests.validation.server_check.__main__ import API_SERVER_FLAGS, MOST_MISSED, compare
+from tests.validation.server_check.__main__ import MOST_MISSED, compare
 from tests.validation.server_check.mutants import mutants
 from tests.validation.server_check.subjects import SUBJECTS, Subject
 from tests.validation.server_check.verdicts import Judge
@@ -39,9 +39,8 @@ LEFT_OUT = {
 
 
 @pytest.fixture(scope="module")
-def judge(program: Program) -> Iterator[Judge]:
-    with ControlPlane.start(api_server_flags=API_SERVER_FLAGS) as plane:
-        yield Judge(plane, program)
+def judge(control_plane: ControlPlane, program: Program) -> Judge:
+    return Judge(control_plane, program)
 
 
 @pytest.mark.cluster

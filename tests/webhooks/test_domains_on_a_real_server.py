@@ -21,7 +21,7 @@ from tests.seeds.sets import clique, mnnvl, pcs
 from tests.webhooks.conftest import Manifest
 from tests.webhooks.process import Served, webhooks
 
-pytestmark = [pytest.mark.cluster, needs_openssl]
+pytestmark = [pytest.mark.cluster, needs_openssl, pytest.mark.xdist_group("domains")]  # one control plane of their own
 
 __all__ = ["cache_of_the_session"]
 

@@ -36,7 +36,7 @@ from tests.controller.live.conftest import with_grove
 from tests.validation.case_files import Case, name_of, read_case
 from tests.webhooks.test_review import ALONE
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("parity")]  # all look at what came of one run
 
 Manifest = dict[str, Any]
 SAME_TIME = 4

@@ -16,8 +16,6 @@ from tests.validation.server_check.subjects import SUBJECTS, Subject
 from tests.validation.server_check.verdicts import Judge, Verdict
 
 MOST_MISSED = 0.02
-API_SERVER_FLAGS = ["--allow-privileged=true"]
-"""What every cluster has that runs a network or a device plugin."""
 
 
 @dataclass
@@ -50,7 +48,7 @@ def compare(judge: Judge, subject: Subject, seed: int, count: int) -> Comparison
 def main(arguments: list[str]) -> int:
     count, seed = (*map(int, arguments[:2]), *(2000, 1)[len(arguments[:2]) :])
     good = True
-    with ControlPlane.start(api_server_flags=API_SERVER_FLAGS) as plane:
+    with ControlPlane.start() as plane:
         judge = Judge(plane, program())
         for subject in SUBJECTS:
             if not arguments[2:] or subject.name in arguments[2:]:
