@@ -28,6 +28,7 @@ control-plane: $(VENV)/.installed-dev ## build a real control plane, once, for t
 	@$(BIN)/python -m applier.testing where >/dev/null 2>&1 || command -v go >/dev/null || \
 		$(INSTALL) '.[control-plane]'
 	$(BIN)/python -m applier.testing build
+	@$(BIN)/python -m tests.go_programs
 
 lint: $(VENV)/.installed-dev ## style, types and layers
 	$(BIN)/ruff check .

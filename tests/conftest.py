@@ -1,4 +1,4 @@
-"""What holds for all tests: how long properties may take, and what an interrupt does."""
+"""What holds for all tests: how much they try, and what an interrupt does."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ import os
 import signal
 import sys
 
-from hypothesis import settings
+from tests.suite import effort
 
 # Many images set PYTHONDONTWRITEBYTECODE. Each worker would then compile all tests, and each process that a test starts what it imports:
 # two thirds of the cost of collection.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-# Properties have no time limit: a busy machine is no counterexample.
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
+effort.load_profile()
 
 # A shell has its background jobs ignore interrupts, and whatever a test starts would do so, too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

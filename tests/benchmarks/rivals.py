@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from tests.benchmarks.start import kubectl
 from tests.benchmarks.templating import Template
-from tests.go_programs import HELM, KUSTOMIZE, built
+from tests.go_programs import built
 
 
 class Objects(NamedTuple):
@@ -48,7 +48,7 @@ def _jinja(objects: Objects, folder: Path) -> Iterator[Rival]:
 
 
 def _helm(objects: Objects, folder: Path) -> Iterator[Rival]:
-    program, missing = built("helm", HELM)
+    program, missing = built("helm")
     if not program:
         yield Rival("Helm", [], missing)
         return
@@ -66,7 +66,7 @@ def _kustomize(objects: Objects, folder: Path) -> Iterator[Rival]:
     folder.mkdir()
     (folder / "objects.yaml").write_text(objects.whole)
     (folder / "kustomization.yaml").write_text("resources: [objects.yaml]\n")
-    program, missing = built("kustomize", KUSTOMIZE)
+    program, missing = built("kustomize")
     if program:
         yield Rival("kustomize build (finished objects)", [program, "build", str(folder)])
     elif kubectl():

@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from applier.testing.control_plane import ControlPlane
+from tests.go_programs import TOOLS
 
 from ..cli.running import run
 from .commands import ELISION, ROOT, Command, commands_of_help, commands_of_pages
@@ -31,7 +32,6 @@ ON_A_CLUSTER = ("apply", "diff", "plan", "delete", "adopt", "get", "why", "event
 FINDS = re.compile(r"grove (lint|impact|fit|diff|replay)|kubectl diff|hpa/")
 """Commands that end with 1 when they have something to say."""
 OWNERS = re.compile(r"left out the owners of \d+ objects, which have no UID yet; -o yaml prints them\n")
-TOOLS = ROOT / ".tools" / "bin"
 
 
 def is_run_here(command: Command) -> bool:

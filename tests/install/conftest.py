@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.go_programs import HELM, built
+from tests import go_programs
 from tools.generate_chart import CHART
 
 
@@ -37,7 +37,7 @@ class Helm:
 
 @pytest.fixture(scope="session")
 def helm_program() -> str:
-    program, missing = built("helm", HELM)
+    program, missing = go_programs.find("helm")
     if not program:
         pytest.skip(missing)
     return program
