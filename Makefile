@@ -67,8 +67,8 @@ bench-operator: control-plane $(VENV)/.installed-bench ## measure the operator, 
 	$(BIN)/python -m tests.benchmarks.preflight_admission
 	$(BIN)/python -m tests.benchmarks.jobset
 
-wheel: $(VENV)/.installed-dev ## build the wheel, with the rules compiled for this Python
-	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+wheel: $(VENV)/.installed-dev ## build the wheel, with the rules compiled for this Python, and that of the extra `testing`
+	@$(BIN)/python $(PROGRESS) "building dist" $(BIN)/python -m pip wheel --no-deps --wheel-dir dist . ./applier/testing
 
 clean: ## remove what was made here
 	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
