@@ -20,4 +20,4 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-pytest_plugins = ["tests.suite.costs", "tests.suite.janitor", "tests.suite.limits", "tests.suite.order"]
+pytest_plugins = ["tests.suite.costs", "tests.suite.janitor", "tests.suite.limits", "tests.suite.order", "tests.suite.touched"]

@@ -22,7 +22,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def own_plane(item: pytest.Item) -> str:
     """Returns the name of the fixture that starts servers for several tests, with its folder or module; empty where there is none."""
-    info: pytest.FuncFixtureInfo | None = getattr(item, "_fixtureinfo", None)
+    info = getattr(item, "_fixtureinfo", None)
     for name, definitions in (info.name2fixturedefs if info else {}).items():
         if name.endswith("_plane") and name not in SHARED_BY_ALL and definitions[-1].scope != "function":
             return f"{definitions[-1].baseid}::{name}"

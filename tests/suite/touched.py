@@ -1,0 +1,93 @@
+"""Chooses the tests that a change can touch: `pytest --touched[=REVISION]`, against the last commit by default.
+
+A test can be touched by what its module imports, however indirectly: grimp, on which import-linter stands, knows that. What is not imported
+but read or run is told by its name in the text of a module: a folder (`docs`), a file, a program (`"grove_operator"`). Where nothing has
+changed since the revision, the last commit itself is taken for the change. A change of what holds for all tests touches all of them.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
+
+import grimp
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("applier", "grove_compiler", "grove_operator", "preflight_images", "tests", "tools")
+COMMANDS, ENTRY, PROGRAM = "grove_operator.cli.", "grove_operator.cli.entry", '"grove_operator"'
+RULEBOOK = "grove_operator.rulebook"
+READ_BY = {"rules": RULEBOOK, "templates": RULEBOOK}
+"""Folders at the top that a module reads for all others."""
+FOR_ALL = ("pyproject.toml", "tests/conftest.py", "tests/suite")
+GRAPH_CACHE = ROOT / ".import_linter_cache"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds the option."""
+    text = "run only tests that can be touched by what has changed since REVISION, by default the last commit"
+    parser.getgroup("touched").addoption("--touched", nargs="?", const="HEAD", metavar="REVISION", help=text)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselects what the change cannot touch."""
+    if not (revision := config.getoption("--touched")):
+        return
+    files = changed(revision) or changed(f"{revision}~1")
+    if any(name.startswith(FOR_ALL) for name in files):
+        return
+    touched = {ROOT / f"{name.replace('.', '/')}.py" for name in touched_modules(files)}
+    left_out = [item for item in items if item.path not in touched]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item.path in touched]
+
+
+def changed(revision: str) -> list[str]:
+    """Returns the files that differ from a revision, new ones included, as paths from the root."""
+    asked = (["diff", "--name-only", revision], ["ls-files", "--others", "--exclude-standard"])
+    answers = [subprocess.run(["git", *words], cwd=ROOT, check=True, capture_output=True, text=True).stdout for words in asked]
+    return [name for answer in answers for name in answer.splitlines()]
+
+
+def touched_modules(files: Iterable[str]) -> set[str]:
+    """Returns the modules that these files are, that read them, and that import one of those, however indirectly."""
+    graph = grimp.build_graph(*PACKAGES, cache_dir=str(GRAPH_CACHE))
+    texts = {name: text for name in graph.modules if (text := _text(name)) is not None}
+    _add_commands(graph, texts)
+    found = set[str]()
+    for seed in {module for file in files for module in _seeds(file, texts)} & graph.modules:
+        found |= {seed, *graph.find_downstream_modules(seed)}
+    return found
+
+
+def _text(module: str) -> str | None:
+    path = ROOT / module.replace(".", "/")
+    for file in (path.with_suffix(".py"), path / "__init__.py"):
+        if file.exists():
+            return file.read_text("utf-8")
+    return None
+
+
+def _add_commands(graph: grimp.ImportGraph, texts: dict[str, str]) -> None:
+    """Adds what no import says: the command line loads its commands by name, and tests run it as a program."""
+    for module, text in texts.items():
+        if module.startswith(COMMANDS):
+            graph.add_import(importer=ENTRY, imported=module)
+        elif module.startswith("tests.") and PROGRAM in text:
+            graph.add_import(importer=module, imported=ENTRY)
+
+
+def _seeds(file: str, texts: dict[str, str]) -> Iterator[str]:
+    """Yields the module that a file is, or those that read it."""
+    path = PurePosixPath(file)
+    if path.suffix == ".py":
+        yield ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+        return
+    top = path.parts[0]
+    if top in READ_BY:
+        yield READ_BY[top]
+    if top == "tests":  # data of the tests beside it
+        yield from (name for name in texts if name.startswith(f"{'.'.join(path.parts[:2])}."))
+    names = (f'"{top}"', f'"{top}/', f"/{top}/", f'"{path.name}"')
+    yield from (name for name, text in texts.items() if any(one in text for one in names))
