@@ -99,6 +99,7 @@ async def test_a_fresh_state_may_be_asked_for_at_the_moment_in_which_a_silent_st
         assert not cache.staleness(kinds)
 
 
+@in_virtual_time
 async def test_a_stream_that_was_silent_for_too_long_is_opened_again_without_a_pause() -> None:
     cluster = MemoryCluster()
     cluster.store.has_progress = False

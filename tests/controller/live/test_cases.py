@@ -83,6 +83,8 @@ BETTER = [
 ]
 REST = 1.0
 """Seconds without a change after which a step is over, where none of those below is needed."""
+LOOKS = 8
+"""How often is looked meanwhile, at ten kinds: whoever looks all the time leaves the servers no time for anything else."""
 LONGER = {
     "gang-termination/unready": 8.0,  # longer than the delay of the termination
     "breach-recovered/breach": 16.0,  # what was unready for some of 15 seconds must not be terminated later
@@ -156,9 +158,9 @@ async def at_rest(world: World, seconds: float) -> list[Manifest]:
     clock = asyncio.get_running_loop().time
     since = clock()
     while clock() - since < seconds:
+        await asyncio.sleep(seconds / LOOKS)
         if (now := await look(world)) != seen:
             seen, since = now, clock()
-        await asyncio.sleep(0.2)
     return seen
 
 
