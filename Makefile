@@ -12,7 +12,7 @@ PROGRESS = applier/testing/progress.py
 INSTALL = $(BIN)/python $(PROGRESS) "installing into $(VENV)" $(BIN)/python -m pip install --disable-pip-version-check --editable
 
 .DEFAULT_GOAL = help
-.PHONY: help demo test check control-plane lint format bench bench-applier bench-operator wheel clean
+.PHONY: help demo test check costs control-plane lint format bench bench-applier bench-operator wheel clean
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,6 +24,9 @@ test: $(VENV)/.installed-dev ## run the tests
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 # Where there is neither Go nor a control plane, PyPI's Go goes into the virtual environment.
+costs: $(VENV)/.installed-dev ## run the tests, and print where the time goes
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --costs
+
 SINCE ?= HEAD
 # Types before tests: mypy remembers what it has checked.
 check: lint ## what a change needs while one writes it: style, types, layers, and the tests without a server that it can touch
