@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import ClassVar
 
@@ -107,11 +107,17 @@ class Simulation:
 
     def settle(self) -> None:
         """Lets all go on until nothing happens any more. Deadlines do not pass: see `wait`."""
+        for _ in self.rounds():
+            pass
+
+    def rounds(self) -> Iterator[None]:
+        """Settles, and yields in each round after operators have done all that they can, before machines move on."""
         for _ in range(MOST_ROUNDS):
             before = self.world.version
             self.run_operator()
             self.let_pass(SECONDS_A_ROUND)
             worked = self.world.version != before
+            yield
             if not self.machines.tick() and not worked:
                 return
         raise Restless("the world does not come to rest")
