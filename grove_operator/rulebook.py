@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import grove_compiler
+from grove_compiler.engine.runtime.compiled import Compiled
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import RuleSource, Vocabulary
 from grove_compiler.version import __version__
@@ -21,6 +22,7 @@ try:  # hashlib loads OpenSSL for this, which costs more than all else in this m
 except ImportError:
     from hashlib import blake2b
 
+T = TypeVar("T")
 SHIPPED = "grove"
 PACKAGE = os.path.dirname(os.path.abspath(grove_compiler.__file__))
 CHECKOUT = os.path.dirname(PACKAGE)
@@ -79,17 +81,35 @@ class Rulebook(NamedTuple):
 
         Raises `InvalidRules` with every reason when they cannot be used, `UnreadableRules` when they are not text.
         """
+
+        def load(data: bytes) -> Program:
+            return Program.load(data, vocabulary)
+
         key = self.key
         warm = os.path.join(WARM_FOLDER, key)
-        program = _load(warm_cache.read_shipped(warm), vocabulary)
+        program = _load(warm_cache.read_shipped(warm), load)
         if program is not None:
             return program
         entry = f"{key}-{_fingerprint_of_code()}"
-        program = _load(warm_cache.read(entry), vocabulary)
+        program = _load(warm_cache.read(entry), load)
         if program is None:
             program = self.build(vocabulary)
             warm_cache.store(entry, program.dump())
         return program
+
+    def traced(self, vocabulary: Vocabulary) -> Compiled:
+        """Returns the rules in the form that explains what they make: from the user's cache, or compiled now and cached.
+
+        Raises as `program` does.
+        """
+        entry = f"{self.key}-{_fingerprint_of_code()}-traced"
+        compiled = _load(warm_cache.read(entry), Compiled.load)
+        if compiled is None:
+            from grove_compiler.engine.tracing.provenance import traced_rules  # no compilation needs it
+
+            compiled = traced_rules(self.sources(), vocabulary)
+            warm_cache.store(entry, compiled.dump())
+        return compiled
 
     def build(self, vocabulary: Vocabulary) -> Program:
         """Returns the rules parsed, validated and compiled, without a cache."""
@@ -185,12 +205,12 @@ def _reason(error: OSError) -> str:
     return (error.strerror or type(error).__name__).lower()
 
 
-def _load(data: bytes | None, vocabulary: Vocabulary) -> Program | None:
-    """Returns the program of a cache entry; none if there is no entry, or one of another engine."""
+def _load(data: bytes | None, load: Callable[[bytes], T]) -> T | None:
+    """Returns what a cache entry holds; none if there is no entry, or one of another engine."""
     if data is None:
         return None
     try:
-        return Program.load(data, vocabulary)
+        return load(data)
     except ValueError:
         return None
 

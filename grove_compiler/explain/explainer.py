@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from grove_compiler.engine.codegen.build import Compiled
-from grove_compiler.engine.language.ordering import matches
+from grove_compiler.engine.language.patterns import matches
+from grove_compiler.engine.runtime.compiled import Compiled
 from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.runtime.program import Program
-from grove_compiler.engine.sources import RuleSource
 from grove_compiler.engine.tracing.provenance import Condition, Trace, Tracer
 from grove_compiler.engine.tracing.tracking import Input, inputs_of, tracked
 from grove_compiler.explain.inputs import CONFIGURATION, SETTINGS, TrackedInputs
@@ -57,18 +56,17 @@ class ObjectAnswer:
 class Explainer:
     """Answers questions about a compilation without errors.
 
-    Creating one compiles the rules, unless they were `compiled` before by `traced_rules`. `snapshot_documents` are the texts of the
-    snapshot's objects, which provide their lines.
+    `compiled` are the rules as `traced_rules` compiles them. `snapshot_documents` are the texts of the snapshot's objects, which provide
+    their lines.
     """
 
     def __init__(
         self,
         inputs: Inputs,
-        sources: Sequence[RuleSource],
+        compiled: Compiled,
         snapshot_documents: Sequence[Document] = (),
-        compiled: Compiled | None = None,
     ) -> None:
-        self.tracer = Tracer(sources, VOCABULARY, FOLLOWER, compiled)
+        self.tracer = Tracer((), VOCABULARY, FOLLOWER, compiled)
         self.rules = {rule.id: rule for rule in self.tracer.rules}
         config = [inputs.config] if inputs.config else []
         self.inputs = TrackedInputs(self.tracer, [*inputs.documents, *config], snapshot_documents)

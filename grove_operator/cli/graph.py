@@ -112,10 +112,11 @@ def _rendered(picture: Picture, output: str, whole: bool, compiled: Compilation,
 
 def _lines(compiled: Compilation) -> dict[str, Lines]:
     """Returns the input lines of each field by the object's id. Shows its progress, as a large set takes a minute."""
+    from grove_compiler.compile import VOCABULARY
     from grove_compiler.explain import Explainer
     from grove_operator.render.input_lines import find_lines
 
-    explainer = Explainer(compiled.inputs, compiled.rules.book.sources(), compiled.reader.snapshot_documents)
+    explainer = Explainer(compiled.inputs, compiled.rules.book.traced(VOCABULARY), compiled.reader.snapshot_documents)
     nodes = compiled.result.graph.nodes
     shown = click.progressbar(find_lines(nodes, explainer), length=len(nodes), label="lines behind fields", file=sys.stderr)
     with shown as found:

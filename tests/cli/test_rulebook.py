@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from grove_compiler.engine.runtime.compiled import Compiled
 from grove_compiler.engine.runtime.program import Program
-from grove_compiler.engine.sources import InvalidRules, Vocabulary
+from grove_compiler.engine.sources import InvalidRules, RuleSource, Vocabulary
+from grove_compiler.engine.tracing import provenance
 from grove_operator import rulebook, warm_cache
 from grove_operator.rulebook import UnreadableRules
 
@@ -240,3 +243,44 @@ class TestWarmStarts:
         monkeypatch.setenv("GROVE_CACHE_DIR", "/dev/null/nowhere")
         assert [names(rulebook.read().program(VOCABULARY)) for _ in range(2)] == [["hello"], ["hello"]]
         assert len(builds) == 2
+
+
+class TestWarmExplanations:
+    @pytest.fixture
+    def compilations(self, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+        """How many files each set of rules had that was compiled for explanations."""
+        compiled: list[int] = []
+        compile_traced = provenance.traced_rules
+
+        def counted(sources: Sequence[RuleSource], vocabulary: Vocabulary) -> Compiled:
+            compiled.append(len(sources))
+            return compile_traced(sources, vocabulary)
+
+        monkeypatch.setattr(provenance, "traced_rules", counted)
+        return compiled
+
+    def test_the_second_start_does_not_compile(self, compilations: list[int]) -> None:
+        first, second = (rulebook.read().traced(VOCABULARY) for _ in range(2))
+        assert compilations == [2]
+        assert (repr(first.rules), first.code, first.places) == (repr(second.rules), second.code, second.places)
+
+    def test_it_is_not_taken_for_the_program_nor_the_program_for_it(self) -> None:
+        book = rulebook.read()
+        traced = [book.traced(VOCABULARY).code]
+        assert [names(book.program(VOCABULARY)) for _ in range(2)] == [["hello"], ["hello"]]
+        assert traced == [book.traced(VOCABULARY).code]
+
+    def test_an_edited_rule_and_an_edited_engine_are_compiled_again(self, compilations: list[int], shipped: Path) -> None:
+        rulebook.read().traced(VOCABULARY)
+        write(shipped / "templates" / "thing.yaml", TEMPLATE.replace("word", "word | upper"))
+        rulebook.read().traced(VOCABULARY)
+        write(shipped / "engine" / "engine.py", "# edited")
+        rulebook.read().traced(VOCABULARY)
+        assert compilations == [2, 2, 2]
+
+    def test_a_damaged_entry_is_compiled_again(self, compilations: list[int]) -> None:
+        rulebook.read().traced(VOCABULARY)
+        for name in os.listdir(warm_cache.folder()):
+            warm_cache.store(name.removesuffix(warm_cache.SUFFIX), b"no marshalled code")
+        assert [rule.id for rule in rulebook.read().traced(VOCABULARY).rules] == ["thing/one"]
+        assert compilations == [2, 2]

@@ -64,6 +64,12 @@ def test_a_warm_compilation_does_not_load_the_rules_compiler(warm: set[str]) -> 
     }
 
 
+def test_a_warm_explanation_does_not_load_the_rules_compiler(tmp_path: Path) -> None:
+    code, modules = modules_after(tmp_path, "explain", "-f", EXAMPLE, "pcs/hello", "spec.replicas")
+    assert (code, "grove_compiler.explain.explainer" in modules) == (0, True)
+    assert not modules & {"jinja2", "grove_compiler.engine.codegen.build", "grove_compiler.engine.language.load"}
+
+
 def test_a_warm_compilation_does_not_load_other_commands(warm: set[str]) -> None:
     commands = {f"grove_operator.cli.{module}" for module in COMMANDS.values()}
     rarely = {"grove_operator.findings", "grove_operator.cli.compile.summary"}

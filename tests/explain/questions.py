@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from grove_compiler.compile import VOCABULARY, Inputs, Result
 from grove_compiler.compile import compile as compile_inputs
-from grove_compiler.engine.codegen.build import Compiled
+from grove_compiler.engine.runtime.compiled import Compiled
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.tracing.provenance import traced_rules
 from grove_compiler.explain import Explainer
@@ -69,7 +69,7 @@ def asking(inputs: Inputs, snapshot_documents: Any = ()) -> Iterator[Question]:
     """The result of a compilation, and its explainer at work."""
     result = compile_inputs(inputs, PROGRAM)
     assert not has_errors(result.diagnostics), result.diagnostics
-    yield Question(inputs, result, Explainer(inputs, SOURCES, snapshot_documents, traced()), snapshot_documents)
+    yield Question(inputs, result, Explainer(inputs, traced(), snapshot_documents), snapshot_documents)
 
 
 def inputs_of(text: str, *, config: str = "", snapshot: str = "", **settings: Any) -> Inputs:

@@ -10,8 +10,10 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from grove_compiler.compile import Inputs
+from grove_compiler.compile import VOCABULARY, Inputs
 from grove_compiler.compile import compile as compile_inputs
+from grove_compiler.engine.runtime.compiled import Compiled
+from grove_compiler.engine.tracing.provenance import traced_rules
 from grove_compiler.engine.tracing.tracking import plain
 from grove_compiler.explain import Explainer
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, Replica
@@ -21,7 +23,7 @@ from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.model.spec.templates import CliqueTemplate
 from grove_compiler.source.reader import read_bytes
 
-from .questions import PROGRAM, ROOT, SOURCES, asking, inputs_of
+from .questions import PROGRAM, ROOT, SOURCES, asking, inputs_of, traced
 from .sets import SET, SET_WITH_GROUP
 
 MODEL = (Clique, CliqueTemplate, ExpandedSet, PodCliqueSet, Replica, Settings, lazy)
@@ -33,9 +35,9 @@ def compiled(inputs: Inputs) -> list[Any]:
     return [(node.id, node.object, node.rule) for node in compile_inputs(inputs, PROGRAM).graph.nodes]
 
 
-def explained(inputs: Inputs) -> list[Any]:
+def explained(inputs: Inputs, rules: Compiled | None = None) -> list[Any]:
     """Every field of every object, with its value, its place, and the inputs that it rests on."""
-    explainer = Explainer(inputs, SOURCES)
+    explainer = Explainer(inputs, rules or traced())
     return [answer_of(explainer, node) for node in compile_inputs(inputs, PROGRAM).graph.nodes]
 
 
@@ -62,6 +64,12 @@ def test_compilations_and_explanations_in_threads_give_what_they_give_alone() ->
     tasks += [lambda text=text: [explained(inputs_of(text, pods=True))] for text in TEXTS]
     together = at_once(*tasks)
     assert [set(map(str, result)) for result in together] == [{str(one)} for one, _ in alone] + [{str(other)} for _, other in alone]
+
+
+def test_rules_that_are_compiled_in_threads_are_what_they_are_alone() -> None:
+    alone = str(explained(inputs_of(SET, pods=True)))
+    together = at_once(*[lambda: traced_rules(SOURCES, VOCABULARY)] * 2)
+    assert [str(explained(inputs_of(SET, pods=True), rules)) for rules in together] == [alone] * 2
 
 
 def test_documents_that_are_shared_are_compiled_and_explained_at_once() -> None:

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from grove_compiler.compile import Inputs
+from grove_compiler.compile import VOCABULARY, Inputs
+from grove_compiler.engine.sources import InvalidRules, RuleSource
+from grove_compiler.engine.tracing.provenance import traced_rules
 from grove_compiler.engine.tracing.tracking import Input, plain
-from grove_compiler.explain import Explainer, InputSource
+from grove_compiler.explain import InputSource
 from grove_compiler.explain.input_source import additions, scalars
 from grove_compiler.explain.inputs import SETTINGS
 from grove_compiler.graph.field_path import parse, render
@@ -157,11 +159,9 @@ def test_every_field_of_any_set_is_explained_with_its_value(manifest: Manifest) 
             assert [one for one in read if not question.explainer.source_of(one).name] == []
 
 
-def test_wrong_rules_are_told_when_an_explainer_is_made() -> None:
-    from grove_compiler.engine.sources import InvalidRules, RuleSource
-
+def test_wrong_rules_are_told_when_they_are_compiled_for_an_explainer() -> None:
     with pytest.raises(InvalidRules):
-        Explainer(inputs_of(SET), [*SOURCES, RuleSource("rules/x.yaml", "rule: a/b\nwrong: 1\n", "mine")])
+        traced_rules([*SOURCES, RuleSource("rules/x.yaml", "rule: a/b\nwrong: 1\n", "mine")], VOCABULARY)
 
 
 TWO_CLIQUES = """\

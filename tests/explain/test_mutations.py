@@ -18,7 +18,7 @@ from grove_compiler.graph.diagnostic import has_errors
 from grove_compiler.graph.field_path import FieldPath, render, replace
 from grove_compiler.source.document import Document
 
-from .questions import PROGRAM, ROOT, SOURCES, Question, asking, example_inputs, traced
+from .questions import PROGRAM, ROOT, Question, asking, example_inputs, traced
 
 EXAMPLES = sorted(path for path in (ROOT / "examples").glob("*.yaml") if path.stem != "nodes")
 SAMPLE = 25
@@ -145,7 +145,7 @@ def missing(question: Question, sample: int | None = None) -> Iterator[tuple[str
         now = {node.id: dict(scalars(node.object)) for node in result.graph.nodes}
         found = list(unexplained(known, now, (one.name, one.path)))
         if any(path not in known.fields.get(id, {}) for id, fields in now.items() for path in fields):
-            other = Known(Question(one.inputs, result, Explainer(one.inputs, SOURCES, question.documents, traced())))
+            other = Known(Question(one.inputs, result, Explainer(one.inputs, traced(), question.documents)))
             name = other.explainer.manifests[one.number].id
             found += unexplained(other, known.fields, (name, one.path), is_absent_only=True)
         for id, path in found:

@@ -18,22 +18,13 @@ from grove_compiler.engine.language.load import load
 from grove_compiler.engine.language.patches import Patches
 from grove_compiler.engine.language.rule import Rule, RuleSet
 from grove_compiler.engine.language.written_fields import has_user_part, written_fields
+from grove_compiler.engine.runtime.compiled import Compiled
 from grove_compiler.engine.runtime.defaults import parse_default_path
 from grove_compiler.engine.runtime.failure import MODULE, RuleInfo
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import InvalidRules, RuleSource, Vocabulary
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.nearest import nearest
-from grove_compiler.record import record
-
-
-@record
-class Compiled:
-    """Holds the rules in the order in which they run, the module that runs them, and the places of its lines for `LinePlaces`."""
-
-    rules: list[RuleInfo]
-    code: CodeType
-    places: bytes
 
 
 def build(sources: Sequence[RuleSource], vocabulary: Vocabulary) -> Program:

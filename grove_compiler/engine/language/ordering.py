@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from grove_compiler.engine.language.decisions import rests_on
 from grove_compiler.engine.language.keys import Verb
+from grove_compiler.engine.language.patterns import matches
 from grove_compiler.engine.language.rule import Rule, RuleSet
 from grove_compiler.graph.nearest import nearest
 
@@ -32,11 +33,6 @@ def joins(rule: Rule, rules: list[Rule]) -> tuple[tuple[str, int], ...]:
         for other in rules
         if other.verb in verbs and any(matches(word, other.id) for word in rule.list_of("after")) and other is not rule
     )
-
-
-def matches(pattern: str, id: str) -> bool:
-    """Reports whether a rule's id matches a pattern: the id itself, or `topic/*`."""
-    return id.startswith(pattern[:-1]) if pattern.endswith("/*") else pattern == id
 
 
 def _before(rule: Rule, rule_set: RuleSet) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grove_compiler.engine.language import ordering
+from grove_compiler.engine.language.patterns import matches
 from grove_compiler.engine.language.rule import Rule, RuleSet
 from grove_compiler.engine.sources import Vocabulary
 from grove_compiler.graph.nearest import nearest
@@ -36,7 +36,7 @@ class Patches:
         ids = [*(rule.id for rule in self._rule_set.rules if rule.verb in ("generate", "status")), *self._rule_set.disabled]
         for patch in self._patches:
             for word in patch.list_of("patch"):
-                if word not in kinds and not any("/" in word and ordering.matches(word, id) for id in ids):
+                if word not in kinds and not any("/" in word and matches(word, id) for id in ids):
                     message = f"no rule generates {word!r}; there are the kinds {', '.join(kinds)}, and ids of rules"
                     patch.source.fail(("patch",), message, nearest(word, [*kinds, *ids]))
                 elif (
@@ -45,7 +45,7 @@ class Patches:
                     patch.source.fail(("about",), f"no rule about {' or '.join(patch.list_of('about'))} generates {word!r}")
 
     def _applies(self, patch: Rule, rule: Rule) -> bool:
-        return any(ordering.matches(word, rule.id) if "/" in word else self._reaches(patch, rule, word) for word in patch.list_of("patch"))
+        return any(matches(word, rule.id) if "/" in word else self._reaches(patch, rule, word) for word in patch.list_of("patch"))
 
     def _reaches(self, patch: Rule, rule: Rule, kind: str) -> bool:
         if self._kind(rule) != kind:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import marshal
-import sys
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
-from dataclasses import fields
 from functools import partial
 from types import CodeType, SimpleNamespace
 from typing import Any, Literal, NoReturn
 
+from grove_compiler.engine.runtime.compiled import Compiled
 from grove_compiler.engine.runtime.cost_budget import STEPS_OF_A_FINDING, CostBudget
 from grove_compiler.engine.runtime.defaults import apply_default
 from grove_compiler.engine.runtime.failure import FAILURES, LinePlaces, RuleInfo
@@ -20,9 +17,6 @@ from grove_compiler.engine.sources import Vocabulary
 from grove_compiler.graph.diagnostic import MOST_FINDINGS, Diagnostic, Severity, too_many_findings
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.node import Manifest, Node, ObjectRef
-
-FORMAT = f"grove-rules-7 {sys.implementation.cache_tag}"
-"""The header of a dump. The number is raised when the form of generated code changes; Python's cache tag stands for its bytecode."""
 
 Part = int | Literal["all", "rest"]
 """Selects the part of an input to evaluate: all of it, what belongs to no slice, or the slice with this index.
@@ -73,7 +67,7 @@ class Program:
         self._budget = CostBudget()
         self._chosen: dict[tuple[str, str, str, str], Sequence[tuple[RuleInfo, Callable[..., Any], bool]]] = {}
         self._namespace = runtime(vocabulary.functions, self._budget) | {"failed": self._failed}
-        exec(code, self._namespace)  # our own module: see `Program.load` on whose bytes are trusted
+        exec(code, self._namespace)  # our own module: see `Compiled.load` on whose bytes are trusted
         names = [rule.details["decision"] for rule in self.rules if rule.verb == "decide"]
         self.user_rendered = frozenset(rule.id for rule in self.rules if "written" in rule.details)
         self.decisions = SimpleNamespace(**{name: self._namespace[f"fn_{name}"] for name in names})
@@ -82,23 +76,13 @@ class Program:
 
     def dump(self) -> bytes:
         """Serializes the program to bytes that only this version of Python can read."""
-        infos = [tuple(getattr(rule, field.name) for field in fields(RuleInfo)) for rule in self.rules]
-        data = marshal.dumps((infos, self._code, self._places.data))
-        return f"{FORMAT} {len(data)} {zlib.crc32(data)}\n".encode() + data
+        return Compiled(self.rules, self._code, self._places.data).dump()
 
     @classmethod
     def load(cls, data: bytes, vocabulary: Vocabulary) -> Program:
-        """Restores a program from the bytes of `dump`. Raises `ValueError` for bytes that are damaged or of another version.
-
-        The bytes become code that runs, so they must come from a place that only the user and the package can write: the checksum
-        finds accidents, not forgeries.
-        """
-        end = data.find(b"\n")
-        body = memoryview(data)[end + 1 :]  # a copy of half a megabyte would take 0.3 ms
-        if end < 0 or data[:end] != f"{FORMAT} {len(body)} {zlib.crc32(body)}".encode():
-            raise ValueError(f"not a program that {FORMAT!r} compiled, or a damaged one")
-        infos, code, places = marshal.loads(body)
-        return cls([RuleInfo(*info) for info in infos], code, places, vocabulary)
+        """Restores a program from the bytes of `dump`, which have to be trusted: see `Compiled.load`. Raises `ValueError` as it does."""
+        compiled = Compiled.load(data)
+        return cls(compiled.rules, compiled.code, compiled.places, vocabulary)
 
     def place_of(self, rule: str, path: FieldPath) -> tuple[str, int]:
         """Returns file and line of what wrote the field at `path` in an object of a user-rendered rule, or else what is around it.

@@ -13,12 +13,10 @@ from dataclasses import field
 from types import SimpleNamespace
 from typing import Any
 
-from grove_compiler.engine.codegen.build import Compiled, compile_rules
-from grove_compiler.engine.language.load import load
 from grove_compiler.engine.runtime import access
 from grove_compiler.engine.runtime.access import OMIT
+from grove_compiler.engine.runtime.compiled import Compiled
 from grove_compiler.engine.runtime.cost_budget import CostBudget
-from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.runtime.namespace import runtime
 from grove_compiler.engine.sources import RuleSource, Vocabulary
 from grove_compiler.engine.tracing import traced
@@ -110,19 +108,22 @@ class _Emitted(Exception):
 
 def traced_rules(sources: Sequence[RuleSource], vocabulary: Vocabulary) -> Compiled:
     """Compiles rules in the form that records where every field comes from. Raises `InvalidRules`."""
+    from grove_compiler.engine.codegen.build import compile_rules  # imports jinja2: cold starts only
+    from grove_compiler.engine.language.load import load
+
     return compile_rules(load(sources), vocabulary, traced=True)
 
 
 class Tracer:
-    """Traces objects, conditions and defaults of the given rules. Making one costs a cold start. Raises `InvalidRules`.
+    """Traces objects, conditions and defaults of the given rules. Raises `InvalidRules`.
 
     It reads its own copies of the model and shares no state, so others may compile or trace at the same time. `follower` is passed to
-    `TrackedModel`. `compiled` are the same rules as compiled by `traced_rules`, so that tracing many inputs compiles them once.
+    `TrackedModel`. `compiled` are the same rules as compiled by `traced_rules`; without them they are compiled, which costs a cold start.
     """
 
     def __init__(self, sources: Sequence[RuleSource], vocabulary: Vocabulary, follower: str = "", compiled: Compiled | None = None) -> None:
         compiled = compiled or traced_rules(sources, vocabulary)
-        self.rules: list[RuleInfo] = compiled.rules
+        self.rules = compiled.rules
         self.roots = vocabulary.root_names
         self.recorder = Recorder()
         self.model = TrackedModel(self.recorder, follower)

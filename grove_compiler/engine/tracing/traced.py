@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from grove_compiler.engine.runtime import patching
@@ -34,7 +35,7 @@ class Origin(NamedTuple):
     expression: str
 
 
-@record
+@record(slots=False)
 class Traced:
     """Holds a scalar or an empty container of an object, and where it comes from.
 
@@ -50,7 +51,7 @@ class Traced:
     copied: tuple[Input, ...] = ()
     guards: Reads = field(default_factory=dict)
 
-    @property
+    @cached_property
     def sources(self) -> tuple[tuple[Input, ...], bool]:
         """The inputs that the value was computed from, and whether it is the unchanged value of one of them."""
         if not isinstance(self.value, Tracked):
@@ -60,7 +61,7 @@ class Traced:
         more = inputs_of({read: how for read, how in self.reads.items() if how})
         return tuple(dict.fromkeys(self.value.inputs + more)), False
 
-    @property
+    @cached_property
     def passed(self) -> tuple[Input, ...]:
         """The inputs that decide which parts of the model there are, or which input it is that is copied: these come first."""
         others = self._others
@@ -77,7 +78,7 @@ class Traced:
         """Every input that decides whether the value is there, where it stands and what it is."""
         return (*self.sources[0], *self.passed, *self.deciding)
 
-    @property
+    @cached_property
     def _others(self) -> Reads:
         """What was read besides the sources, and not merely on the way to them."""
         inputs, is_copied = self.sources

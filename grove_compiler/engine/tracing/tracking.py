@@ -76,7 +76,10 @@ class Recorder:
 def inputs_of(reads: Reads) -> tuple[Input, ...]:
     """Returns the inputs that were read, else those that were passed; without any that contains another of them."""
     inputs = [read for read, how in reads.items() if how] or list(reads)
-    parents = {Input(read.source, read.path[:length]) for read in inputs for length in range(len(read.path))}
+    parents: set[tuple[str | int, FieldPath]] = set()
+    for source, path in inputs:
+        while path and (parent := (source, path := path[:-1])) not in parents:  # what is above a known parent is known, too
+            parents.add(parent)
     return tuple(read for read in inputs if read not in parents)
 
 

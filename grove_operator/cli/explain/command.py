@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from grove_compiler.compile import Inputs, Result
+from grove_compiler.compile import VOCABULARY, Inputs, Result
 from grove_compiler.explain import Explainer, InputManifest, InputSource
 from grove_compiler.explain.input_source import scalars
 from grove_compiler.graph.field_path import FieldPath
@@ -64,7 +64,7 @@ def command(
         compiled.report()
         return 1
     book = compiled.rules.book
-    explainer = Explainer(compiled.inputs, book.sources(), compiled.reader.snapshot_documents)
+    explainer = Explainer(compiled.inputs, book.traced(VOCABULARY), compiled.reader.snapshot_documents)
     return _Question(parsed, path, output, compiled.inputs, compiled.result, explainer, Words(explainer, book)).answer()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import field
 
 from grove_compiler.engine.language.load import load
-from grove_compiler.engine.language.ordering import matches
+from grove_compiler.engine.language.patterns import matches
 from grove_compiler.engine.language.rule import Rule
 from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.runtime.program import Program

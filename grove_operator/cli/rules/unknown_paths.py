@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from grove_compiler.engine.language.includes import Resolver
-from grove_compiler.engine.language.ordering import matches
+from grove_compiler.engine.language.patterns import matches
 from grove_compiler.engine.language.place import Place
 from grove_compiler.engine.language.rule import Rule, RuleSet
 from grove_compiler.engine.language.template_ast import TemplateNode
