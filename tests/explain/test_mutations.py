@@ -12,6 +12,7 @@ import pytest
 
 from grove_compiler.compile import Inputs
 from grove_compiler.compile import compile as compile_inputs
+from grove_compiler.engine.tracing.tracking import Input
 from grove_compiler.explain import Explainer, ObjectAnswer
 from grove_compiler.explain.input_source import scalars
 from grove_compiler.graph.diagnostic import has_errors
@@ -102,21 +103,33 @@ def changed_document(document: Document, at: FieldPath, new: Any) -> Document:
 
 
 class Known:
-    """What `explain` names as inputs of the fields of a result: each object is asked about once, when first needed."""
+    """What `explain` names as inputs of the fields of a result: each object and each field is asked about once, when first needed."""
 
     def __init__(self, question: Question) -> None:
         self.explainer = question.explainer
         self.nodes = {node.id: node for node in question.result.graph.nodes}
         self.fields = {id: dict(scalars(node.object)) for id, node in self.nodes.items()}
         self._answers: dict[str, ObjectAnswer] = {}
+        self._inputs: dict[tuple[str, FieldPath, bool], set[tuple[str, FieldPath]]] = {}
+        self._read: dict[Input, set[tuple[str, FieldPath]]] = {}
 
     def inputs(self, id: str, path: FieldPath, is_gone: bool) -> set[tuple[str, FieldPath]]:
         """The object and the path of each input of a field; where the whole object is gone, those of the object as well."""
+        if (id, path, is_gone) not in self._inputs:
+            self._inputs[id, path, is_gone] = self._find(id, path, is_gone)
+        return self._inputs[id, path, is_gone]
+
+    def _find(self, id: str, path: FieldPath, is_gone: bool) -> set[tuple[str, FieldPath]]:
         if id not in self._answers:
             self._answers[id] = self.explainer.object(self.nodes[id])
         answer = self._answers[id]
         inputs = answer.inputs_of(path) if is_gone else answer.trace.fields[path].inputs
-        return {(one.name, one.path) for read in inputs for one in self.explainer.source_of(read).all()}
+        return set().union(*map(self._sources, inputs))
+
+    def _sources(self, read: Input) -> set[tuple[str, FieldPath]]:
+        if read not in self._read:
+            self._read[read] = {(one.name, one.path) for one in self.explainer.source_of(read).all()}
+        return self._read[read]
 
 
 def unexplained(known: Known, now: Fields, changed: tuple[str, FieldPath], is_absent_only: bool = False) -> Iterator[tuple[str, str]]:
