@@ -7,6 +7,7 @@ import base64
 import copy
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 import pytest
@@ -18,8 +19,8 @@ from applier.ref import Kind, Ref, uid_of
 from applier.testing.memory import MemoryCluster
 from applier.testing.virtual_time import in_virtual_time, run_virtual
 from grove_operator.install.webhook_configurations import Installation, webhook_configurations
-from grove_operator.webhooks import rotation
-from grove_operator.webhooks.authority import is_signed_by, read_bundle
+from grove_operator.webhooks import authority, rotation
+from grove_operator.webhooks.authority import read_bundle
 from grove_operator.webhooks.certificate import ShownCertificate
 from grove_operator.webhooks.shared_certificate import INTERVAL, OVERLAP, PROPAGATION, Place, SharedCertificate
 from grove_operator.webhooks.trust import MANAGER, Service
@@ -40,6 +41,15 @@ STRANGER = {
     "metadata": {"name": "strangers"},
     "webhooks": [{"name": "other.example", "clientConfig": {"service": {"namespace": "kube-system", "name": "other"}}}],
 }
+
+
+is_signed_by = cache(authority.is_signed_by)
+"""Weeks of looking at the same few certificates verify each of them once."""
+
+
+@pytest.fixture(autouse=True)
+def each_signature_is_verified_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(authority, "is_signed_by", is_signed_by)
 
 
 def now() -> float:
@@ -86,7 +96,7 @@ def bundles(cluster: MemoryCluster) -> list[bytes]:
 def is_trusted(shown: bytes, bundle: bytes) -> bool:
     (certificate,) = read_bundle(shown)
     begun = certificate.not_valid_before_utc.timestamp() <= now() < certificate.not_valid_after_utc.timestamp()
-    return begun and any(is_signed_by(certificate, authority) for authority in read_bundle(bundle))
+    return begun and any(is_signed_by(certificate, issuer) for issuer in read_bundle(bundle))
 
 
 async def delete_secret(cluster: MemoryCluster) -> None:

@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 from applier.ref import Manifest, Ref, uid_of
 
 FIRST_VERSION = 1000
+_SCALARS = frozenset((str, int, float, bool, type(None)))
 
 
 def copied(value: Any) -> Any:
-    """Returns a copy of JSON values, several times faster than `copy.deepcopy`."""
+    """Returns a copy of JSON values, several times faster than `copy.deepcopy`; a call for each scalar would double the time."""
     if isinstance(value, dict):
-        return {key: copied(item) for key, item in value.items()}
-    return [copied(item) for item in value] if isinstance(value, list) else value
+        return {key: item if item.__class__ in _SCALARS else copied(item) for key, item in value.items()}
+    return [item if item.__class__ in _SCALARS else copied(item) for item in value] if isinstance(value, list) else value
 
 
 class Change(NamedTuple):
