@@ -8,6 +8,7 @@ import pytest
 
 from grove_compiler.api.crd import crds
 from tests.features.compiling import shipped_program
+from tests.suite.rows import rows
 
 from .structural_crd import nodes, schema_of
 
@@ -94,7 +95,7 @@ POD = {
 }
 
 
-@pytest.mark.parametrize(("path", "value"), POD.items(), ids=POD)
+@rows(("path", "value"), POD.items(), ids=POD)
 def test_pod_templates_have_the_defaults_of_shipped_crds(path: str, value: Any) -> None:
     assert defaults("PodClique")[f".spec.podSpec.{path}"] == value
 

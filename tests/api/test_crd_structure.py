@@ -7,6 +7,7 @@ import pytest
 
 from grove_compiler.api.crd import crds
 from grove_compiler.api.openapi import DURATION, QUANTITY
+from tests.suite.rows import rows
 
 from .structural_crd import PRESERVE, accepts, faults, nodes, schema_of
 
@@ -52,7 +53,7 @@ ROT = {
 }
 
 
-@pytest.mark.parametrize(("schema", "fault"), ROT.values(), ids=ROT)
+@rows(("schema", "fault"), ROT.values(), ids=ROT)
 def test_the_check_sees(schema: dict[str, Any], fault: str) -> None:
     assert faults(schema) == [fault]
 
@@ -101,7 +102,7 @@ POD_LIST_MAPS = {
 }
 
 
-@pytest.mark.parametrize(("path", "keys"), POD_LIST_MAPS.items(), ids=POD_LIST_MAPS)
+@rows(("path", "keys"), POD_LIST_MAPS.items(), ids=POD_LIST_MAPS)
 def test_lists_of_a_pod_spec_merge_by_key(path: str, keys: list[str]) -> None:
     found = dict(nodes(_pod_spec()))[f".{path}"]
     assert (found["x-kubernetes-list-type"], found["x-kubernetes-list-map-keys"]) == ("map", keys)
@@ -116,12 +117,12 @@ def test_a_selector_is_replaced_as_a_whole_by_server_side_apply() -> None:
     assert ".topologySpreadConstraints[].labelSelector" in found
 
 
-@pytest.mark.parametrize("text", ["4h", "0", "1h30m", "-1.5h", "300ms", ".5s", "+2us", "1µs"])
+@rows("text", ["4h", "0", "1h30m", "-1.5h", "300ms", ".5s", "+2us", "1µs"])
 def test_the_pattern_of_durations_takes(text: str) -> None:
     assert accepts({"type": "string", "pattern": DURATION}, text)
 
 
-@pytest.mark.parametrize("text", ["", "4", "4 h", "1d", "h", "1h30", "-", ".s"])
+@rows("text", ["", "4", "4 h", "1d", "h", "1h30", "-", ".s"])
 def test_the_pattern_of_durations_refuses(text: str) -> None:
     assert not accepts({"type": "string", "pattern": DURATION}, text)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from tests.suite.rows import rows
 
 from .manifests import SET, changed, faults, without
 
@@ -57,7 +57,7 @@ ACCEPTED = {
 }
 
 
-@pytest.mark.parametrize(("path", "value"), ACCEPTED.values(), ids=ACCEPTED)
+@rows(("path", "value"), ACCEPTED.values(), ids=ACCEPTED)
 def test_accepted(path: str, value: Any) -> None:
     assert faults(changed(SET, path, value)) == []
 
@@ -96,7 +96,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("path", "value"), REFUSED.values(), ids=REFUSED)
+@rows(("path", "value"), REFUSED.values(), ids=REFUSED)
 def test_refused(path: str, value: Any) -> None:
     (fault,) = faults(changed(SET, path, value))
     assert fault.startswith(path)
@@ -108,13 +108,13 @@ REQUIRED = [
 ]
 
 
-@pytest.mark.parametrize("path", REQUIRED)
+@rows("path", REQUIRED)
 def test_required(path: str) -> None:
     manifest = without(SET, path)
     assert faults(manifest) == [path]
 
 
-@pytest.mark.parametrize("path", REQUIRED)
+@rows("path", REQUIRED)
 def test_null_is_as_if_it_were_absent(path: str) -> None:
     manifest = changed(SET, path, None)
     assert faults(manifest) == [path]
@@ -165,8 +165,8 @@ BAD_LEVELS = {
 }
 
 
-@pytest.mark.parametrize("manifest", [TOPOLOGY, BINDING], ids=["ClusterTopology", "ClusterTopologyBinding"])
-@pytest.mark.parametrize(("path", "value"), BAD_LEVELS.values(), ids=BAD_LEVELS)
+@rows("manifest", [TOPOLOGY, BINDING], ids=["ClusterTopology", "ClusterTopologyBinding"])
+@rows(("path", "value"), BAD_LEVELS.values(), ids=BAD_LEVELS)
 def test_levels_refused(manifest: dict[str, Any], path: str, value: Any) -> None:
     bad = changed(manifest, path, value)
     assert faults(bad) == [path]

@@ -9,6 +9,7 @@ import pytest
 from grove_compiler.kube.defaults import apply_defaults
 from grove_compiler.kube.definitions import DEFINITIONS, KINDS
 from grove_compiler.kube.structure import check
+from tests.suite.rows import rows
 
 from .manifests import changed, faults
 
@@ -102,7 +103,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("path", "value"), BAD.values(), ids=BAD)
+@rows(("path", "value"), BAD.values(), ids=BAD)
 def test_refused(path: str, value: Any) -> None:
     (fault,) = faults(changed(EMPTY, path, value))
     assert fault.startswith(path)

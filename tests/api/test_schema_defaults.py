@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_compiler.kube.defaults import apply_defaults
+from tests.suite.rows import rows
 
 STRING = {"kind": "string"}
 PORT: dict[str, Any] = {"kind": "object", "fields": {"port": {"kind": "integer"}, "protocol": {**STRING, "default": "TCP"}}}
@@ -57,12 +58,12 @@ def defaulted(value: Any) -> Any:
     return apply_defaults(value, SCHEMA, DEFINITIONS)
 
 
-@pytest.mark.parametrize(("value", "expected"), CASES.values(), ids=CASES)
+@rows(("value", "expected"), CASES.values(), ids=CASES)
 def test_defaults(value: Any, expected: Any) -> None:
     assert defaulted(value) == expected
 
 
-@pytest.mark.parametrize("value", [expected for _, expected in CASES.values()], ids=CASES)
+@rows("value", [expected for _, expected in CASES.values()], ids=CASES)
 def test_a_value_that_needs_nothing_is_the_same_object(value: Any) -> None:
     assert defaulted(value) is value
 

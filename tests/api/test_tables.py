@@ -12,6 +12,7 @@ from grove_compiler.kube.definitions import DEFINITIONS, KINDS, Definitions
 from grove_compiler.kube.structure import check
 from grove_compiler.kube.tables import read_table
 from grove_compiler.preflight import VALUES_SCHEMA
+from tests.suite.rows import rows
 
 from .manifests import SET
 
@@ -66,7 +67,7 @@ def reachable(schema: dict[str, Any], seen: set[str]) -> Iterator[dict[str, Any]
         yield from reachable(inner, seen)
 
 
-@pytest.mark.parametrize("kind", KINDS, ids="/".join)
+@rows("kind", KINDS, ids="/".join)
 def test_every_reference_leads_to_a_definition_and_every_node_has_a_kind(kind: tuple[str, str]) -> None:
     odd = [schema for schema in reachable(KINDS[kind], set()) if "kind" not in schema and "ref" not in schema]
     assert odd == []

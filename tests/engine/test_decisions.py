@@ -13,6 +13,7 @@ from grove_compiler.engine.runtime import cost_budget
 from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import InvalidRules, Vocabulary
+from tests.suite.rows import rows
 
 from .bookshop import CARD, CARD_RULE, LENDING, VOCABULARY, Author, mistakes, program, shop, sources
 
@@ -151,7 +152,7 @@ MISTAKES: dict[str, tuple[str, int, str]] = {
 }
 
 
-@pytest.mark.parametrize(("rule", "line", "message"), MISTAKES.values(), ids=MISTAKES.keys())
+@rows(("rule", "line", "message"), MISTAKES.values(), ids=MISTAKES.keys())
 def test_a_wrong_decision_is_reported_at_its_line(rule: str, line: int, message: str) -> None:
     assert [found[0] for found in said(rule) if found[1].startswith(message)] == [line], said(rule)
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from grove_compiler.engine.runtime.defaults import apply_default, parse_default_path
 from grove_compiler.engine.runtime.failure import RuleFailure
+from tests.suite.rows import rows
 
 from .bookshop import program
 
@@ -48,7 +49,7 @@ PLACES: dict[str, tuple[str, Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize(("path", "given_", "expected"), PLACES.values(), ids=PLACES.keys())
+@rows(("path", "given_", "expected"), PLACES.values(), ids=PLACES.keys())
 def test_a_default_is_set_where_its_path_leads(path: str, given_: Any, expected: Any) -> None:
     assert defaulted(rule(path, "5"), given_) == expected
 
@@ -65,7 +66,7 @@ VALUES: dict[str, tuple[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize(("value", "expected"), VALUES.values(), ids=VALUES.keys())
+@rows(("value", "expected"), VALUES.values(), ids=VALUES.keys())
 def test_a_value_sees_the_map_the_map_around_and_the_manifest(value: str, expected: Any) -> None:
     manifest = {"kind": "Thing", "outer": {"name": "outer", "items": [{"size": 3}]}}
     assert defaulted(rule("outer.items[*].it", value), manifest)["outer"]["items"][0]["it"] == expected
@@ -188,7 +189,7 @@ def plainly_defaulted(manifest: Any, path: str) -> Any:
 WRONG_PATHS = ["", ".", "a.", ".a", "a..b", "a[*]", "{a", "a}", "a[", "[*]", "{}", "{a,}", "{,}", "{ }.b", "a.{}"]
 
 
-@pytest.mark.parametrize("path", WRONG_PATHS)
+@rows("path", WRONG_PATHS)
 def test_a_path_that_leads_nowhere_is_refused(path: str) -> None:
     with pytest.raises(ValueError, match="path"):
         parse_default_path(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grove_compiler.graph.diagnostic import Diagnostic
+from tests.suite.rows import rows
 
 from .bookshop import CARD, CARD_RULE, mistakes
 
@@ -39,7 +40,7 @@ NEAREST = {
 }
 
 
-@pytest.mark.parametrize(("expression", "said"), NEAREST.items(), ids=NEAREST.keys())
+@rows(("expression", "said"), NEAREST.items(), ids=NEAREST.keys())
 def test_an_unknown_word_is_found_with_the_nearest_one(expression: str, said: tuple[str, str]) -> None:
     (found,) = mistakes_of(expression)
     assert (said[0] in found.message, found.nearest, found.file, found.line) == (True, said[1], "templates/card.yaml", 6)
@@ -128,7 +129,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("expression", "said"), WRONG.items(), ids=[text[:60] for text in WRONG])
+@rows(("expression", "said"), WRONG.items(), ids=[text[:60] for text in WRONG])
 def test_an_expression_that_is_wrong_is_found_when_rules_are_loaded(expression: str, said: str) -> None:
     (found,) = mistakes_of(expression)
     assert (said in found.message, found.file, found.line) == (True, "templates/card.yaml", 6), found.message
@@ -172,7 +173,7 @@ ESCAPES = [
 ]
 
 
-@pytest.mark.parametrize("expression", ESCAPES)
+@rows("expression", ESCAPES)
 def test_nothing_leads_out_of_the_names_in_scope(expression: str) -> None:
     assert mistakes_of(expression)
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from grove_compiler.engine.runtime.failure import RuleFailure
+from tests.suite.rows import rows
 
 from .bookshop import Author, Book, Shelf, shop, value
 
@@ -61,7 +62,7 @@ OPERATORS = {
 }
 
 
-@pytest.mark.parametrize(("expression", "expected"), OPERATORS.items(), ids=OPERATORS.keys())
+@rows(("expression", "expected"), OPERATORS.items(), ids=OPERATORS.keys())
 def test_an_operator_gives_what_jinja_says(expression: str, expected: Any) -> None:
     assert value(expression) == expected
 
@@ -131,7 +132,7 @@ FILTERS = {
 }
 
 
-@pytest.mark.parametrize(("expression", "expected"), FILTERS.items(), ids=FILTERS.keys())
+@rows(("expression", "expected"), FILTERS.items(), ids=FILTERS.keys())
 def test_a_filter_gives_what_its_documentation_says(expression: str, expected: Any) -> None:
     assert value(expression) == expected
 
@@ -175,7 +176,7 @@ TESTS = {
 }
 
 
-@pytest.mark.parametrize(("expression", "expected"), TESTS.items(), ids=TESTS.keys())
+@rows(("expression", "expected"), TESTS.items(), ids=TESTS.keys())
 def test_a_test_says_whether_its_documentation_holds(expression: str, expected: bool) -> None:
     assert value(expression) is expected
 
@@ -192,7 +193,7 @@ FUNCTIONS = {
 }
 
 
-@pytest.mark.parametrize(("expression", "expected"), FUNCTIONS.items(), ids=FUNCTIONS.keys())
+@rows(("expression", "expected"), FUNCTIONS.items(), ids=FUNCTIONS.keys())
 def test_a_function_or_method_is_called_with_its_arguments(expression: str, expected: Any) -> None:
     assert value(expression) == expected
 
@@ -213,7 +214,7 @@ MANIFESTS = {
 }
 
 
-@pytest.mark.parametrize(("expression", "expected"), MANIFESTS.items(), ids=MANIFESTS.keys())
+@rows(("expression", "expected"), MANIFESTS.items(), ids=MANIFESTS.keys())
 def test_what_is_absent_reads_as_none(expression: str, expected: Any) -> None:
     assert value(expression) == expected
 
@@ -239,7 +240,7 @@ OMITTED = {
 }
 
 
-@pytest.mark.parametrize(("expression", "expected"), OMITTED.items(), ids=OMITTED.keys())
+@rows(("expression", "expected"), OMITTED.items(), ids=OMITTED.keys())
 def test_a_key_whose_value_is_omit_is_left_out(expression: str, expected: Any) -> None:
     assert value(expression) == expected
 
@@ -276,7 +277,7 @@ FAILURES = {
 }
 
 
-@pytest.mark.parametrize(("expression", "said"), FAILURES.items(), ids=FAILURES.keys())
+@rows(("expression", "said"), FAILURES.items(), ids=FAILURES.keys())
 def test_an_expression_that_cannot_be_evaluated_names_its_line(expression: str, said: str) -> None:
     with pytest.raises(RuleFailure) as caught:
         value(expression)

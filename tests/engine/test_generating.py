@@ -9,6 +9,7 @@ import pytest
 from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import TooManyObjects
 from grove_compiler.graph.graph import Graph
+from tests.suite.rows import rows
 
 from .bookshop import BOX, BOX_RULE, CARD, CARD_RULE, Shelf, mistakes, nodes, program, shop
 
@@ -51,7 +52,7 @@ GUARDED = {
 }
 
 
-@pytest.mark.parametrize(("keys", "count"), GUARDED.items())
+@rows(("keys", "count"), GUARDED.items())
 def test_an_object_is_made_when_all_conditions_hold(keys: str, count: int) -> None:
     assert len(ids(CARD_RULE + keys)) == count
 
@@ -68,7 +69,7 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize(("keys", "text"), NAMES.items())
+@rows(("keys", "text"), NAMES.items())
 def test_a_template_sees_the_names_of_its_rule(keys: str, text: str) -> None:
     assert nodes(f"a: '{text}'", rule=keys + "\n")[0].object["spec"]["a"] == "Emma"
 
@@ -180,7 +181,7 @@ FAILING = {
 }
 
 
-@pytest.mark.parametrize(("keys", "body", "file", "line"), FAILING.values(), ids=FAILING.keys())
+@rows(("keys", "body", "file", "line"), FAILING.values(), ids=FAILING.keys())
 def test_a_rule_that_fails_names_the_file_and_line(keys: str, body: str, file: str, line: int) -> None:
     scope = shop()
     for book in scope["shelves"][0].books:

@@ -27,6 +27,7 @@ from grove_compiler.engine.language.keys import (
 from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import TooManyObjects
 from grove_compiler.engine.sources import InvalidRules, RuleSource
+from tests.suite.rows import rows
 
 from .bookshop import BOX, BOX_RULE, CARD, CARD_RULE, VOCABULARY, mistakes, shop, sources
 
@@ -276,8 +277,8 @@ HOSTILE_VALUES = {
 }
 
 
-@pytest.mark.parametrize("expression", HOSTILE_VALUES.values(), ids=HOSTILE_VALUES.keys())
-@pytest.mark.parametrize("key", ["when", "let"])
+@rows("expression", HOSTILE_VALUES.values(), ids=HOSTILE_VALUES.keys())
+@rows("key", ["when", "let"])
 def test_a_huge_expression_is_compiled_or_reported(key: str, expression: str) -> None:
     rule = {"rule": "a", "doc": "A.", "generate": "card.yaml", "forEach": {"shelf": "shelves", "book": "shelf.books"}}
     rule[key] = {"x": expression} if key == "let" else expression
@@ -313,7 +314,7 @@ MANY = {
 }
 
 
-@pytest.mark.parametrize("rules", MANY.values(), ids=MANY.keys())
+@rows("rules", MANY.values(), ids=MANY.keys())
 def test_very_many_of_something_end_in_a_program_or_a_report(rules: str) -> None:
     outcome([*sources("", {"card": CARD}), RuleSource("rules/a.yaml", rules, "mine")])
 

@@ -8,6 +8,7 @@ from grove_compiler.engine.codegen.build import build
 from grove_compiler.engine.language.keys import COMMON_KEYS, VERB_KEYS, Key
 from grove_compiler.engine.language.rule_schema import article, keys_of
 from grove_compiler.engine.sources import InvalidRules, RuleSource
+from tests.suite.rows import rows
 
 from .bookshop import BOX, BOX_RULE, CARD, CARD_RULE, VOCABULARY, mistakes, program, shop, sources
 
@@ -33,13 +34,13 @@ def mistakes_of(rule: str) -> list[str]:
     return [finding.message for finding in mistakes([rule, BOX_RULE], **{"box": BOX, "status/box": "full: true\n"})]
 
 
-@pytest.mark.parametrize("rule", VALID.values(), ids=VALID.keys())
+@rows("rule", VALID.values(), ids=VALID.keys())
 def test_a_rule_of_each_verb_loads(rule: str) -> None:
     assert mistakes_of(rule) == []
 
 
-@pytest.mark.parametrize(("verb", "key"), [(verb, key) for verb in VERB_KEYS for key in keys_of(verb)])
-@pytest.mark.parametrize("value", ["5", "-1.5", "true", "null", "[]", "{}", "''", "text", "[1]", "[[a]]", "{a: b}", "{a: {b: c}}", "[{}]"])
+@rows(("verb", "key"), [(verb, key) for verb in VERB_KEYS for key in keys_of(verb)])
+@rows("value", ["5", "-1.5", "true", "null", "[]", "{}", "''", "text", "[1]", "[[a]]", "{a: b}", "{a: {b: c}}", "[{}]"])
 def test_a_value_of_any_kind_under_any_key_is_accepted_or_reported(verb: str, key: str, value: str) -> None:
     lines = [line for line in VALID[verb].split("\n") if not line.startswith(f"{key}:")]
     mistakes_of("\n".join([*lines, f"{key}: {value}"]))
@@ -59,7 +60,7 @@ WRONG_FORMS = {
 }
 
 
-@pytest.mark.parametrize(("key", "case"), WRONG_FORMS.items(), ids=WRONG_FORMS.keys())
+@rows(("key", "case"), WRONG_FORMS.items(), ids=WRONG_FORMS.keys())
 def test_a_value_of_the_wrong_kind_is_reported_with_what_the_key_takes(key: str, case: tuple[str, str]) -> None:
     lines = [line for line in VALID["generate"].split("\n") if not line.startswith(f"{key}:")]
     assert case[1] in mistakes_of("\n".join([*lines, f"{key}: {case[0]}"]))
@@ -122,7 +123,7 @@ MORE_WRONG_FORMS = {
 }
 
 
-@pytest.mark.parametrize(("line", "case"), MORE_WRONG_FORMS.items(), ids=MORE_WRONG_FORMS.keys())
+@rows(("line", "case"), MORE_WRONG_FORMS.items(), ids=MORE_WRONG_FORMS.keys())
 def test_what_stands_under_a_key_is_checked(line: str, case: tuple[str, str, str]) -> None:
     verb, key, said = case
     lines = [former for former in VALID[verb].split("\n") if not former.startswith(f"{key}:")]
@@ -132,13 +133,13 @@ def test_what_stands_under_a_key_is_checked(line: str, case: tuple[str, str, str
 REQUIRED = [(verb, word) for verb, keys in VERB_KEYS.items() for word, key in {**COMMON_KEYS, **keys}.items() if key.required]
 
 
-@pytest.mark.parametrize(("verb", "word"), REQUIRED)
+@rows(("verb", "word"), REQUIRED)
 def test_a_key_that_is_missing_is_reported(verb: str, word: str) -> None:
     lines = [line for line in VALID[verb].split("\n") if not line.startswith(f"{word}:")]
     assert any(message.startswith(f"{article(verb)} {verb} rule needs the key `{word}`") for message in mistakes_of("\n".join(lines)))
 
 
-@pytest.mark.parametrize("verb", VALID)
+@rows("verb", VALID)
 def test_an_unknown_key_is_reported_with_the_nearest(verb: str) -> None:
     (found,) = mistakes([VALID[verb] + "docs: true\n", BOX_RULE], **{"box": BOX, "status/box": "full: true\n"})
     assert (found.nearest, found.line, found.file) == ("doc", VALID[verb].count("\n") + 1, "rules/shop.yaml")
@@ -154,7 +155,7 @@ def test_a_misspelt_verb_is_reported_at_its_line_with_the_nearest(word: str, mea
     assert (found.message.endswith(f"this one has {has}"), found.nearest, found.line) == (True, meant, 4 if meant else 1)
 
 
-@pytest.mark.parametrize("id", ["A", "a b", "a_b", "a//b", "/a", "a/", "ä", "a-", "x" * 10 + "!"])
+@rows("id", ["A", "a b", "a_b", "a//b", "/a", "a/", "ä", "a-", "x" * 10 + "!"])
 def test_an_id_is_lower_case_words(id: str) -> None:
     assert any("an id is lower-case words" in message for message in mistakes_of(VALID["default"].replace("rule: a", f"rule: '{id}'")))
 

@@ -12,6 +12,7 @@ from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import InvalidRules, RuleSource
 from grove_compiler.engine.tracing.provenance import Tracer
+from tests.suite.rows import rows
 
 from .bookshop import BOX, BOX_RULE, CARD, CARD_RULE, LENDING, VOCABULARY, mistakes, program, shop, sources
 
@@ -57,7 +58,7 @@ PARTS = {
 }
 
 
-@pytest.mark.parametrize(("body", "expected"), INCLUDED.values(), ids=INCLUDED.keys())
+@rows(("body", "expected"), INCLUDED.values(), ids=INCLUDED.keys())
 def test_a_part_stands_where_it_is_included(body: str, expected: Any) -> None:
     assert spec(body, **PARTS) == expected
 
@@ -204,7 +205,7 @@ USES = {
 }
 
 
-@pytest.mark.parametrize(("text", "expected"), USES.values(), ids=USES.keys())
+@rows(("text", "expected"), USES.values(), ids=USES.keys())
 def test_a_constant_is_the_value_that_it_stands_for(text: str, expected: Any) -> None:
     assert with_constants(f"spec: {text}\n") == expected
 
@@ -261,7 +262,7 @@ BAD_CONSTANTS: dict[str, tuple[str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("text", "message"), BAD_CONSTANTS.values(), ids=BAD_CONSTANTS.keys())
+@rows(("text", "message"), BAD_CONSTANTS.values(), ids=BAD_CONSTANTS.keys())
 def test_a_wrong_constant_is_reported(text: str, message: str) -> None:
     assert [one.message[: len(message)] for one in mistakes(text, box=BOX)] == [message]
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from grove_compiler.engine.runtime.failure import RuleFailure
+from tests.suite.rows import rows
 
 from .bookshop import BOX, BOX_RULE, CARD, CARD_RULE, mistakes, program, shop
 
@@ -61,7 +62,7 @@ OPERATIONS = {
 OPERATIONS["a value with template keys"] = (OPERATIONS["a value with template keys"][0], {"a": 1, "b": ["wit", "love", "wit"]})
 
 
-@pytest.mark.parametrize(("do", "expected"), OPERATIONS.values(), ids=OPERATIONS.keys())
+@rows(("do", "expected"), OPERATIONS.values(), ids=OPERATIONS.keys())
 def test_an_operation_changes_the_object(do: str, expected: Any) -> None:
     assert specs(patch(do))[0] == expected
 
@@ -167,7 +168,7 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize(("do", "said", "nearest"), MISTAKES.values(), ids=MISTAKES.keys())
+@rows(("do", "said", "nearest"), MISTAKES.values(), ids=MISTAKES.keys())
 def test_a_patch_that_is_wrong_is_reported_with_its_line(do: str, said: str, nearest: str) -> None:
     (found,) = mistakes([CARD_RULE, patch(do)], card=CARD)
     assert (said in found.message, found.nearest, found.line) == (True, nearest, 11), found

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from grove_compiler.engine.runtime.access import OMIT, EvaluationError
 from grove_compiler.engine.runtime.patching import merge_patch, patch_add, patch_merge, patch_remove, patch_replace, patch_test, pointer
+from tests.suite.rows import rows
 
 KEYS = st.sampled_from(["a", "b", "c/d", "e~f", "", "0", "-"])
 SCALARS = st.none() | st.integers(0, 3) | st.sampled_from(["x", "z"])
@@ -134,7 +135,7 @@ OURS: dict[str, tuple[Any, str, str, Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize(("document", "operation", "path", "value", "expected"), OURS.values(), ids=OURS.keys())
+@rows(("document", "operation", "path", "value", "expected"), OURS.values(), ids=OURS.keys())
 def test_an_operation_gives_what_the_reference_says(document: Any, operation: str, path: str, value: Any, expected: Any) -> None:
     assert ours(document, operation, path, value) == expected
 
@@ -154,7 +155,7 @@ REFUSED: dict[str, tuple[Any, str, str, Any, str]] = {
 }
 
 
-@pytest.mark.parametrize(("document", "operation", "path", "value", "said"), REFUSED.values(), ids=REFUSED.keys())
+@rows(("document", "operation", "path", "value", "said"), REFUSED.values(), ids=REFUSED.keys())
 def test_an_operation_that_cannot_be_done_says_where_and_why(document: Any, operation: str, path: str, value: Any, said: str) -> None:
     with pytest.raises(EvaluationError) as caught:
         ours(document, operation, path, value)
@@ -173,7 +174,7 @@ MERGES: dict[str, tuple[Any, str, Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize(("document", "path", "new", "expected"), MERGES.values(), ids=MERGES.keys())
+@rows(("document", "path", "new", "expected"), MERGES.values(), ids=MERGES.keys())
 def test_a_merge_gives_what_the_reference_says(document: Any, path: str, new: Any, expected: Any) -> None:
     assert patch_merge(document, pointer(path), new) == expected
 

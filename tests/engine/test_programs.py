@@ -14,6 +14,7 @@ from grove_compiler.engine.codegen.build import build
 from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import RuleSource, Vocabulary
+from tests.suite.rows import rows
 
 from .bookshop import BOX, BOX_RULE, CARD, CARD_RULE, VOCABULARY, program, shop
 
@@ -77,7 +78,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("data", BROKEN.values(), ids=BROKEN.keys())
+@rows("data", BROKEN.values(), ids=BROKEN.keys())
 def test_a_broken_program_is_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match="not a program that"):
         Program.load(data, VOCABULARY)

@@ -11,6 +11,7 @@ from grove_compiler.engine.sources import InvalidRules
 from grove_compiler.engine.tracing.provenance import Origin, Tracer
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.node import Node
+from tests.suite.rows import rows
 
 from .bookshop import CARD, CARD_RULE, VOCABULARY, program, shop, sources
 
@@ -135,7 +136,7 @@ LINES: dict[FieldPath, tuple[str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("path", "said"), LINES.items(), ids=[str(path) for path in LINES])
+@rows(("path", "said"), LINES.items(), ids=[str(path) for path in LINES])
 def test_an_origin_names_the_line_and_the_expression(path: FieldPath, said: tuple[str, str]) -> None:
     origin = traced()[1][path]
     text = {source.file: source.text for source in sources(RULES, TEMPLATES)}[origin.file]

@@ -16,6 +16,7 @@ from grove_compiler.engine.tracing.provenance import Trace, Tracer
 from grove_compiler.engine.tracing.tracked_model import TrackedModel
 from grove_compiler.engine.tracing.tracking import Input, Recorder, TrackedDict, inputs_of, plain, tracked
 from grove_compiler.graph.field_path import FieldPath, render
+from tests.suite.rows import rows
 
 FOLLOWER = "follower()"
 
@@ -149,12 +150,12 @@ READS = {
 }
 
 
-@pytest.mark.parametrize(("body", "found"), READS.values(), ids=READS.keys())
+@rows(("body", "found"), READS.values(), ids=READS.keys())
 def test_a_field_knows_what_its_expression_read(body: str, found: list[str]) -> None:
     assert sorted(inputs(trace_of(body), "a")) == sorted(found)
 
 
-@pytest.mark.parametrize(("body", "found"), READS.values(), ids=READS.keys())
+@rows(("body", "found"), READS.values(), ids=READS.keys())
 def test_it_knows_so_when_everything_was_worked_out_before(body: str, found: list[str]) -> None:
     before = "z: '{{ [ship.name, deck.title, ship.crew, deck.size, shout] | join }}'\n"
     assert sorted(inputs(trace_of(before + body), "a")) == sorted(found)
@@ -275,7 +276,7 @@ CONJUNCTIONS = {
 }
 
 
-@pytest.mark.parametrize(("text", "parts"), CONJUNCTIONS.items(), ids=CONJUNCTIONS.keys())
+@rows(("text", "parts"), CONJUNCTIONS.items(), ids=CONJUNCTIONS.keys())
 def test_a_conjunction_has_parts(text: str, parts: list[str]) -> None:
     assert conjunction(text) == parts
 
@@ -353,7 +354,7 @@ class TestTracking:
         value = tracked(SHIP, recorder, "doc")
         return [render(one.path) for one in inputs_of(recorder.listen(lambda: look(value))[1])]
 
-    @pytest.mark.parametrize(("look", "found"), LOOKS, ids=range(len(LOOKS)))
+    @rows(("look", "found"), LOOKS, ids=range(len(LOOKS)))
     def test_whatever_is_read_is_noted(self, look: Any, found: list[str]) -> None:
         assert self.read(look) == found
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from grove_compiler.engine.tracing.provenance import Trace
+from tests.suite.rows import rows
 
 from .test_provenance_inputs import inputs, trace_of
 
@@ -51,7 +52,7 @@ READS = {
 }
 
 
-@pytest.mark.parametrize(("value", "found"), READS.values(), ids=READS.keys())
+@rows(("value", "found"), READS.values(), ids=READS.keys())
 def test_whoever_reads_the_object_reads_what_that_rests_on(value: str, found: list[str]) -> None:
     trace = put(value)
     path = ("new", "colour") if "over" in value else ("new",)

@@ -10,6 +10,7 @@ import pytest
 from jsonschema import Draft7Validator
 
 from grove_compiler.source.yaml_reader import read_yaml
+from tests.suite.rows import rows
 from tools.generate_rule_schemas import FOLDER, schemas
 
 from .test_loading import VALID
@@ -48,12 +49,12 @@ def test_a_schema_is_one(text: str) -> None:
     Draft7Validator.check_schema(json.loads(text))
 
 
-@pytest.mark.parametrize(("schema", "path"), [(name, path) for name, paths in SHIPPED.items() for path in paths], ids=str)
+@rows(("schema", "path"), [(name, path) for name, paths in SHIPPED.items() for path in paths], ids=str)
 def test_what_ships_satisfies_its_schema(schema: str, path: Path) -> None:
     assert problems(schema, path.read_text(encoding="utf-8")) == []
 
 
-@pytest.mark.parametrize("text", [text for verb, text in VALID.items() if verb not in ("decide", "condition")])
+@rows("text", [text for verb, text in VALID.items() if verb not in ("decide", "condition")])
 def test_what_loading_takes_the_schema_takes(text: str) -> None:
     assert problems("rule", text) == []
 
@@ -94,7 +95,7 @@ WRONG: dict[str, tuple[str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("schema", "text"), WRONG.values(), ids=WRONG.keys())
+@rows(("schema", "text"), WRONG.values(), ids=WRONG.keys())
 def test_what_is_wrong_is_refused(schema: str, text: str) -> None:
     assert problems(schema, text) != []
 

@@ -20,6 +20,7 @@ from grove_compiler.engine.reference.reference_model import reachable_classes, t
 from grove_compiler.engine.runtime import builtins
 from grove_compiler.engine.sources import RuleSource, Vocabulary
 from grove_compiler.source.yaml_reader import read_yaml
+from tests.suite.rows import rows
 
 from .bookshop import VOCABULARY as SHOP
 from .bookshop import Author, Book, Shelf
@@ -144,12 +145,12 @@ def test_every_verb_is_described() -> None:
     assert VERBS.keys() == VERB_KEYS.keys()
 
 
-@pytest.mark.parametrize("name", [*builtins.FILTERS, *builtins.FUNCTIONS])
+@rows("name", [*builtins.FILTERS, *builtins.FUNCTIONS])
 def test_every_filter_and_function_says_what_it_gives(name: str) -> None:
     assert {**builtins.FILTERS, **builtins.FUNCTIONS}[name].__doc__
 
 
-@pytest.mark.parametrize("word", [*builtins.FILTERS, *builtins.TESTS, *OPERATIONS, *(key for keys in VERB_KEYS.values() for key in keys)])
+@rows("word", [*builtins.FILTERS, *builtins.TESTS, *OPERATIONS, *(key for keys in VERB_KEYS.values() for key in keys)])
 def test_every_word_of_the_language_is_in_the_reference(word: str) -> None:
     assert f"`{word}" in reference(SHOP)
 
@@ -170,7 +171,7 @@ SHOP_LINES = [
 ]
 
 
-@pytest.mark.parametrize("line", SHOP_LINES)
+@rows("line", SHOP_LINES)
 def test_the_reference_shows_the_names_and_classes_of_a_vocabulary(line: str) -> None:
     assert line in reference(SHOP)
 
@@ -204,7 +205,7 @@ TYPES = {
 }
 
 
-@pytest.mark.parametrize(("words", "annotation"), TYPES.items())
+@rows(("words", "annotation"), TYPES.items())
 def test_a_type_is_said_in_words(words: str, annotation: Any) -> None:
     assert type_words(annotation) == words
 

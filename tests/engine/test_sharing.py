@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from tests.suite.rows import rows
 
 from .bookshop import BOX, BOX_RULE, CARD, CARD_RULE, Book, Shelf, mistakes, nodes, objects, program, shop
 
@@ -18,7 +18,7 @@ SHARED_BY_ALL = {
 }
 
 
-@pytest.mark.parametrize("body", SHARED_BY_ALL.values(), ids=SHARED_BY_ALL.keys())
+@rows("body", SHARED_BY_ALL.values(), ids=SHARED_BY_ALL.keys())
 def test_a_part_that_no_loop_changes_is_one_object(body: str) -> None:
     first, second, third = (entry["spec"]["part"] for entry in objects(body))
     assert first is second is third
@@ -36,7 +36,7 @@ SHARED_ON_A_SHELF = {
 }
 
 
-@pytest.mark.parametrize("body", SHARED_ON_A_SHELF.values(), ids=SHARED_ON_A_SHELF.keys())
+@rows("body", SHARED_ON_A_SHELF.values(), ids=SHARED_ON_A_SHELF.keys())
 def test_a_part_that_only_the_outer_loop_changes_is_one_object_for_each_of_its_items(body: str) -> None:
     specs = [entry["spec"] for entry in objects(body, rule="let: {upper_name: shelf.name | upper}\n")]
     first, second, third = ((spec.get("outer") or spec)["part"] for spec in specs)
@@ -93,7 +93,7 @@ NOT_EVALUATED = {
 }
 
 
-@pytest.mark.parametrize(("rule", "body"), NOT_EVALUATED.values(), ids=NOT_EVALUATED.keys())
+@rows(("rule", "body"), NOT_EVALUATED.values(), ids=NOT_EVALUATED.keys())
 def test_what_a_guard_keeps_out_is_not_evaluated(rule: str, body: str) -> None:
     assert isinstance(nodes(body, rule=rule), list)
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from grove_compiler.engine.runtime.failure import RuleFailure
+from tests.suite.rows import rows
 
 from .bookshop import BOX, BOX_RULE, CARD, CARD_RULE, Shelf, mistakes, objects, program, rendered, shop
 
@@ -76,7 +77,7 @@ RENDERED["literals keep their types"] = (
 )
 
 
-@pytest.mark.parametrize(("body", "expected"), RENDERED.values(), ids=RENDERED.keys())
+@rows(("body", "expected"), RENDERED.values(), ids=RENDERED.keys())
 def test_a_template_renders_what_it_says(body: str, expected: Any) -> None:
     assert rendered(body) == expected
 
@@ -162,7 +163,7 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize(("body", "said", "nearest"), MISTAKES.values(), ids=MISTAKES.keys())
+@rows(("body", "said", "nearest"), MISTAKES.values(), ids=MISTAKES.keys())
 def test_a_template_that_is_wrong_is_found_with_its_line(body: str, said: str, nearest: str) -> None:
     (found,) = mistakes(CARD_RULE, card=CARD + "spec:\n  " + body)
     assert (said in found.message, found.nearest, found.place) == (True, nearest, "templates/card.yaml:6"), found.message
@@ -185,7 +186,7 @@ ROOTS = {
 }
 
 
-@pytest.mark.parametrize(("text", "said"), ROOTS.items())
+@rows(("text", "said"), ROOTS.items())
 def test_a_template_makes_one_object_with_a_name(text: str, said: str) -> None:
     assert said in [finding.message for finding in mistakes(BOX_RULE, box=text)]
 

@@ -10,6 +10,7 @@ from grove_compiler.engine.codegen.build import build
 from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.sources import InvalidRules, Subject, Vocabulary
 from grove_compiler.graph.diagnostic import Diagnostic
+from tests.suite.rows import rows
 
 from .bookshop import VOCABULARY, Shelf, mistakes, program, shop, sources
 
@@ -60,7 +61,7 @@ KEYS: dict[str, tuple[str, str, Any]] = {
 }
 
 
-@pytest.mark.parametrize(("line", "attribute", "expected"), KEYS.values(), ids=KEYS.keys())
+@rows(("line", "attribute", "expected"), KEYS.values(), ids=KEYS.keys())
 def test_a_finding_says_what_its_rule_says(line: str, attribute: str, expected: Any) -> None:
     (found,) = findings(RULE + line)
     assert getattr(found, attribute) == expected

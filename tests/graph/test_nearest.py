@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_compiler.graph.nearest import nearest
+from tests.suite.rows import rows
 
 FIELDS = ["replicas", "minAvailable", "podSpec", "podCliqueScalingGroups", "name", "roleName"]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("word", "meant"),
     [
         ("min_available", "minAvailable"),

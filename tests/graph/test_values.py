@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from grove_compiler.graph.diagnostic import Diagnostic, Severity, has_errors
 from grove_compiler.graph.field_path import FieldPath, parse, render
 from grove_compiler.graph.node import ObjectRef
+from tests.suite.rows import rows
 
 PATHS: dict[str, FieldPath] = {
     "": (),
@@ -24,12 +25,12 @@ PATHS: dict[str, FieldPath] = {
 }
 
 
-@pytest.mark.parametrize(("text", "path"), PATHS.items())
+@rows(("text", "path"), PATHS.items())
 def test_a_path_is_rendered_as_kubernetes_writes_it(text: str, path: FieldPath) -> None:
     assert render(path) == text
 
 
-@pytest.mark.parametrize(("text", "path"), PATHS.items())
+@rows(("text", "path"), PATHS.items())
 def test_the_text_of_a_path_is_read_back(text: str, path: FieldPath) -> None:
     assert parse(text) == path
 

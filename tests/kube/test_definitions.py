@@ -13,6 +13,7 @@ from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.kube import definitions
 from grove_compiler.kube.definitions import DEFINITIONS, Definitions
 from grove_compiler.kube.structure import check
+from tests.suite.rows import rows
 
 CASES = sorted((Path(__file__).parent / "cases").glob("hash-*.json"))
 POD_SPEC = {"ref": "core/v1.PodSpec"}
@@ -60,7 +61,7 @@ def test_a_definition_that_does_not_exist_is_a_key_error(name: str) -> None:
 TABLES = sorted(Path(definitions.__file__).parent.glob("schemas/*.json"))
 
 
-@pytest.mark.parametrize("path", TABLES, ids=lambda path: path.stem)
+@rows("path", TABLES, ids=lambda path: path.stem)
 def test_every_reference_of_a_table_leads_to_a_type_and_every_key_to_a_field(path: Path) -> None:
     for name, schema in json.loads(path.read_text(encoding="utf-8")).items():
         assert set(schema.get("required", ())) <= set(schema["fields"]), name
@@ -74,7 +75,7 @@ def test_every_reference_of_a_table_leads_to_a_type_and_every_key_to_a_field(pat
                     assert set(inner["keys"]) <= set(DEFINITIONS[inner["items"]["ref"]]["fields"]), name
 
 
-@pytest.mark.parametrize(
+@rows(
     ("container", "found"),
     [
         ({"resources": {"limits": {"nvidia.com/gpu": 8, "memory": "1Gi", "cpu": "0.5"}}}, []),

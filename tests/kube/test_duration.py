@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from grove_compiler.kube import duration
 from grove_compiler.kube.duration import LARGEST, SECOND, DurationError
+from tests.suite.rows import rows
 
 CANONICAL = [
     ("4h", "4h0m0s"),
@@ -51,17 +52,17 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("text", "canonical"), CANONICAL)
+@rows(("text", "canonical"), CANONICAL)
 def test_a_duration_is_written_as_kubernetes_stores_it(text: str, canonical: str) -> None:
     assert duration.canonical(text) == canonical
 
 
-@pytest.mark.parametrize(("text", "beginning"), WRONG)
+@rows(("text", "beginning"), WRONG)
 def test_what_is_no_duration_is_explained(text: str, beginning: str) -> None:
     assert beginning in duration.explain(text)
 
 
-@pytest.mark.parametrize(("text", "_"), WRONG)
+@rows(("text", "_"), WRONG)
 def test_reading_what_is_no_duration_raises_its_explanation(text: str, _: str) -> None:
     with pytest.raises(DurationError) as raised:
         duration.parse(text)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_compiler.kube.go_dump import TemplateError, dump
+from tests.suite.rows import rows
 
 QUANTITY = "i:(resource.int64Amount){{value:(int64){} scale:(resource.Scale){}}} d:(resource.infDecAmount){{Dec:(*inf.Dec){}}}"
 NIL = "<nil>"
@@ -84,7 +85,7 @@ def of_overhead(value: Any) -> str:
     return text.partition("Overhead:(v1.ResourceList)map[cpu:")[2].partition("] TopologySpreadConstraints:")[0]
 
 
-@pytest.mark.parametrize(("template", "piece"), PIECES)
+@rows(("template", "piece"), PIECES)
 def test_a_set_field_is_written_in_go_s_way(template: dict[str, Any], piece: str) -> None:
     assert piece in dump(template)
 
@@ -104,7 +105,7 @@ def test_managed_fields_can_stand_in_the_metadata_of_a_volume_claim() -> None:
     assert "FieldsV1:(*v1.FieldsV1){Raw:([]uint8)<nil>}" in dump(template)
 
 
-@pytest.mark.parametrize(("value", "number", "scale", "decimal", "text", "format"), QUANTITIES)
+@rows(("value", "number", "scale", "decimal", "text", "format"), QUANTITIES)
 def test_a_quantity_is_written_as_it_is_stored(value: Any, number: int, scale: int, decimal: str, text: str, format: str) -> None:
     amount = QUANTITY.format(number, scale, decimal)
     assert of_overhead(value) == f"{{{amount} s:(string){text} Format:(resource.Format){format}}}"
@@ -124,7 +125,7 @@ def test_a_quantity_that_is_absent_but_no_pointer_is_zero_as_it_is_stored() -> N
     assert divisor in dump({"spec": {"containers": containers}})
 
 
-@pytest.mark.parametrize(("template", "message"), WRONG)
+@rows(("template", "message"), WRONG)
 def test_what_go_could_not_decode_is_refused_in_words(template: dict[str, Any], message: str) -> None:
     with pytest.raises(TemplateError) as raised:
         dump(template)

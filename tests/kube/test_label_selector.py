@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from grove_compiler.kube.label_selector import selects
+from tests.suite.rows import rows
 
 LABELS = {"team": "a", "empty": ""}
 
@@ -34,6 +33,6 @@ CASES: list[tuple[dict[str, Any], bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("selector", "chosen"), CASES)
+@rows(("selector", "chosen"), CASES)
 def test_every_requirement_has_to_be_met(selector: dict[str, Any], chosen: bool) -> None:
     assert selects(selector, LABELS) is chosen

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_compiler.kube import names
+from tests.suite.rows import rows
 
 ALL = [
     names.dns1123_label,
@@ -65,7 +66,7 @@ def test_a_valid_name_has_no_explanation(rule: Callable[[str], str], values: lis
     assert {value: rule(value) for value in values} == dict.fromkeys(values, "")
 
 
-@pytest.mark.parametrize(("rule", "value", "explanation"), WRONG)
+@rows(("rule", "value", "explanation"), WRONG)
 def test_an_invalid_name_is_explained(rule: Callable[[str], str], value: str, explanation: str) -> None:
     assert rule(value) == explanation
 

@@ -8,13 +8,14 @@ import pytest
 
 from grove_compiler.kube.pod_request import amount, amounts, host_ports, request
 from grove_compiler.kube.quantity import QuantityError
+from tests.suite.rows import rows
 
 
 def container(restart: str = "", limits: dict[str, Any] | None = None, **asked: Any) -> dict[str, Any]:
     return {"name": "c", "resources": {"requests": asked, "limits": limits or {}}, **({"restartPolicy": restart} if restart else {})}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("resource", "text", "number"),
     [
         ("cpu", "2", 2000),
@@ -83,7 +84,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("spec", "asked"), CASES.values(), ids=CASES)
+@rows(("spec", "asked"), CASES.values(), ids=CASES)
 def test_a_pod_asks_for_what_the_scheduler_sets_aside(spec: dict[str, Any], asked: dict[str, int]) -> None:
     assert request(spec) == {**asked, "pods": 1}
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from grove_compiler.kube import quantity
 from grove_compiler.kube.quantity import QuantityError
+from tests.suite.rows import rows
 
 CANONICAL = [
     ("0", "0"),
@@ -113,24 +114,24 @@ def rounded(text: str) -> Fraction:
     return -capped if text.startswith("-") else capped
 
 
-@pytest.mark.parametrize(("value", "canonical"), CANONICAL)
+@rows(("value", "canonical"), CANONICAL)
 def test_a_quantity_is_written_as_kubernetes_stores_it(value: str | float, canonical: str) -> None:
     assert quantity.canonical(value) == canonical
 
 
-@pytest.mark.parametrize(("value", "part"), WRONG)
+@rows(("value", "part"), WRONG)
 def test_what_is_no_quantity_is_explained(value: str | float, part: str) -> None:
     assert part in quantity.explain(value)
 
 
-@pytest.mark.parametrize(("value", "_"), WRONG)
+@rows(("value", "_"), WRONG)
 def test_reading_what_is_no_quantity_raises_its_explanation(value: str | float, _: str) -> None:
     with pytest.raises(QuantityError) as raised:
         quantity.parse(value)
     assert str(raised.value) == quantity.explain(value)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("value", "text"),
     [
         (1, "1"),

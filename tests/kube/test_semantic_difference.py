@@ -15,6 +15,7 @@ from applier.testing.control_plane import ControlPlane
 from grove_compiler.graph.field_path import ABSENT, parse, render, replace
 from grove_compiler.kube.semantic_difference import ANYTHING, differences, pod_template_differences
 from tests.features.compiling import documents_of
+from tests.suite.rows import rows
 
 ROOT = Path(__file__).parents[2]
 
@@ -38,7 +39,7 @@ DIFFERENCES: dict[str, tuple[Any, Any, list[tuple[str, Any, Any]]]] = {
 }
 
 
-@pytest.mark.parametrize(("before", "after", "expected"), DIFFERENCES.values(), ids=DIFFERENCES.keys())
+@rows(("before", "after", "expected"), DIFFERENCES.values(), ids=DIFFERENCES.keys())
 def test_differences_are_the_deepest_fields(before: Any, after: Any, expected: list[tuple[str, Any, Any]]) -> None:
     assert [(render(change.path), change.before, change.after) for change in differences(before, after, ANYTHING)] == expected
 
@@ -115,12 +116,12 @@ def after(path: str, value: Any) -> list[str]:
     return [render(change.path) for change in pod_template_differences(template, replace(template, parse(path), value))]
 
 
-@pytest.mark.parametrize(("path", "value"), SAME.values(), ids=SAME.keys())
+@rows(("path", "value"), SAME.values(), ids=SAME.keys())
 def test_what_a_server_would_make_of_nothing_makes_no_other_pod(path: str, value: Any) -> None:
     assert after(path, value) == []
 
 
-@pytest.mark.parametrize(("path", "value"), OTHER.values(), ids=OTHER.keys())
+@rows(("path", "value"), OTHER.values(), ids=OTHER.keys())
 def test_what_makes_another_pod_is_told(path: str, value: Any) -> None:
     (told,) = after(path, value)
     assert told.startswith(path)

@@ -19,6 +19,7 @@ from grove_compiler.kube.structure import Schema, check
 from grove_compiler.kube.structure_findings import MOST_ITEMS
 from grove_compiler.source.document import Document
 from grove_compiler.source.reader import read_text
+from tests.suite.rows import rows
 
 ROOT = Path(__file__).parents[2]
 FILES = [*sorted((ROOT / "examples").glob("*.yaml")), *sorted((ROOT / "tests/validation/cases").glob("*/*.yaml"))]
@@ -58,7 +59,7 @@ def documents() -> Iterator[Any]:
                 yield pytest.param(document, id=f"{file.parent.name}/{file.stem}-{number}")
 
 
-@pytest.mark.parametrize("document", list(documents()))
+@rows("document", list(documents()))
 def test_a_document_is_completed_if_the_check_finds_nothing_and_as_the_defaults_have_it(document: Document) -> None:
     value, schema = document.value, KINDS[document.value["apiVersion"], document.value["kind"]]
     before = copy.deepcopy(value)
@@ -87,7 +88,7 @@ def test_a_sound_value_is_completed(value: Any) -> None:
     assert _written(SoundValues(OWN).completed(value, "Set")) == _written(apply_defaults(value, {"ref": "Set"}, OWN))
 
 
-@pytest.mark.parametrize(
+@rows(
     "wrong",
     [
         {"name": 1}, {"name": ""}, {"name": None}, {"type": "c"}, {"type": 1}, {"count": -1}, {"count": 2**31}, {"count": True},
@@ -110,7 +111,7 @@ def test_what_needs_no_default_is_shared() -> None:
     assert SoundValues(OWN).completed(completed, "Set") is completed
 
 
-@pytest.mark.parametrize("name", [schema["ref"] for schema in KINDS.values()])
+@rows("name", [schema["ref"] for schema in KINDS.values()])
 def test_no_structure_contains_itself_for_then_a_walk_would_have_no_end(name: str) -> None:
     assert _deepest(name) < 30
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from grove_compiler.graph.diagnostic import MOST_FINDINGS, Diagnostic
 from grove_compiler.graph.field_path import parse
 from grove_compiler.kube.structure import DEEPEST, check, check_and_prune, fault_tree, original_path
+from tests.suite.rows import rows
 
 DEFINITIONS: dict[str, dict[str, Any]] = {
     "Clique": {
@@ -108,12 +109,12 @@ def found(value: Any, schema: dict[str, Any]) -> Diagnostic:
     return only(check(value, schema, DEFINITIONS))
 
 
-@pytest.mark.parametrize(("schema", "value"), RIGHT)
+@rows(("schema", "value"), RIGHT)
 def test_a_right_value_has_no_findings(schema: dict[str, Any], value: Any) -> None:
     assert check(value, schema, DEFINITIONS) == []
 
 
-@pytest.mark.parametrize(("schema", "value", "code", "message"), WRONG)
+@rows(("schema", "value", "code", "message"), WRONG)
 def test_a_wrong_value_is_named_with_what_would_be_right(schema: dict[str, Any], value: Any, code: str, message: str) -> None:
     finding = found(value, schema)
     assert (finding.code, finding.message, finding.severity) == (f"schema/{code}", message, "error")

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from grove_compiler.kube.template_hash import TemplateError, generation_hash, hashed
+from tests.suite.rows import rows
 
 CASES = sorted((Path(__file__).parent / "cases").glob("hash-*.json"))
 CHECKOUT = Path(__file__).parents[2]
@@ -63,7 +64,7 @@ def test_each_case_has_the_generation_hash_that_the_shipped_operator_wrote(path:
 
 
 @needs_conformance
-@pytest.mark.parametrize(("stored", "objects"), SETS)
+@rows(("stored", "objects"), SETS)
 def test_every_conformance_case_has_the_hashes_that_the_shipped_operator_wrote(stored: Manifest, objects: list[Manifest]) -> None:
     template = stored["spec"]["template"]
     templates = [hashed(template_of(one, template.get("priorityClassName", ""))) for one in template["cliques"]]
@@ -117,12 +118,12 @@ DIFFERENT = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), SAME)
+@rows(("one", "other"), SAME)
 def test_templates_that_go_decodes_alike_have_one_hash(one: Manifest, other: Manifest) -> None:
     assert hashed(one).hash == hashed(other).hash
 
 
-@pytest.mark.parametrize(("one", "other"), DIFFERENT)
+@rows(("one", "other"), DIFFERENT)
 def test_templates_that_go_tells_apart_have_two_hashes(one: Manifest, other: Manifest) -> None:
     assert hashed(one).hash != hashed(other).hash
 

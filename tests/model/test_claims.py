@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_compiler.model.expanded.claims import claim_names, claims, pod_claim_names, spec_in_version, unresolved_sharing
 from grove_compiler.model.expanded.structure import ExpandedSet
+from tests.suite.rows import rows
 
 from .sets import Manifest, clique, existing, existing_pod, expand, find_clique, group, pcs
 
@@ -81,7 +81,7 @@ FILTERS: list[tuple[Any, bool, bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("filter", "reaches_a", "reaches_b"), FILTERS)
+@rows(("filter", "reaches_a", "reaches_b"), FILTERS)
 def test_a_filter_of_the_set_names_cliques_or_groups(filter: Any, reaches_a: bool, reaches_b: bool) -> None:
     found = sharing([share("t", **({} if filter is None else {"filter": filter}))])
     assert bool(claim_names(find_clique(found, "demo-0-a"))) is reaches_a
@@ -175,7 +175,7 @@ SHAPES = [
 ]
 
 
-@pytest.mark.parametrize(("spec", "version", "expected"), SHAPES)
+@rows(("spec", "version", "expected"), SHAPES)
 def test_requests_have_the_shape_of_the_version(spec: Manifest, version: str, expected: Manifest) -> None:
     assert spec_in_version(spec, version) == expected
 

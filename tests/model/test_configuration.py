@@ -9,6 +9,7 @@ import pytest
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.version import __version__
+from tests.suite.rows import rows
 
 PROFILES: list[tuple[Any, list[str], str]] = [
     (None, ["default-scheduler"], "default-scheduler"),
@@ -30,7 +31,7 @@ PROFILES: list[tuple[Any, list[str], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("manifest", "profiles", "default"), PROFILES)
+@rows(("manifest", "profiles", "default"), PROFILES)
 def test_the_default_scheduler_is_always_a_profile(manifest: Any, profiles: list[str], default: str) -> None:
     found = Configuration(manifest or {})
     assert (found.scheduler_names, found.default_scheduler) == (profiles, default)
@@ -81,7 +82,7 @@ VERSIONS = [
 ]
 
 
-@pytest.mark.parametrize(("version", "minor", "api"), VERSIONS)
+@rows(("version", "minor", "api"), VERSIONS)
 def test_the_version_of_the_target_decides_which_apis_it_serves(version: str, minor: int, api: str) -> None:
     found = Settings(kube_version=version)
     assert (found.kube_minor, found.resource_api) == (minor, api)

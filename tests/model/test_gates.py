@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from grove_compiler.model.expanded.pods import pods
+from tests.suite.rows import rows
 
 from .sets import Manifest, clique, existing, existing_pod, expand, find_clique, group, pcs
 
@@ -96,7 +97,7 @@ SCALED: list[tuple[str, list[Manifest], bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("snapshot", "expected"), [case[1:] for case in SCALED], ids=[case[0] for case in SCALED])
+@rows(("snapshot", "expected"), [case[1:] for case in SCALED], ids=[case[0] for case in SCALED])
 def test_a_scaled_gangs_pod_waits_until_the_base_gang_has_its_nodes(snapshot: list[Manifest], expected: bool) -> None:
     assert is_gated(SCALING, "demo-0-g-1-a", [*MEMBERS, *snapshot]) is expected
 

@@ -16,6 +16,7 @@ from grove_compiler.model.expanded.startup import dependencies
 from grove_compiler.model.inputs.mnnvl_shape import DRIVER, shape_of
 from grove_compiler.model.inputs.snapshot import Snapshot
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
+from tests.suite.rows import rows
 
 from ..shipped import decisions
 from .sets import Manifest, clique, existing, expand, find_clique, group, pcs
@@ -52,7 +53,7 @@ def test_a_set_that_says_nothing_has_no_domains() -> None:
     assert (found.mnnvl.is_mentioned, found.mnnvl.is_used, compute_domains.domains(found.replicas[0])) == (False, False, [])
 
 
-@pytest.mark.parametrize(
+@rows(
     ("of_set", "of_group", "of_clique", "scope"),
     [
         ({}, {}, {}, None),

@@ -18,6 +18,7 @@ from grove_compiler.model.spec.constraints import Constraint, translate
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.source.document import Document
 from grove_operator import rulebook
+from tests.suite.rows import rows
 
 from .sets import clique, expand, group, pcs
 from .topologies import manifest_of, topology
@@ -37,7 +38,7 @@ READ: list[tuple[Manifest, str, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("manifest", "required", "preferred", "path"), READ)
+@rows(("manifest", "required", "preferred", "path"), READ)
 def test_both_forms_of_a_constraint_say_what_is_required_and_what_is_preferred(
     manifest: Manifest, required: str, preferred: str, path: str
 ) -> None:
@@ -135,7 +136,7 @@ CHANGES: list[tuple[Manifest, Manifest, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("new", "old", "words"), CHANGES)
+@rows(("new", "old", "words"), CHANGES)
 def test_what_an_update_does_to_constraints_is_said_in_words(new: Manifest, old: Manifest, words: list[str]) -> None:
     found = [change.what for change in placement_changes(PodCliqueSet(new), PodCliqueSet(old))]
     assert len(found) == len(words)

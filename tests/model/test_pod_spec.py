@@ -8,6 +8,7 @@ import pytest
 
 from grove_compiler.model.spec.pod_spec import pod_spec_path
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
+from tests.suite.rows import rows
 
 from .sets import clique, expand, find_clique, group, pcs
 
@@ -25,14 +26,14 @@ SOME: list[Any] = [1, 8, "1", "8", "1k", "0.5", "500m", "1e3", "not a quantity"]
 NONE: list[Any] = [0, "0", "0.0", "0k", "-0", None]
 
 
-@pytest.mark.parametrize("amount", SOME)
-@pytest.mark.parametrize("part", ["limits", "requests"])
+@rows("amount", SOME)
+@rows("part", ["limits", "requests"])
 def test_any_amount_but_nothing_is_asking_for_gpus(amount: Any, part: str) -> None:
     assert [name for name, _, _ in read(containers=[asking("main", amount, part)])] == ["main"]
 
 
-@pytest.mark.parametrize("amount", NONE)
-@pytest.mark.parametrize("part", ["limits", "requests"])
+@rows("amount", NONE)
+@rows("part", ["limits", "requests"])
 def test_nothing_is_not_asking_for_gpus(amount: Any, part: str) -> None:
     assert read(containers=[asking("main", amount, part)]) == []
 

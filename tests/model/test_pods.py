@@ -12,6 +12,7 @@ from grove_compiler.model import names
 from grove_compiler.model.expanded.claims import pod_claim_names
 from grove_compiler.model.expanded.pods import Pod
 from grove_compiler.model.expanded.pods import pods as pods_of
+from tests.suite.rows import rows
 
 from .sets import Manifest, clique, existing, existing_pod, expand, pcs
 
@@ -116,8 +117,8 @@ LESS_MISSED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("less", "more"), [case[1:] for case in LESS_MISSED], ids=[case[0] for case in LESS_MISSED])
-@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+@rows(("less", "more"), [case[1:] for case in LESS_MISSED], ids=[case[0] for case in LESS_MISSED])
+@rows("order", [(0, 1), (1, 0)])
 def test_of_too_many_pods_those_that_are_missed_least_go(less: dict[str, Any], more: dict[str, Any], order: tuple[int, int]) -> None:
     found = pods(1, [existing_pod(A, "less", order[0], **less), existing_pod(A, "more", order[1], **more)])
     assert kept(found) == [f"{A}-more"]

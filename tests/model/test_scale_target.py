@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from grove_compiler.graph.field_path import render
 from grove_compiler.model.checks.scale_target import declared_replicas_path
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
+from tests.suite.rows import rows
 
 from .sets import clique, expand, group, pcs
 
@@ -44,14 +43,14 @@ UNKNOWN = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "name", "path"), [(*key, path) for key, path in FOUND.items()])
+@rows(("kind", "name", "path"), [(*key, path) for key, path in FOUND.items()])
 def test_an_object_is_found_by_its_exact_name_in_any_replica(kind: str, name: str, path: str) -> None:
     found = declared_replicas_path(SET, kind, name)
     assert found is not None
     assert render(found) == path
 
 
-@pytest.mark.parametrize(("kind", "name"), UNKNOWN)
+@rows(("kind", "name"), UNKNOWN)
 def test_what_is_no_child_of_the_set_has_no_field(kind: str, name: str) -> None:
     assert declared_replicas_path(SET, kind, name) is None
 

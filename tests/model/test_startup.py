@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from grove_compiler.model.expanded.startup import dependencies, unmet_dependencies
+from tests.suite.rows import rows
 
 from .sets import clique, existing, expand, find_clique, group, pcs
 
@@ -58,7 +59,7 @@ IN_ORDER_CASES = [
 ]
 
 
-@pytest.mark.parametrize(("groups", "name", "expected"), [case[1:] for case in IN_ORDER_CASES], ids=[case[0] for case in IN_ORDER_CASES])
+@rows(("groups", "name", "expected"), [case[1:] for case in IN_ORDER_CASES], ids=[case[0] for case in IN_ORDER_CASES])
 def test_in_order(groups: list[Any], name: str, expected: list[str]) -> None:
     assert waits(CHAIN, groups, IN_ORDER, name) == expected
 

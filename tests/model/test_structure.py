@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from grove_compiler.model.expanded.gang import base_gang, gang_of, gangs
 from grove_compiler.model.expanded.pods import pod_names, pods
+from tests.suite.rows import rows
 
 from .sets import Manifest, clique, existing, existing_pod, expand, find_clique, group, pcs
 
@@ -190,7 +191,7 @@ COMPLETENESS: list[tuple[str, list[Manifest], bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("snapshot", "expected"), [case[1:] for case in COMPLETENESS], ids=[case[0] for case in COMPLETENESS])
+@rows(("snapshot", "expected"), [case[1:] for case in COMPLETENESS], ids=[case[0] for case in COMPLETENESS])
 def test_a_gang_is_initialized_when_it_is_whole_or_was_once(snapshot: list[Manifest], expected: bool) -> None:
     assert base_gang(expand(pcs([clique("a", replicas=2)]), snapshot).replicas[0]).is_initialized is expected
 

@@ -11,6 +11,7 @@ from grove_compiler.graph.field_path import ABSENT, parse, replace
 from grove_compiler.model.checks.template_changes import changed_template_fields
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.model.spec.templates import CliqueTemplate
+from tests.suite.rows import rows
 
 from .sets import clique, pcs
 
@@ -65,7 +66,7 @@ ONE_FIELD = {
 }
 
 
-@pytest.mark.parametrize(("path", "value", "expected"), ONE_FIELD.values(), ids=ONE_FIELD.keys())
+@rows(("path", "value", "expected"), ONE_FIELD.values(), ids=ONE_FIELD.keys())
 def test_a_change_is_named_by_its_path(path: str, value: Any, expected: str) -> None:
     assert changes((path, value)) == [expected]
 

@@ -14,6 +14,7 @@ from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.snapshot import Snapshot
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.model.spec.topology import BINDING, CLUSTER_TOPOLOGY, DOMAINS, find_topology
+from tests.suite.rows import rows
 
 from ..shipped import decisions
 from .sets import clique, existing, pcs
@@ -157,7 +158,7 @@ WANTED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "metadata", "used", "on", "off"), WANTED)
+@rows(("name", "metadata", "used", "on", "off"), WANTED)
 def test_a_topology_is_wanted_until_it_is_deleted_and_nobody_refers_to_it(
     name: str, metadata: dict[str, Any], used: bool, on: bool, off: bool
 ) -> None:

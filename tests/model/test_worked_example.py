@@ -12,6 +12,7 @@ from grove_compiler.graph.node import Node
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
 from grove_operator import rulebook
+from tests.suite.rows import rows
 
 Manifest = dict[str, Any]
 Table = dict[str, list[str]]
@@ -72,7 +73,7 @@ NAMES: Table = {
 }
 
 
-@pytest.mark.parametrize("kind", NAMES)
+@rows("kind", NAMES)
 def test_exactly_the_objects_of_the_table_are_made(kind: str) -> None:
     assert sorted(of_kind(kind)) == sorted(NAMES[kind])
 

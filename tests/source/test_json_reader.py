@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from grove_compiler.source.findings import Limits
 from grove_compiler.source.json_reader import read_json
+from tests.suite.rows import rows
 
 VALUES: list[tuple[str, list[Any]]] = [
     ("", []),
@@ -28,7 +29,7 @@ VALUES: list[tuple[str, list[Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), VALUES)
+@rows(("text", "expected"), VALUES)
 def test_values_are_read(text: str, expected: list[Any]) -> None:
     documents, found = read_json(text, "set.json")
     assert ([document.value for document in documents], found) == (expected, [])
@@ -67,7 +68,7 @@ ERRORS: list[tuple[str, str, tuple[int, int], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "code", "place", "words"), ERRORS)
+@rows(("text", "code", "place", "words"), ERRORS)
 def test_an_error_says_what_is_wrong_and_where(text: str, code: str, place: tuple[int, int], words: str) -> None:
     _, (finding,) = read_json(text, "set.json")
     assert (finding.code, finding.line, finding.file) == (code, place[0], "set.json")

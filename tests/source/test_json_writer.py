@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from grove_compiler.source.json_reader import read_json
 from grove_compiler.source.json_writer import write_json
+from tests.suite.rows import rows
 
 
 class Colour(StrEnum):
@@ -59,7 +60,7 @@ LAYOUTS: list[tuple[Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("value", "text"), LAYOUTS)
+@rows(("value", "text"), LAYOUTS)
 def test_values_are_laid_out(value: Any, text: str) -> None:
     assert write_json([value]) == text + "\n"
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from grove_compiler.source.document import objects_in
+from tests.suite.rows import rows
 
 ONE = {"apiVersion": "v1", "kind": "Secret"}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("value", "found"),
     [
         (ONE, [((), ONE)]),

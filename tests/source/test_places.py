@@ -14,6 +14,7 @@ from grove_compiler.source.json_reader import read_json
 from grove_compiler.source.json_writer import write_json
 from grove_compiler.source.yaml_reader import read_yaml
 from grove_compiler.source.yaml_writer import write_yaml
+from tests.suite.rows import rows
 
 YAML = """\
 # A comment first.
@@ -74,13 +75,13 @@ def only(text: str) -> Document:
     return document
 
 
-@pytest.mark.parametrize(("path", "place"), YAML_PLACES)
+@rows(("path", "place"), YAML_PLACES)
 def test_a_yaml_value_has_a_place(path: FieldPath, place: tuple[int, int]) -> None:
     document = only(YAML)
     assert document.place(path) == place
 
 
-@pytest.mark.parametrize(("path", "place"), FALLBACKS)
+@rows(("path", "place"), FALLBACKS)
 def test_a_path_that_does_not_exist_has_the_place_of_its_nearest_ancestor(path: FieldPath, place: tuple[int, int]) -> None:
     assert only(YAML).place(path) == place
 
@@ -143,7 +144,7 @@ JSON_PLACES: list[tuple[FieldPath, tuple[int, int]]] = [
 ]
 
 
-@pytest.mark.parametrize(("path", "place"), JSON_PLACES)
+@rows(("path", "place"), JSON_PLACES)
 def test_a_json_value_has_a_place(path: FieldPath, place: tuple[int, int]) -> None:
     (document,), _ = read_json(JSON, "set.json")
     assert document.place(path) == place

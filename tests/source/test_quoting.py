@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 from grove_compiler.source.quoting import is_literal, is_plain, literal, on_one_line, quoted
 from grove_compiler.source.yaml_reader import read_yaml
 from grove_compiler.source.yaml_writer import write_yaml
+from tests.suite.rows import rows
 
 AWKWARD: list[str] = json.loads((Path(__file__).parent / "cases" / "awkward_strings.json").read_text())
 
@@ -62,13 +62,13 @@ def test_the_corpus_has_at_least_186_texts() -> None:
     assert len(set(AWKWARD)) >= 186
 
 
-@pytest.mark.parametrize("text", AWKWARD)
+@rows("text", AWKWARD)
 def test_an_awkward_text_that_stays_plain_is_text_for_every_reader(text: str) -> None:
     assert not is_plain(text) or is_plain_text_in_every_yaml(text)
 
 
-@pytest.mark.parametrize("text", AWKWARD)
-@pytest.mark.parametrize("place", PLACES)
+@rows("text", AWKWARD)
+@rows("place", PLACES)
 def test_an_awkward_text_is_read_back_wherever_it_stands(text: str, place: str) -> None:
     value: Any = PLACES[place](text)
     written = write_yaml([value, {"next": 1}])
@@ -76,8 +76,8 @@ def test_an_awkward_text_is_read_back_wherever_it_stands(text: str, place: str) 
     assert ([document.value for document in documents], found) == ([value, {"next": 1}], [])
 
 
-@pytest.mark.parametrize("text", AWKWARD)
-@pytest.mark.parametrize("loader", [yaml.CSafeLoader, yaml.SafeLoader])
+@rows("text", AWKWARD)
+@rows("loader", [yaml.CSafeLoader, yaml.SafeLoader])
 def test_an_awkward_text_is_what_yaml_1_1_reads(text: str, loader: Any) -> None:
     value = {"a": [text, {text: text}]}
     assert yaml.load(write_yaml([value]), Loader=loader) == value
@@ -87,7 +87,7 @@ PLAIN = ["a", "Pod", "grove.io/podgang", "nvcr.io/nvidia/x:24.01", "--model", "-
 PLAIN += ["v1", "v1.28.0", "a b", "/bin/sh", "_a", "$(VAR)", "(a)", "a - b", "a's", "1h30m", "sha256:abc", "metadata.name", "a@b", "-name"]
 
 
-@pytest.mark.parametrize("text", PLAIN)
+@rows("text", PLAIN)
 def test_ordinary_texts_of_manifests_stay_plain(text: str) -> None:
     assert on_one_line(text) == text
 
@@ -125,12 +125,12 @@ QUOTED = {
 }
 
 
-@pytest.mark.parametrize(("text", "written"), [item for item in QUOTED.items() if item[0] != 'say "x"'])
+@rows(("text", "written"), [item for item in QUOTED.items() if item[0] != 'say "x"'])
 def test_other_texts_are_quoted(text: str, written: str) -> None:
     assert on_one_line(text) == written
 
 
-@pytest.mark.parametrize(("text", "written"), QUOTED.items())
+@rows(("text", "written"), QUOTED.items())
 def test_quotes_escape_what_cannot_be_seen(text: str, written: str) -> None:
     assert quoted(text) == written
 
@@ -147,7 +147,7 @@ LITERALS = {
 }
 
 
-@pytest.mark.parametrize(("text", "written"), LITERALS.items())
+@rows(("text", "written"), LITERALS.items())
 def test_lines_of_text_are_a_literal_block(text: str, written: str) -> None:
     assert (is_literal(text), literal(text, 2)) == (True, written)
 
@@ -155,7 +155,7 @@ def test_lines_of_text_are_a_literal_block(text: str, written: str) -> None:
 NO_LITERALS = ["\n", "\n\n", " a\nb", "\ta\nb", "\n a", "a\r\nb", "a\n\x00", "a\n\x85", "a\n\u2028", "a\n\ufeff", "a\n\ud800", "a\n\xa0"]
 
 
-@pytest.mark.parametrize("text", NO_LITERALS)
+@rows("text", NO_LITERALS)
 def test_what_a_literal_block_cannot_hold_is_not_one(text: str) -> None:
     assert not is_literal(text)
 

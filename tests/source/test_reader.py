@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from grove_compiler.source.findings import Limits
 from grove_compiler.source.reader import read_bytes, read_text
 from grove_compiler.source.yaml_reader import read_yaml
+from tests.suite.rows import rows
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
-@pytest.mark.parametrize("text", ["é: 😀\n", '{"é": "😀"}'])
+@rows("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+@rows("text", ["é: 😀\n", '{"é": "😀"}'])
 def test_a_byte_order_mark_says_the_encoding(text: str, encoding: str) -> None:
     documents, found = read_bytes(text.encode(encoding), "set.yaml")
     assert ([document.value for document in documents], found) == ([{"é": "😀"}], [])

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_compiler.source.scalars import LONGEST_NUMBER, NOT_FINITE, UnreadableNumber, key_text, resolve, shorten
+from tests.suite.rows import rows
 
 NULLS = ["", "~", "null", "Null", "NULL"]
 TRUES = ["y", "Y", "yes", "Yes", "YES", "on", "On", "ON", "true", "True", "TRUE"]
@@ -55,37 +56,37 @@ def test_kubernetes_words_for_nothing_are_null(text: str) -> None:
     assert resolve(text) is None
 
 
-@pytest.mark.parametrize("text", TRUES)
+@rows("text", TRUES)
 def test_words_for_true_are_true(text: str) -> None:
     assert resolve(text) is True
 
 
-@pytest.mark.parametrize("text", FALSES)
+@rows("text", FALSES)
 def test_words_for_false_are_false(text: str) -> None:
     assert resolve(text) is False
 
 
-@pytest.mark.parametrize(("text", "value"), INTEGERS.items())
+@rows(("text", "value"), INTEGERS.items())
 def test_integers_are_read_in_every_base_that_go_knows(text: str, value: int) -> None:
     assert (resolve(text), type(resolve(text))) == (value, int)
 
 
-@pytest.mark.parametrize(("text", "value"), WHOLE_FLOATS.items())
+@rows(("text", "value"), WHOLE_FLOATS.items())
 def test_a_whole_float_is_an_integer_because_go_sends_it_without_a_point(text: str, value: int) -> None:
     assert (resolve(text), type(resolve(text))) == (value, int)
 
 
-@pytest.mark.parametrize(("text", "value"), FLOATS.items())
+@rows(("text", "value"), FLOATS.items())
 def test_other_floats_stay_floats(text: str, value: float) -> None:
     assert (resolve(text), type(resolve(text))) == (value, float)
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@rows("text", TEXTS)
 def test_what_only_resembles_another_type_stays_text(text: str) -> None:
     assert resolve(text) == text
 
 
-@pytest.mark.parametrize("text", sorted(NOT_FINITE))
+@rows("text", sorted(NOT_FINITE))
 def test_infinities_and_nan_are_refused(text: str) -> None:
     with pytest.raises(UnreadableNumber, match="not a number that JSON can hold"):
         resolve(text)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.source.findings import Limits
 from grove_compiler.source.yaml_reader import SYNTAX_ERRORS, TAG_DIRECTIVES, read_yaml
+from tests.suite.rows import rows
 
 
 def values(text: str) -> list[Any]:
@@ -57,7 +58,7 @@ DOCUMENTS: list[tuple[str, list[Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), DOCUMENTS)
+@rows(("text", "expected"), DOCUMENTS)
 def test_documents_are_read(text: str, expected: list[Any]) -> None:
     assert values(text) == expected
 
@@ -92,7 +93,7 @@ KEYS: list[tuple[str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "key"), KEYS)
+@rows(("text", "key"), KEYS)
 def test_keys_become_text_as_kubectl_makes_them(text: str, key: str) -> None:
     assert values(text) == [{key: "a"}]
 
@@ -195,7 +196,7 @@ MERGES: list[tuple[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), MERGES)
+@rows(("text", "expected"), MERGES)
 def test_merge_keys_bring_entries(text: str, expected: Any) -> None:
     assert values(text) == [expected]
 
@@ -237,7 +238,7 @@ TAGS: list[tuple[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), TAGS)
+@rows(("text", "expected"), TAGS)
 def test_standard_tags_are_honoured(text: str, expected: Any) -> None:
     assert values(f"v: {text}") == [{"v": expected}]
 
@@ -246,7 +247,7 @@ WRONG_TAGS = ["!!int x", "!!int 1.0", "!!int 12.5", "!!int 1e3", "!!bool x", "!!
 WRONG_TAGS += ["!!binary '*'", "!!binary /w==", "!!map 1", "!!seq x", "!!map [1]", "!!seq {a: 1}", "!!str [1]", "!!int {a: 1}"]
 
 
-@pytest.mark.parametrize("text", WRONG_TAGS)
+@rows("text", WRONG_TAGS)
 def test_a_tag_that_does_not_fit_its_value_is_reported(text: str) -> None:
     assert only_finding(f"v: {text}").code == "yaml/tag"
 
@@ -342,7 +343,7 @@ def test_what_just_keeps_a_limit_is_read(text: str, limits: Limits) -> None:
     assert findings(text, limits) == []
 
 
-@pytest.mark.parametrize(("text", "limits", "code"), BEYOND_THE_LIMIT)
+@rows(("text", "limits", "code"), BEYOND_THE_LIMIT)
 def test_what_exceeds_a_limit_is_refused(text: str, limits: Limits, code: str) -> None:
     assert only_finding(text, limits).code == code
 

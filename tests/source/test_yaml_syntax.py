@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grove_compiler.source.yaml_reader import read_yaml
+from tests.suite.rows import rows
 
 CASES: list[tuple[str, str, tuple[int, int], str]] = [
     ("a:\n\t- b", "yaml/tab", (2, 1), "indent with spaces"),
@@ -41,7 +42,7 @@ CASES: list[tuple[str, str, tuple[int, int], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "code", "place", "words"), CASES)
+@rows(("text", "code", "place", "words"), CASES)
 def test_a_syntax_error_says_what_is_wrong_and_where(text: str, code: str, place: tuple[int, int], words: str) -> None:
     finding = read_yaml(text, "set.yaml")[1][0]
     assert (finding.code, (finding.line, finding.column)) == (code, place)

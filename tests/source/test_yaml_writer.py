@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from grove_compiler.source.yaml_reader import read_yaml
 from grove_compiler.source.yaml_writer import iter_yaml, write_yaml
+from tests.suite.rows import rows
 
 POD = {
     "apiVersion": "v1",
@@ -129,12 +130,12 @@ LAYOUTS: list[tuple[Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("value", "text"), LAYOUTS)
+@rows(("value", "text"), LAYOUTS)
 def test_values_are_laid_out(value: Any, text: str) -> None:
     assert write_yaml([value]) == text
 
 
-@pytest.mark.parametrize("value", [1, "a", [1, [2]], {"a": [1]}, {}, [], None, "a\nb\n", [[]]])
+@rows("value", [1, "a", [1, [2]], {"a": [1]}, {}, [], None, "a\nb\n", [[]]])
 def test_a_key_too_long_for_yaml_s_simple_keys_is_still_read_back(value: Any) -> None:
     tree = {"first": 1, "k" * 1100: value, "é" * 1100: {"k" * 2000: [value]}, "last": 2}
     text = write_yaml([{"outer": tree}])
@@ -148,8 +149,8 @@ def test_a_key_that_is_not_text_is_refused(key: Any) -> None:
         write_yaml([{"a": {key: 1}}])
 
 
-@pytest.mark.parametrize("value", [object(), {1, 2}, b"bytes", 1j])
-@pytest.mark.parametrize("wrap", [lambda value: value, lambda value: [value], lambda value: {"a": value}])
+@rows("value", [object(), {1, 2}, b"bytes", 1j])
+@rows("wrap", [lambda value: value, lambda value: [value], lambda value: {"a": value}])
 def test_what_json_cannot_hold_is_refused(value: Any, wrap: Any) -> None:
     with pytest.raises(TypeError, match="cannot be written"):
         write_yaml([wrap(value)])

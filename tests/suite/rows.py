@@ -19,7 +19,8 @@ import pytest
 
 Test = TypeVar("Test", bound=Callable[..., Any])
 Values = Iterable[Any] | Callable[[], Iterable[Any]]
-Ids = Iterable[str | None] | Callable[[Any], str | None] | None
+Ids = Iterable[object] | Callable[[Any], object] | None
+"""The ids of rows, or what makes the id of a value; `None` where the values shall do."""
 
 LONGEST_VALUE = 60
 """Characters of a value that become part of its row's id."""
@@ -41,7 +42,7 @@ class Table:
         for number, entry in enumerate(values):
             one, given = self._row(entry)
             label = given or (self.ids[number] if isinstance(self.ids, Sequence) else None)
-            yield label or "-".join(_label(value, self.ids) for value in one), dict(zip(self.names, one, strict=True))
+            yield str(label or "-".join(_label(value, self.ids) for value in one)), dict(zip(self.names, one, strict=True))
 
     def _row(self, entry: Any) -> tuple[Sequence[Any], str | None]:
         """Returns the values of a row, and the id it has been given by `pytest.param`."""
@@ -55,7 +56,7 @@ class Table:
 def _label(value: Any, ids: Ids) -> str:
     """Returns what a value contributes to the id of its row."""
     if callable(ids) and (label := ids(value)) is not None:
-        return label
+        return str(label)
     text = value if isinstance(value, str) and value.isprintable() else getattr(value, "__name__", None) or repr(value)
     return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
 

@@ -75,6 +75,8 @@ def test_numbers(number): refuse(number)
     ("table", "row"),
     [
         ('"a", [1], ids=["one"]', "[one]"),
+        ('"a", [1], ids=[7]', "[7]"),
+        ('"a", [1], ids=[None]', "[1]"),
         ('"a", [1], ids=lambda value: f"n{value}"', "[n1]"),
         ('"a", [pytest.param(1, id="one")]', "[one]"),
         ('["a"], [[1]]', "[1]"),
