@@ -160,7 +160,7 @@ def _over(test: Any, tables: tuple[Table, ...]) -> Any:
             __tracebackhide__ = True
             outcomes = Outcomes()
             for row, arguments in passed_on(fixtures):
-                outcomes.note(row, _raised_by(test, *instance, **arguments))
+                outcomes.note(row, _raised_by(functools.partial(test, *instance, **arguments)))
             outcomes.report()
 
     run: Any = functools.wraps(test)(run_all)
@@ -169,11 +169,11 @@ def _over(test: Any, tables: tuple[Table, ...]) -> Any:
     return run
 
 
-def _raised_by(test: Callable[..., None], *instance: Any, **arguments: Any) -> BaseException | None:
+def _raised_by(running: Callable[[], None]) -> BaseException | None:
     """Returns what a test raised for a row; an interrupt or an exit ends all rows."""
     __tracebackhide__ = True
     try:
-        test(*instance, **arguments)
+        running()
     except (Exception, pytest.fail.Exception, pytest.skip.Exception) as raised:
         return raised
     return None

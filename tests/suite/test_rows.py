@@ -161,6 +161,12 @@ def test_after(): assert "ROW" not in os.environ
     assert outcomes == {"passed": 2}
 
 
+def test_a_parameter_may_have_any_name(pytester: pytest.Pytester) -> None:
+    names = ("test", "row", "running", "instance", "fixtures", "arguments")
+    outcomes, _ = run(pytester, f"@rows({names}, [range(6)])\ndef test_all({', '.join(names)}): assert (test, arguments) == (0, 5)\n")
+    assert outcomes == {"passed": 1}
+
+
 def test_a_skipped_row_is_a_warning(pytester: pytest.Pytester) -> None:
     outcomes, printed = run(
         pytester,
