@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from functools import cache
 from typing import Any
 
 from grove_compiler.api.kube import Column, Crd
@@ -19,7 +21,12 @@ def crds() -> list[Manifest]:
 
 
 def crd(model: type[KubernetesObject]) -> Manifest:
-    """Returns the CustomResourceDefinition of one kind."""
+    """Returns the CustomResourceDefinition of one kind. Each call makes a new one."""
+    return copy.deepcopy(_crd(model))
+
+
+@cache  # a schema takes pydantic a tenth of a second
+def _crd(model: type[KubernetesObject]) -> Manifest:
     api_version, kind = key(model)
     group, _, version = api_version.rpartition("/")
     names: Manifest = {"kind": kind, "listKind": f"{kind}List", "plural": model.crd.plural, "singular": kind.lower()}

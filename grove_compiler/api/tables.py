@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from grove_compiler.api.clustertopology import ClusterTopology
 from grove_compiler.api.clustertopologybinding import ClusterTopologyBinding
@@ -47,8 +47,9 @@ def tables(model: type[Kube]) -> tuple[Schema, Definitions]:
 
 def key(model: type[Kube]) -> tuple[str, str]:
     """Returns the apiVersion and kind that the model is for."""
-    properties = model.model_json_schema()["properties"]
-    return properties["apiVersion"]["const"], properties["kind"]["const"]
+    fields = model.model_fields
+    (api_version,), (kind,) = get_args(fields["api_version"].annotation), get_args(fields["kind"].annotation)
+    return api_version, kind
 
 
 def documents() -> dict[str, Definitions]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import pytest
@@ -12,7 +13,13 @@ from tests.suite.rows import rows
 
 from .structural_crd import nodes, schema_of
 
-CRDS = {crd["spec"]["names"]["kind"]: crd for crd in crds()}
+
+@cache
+def made() -> dict[str, Any]:
+    """Returns the CRDs by kind."""
+    return {crd["spec"]["names"]["kind"]: crd for crd in crds()}
+
+
 FOREIGN = (".podSpec", ".templateSpec")
 COUNTS = dict.fromkeys(("readyReplicas", "updatedReplicas", "scheduleGatedReplicas", "scheduledReplicas"), 0)
 
@@ -49,10 +56,10 @@ OURS: dict[str, dict[str, Any]] = {
 
 
 def defaults(kind: str) -> dict[str, Any]:
-    return {path: node["default"] for path, node in nodes(schema_of(CRDS[kind])) if "default" in node}
+    return {path: node["default"] for path, node in nodes(schema_of(made()[kind])) if "default" in node}
 
 
-@pytest.mark.parametrize("kind", OURS)
+@rows("kind", OURS)
 def test_our_fields_have_these_defaults_and_no_others(kind: str) -> None:
     found = defaults(kind)
     assert {path: value for path, value in found.items() if not any(word in path for word in FOREIGN)} == OURS[kind]

@@ -1,22 +1,28 @@
 from __future__ import annotations
 
 import copy
+from functools import cache
 from typing import Any
-
-import pytest
 
 from grove_compiler.api.crd import crds
 from grove_compiler.api.openapi import DURATION, QUANTITY
+from grove_compiler.api.tables import STORED
 from tests.suite.rows import rows
 
 from .structural_crd import PRESERVE, accepts, faults, nodes, schema_of
 
-CRDS = {crd["spec"]["names"]["kind"]: crd for crd in crds()}
+KINDS = [model.__name__ for model in STORED]
 
 
-@pytest.mark.parametrize("kind", CRDS)
+@cache
+def made() -> dict[str, Any]:
+    """Returns the CRDs by kind."""
+    return {crd["spec"]["names"]["kind"]: crd for crd in crds()}
+
+
+@rows("kind", KINDS)
 def test_the_schema_is_structural(kind: str) -> None:
-    assert faults(schema_of(CRDS[kind])) == []
+    assert faults(schema_of(made()[kind])) == []
 
 
 ROT = {
@@ -58,12 +64,12 @@ def test_the_check_sees(schema: dict[str, Any], fault: str) -> None:
     assert faults(schema) == [fault]
 
 
-@pytest.mark.parametrize("kind", CRDS)
+@rows("kind", KINDS)
 def test_every_field_of_ours_has_a_description_of_one_line(kind: str) -> None:
     foreign = (".podSpec", ".metrics[]", ".templateSpec", ".apiVersion", ".kind", ".metadata")
     silent = [
         path
-        for path, node in nodes(schema_of(CRDS[kind]))
+        for path, node in nodes(schema_of(made()[kind]))
         if not any(word in path for word in foreign)
         and not path.endswith(("[]", "{}"))
         and ("description" not in node or "\n" in node["description"])
@@ -71,10 +77,10 @@ def test_every_field_of_ours_has_a_description_of_one_line(kind: str) -> None:
     assert silent == []
 
 
-@pytest.mark.parametrize("kind", CRDS)
+@rows("kind", KINDS)
 def test_unknown_fields_are_kept_in_kubernetes_own_types_only(kind: str) -> None:
     foreign = (".podSpec", ".metrics[]", ".templateSpec")
-    kept = {path for path, node in nodes(schema_of(CRDS[kind])) if node.get(PRESERVE)}
+    kept = {path for path, node in nodes(schema_of(made()[kind])) if node.get(PRESERVE)}
     assert {path for path in kept if not any(word in path for word in foreign)} == set()
 
 
@@ -127,7 +133,7 @@ def test_the_pattern_of_durations_refuses(text: str) -> None:
     assert not accepts({"type": "string", "pattern": DURATION}, text)
 
 
-@pytest.mark.parametrize(("text", "valid"), [("8", True), ("500m", True), ("1.5Gi", True), ("1e3", True), ("8 Gi", False), ("G", False)])
+@rows(("text", "valid"), [("8", True), ("500m", True), ("1.5Gi", True), ("1e3", True), ("8 Gi", False), ("G", False)])
 def test_the_pattern_of_quantities(text: str, valid: bool) -> None:
     assert accepts({"type": "string", "pattern": QUANTITY}, text) == valid
 
@@ -148,5 +154,5 @@ def _empty(value: Any) -> None:
 
 
 def _pod_spec() -> dict[str, Any]:
-    found: dict[str, Any] = dict(nodes(schema_of(CRDS["PodClique"])))[".spec.podSpec"]
+    found: dict[str, Any] = dict(nodes(schema_of(made()["PodClique"])))[".spec.podSpec"]
     return found

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import pytest
 
 from grove_compiler.api.crd import crds
+from tests.suite.rows import rows
 
 from .structural_crd import nodes, schema_of
 
-CRDS = {crd["spec"]["names"]["kind"]: crd for crd in crds()}
+
+@cache
+def made() -> dict[str, Any]:
+    """Returns the CRDs by kind."""
+    return {crd["spec"]["names"]["kind"]: crd for crd in crds()}
+
+
 BREACHED = '.status.conditions[?(@.type=="MinAvailableBreached")].status'
 
 NAMES = {
@@ -62,23 +70,23 @@ SELECTORS = {
 
 
 def version(kind: str) -> dict[str, Any]:
-    (only,) = CRDS[kind]["spec"]["versions"]
+    (only,) = made()[kind]["spec"]["versions"]
     return dict(only)
 
 
 def test_there_is_a_crd_for_every_kind_that_is_stored() -> None:
-    assert list(CRDS) == list(NAMES)
+    assert list(made()) == list(NAMES)
 
 
-@pytest.mark.parametrize("kind", NAMES)
+@rows("kind", NAMES)
 def test_names_and_scope(kind: str) -> None:
-    spec, names = CRDS[kind]["spec"], CRDS[kind]["spec"]["names"]
+    spec, names = made()[kind]["spec"], made()[kind]["spec"]["names"]
     assert (spec["group"], names["plural"], names.get("shortNames"), spec["scope"]) == NAMES[kind]
     assert (names["singular"], names["listKind"]) == (kind.lower(), f"{kind}List")
-    assert CRDS[kind]["metadata"]["name"] == f"{names['plural']}.{spec['group']}"
+    assert made()[kind]["metadata"]["name"] == f"{names['plural']}.{spec['group']}"
 
 
-@pytest.mark.parametrize("kind", NAMES)
+@rows("kind", NAMES)
 def test_there_is_one_version_that_is_served_and_stored(kind: str) -> None:
     assert (version(kind)["name"], version(kind)["served"], version(kind)["storage"]) == ("v1alpha1", True, True)
 
@@ -88,23 +96,23 @@ def test_no_two_kinds_of_a_group_share_a_short_name() -> None:
     assert len(taken) == len(set(taken))
 
 
-@pytest.mark.parametrize("kind", NAMES)
+@rows("kind", NAMES)
 def test_columns_end_with_the_age(kind: str) -> None:
     shown = version(kind)["additionalPrinterColumns"]
     assert shown[-1] == {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}
     assert [(c["name"], c["type"], c["jsonPath"], c.get("priority", 0)) for c in shown[:-1]] == COLUMNS[kind]
 
 
-@pytest.mark.parametrize("kind", NAMES)
+@rows("kind", NAMES)
 def test_columns_and_scale_show_fields_that_exist(kind: str) -> None:
-    fields = {path for path, _ in nodes(schema_of(CRDS[kind]))}
+    fields = {path for path, _ in nodes(schema_of(made()[kind]))}
     shown = [column["jsonPath"] for column in version(kind)["additionalPrinterColumns"][:-1]]
     shown += version(kind).get("subresources", {}).get("scale", {}).values()
     plain = {path.replace("[*]", "[]") if "?" not in path else ".status.conditions[].status" for path in shown}
     assert plain <= fields
 
 
-@pytest.mark.parametrize("kind", NAMES)
+@rows("kind", NAMES)
 def test_subresources(kind: str) -> None:
     expected: dict[str, Any] = {} if kind == "ClusterTopology" else {"status": {}}
     if kind in SELECTORS:
@@ -120,7 +128,7 @@ PLACES = ("", ".cliques[]", ".podCliqueScalingGroups[]")
 
 
 def rules(kind: str) -> dict[str, list[dict[str, Any]]]:
-    found = nodes(schema_of(CRDS[kind]))
+    found = nodes(schema_of(made()[kind]))
     return {path: node["x-kubernetes-validations"] for path, node in found if "x-kubernetes-validations" in node}
 
 
@@ -128,7 +136,7 @@ def test_the_kinds_that_have_rules() -> None:
     constraints = [f".spec.template{place}.topologyConstraint" for place in PLACES]
     assert set(rules("PodCliqueSet")) == {"", *constraints, *[f"{constraint}.pack" for constraint in constraints]}
     assert set(rules("ClusterTopology")) == {".spec.levels"}
-    assert [kind for kind in CRDS if rules(kind)] == ["PodCliqueSet", "ClusterTopology"]
+    assert [kind for kind in made() if rules(kind)] == ["PodCliqueSet", "ClusterTopology"]
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -167,7 +175,7 @@ def test_the_deprecated_form_is_packdomain_with_a_topologyname() -> None:
 
 
 def test_levels_of_a_cluster_topology_are_unique_and_seven_at_most() -> None:
-    levels = dict(nodes(schema_of(CRDS["ClusterTopology"])))[".spec.levels"]
+    levels = dict(nodes(schema_of(made()["ClusterTopology"])))[".spec.levels"]
     assert (levels["minItems"], levels["maxItems"]) == (1, 7)
     assert [rule["message"] for rule in levels["x-kubernetes-validations"]] == [
         "domain must be unique across all levels",
