@@ -191,7 +191,7 @@ def is_by_machines(what: str, new: Manifest, old: Manifest) -> bool:
 def world(folder: Path) -> Iterator[RunningPlane]:
     """A control plane with nodes, on which pods of Jobs run until they are told to have ended: kwok would end them at once."""
     with ControlPlane.start(parts=(CONTROLLER_MANAGER, SCHEDULER)) as plane:
-        stages = [one for one in yaml.safe_load_all((plane.programs.folder / "kwok-stages.yaml").read_text("utf-8")) if one]
+        stages = [one for one in yaml.load_all((plane.programs.folder / "kwok-stages.yaml").read_text("utf-8"), yaml.CSafeLoader) if one]
         kept = [one for one in stages if one["metadata"]["name"] != "pod-complete"]
         (folder / "stages.yaml").write_text(yaml.safe_dump_all(kept), "utf-8")
         given = servers.kwok(plane.programs, plane.users["system:kwok"].kubeconfig)

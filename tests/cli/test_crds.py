@@ -13,5 +13,5 @@ from .processes import Grove
 @pytest.mark.parametrize("output", ["yaml", "json"])
 def test_crds_are_printed(grove: Grove, output: str) -> None:
     text = grove("crds", "-o", output).out
-    documents = json.loads(text)["items"] if output == "json" else list(yaml.safe_load_all(text))
+    documents = json.loads(text)["items"] if output == "json" else list(yaml.load_all(text, yaml.CSafeLoader))
     assert "podcliquesets.grove.io" in {document["metadata"]["name"] for document in documents}

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_operator import findings, terminal
 from grove_operator.reading.files import InputFile
+from tests.suite.rows import rows
 
 MANIFEST = b"""kind: PodCliqueSet
 spec:
@@ -172,8 +173,8 @@ class TestInATerminal:
 ESCAPES = ["\x1b[2J", "\x07", "\r", "\n", "\x9b31m", "\u202e", "\x00", "\x7f"]
 
 
-@pytest.mark.parametrize("escape", ESCAPES, ids=[ascii(escape) for escape in ESCAPES])
-@pytest.mark.parametrize("field", ["message", "path", "file", "code", "nearest", "hint"])
+@rows("escape", ESCAPES, ids=[ascii(escape) for escape in ESCAPES])
+@rows("field", ["message", "path", "file", "code", "nearest", "hint"])
 def test_no_text_of_an_input_can_steer_the_terminal(escape: str, field: str) -> None:
     lines = shown(finding(**{field: f"a{escape}b"}))
     assert escape not in "".join(lines)

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grove_compiler.source.secrets import SecretParts
+from tests.suite.rows import rows
 
 from .cluster.in_memory import Bench
 
@@ -72,15 +73,15 @@ def said(text: str | bytes, folder: Path, *arguments: str, name: str = "all.yaml
     return ended.out + ended.err
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("arguments", [("lint",), ("lint", "-o", "json"), ("compile",), ("apply", "--dry-run")], ids=" ".join)
+@rows("shape", SHAPES)
+@rows("arguments", [("lint",), ("lint", "-o", "json"), ("compile",), ("apply", "--dry-run")], ids=" ".join)
 def test_no_value_is_printed(shape: str, arguments: tuple[str, ...], tmp_path: Path) -> None:
     told = said(SHAPES[shape], tmp_path, *arguments)
     assert VALUE not in told
     assert "h.u.n.t" not in told.replace("\\x00", ".").replace("\0", ".")
 
 
-@pytest.mark.parametrize("shape", [shape for shape in SHAPES if "JSON" in shape or "List" in shape])
+@rows("shape", [shape for shape in SHAPES if "JSON" in shape or "List" in shape])
 def test_no_value_of_a_file_called_json_is_printed(shape: str, tmp_path: Path) -> None:
     assert VALUE not in said(SHAPES[shape], tmp_path, "apply", "--dry-run", name="all.json")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from grove_operator.cli.commands import COMMANDS
+from tests.suite.rows import rows
 
 from .running import run
 
@@ -51,7 +52,7 @@ def test_the_check_sees_what_was_imported(warm: set[str]) -> None:
     assert {"click", "yaml", "grove_compiler.compile", "grove_compiler.engine.runtime.program"} <= warm
 
 
-@pytest.mark.parametrize("name", TOO_SLOW)
+@rows("name", TOO_SLOW)
 def test_a_warm_compilation_does_not_import(name: str, warm: set[str]) -> None:
     assert name not in warm
 

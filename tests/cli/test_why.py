@@ -45,7 +45,7 @@ def test_programs_get_the_same_as_json() -> None:
 
 
 def test_what_waits_for_nothing_says_so(tmp_path: Path) -> None:
-    objects = yaml.safe_load(NO_ROOM.read_text())
+    objects = yaml.load(NO_ROOM.read_text(), yaml.CSafeLoader)
     for one in objects["items"]:
         if one["kind"] == "Pod":
             one["spec"] |= {"nodeName": "node-1", "schedulingGates": []}
@@ -81,7 +81,7 @@ def test_an_object_in_another_namespace_is_not_there() -> None:
 
 
 def test_of_several_objects_of_one_name_people_have_to_choose(tmp_path: Path) -> None:
-    objects = yaml.safe_load(NO_ROOM.read_text())
+    objects = yaml.load(NO_ROOM.read_text(), yaml.CSafeLoader)
     twin = json.loads(json.dumps(objects["items"][0]))
     twin["metadata"] |= {"namespace": "team-a", "uid": "another"}
     objects["items"].append(twin)
@@ -112,7 +112,7 @@ def test_a_rule_of_a_user_tells_a_reason_of_its_own(tmp_path: Path) -> None:
 
 
 def test_a_set_of_more_replicas_than_there_can_be_is_held(tmp_path: Path) -> None:
-    manifest = yaml.safe_load((ROOT / "examples/minimal.yaml").read_text())
+    manifest = yaml.load((ROOT / "examples/minimal.yaml").read_text(), yaml.CSafeLoader)
     manifest["spec"]["replicas"] = 2**31 - 1
     (tmp_path / "now.yaml").write_text(yaml.safe_dump(manifest))
     assert "Held: spec.replicas: would become more than 200000 objects" in why("minimal", snapshot=tmp_path / "now.yaml").out

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grove_compiler.engine.runtime.program import Program
+from tests.suite.rows import rows
 
 from .cases import FOLDER, Case, read_cases
 from .compare import differences, gates, hostnames
@@ -44,12 +45,12 @@ HASHED = [case for case in CASES if case.name.startswith("hash-")]
 ACCEPTED = [case for case in CASES if case.objects]
 
 
-@pytest.mark.parametrize("case", parameters(REPOSITORY))
+@rows("case", parameters(REPOSITORY))
 def test_we_make_what_the_shipped_operator_makes(case: Case, program: Program) -> None:
     assert differences(objects(case, program), case.objects) == DELIBERATE.get(case.name, [])
 
 
-@pytest.mark.parametrize("case", parameters(HASHED))
+@rows("case", parameters(HASHED))
 def test_any_pod_template_becomes_the_same_objects(case: Case, program: Program) -> None:
     """The server refused many of these pods, so that only those that exist can be compared, and not how many a gang names."""
     born = hostnames(case.objects)
@@ -58,7 +59,7 @@ def test_any_pod_template_becomes_the_same_objects(case: Case, program: Program)
     assert [line for line in found if ".podReferences: " not in line] == []
 
 
-@pytest.mark.parametrize("case", parameters(ACCEPTED))
+@rows("case", parameters(ACCEPTED))
 def test_the_generation_hash_is_the_shipped_one(case: Case, program: Program) -> None:
     statuses = case.compile(program).statuses
     assert [status.generation_hash for status in statuses] == [case.stored("PodCliqueSet")[0]["status"]["currentGenerationHash"]]
@@ -69,28 +70,28 @@ def test_what_the_shipped_operator_rejects_we_reject(case: Case, program: Progra
     assert any(finding.severity == "error" for finding in case.compile(program).diagnostics)
 
 
-@pytest.mark.parametrize("case", parameters(ACCEPTED))
+@rows("case", parameters(ACCEPTED))
 def test_pods_that_exist_keep_their_names(case: Case, program: Program) -> None:
     existing = {pod["spec"]["hostname"]: pod["metadata"]["name"] for pod in case.stored("Pod")}
     ours = {made["spec"]["hostname"]: made["metadata"]["name"] for made in objects(case, program, case.objects) if made["kind"] == "Pod"}
     assert {hostname: name for hostname, name in ours.items() if hostname in existing} == existing
 
 
-@pytest.mark.parametrize("case", parameters(ACCEPTED))
+@rows("case", parameters(ACCEPTED))
 def test_gates_stay_and_go_as_they_did(case: Case, program: Program) -> None:
     existing = {pod["metadata"]["name"]: gates(pod) for pod in case.stored("Pod")}
     ours = {made["metadata"]["name"]: gates(made) for made in objects(case, program, case.objects) if made["kind"] == "Pod"}
     assert {name: found for name, found in ours.items() if name in existing} == existing
 
 
-@pytest.mark.parametrize("case", parameters([case for case in ACCEPTED if case in REPOSITORY and case.name not in DELIBERATE]))
+@rows("case", parameters([case for case in ACCEPTED if case in REPOSITORY and case.name not in DELIBERATE]))
 def test_gangs_name_the_pods_that_exist(case: Case, program: Program) -> None:
     existing = {gang["metadata"]["name"]: gang["spec"]["podgroups"] for gang in case.stored("PodGang")}
     gangs = [made for made in objects(case, program, case.objects) if made["kind"] == "PodGang"]
     assert {gang["metadata"]["name"]: gang["spec"]["podgroups"] for gang in gangs} == existing
 
 
-@pytest.mark.parametrize("case", parameters(ACCEPTED))
+@rows("case", parameters(ACCEPTED))
 def test_conditions_are_those_of_the_shipped_operator(case: Case, program: Program) -> None:
     """But for cliques of which it tells nothing, since their pods can never be made, and for groups of such cliques."""
     bearers = [one for kind in ("PodCliqueSet", "PodClique", "PodCliqueScalingGroup", "PodGang") for one in case.stored(kind)]

@@ -10,6 +10,7 @@ from applier.ref import Manifest, Ref
 from grove_compiler.step import Key
 from grove_operator.controller.keys import Keys
 from grove_operator.controller.membership import Membership, key_of
+from tests.suite.rows import rows
 
 SET = Key("PodCliqueSet", "ml", "chat")
 OURS = {"app.kubernetes.io/managed-by": "grove-operator", "app.kubernetes.io/part-of": "chat"}
@@ -47,7 +48,7 @@ class World:
         return [one["metadata"]["name"] for one in self.membership.of(self, key, replicas)]  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("manifest", "replica"),
     [
         (thing("Pod", "chat-0-router-x", {**OURS, "grove.io/podcliqueset-replica-index": "3"}), 3),

@@ -9,6 +9,7 @@ import pytest
 from applier.desired import ObjectReference, StatusWrite
 from applier.ref import Kind, Manifest, Ref
 from grove_operator.controller.status_debounce import DELAY, StatusDebounce
+from tests.suite.rows import rows
 
 NOW = 1_800_000_000.0
 CLIQUE = {"readyReplicas": 2, "observedGeneration": 1}
@@ -55,8 +56,8 @@ def test_after_a_recovery_the_delay_begins_again(kind: str) -> None:
     assert filtered(debounce, existing, kind, NOW + 2 * DELAY, **{COUNTS[kind]: 1}) == (False, [DELAY])
 
 
-@pytest.mark.parametrize("kind", COUNTS)
-@pytest.mark.parametrize(
+@rows("kind", COUNTS)
+@rows(
     "changed",
     [{"more": 3}, {"less": 1, "observedGeneration": 2}, {"less": 1, "updateProgress": {"updateStartedAt": "2026-11-23T00:00:00Z"}}],
     ids=["more", "another declaration", "an update"],

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.source.reader import read_bytes
 from grove_compiler.step import step
 from grove_operator.controller.live_objects import WATCHED
 from tests.step.world import NOW, Manifest, context, key_of, stored
+from tests.suite.rows import rows
 
 EXAMPLES = sorted((Path(__file__).parent.parent.parent / "examples").glob("*.yaml"))
 KNOWN = {(one.kind.group, one.kind.kind) for one in WATCHED} | {("apiextensions.k8s.io", "CustomResourceDefinition")}
@@ -38,7 +37,7 @@ class Asked(ObjectList):
         return super().by_label(group, kind, key, value, namespace)
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@rows("path", EXAMPLES, ids=lambda path: path.stem)
 def test_every_kind_that_a_step_asks_for_is_watched(path: Path) -> None:
     documents, _ = read_bytes(path.read_bytes(), path.name)
     manifests = [one.value for one in documents if one.value.get("kind") not in (None, "OperatorConfiguration", "List")]

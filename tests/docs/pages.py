@@ -98,7 +98,7 @@ def _section(page: str, text: str) -> Section:
 
 def objects_in(texts: list[str]) -> list[dict[str, Any]]:
     """The documents of some blocks."""
-    return [document for text in texts for document in yaml.safe_load_all(text)]
+    return [document for text in texts for document in yaml.load_all(text, yaml.CSafeLoader)]
 
 
 def is_part(part: Any, whole: Any) -> bool:

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import click
-import pytest
 
 from grove_operator.cli.commands import COMMANDS, grove
+from tests.suite.rows import rows
 
 from .pages import DOCS
 
@@ -24,18 +24,18 @@ def name_of(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
+@rows("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
 def test_the_readme_leads_to_every_page(page: Path) -> None:
     assert f"(docs/{page.name})" in README
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@rows("page", PAGES, ids=name_of)
 def test_links_lead_to_files_that_exist(page: Path) -> None:
     links = [link for link in re.findall(r"\]\(([^)#\s]+)", page.read_text()) if "://" not in link]
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@rows("page", PAGES, ids=name_of)
 def test_files_of_ours_that_are_named_exist(page: Path) -> None:
     assert [path for path in OUR_PATH.findall(page.read_text()) if not (ROOT / path).exists()] == []
 
@@ -49,7 +49,7 @@ def commands_of(words: str) -> list[str]:
     return [name for word in words.split(", ") for name in (COMPILING if word == "all" else (word,))]
 
 
-@pytest.mark.parametrize(("flags", "commands", "_"), FLAGS, ids=[f"{flags} of {commands}" for flags, commands, _ in FLAGS])
+@rows(("flags", "commands", "_"), FLAGS, ids=[f"{flags} of {commands}" for flags, commands, _ in FLAGS])
 def test_the_commands_have_the_flags_that_the_readme_says(flags: str, commands: str, _: str) -> None:
     wanted = {re.split(r"[ [=]", flag)[0] for flag in re.findall(r"`([^`]+)`", flags)}
     found = {name: {option for one in params(name) for option in one.opts} for name in commands_of(commands)}

@@ -71,7 +71,7 @@ class Shell:
         self._program(programs / "grove", f'PYTHONPATH="{ROOT}" exec "{sys.executable}" -m grove_operator "$@"')
         if plane is not None:
             kubectl = plane.programs.path("kubectl")
-            kubeconfig = yaml.safe_load(plane.kubeconfig.read_text())
+            kubeconfig = yaml.load(plane.kubeconfig.read_text(), yaml.CSafeLoader)
             for context in kubeconfig["contexts"]:
                 context["context"]["namespace"] = namespace
             (folder / "kubeconfig").write_text(yaml.safe_dump(kubeconfig))

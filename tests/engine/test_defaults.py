@@ -114,7 +114,7 @@ ABSENT: list[tuple[str, Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("absent", "present", "expected"), ABSENT)
+@rows(("absent", "present", "expected"), ABSENT)
 def test_further_values_may_count_as_absent(absent: str, present: Any, expected: Any) -> None:
     assert defaulted(rule("a", "5", f"absent: {absent}\n"), {"a": present}) == {"a": expected}
 

@@ -145,7 +145,7 @@ POLICIES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(("text", "policy"), POLICIES.items())
+@rows(("text", "policy"), POLICIES.items())
 def test_a_node_carries_the_policy_of_its_rule(text: str, policy: Any) -> None:
     assert nodes("a: 1", rule=f"policy: {text}\n")[0].policy == policy
 

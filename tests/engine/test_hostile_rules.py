@@ -6,7 +6,6 @@ import contextlib
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -295,7 +294,7 @@ COSTLY = [
 ]
 
 
-@pytest.mark.parametrize("expression", COSTLY)
+@rows("expression", COSTLY)
 def test_loading_evaluates_nothing(expression: str) -> None:
     assert mistakes(CARD_RULE, card=f'{CARD}spec: {{a: "{{{{ {expression} }}}}"}}') == []
 
@@ -324,7 +323,7 @@ def test_a_report_of_many_mistakes_holds_each_once() -> None:
     assert len({finding.line for finding in found}) == len(found) == 300
 
 
-@pytest.mark.parametrize(
+@rows(
     "text",
     [
         "\ufeffrule: a",

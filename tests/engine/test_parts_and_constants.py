@@ -123,7 +123,7 @@ BAD_PARTS: dict[str, tuple[dict[str, str], str, int, str]] = {
 }
 
 
-@pytest.mark.parametrize(("parts", "file", "line", "message"), BAD_PARTS.values(), ids=BAD_PARTS.keys())
+@rows(("parts", "file", "line", "message"), BAD_PARTS.values(), ids=BAD_PARTS.keys())
 def test_a_part_that_is_wrong_is_reported(parts: dict[str, str], file: str, line: int, message: str) -> None:
     found = mistakes(CARD_RULE, card=CARD + "spec: {$include: [parts/labels.yaml]}", **parts)
     assert [(one.file, one.line, one.message[: len(message)]) for one in found] == [(file, line, message)]

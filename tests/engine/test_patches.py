@@ -77,7 +77,7 @@ CHOICES = {
 }
 
 
-@pytest.mark.parametrize(("of", "changed"), CHOICES.values(), ids=CHOICES.keys())
+@rows(("of", "changed"), CHOICES.values(), ids=CHOICES.keys())
 def test_a_patch_changes_the_objects_that_it_names(of: str, changed: list[bool]) -> None:
     made = specs(patch("[{op: add, path: /spec/b, value: '{{ shelf.name }}'}]", of))
     assert ["b" in spec for spec in made] == changed
@@ -94,7 +94,7 @@ KEYS = {
 }
 
 
-@pytest.mark.parametrize(("keys", "changed"), KEYS.items())
+@rows(("keys", "changed"), KEYS.items())
 def test_a_patch_changes_objects_for_which_its_conditions_hold(keys: str, changed: list[bool]) -> None:
     assert ["b" in spec for spec in specs(patch("[{op: add, path: /spec/b, value: 2}]", keys=keys))] == changed
 

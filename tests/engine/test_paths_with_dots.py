@@ -8,6 +8,7 @@ import pytest
 
 from grove_compiler.engine.runtime.defaults import parse_default_path
 from grove_compiler.engine.runtime.failure import RuleFailure
+from tests.suite.rows import rows
 
 from .bookshop import CARD, CARD_RULE, mistakes, program, shop
 
@@ -24,7 +25,7 @@ def test_a_key_with_dots_stands_in_brackets(text: str, steps: Any) -> None:
     assert parse_default_path(text) == steps
 
 
-@pytest.mark.parametrize("text", ["a[]", "a[b", "a]b", "a[b*]", "a[*]", "a[[b]]"])
+@rows("text", ["a[]", "a[b", "a]b", "a[b*]", "a[*]", "a[[b]]"])
 def test_brackets_that_hold_no_key_are_no_path(text: str) -> None:
     with pytest.raises(ValueError, match="path"):
         parse_default_path(text)

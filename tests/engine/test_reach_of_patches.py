@@ -9,6 +9,7 @@ import pytest
 from grove_compiler.engine.codegen.build import build
 from grove_compiler.engine.sources import InvalidRules, Subject, Vocabulary
 from grove_compiler.graph.diagnostic import Diagnostic
+from tests.suite.rows import rows
 
 from .bookshop import VOCABULARY, Shelf, sources
 
@@ -50,7 +51,7 @@ REACHED = {
 }
 
 
-@pytest.mark.parametrize("keys", REACHED)
+@rows("keys", REACHED)
 def test_a_kind_means_the_objects_of_the_input_that_the_patch_is_about_else_of_the_first(keys: str) -> None:
     assert patched(keys) == REACHED[keys]
 

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from jsonschema import Draft7Validator
 
 from grove_compiler.source.yaml_reader import read_yaml
@@ -44,7 +43,7 @@ def test_the_schemas_that_ship_are_up_to_date() -> None:
     )
 
 
-@pytest.mark.parametrize("text", MADE.values(), ids=MADE.keys())
+@rows("text", MADE.values(), ids=MADE.keys())
 def test_a_schema_is_one(text: str) -> None:
     Draft7Validator.check_schema(json.loads(text))
 

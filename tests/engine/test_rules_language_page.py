@@ -71,7 +71,7 @@ def shown(kind: str) -> Iterator[tuple[str, Any]]:
     for title in EXAMPLES:
         for language, head, text in SECTIONS[title]:
             if kind == "gives" and head == "# gives":
-                yield from ((title, document) for document in yaml.safe_load_all(text))
+                yield from ((title, document) for document in yaml.load_all(text, yaml.CSafeLoader))
             elif kind == "text" and language == "text":
                 yield from ((title, line) for line in text.strip().split("\n"))
 

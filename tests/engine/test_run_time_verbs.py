@@ -14,6 +14,7 @@ from grove_compiler.engine.runtime.results import Event, event_name
 from grove_compiler.engine.sources import Vocabulary
 from grove_compiler.engine.tracing.provenance import Tracer
 from grove_compiler.graph.node import ObjectRef
+from tests.suite.rows import rows
 
 from .bookshop import BOX, BOX_RULE, CARD, CARD_RULE, VOCABULARY, Shelf, mistakes, program, shop, sources
 
@@ -135,7 +136,7 @@ def test_another_event_has_another_name(other: tuple[ObjectRef, str, str]) -> No
     assert event_name(*other) != event_name(REF, "r", "a")
 
 
-@pytest.mark.parametrize("length", [1, 63, 230, 236, 237, 253])
+@rows("length", [1, 63, 230, 236, 237, 253])
 def test_the_name_of_an_event_is_one_that_kubernetes_takes(length: int) -> None:
     name = event_name(REF._replace(name="a" * (length // 2) + "-" * (length - length // 2 - 1) + "b"), "r", "a")
     assert (len(name) <= 253, name[0].isalnum(), "-." in name) == (True, True, False)

@@ -77,7 +77,7 @@ ASSERTIONS = {
 }
 
 
-@pytest.mark.parametrize(("line", "count"), ASSERTIONS.items())
+@rows(("line", "count"), ASSERTIONS.items())
 def test_all_assertions_must_hold(line: str, count: int) -> None:
     assert len(findings(RULE.replace("assert: book.pages < 400", line))) == count
 
@@ -106,7 +106,7 @@ WHENS = {
 }
 
 
-@pytest.mark.parametrize(("line", "count"), WHENS.items())
+@rows(("line", "count"), WHENS.items())
 def test_a_rule_speaks_only_of_items_for_which_its_conditions_hold(line: str, count: int) -> None:
     assert len(findings(RULE + line)) == count
 
@@ -166,7 +166,7 @@ FAILING = {
 }
 
 
-@pytest.mark.parametrize(("rule", "line"), FAILING.values(), ids=FAILING.keys())
+@rows(("rule", "line"), FAILING.values(), ids=FAILING.keys())
 def test_a_validation_that_fails_names_its_line(rule: str, line: int) -> None:
     with pytest.raises(RuleFailure) as caught:
         findings(rule)

@@ -15,8 +15,8 @@ from grove_compiler.source.document import Document
 from grove_operator import rulebook
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-STORY = list(yaml.safe_load_all((EXAMPLES / "topology-h100-gb200.yaml").read_text()))
-CONFIGURATION = yaml.safe_load((EXAMPLES / "topology-configuration.yaml").read_text())
+STORY = list(yaml.load_all((EXAMPLES / "topology-h100-gb200.yaml").read_text(), yaml.CSafeLoader))
+CONFIGURATION = yaml.load((EXAMPLES / "topology-configuration.yaml").read_text(), yaml.CSafeLoader)
 H100, GB200 = "llama-70b-h100", "llama-405b-gb200"
 
 
@@ -28,7 +28,7 @@ def program() -> Program:
 def manifests(**fields: dict[str, Any]) -> list[Any]:
     """The example, where `name={field: value}` changes the template of a set, or its `levels`, or leaves the object out (`{}`)."""
     found = []
-    for manifest in yaml.safe_load_all((EXAMPLES / "topology-h100-gb200.yaml").read_text()):
+    for manifest in yaml.load_all((EXAMPLES / "topology-h100-gb200.yaml").read_text(), yaml.CSafeLoader):
         change = fields.get(manifest["metadata"]["name"].replace("-", "_"))
         if change == {}:
             continue

@@ -29,7 +29,7 @@ def nodes(tmp_path: Path) -> Iterator[Run]:
     begun: list[Nodes] = []
 
     def begin(name: str, **given: str) -> Nodes:
-        manifest: Manifest = yaml.safe_load((EXAMPLES / f"training-{name}.yaml").read_text("utf-8"))
+        manifest: Manifest = yaml.load((EXAMPLES / f"training-{name}.yaml").read_text("utf-8"), yaml.CSafeLoader)
         manifest["metadata"]["namespace"] = NAMESPACE
         simulation = Simulation()
         simulation.world.apply(manifest)

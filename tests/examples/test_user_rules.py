@@ -20,6 +20,7 @@ from grove_compiler.source.reader import read_text
 from grove_operator import rulebook
 from grove_operator.cli.entry import run
 from grove_operator.golden.differences import Difference, compare_objects
+from tests.suite.rows import rows
 
 from .test_examples import ROOT, YamlFile
 
@@ -64,7 +65,7 @@ def test_the_cases_of_the_rules_pass(folder: Path, monkeypatch: pytest.MonkeyPat
     assert (code, capfd.readouterr().err) == (0, "")
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+@rows("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_rules_are_at_most_ten_lines_of_yaml_and_no_code(folder: Path) -> None:
     files = [path for path in folder.rglob("*") if path.is_file() and "tests" not in path.relative_to(folder).parts]
     lines = [

@@ -9,6 +9,7 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from grove_compiler.graph.diagnostic import has_errors
+from tests.suite.rows import rows
 
 from .compiling import as_text, compile_folder
 
@@ -29,7 +30,7 @@ def test_a_feature_compiles_to_what_is_expected(folder: Path, snapshot: Snapshot
     assert as_text(result) == snapshot(extension_class=YamlFile)
 
 
-@pytest.mark.parametrize("folder", CASES, ids=[folder.name for folder in CASES])
+@rows("folder", CASES, ids=[folder.name for folder in CASES])
 def test_objects_stand_after_all_that_they_wait_for(folder: Path) -> None:
     graph = compile_folder(folder).graph
     place = {node.id: number for number, node in enumerate(graph.nodes)}

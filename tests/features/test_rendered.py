@@ -16,6 +16,7 @@ from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.rendered import check_rendered
 from grove_operator.rulebook import read as read_rulebook
+from tests.suite.rows import rows
 
 from ..explain.sets import SET_WITH_GROUP
 from .compiling import compile_folder, documents_of, program_with, shipped_program
@@ -29,7 +30,7 @@ def everything_as_a_users() -> Program:
     return build([source._replace(origin="user") for source in read_rulebook().sources()], VOCABULARY)
 
 
-@pytest.mark.parametrize("folder", CASES, ids=lambda folder: folder.name)
+@rows("folder", CASES, ids=lambda folder: folder.name)
 def test_shipped_rules_render_what_the_structures_of_all_kinds_allow(folder: Path) -> None:
     nodes = compile_folder(folder).graph.nodes
     assert nodes

@@ -10,13 +10,14 @@ import pytest
 from grove_compiler.fit.cluster import ClusterNode
 from grove_compiler.fit.fit import fit
 from grove_compiler.fit.gang import Gang, Scope
+from tests.suite.rows import rows
 
 from .clusters import gang, group, key, machine, podgroup, racks
 from .random_cases import small_case
 from .test_against_brute_force import broken
 
 SEEDS = range(40)
-seeds = pytest.mark.parametrize("seed", SEEDS)
+seeds = rows("seed", SEEDS)
 
 
 def planted(seed: int, blocks: int = 3, spare: int = 0) -> tuple[list[ClusterNode], list[Gang]]:

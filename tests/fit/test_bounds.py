@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from grove_compiler.fit.bounds import Bounds, Item, overflows, usable
 from grove_compiler.fit.gang import Gang
+from tests.suite.rows import rows
 
 from .clusters import gang, machine, podgroup, problem, racks
 
@@ -53,7 +54,7 @@ def test_what_overflows_cannot_be_packed(items: list[Item], bins: list[Item]) ->
         assert not can_pack(items, bins)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("items", "bins", "expected"),
     [
         ([(4, 4)], [(6, 1)] * 3, True),  # 16 of 18, but a bin of 6 holds one
@@ -75,7 +76,7 @@ def refuted(nodes: int, *gangs: Gang) -> str:
     return Bounds(case).refute(inside, last)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("gangs", "words"),
     [
         ([gang(podgroup(3, gpu=8), pack="rack")], "no domain of rack has room for all its pods"),

@@ -8,6 +8,7 @@ import pytest
 
 from grove_compiler.fit.cluster import ClusterNode, Taint
 from grove_compiler.fit.eligibility import Requirements
+from tests.suite.rows import rows
 
 NODE = ClusterNode("n1", {"disk": "ssd", "gpus": "8", "zone": "a"})
 
@@ -24,7 +25,7 @@ def may_run(spec: dict[str, Any], node: ClusterNode = NODE) -> bool:
     return not Requirements(spec).objection(node)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("spec", "expected"),
     [
         ({}, True),
@@ -69,7 +70,7 @@ def test_the_expressions_of_one_term_must_all_match() -> None:
 TAINT = Taint("gpu", "yes", "NoSchedule")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("toleration", "expected"),
     [
         ({"key": "gpu", "operator": "Exists"}, True),
@@ -119,7 +120,7 @@ def test_an_objection_says_why(spec: dict[str, Any], node: ClusterNode, words: s
     assert str(Requirements(spec).objection(node)) == words
 
 
-@pytest.mark.parametrize("value", [3, "text", [1], [[]], {"a": 1}])
-@pytest.mark.parametrize("field", ["nodeSelector", "tolerations", "affinity"])
+@rows("value", [3, "text", [1], [[]], {"a": 1}])
+@rows("field", ["nodeSelector", "tolerations", "affinity"])
 def test_odd_shapes_raise_nothing(field: str, value: Any) -> None:
     assert str(Requirements({field: value}).objection(NODE))

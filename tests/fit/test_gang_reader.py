@@ -9,6 +9,7 @@ import pytest
 from grove_compiler.fit.gang import DomainKey, Gang
 from grove_compiler.fit.gang_reader import read_gangs
 from grove_compiler.graph.node import Manifest, Node
+from tests.suite.rows import rows
 
 RACK, HOST = "example.com/rack", "kubernetes.io/hostname"
 
@@ -87,7 +88,7 @@ def test_a_topology_that_the_gang_does_not_name_says_nothing() -> None:
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("spec", "unchecked"),
     [
         ({}, []),

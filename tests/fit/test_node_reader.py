@@ -9,6 +9,7 @@ import pytest
 from grove_compiler.fit.cluster import Taint
 from grove_compiler.fit.node_reader import Nodes, names, read_nodes
 from grove_compiler.source.reader import read_text
+from tests.suite.rows import rows
 
 NODE = """\
 apiVersion: v1
@@ -124,7 +125,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("text", "finding"), BAD.values(), ids=BAD)
+@rows(("text", "finding"), BAD.values(), ids=BAD)
 def test_what_is_wrong_with_a_node_is_told_with_its_line(text: str, finding: tuple[str, str, int]) -> None:
     assert codes(read(f"kind: Node\n{text}\n")) == [finding]
 
@@ -164,8 +165,8 @@ def test_a_file_without_nodes_is_an_error() -> None:
     assert codes(read(pod(phase="Failed"))) == [("node/none", "error", 0)]
 
 
-@pytest.mark.parametrize("value", ["null", "7", "text", "[]", "{}", "[[]]", "{a: [1]}"])
-@pytest.mark.parametrize("field", ["metadata", "spec", "status"])
+@rows("value", ["null", "7", "text", "[]", "{}", "[[]]", "{a: [1]}"])
+@rows("field", ["metadata", "spec", "status"])
 def test_odd_shapes_are_findings_and_raise_nothing(field: str, value: str) -> None:
     sound: dict[str, Any] = {"metadata": "{name: n1}", "spec": "{}", "status": "{allocatable: {pods: 1}}"}
     text = "".join(f"{key}: {shape}\n" for key, shape in {**sound, field: value}.items())

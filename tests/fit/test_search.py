@@ -13,6 +13,7 @@ from grove_compiler.fit.problem import Problem
 from grove_compiler.fit.room import Room
 from grove_compiler.fit.search import MOST_ITEMS, OutOfSteps, Search, Steps, _spreads
 from grove_compiler.fit.symmetry import Symmetry
+from tests.suite.rows import rows
 
 from .clusters import gang, machine, podgroup, problem, racks
 
@@ -72,7 +73,7 @@ def test_equal_nodes_are_not_tried_one_after_the_other() -> None:
     assert looking.steps.used <= 21 * 20 * 40 * 2
 
 
-@pytest.mark.parametrize(
+@rows(
     ("groups", "count", "expected"),
     [
         ([(2, [0, 1])], 2, [{0: 2}, {0: 1, 1: 1}]),
@@ -119,7 +120,7 @@ def lopsided(first: int, second: int, third: int) -> list[ClusterNode]:
     return nodes
 
 
-@pytest.mark.parametrize("seed", range(20))
+@rows("seed", range(20))
 def test_a_renamed_state_has_the_same_form(seed: int) -> None:
     nodes = lopsided(1, 2, 3)
     case = problem(nodes, gang(podgroup(1, gpu=1, pack="rack"), pack="block"))

@@ -10,6 +10,7 @@ import pytest
 from grove_compiler.fit.cluster import ClusterNode
 from grove_compiler.fit.fit import fit
 from grove_compiler.fit.gang import Gang
+from tests.suite.rows import rows
 
 from .clusters import gang, group, machine, podgroup
 
@@ -97,7 +98,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("case", "fits"), CASES.values(), ids=CASES)
+@rows(("case", "fits"), CASES.values(), ids=CASES)
 def test_the_shipped_operators_cases(case: Gang, fits: bool) -> None:
     assert (fit(e2e(), [case]).verdict == "fits") is fits
 

@@ -8,6 +8,7 @@ import pytest
 
 from grove_compiler.gangs.clique import NO_INDEX, devices_of, read_clique, read_cliques
 from grove_compiler.graph.node import Manifest
+from tests.suite.rows import rows
 
 LABELS = {
     "app.kubernetes.io/part-of": "demo",
@@ -53,7 +54,7 @@ def containers(**gpus: int) -> list[Manifest]:
     return [{"name": name, "resources": {"limits": {"nvidia.com/gpu": number}}} for name, number in gpus.items()]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("pod_spec", "expected"),
     [
         ({}, 0),

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from grove_compiler.source.yaml_reader import read_yaml
 from grove_operator.golden.asserts import compare_asserts, read_asserts
+from tests.suite.rows import rows
 
 
 def pod(name: str, image: str, **spec: Any) -> dict[str, Any]:
@@ -76,13 +75,13 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("text", HOLDS)
+@rows("text", HOLDS)
 def test_what_is_so_holds(text: str) -> None:
     asserts, problems = read_asserts(read_yaml(text, "asserts.yaml")[0])
     assert (problems, compare_asserts(asserts, OBJECTS)) == ([], [])
 
 
-@pytest.mark.parametrize(("text", "expected"), DOES_NOT_HOLD.items())
+@rows(("text", "expected"), DOES_NOT_HOLD.items())
 def test_what_is_not_so_is_told_with_its_place(text: str, expected: list[tuple[str, str, str, str]]) -> None:
     asserts, _ = read_asserts(read_yaml("- {absent: {kind: Secret}}\n" + text, "asserts.yaml")[0])
     found = compare_asserts(asserts, OBJECTS)
@@ -90,7 +89,7 @@ def test_what_is_not_so_is_told_with_its_place(text: str, expected: list[tuple[s
     assert {(one.document, one.at[0]) for one in found} == {(0, 1)}
 
 
-@pytest.mark.parametrize(("text", "message"), WRONG.items())
+@rows(("text", "message"), WRONG.items())
 def test_a_wrong_assert_is_reported(text: str, message: str) -> None:
     asserts, problems = read_asserts(read_yaml(text, "asserts.yaml")[0])
     assert (asserts, problems[0].message.startswith(message), problems[0].code) == ([], True, "case/asserts")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_operator.golden.differences import Difference, compare_objects, compare_values, is_same
+from tests.suite.rows import rows
 
 
 def pod(name: str = "a", **spec: Any) -> dict[str, Any]:
@@ -64,12 +64,12 @@ FIELDS: dict[str, tuple[Any, Any, list[tuple[str, str, Any, Any]]]] = {
 }
 
 
-@pytest.mark.parametrize(("expected", "found", "differences"), FIELDS.values(), ids=FIELDS.keys())
+@rows(("expected", "found", "differences"), FIELDS.values(), ids=FIELDS.keys())
 def test_a_difference_is_told_by_its_field(expected: Any, found: Any, differences: Any) -> None:
     assert told(compare_values(expected, found)) == differences
 
 
-@pytest.mark.parametrize("value", [1, 1.5, "x", True, None, [], {}, [{"name": "a"}], {"a": [1, {"b": None}]}])
+@rows("value", [1, 1.5, "x", True, None, [], {}, [{"name": "a"}], {"a": [1, {"b": None}]}])
 def test_equal_values_have_no_differences(value: Any) -> None:
     assert told(compare_values(value, copy.deepcopy(value))) == []
 

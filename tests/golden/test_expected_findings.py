@@ -9,6 +9,7 @@ import pytest
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.source.reader import read_text
 from grove_operator.golden.expected_findings import compare_findings, describe, read_expected_findings
+from tests.suite.rows import rows
 
 
 def finding(code: str = "validate/a", path: str = "spec.x", **more: Any) -> Diagnostic:
@@ -44,7 +45,7 @@ WORDS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("words", "field"), WORDS)
+@rows(("words", "field"), WORDS)
 def test_other_words_are_told_by_their_field(words: dict[str, Any], field: str) -> None:
     assert told([{"code": "validate/a", **words}], finding(line=7, nearest="y")) == [("finding validate/a at spec.x", field, "changed")]
 
@@ -78,7 +79,7 @@ def test_what_update_writes_is_what_is_met() -> None:
     assert told([describe(found)], found) == []
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "said", "nearest"),
     [
         ("code: x", "expected a list of findings", ""),

@@ -7,6 +7,7 @@ import pytest
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.source.reader import read_text
 from grove_operator.golden.options import Options, read_options
+from tests.suite.rows import rows
 
 
 def read(text: str) -> tuple[Options, list[Diagnostic]]:
@@ -40,7 +41,7 @@ def test_without_options_everything_is_as_for_the_command(text: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "said", "nearest"),
     [
         ("[a]", "expected a map with namespace", ""),

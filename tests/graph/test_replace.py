@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from grove_compiler.graph.field_path import ABSENT, replace
+from tests.suite.rows import rows
 
 MANIFEST: dict[str, Any] = {"spec": {"cliques": [{"name": "a", "replicas": 1}, {"name": "b"}], "replicas": 2}, "kind": "X"}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("path", "new", "expected"),
     [
         (("kind",), "Y", {**MANIFEST, "kind": "Y"}),

@@ -10,6 +10,7 @@ import pytest
 from grove_compiler.graph.field_path import render
 from grove_compiler.impact.account import account
 from grove_operator.impact_words import consequence
+from tests.suite.rows import rows
 
 from .editing import CASES, amounts, base, counts, effect, read_case, restarts
 
@@ -31,7 +32,7 @@ KEYS = {
 }
 WORDS = ("made", "changed", "replaced", "deleted", "left")
 
-every_case = pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+every_case = rows("path", CASES, ids=lambda path: path.stem)
 those_with = {
     key: pytest.mark.parametrize("path", [path for path in CASES if key in read_case(path)], ids=lambda path: path.stem)
     for key in ("restarts", "forbidden", "causes")

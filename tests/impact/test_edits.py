@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from grove_compiler.graph.field_path import ABSENT, render
 from grove_compiler.impact.edit import GivenObjects, applied, as_declared, edits, read_given
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
 from tests.features.compiling import documents_of, shipped_program
+from tests.suite.rows import rows
 
 OLD = """\
 apiVersion: grove.io/v1alpha1
@@ -91,7 +90,7 @@ SAME = {
 }
 
 
-@pytest.mark.parametrize(("old", "new"), SAME.values(), ids=SAME.keys())
+@rows(("old", "new"), SAME.values(), ids=SAME.keys())
 def test_what_means_the_same_is_no_edit(old: str, new: str) -> None:
     assert found(HEAD + old, HEAD + new) == []
 

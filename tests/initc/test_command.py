@@ -43,7 +43,7 @@ def test_without_cliques_there_is_nothing_to_wait_for() -> None:
 
 def test_the_arguments_that_the_rules_write_are_understood(pod_info: Path) -> None:
     compiled = run("compile", "examples/explicit-startup-order.yaml", "--pods")
-    pods = [each for each in yaml.safe_load_all(compiled.out) if each["kind"] == "Pod"]
+    pods = [each for each in yaml.load_all(compiled.out, yaml.CSafeLoader) if each["kind"] == "Pod"]
     containers = [one for each in pods for one in each["spec"].get("initContainers", []) if one["name"] == "grove-initc"]
     assert containers
     (pod_info / "namespace").unlink()  # so that it ends behind the arguments

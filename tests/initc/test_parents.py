@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from applier.ref import Manifest
 from grove_operator.initc.parents import Parents, is_up
+from tests.suite.rows import rows
 
 from .pods import pod
 
 
-@pytest.mark.parametrize(
+@rows(
     ("given", "counts"),
     [
         (pod("a", "x"), True),

@@ -90,14 +90,14 @@ def others(cluster: Cluster) -> None:
 def examples() -> Iterator[Manifest]:
     """The objects of all examples, each set once with the scheduler that it names."""
     for path in sorted(EXAMPLES.glob("*.yaml")):
-        for one in yaml.safe_load_all(path.read_text("utf-8")):
+        for one in yaml.load_all(path.read_text("utf-8"), yaml.CSafeLoader):
             if one and one["kind"] in ("PodCliqueSet", "ClusterTopology", "ClusterTopologyBinding"):
                 yield one
 
 
 def for_volcano() -> Manifest:
     """The smallest example, for another scheduler."""
-    made: Manifest = next(yaml.safe_load_all((EXAMPLES / "minimal.yaml").read_text("utf-8")))
+    made: Manifest = next(yaml.load_all((EXAMPLES / "minimal.yaml").read_text("utf-8"), yaml.CSafeLoader))
     made["metadata"]["name"] = "volcanic"
     made["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["schedulerName"] = "volcano"
     return made
@@ -105,7 +105,7 @@ def for_volcano() -> Manifest:
 
 def passing() -> Manifest:
     """A job whose time is over at once, and which goes with it."""
-    made: Manifest = next(yaml.safe_load_all((EXAMPLES / "minimal.yaml").read_text("utf-8")))
+    made: Manifest = next(yaml.load_all((EXAMPLES / "minimal.yaml").read_text("utf-8"), yaml.CSafeLoader))
     made["metadata"] = {"name": "passing", "namespace": "default"}
     made["spec"] |= {"workloadType": "Training", "trainingSpec": {"maxRuntime": "1s"}, "ttlSecondsAfterFinished": 0}
     return made

@@ -38,7 +38,7 @@ def store(cluster: Cluster, cases: Sequence[str]) -> None:
     alone = ["webhooks.enabled=false", "config.leaderElection.enabled=false", "replicas=1"]
     install(cluster, [*settings(with_topologies=False), *config, *alone])
     cluster.kubectl("wait", "--for=condition=Established", "--timeout=120s", "crd", "--all")
-    cluster.apply(*yaml.safe_load_all((FOLDER / "topologies.yaml").read_text("utf-8")))
+    cluster.apply(*yaml.load_all((FOLDER / "topologies.yaml").read_text("utf-8"), yaml.CSafeLoader))
     for name in cases:
         put(cluster.plane, case(name))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import yaml
 from grove_operator.install.manifests import manifests, templates
 from grove_operator.install.user_values import load_values
 from grove_operator.install.values import defaults
+from tests.suite.rows import rows
 from tools.generate_chart import CHART, PAGE, chart, values_table
 from tools.go_templates import expression
 
@@ -93,13 +95,16 @@ def by_name(objects: list[Manifest]) -> dict[str, Manifest]:
     return {f"{one['kind']}/{one['metadata']['name']}": one for one in objects}
 
 
-@pytest.mark.parametrize("name", chart())
+made = cache(chart)
+
+
+@rows("name", made)
 def test_the_chart_is_up_to_date(name: str) -> None:
-    assert (CHART / name).read_text("utf-8") == chart()[name], "python -m tools.generate_chart"
+    assert (CHART / name).read_text("utf-8") == made()[name], "python -m tools.generate_chart"
 
 
 def test_the_chart_has_no_other_file() -> None:
-    assert {path.relative_to(CHART).as_posix() for path in CHART.rglob("*") if path.is_file()} == set(chart())
+    assert {path.relative_to(CHART).as_posix() for path in CHART.rglob("*") if path.is_file()} == set(made())
 
 
 @pytest.mark.parametrize("values", CHOICES.values(), ids=CHOICES)

@@ -40,7 +40,7 @@ def helm(helm_program: str, cluster: Cluster, tmp_path: Path) -> Helm:
 def previous_chart(folder: Path) -> Path:
     """The chart as a release before this one had it: another version, and a definition without one of its fields."""
     shutil.copytree(CHART, folder)
-    about = yaml.safe_load((folder / "Chart.yaml").read_text())
+    about = yaml.load((folder / "Chart.yaml").read_text(), yaml.CSafeLoader)
     (folder / "Chart.yaml").write_text(yaml.safe_dump({**about, "version": "0.0.1", "appVersion": "0.0.1"}))
     crds = folder / "templates" / "crds.yaml"
     text, count = re.subn(rf"\n( +){FIELD}:\n(?:\1 .*\n)+", "\n", crds.read_text(), count=1)
@@ -66,7 +66,7 @@ def test_436_a_running_set_lives_through_install_upgrade_rollback_and_uninstall(
     assert FIELD not in fields(cluster)
     cluster.kubectl("create", "namespace", "team")
     serving = json.dumps({**SERVING, "metadata": {"name": "chat", "namespace": "team"}})
-    minimal: Any = next(one for one in yaml.safe_load_all(MINIMAL.read_text()) if one["kind"] == "PodCliqueSet")
+    minimal: Any = next(one for one in yaml.load_all(MINIMAL.read_text(), yaml.CSafeLoader) if one["kind"] == "PodCliqueSet")
     with cluster.operator():
         cluster.kubectl("apply", "-f", "-", input=serving)
         cluster.until(lambda: sorted(cluster.pods("team")), sorted((*FRONT, *BASE, *SCALED)))

@@ -16,6 +16,7 @@ from grove_compiler.step import Context
 from grove_operator import rulebook
 from grove_operator.telemetry.metrics import PREFIX
 from tests.cli.running import run
+from tests.suite.rows import rows
 
 Manifest = dict[str, Any]
 
@@ -51,7 +52,7 @@ def test_definitions_come_before_all_that_may_need_them() -> None:
 
 
 def test_the_configuration_is_one_that_the_operator_takes(objects: dict[str, Manifest]) -> None:
-    config = yaml.safe_load(objects["ConfigMap/grove-operator"]["data"]["config.yaml"])
+    config = yaml.load(objects["ConfigMap/grove-operator"]["data"]["config.yaml"], yaml.CSafeLoader)
     context = Context(rulebook.read().program(VOCABULARY), Settings(), Document(config))
     assert [one for one in context.findings if one.severity == "error"] == []
     assert context.config.init_image == container(objects)["image"], "one image for both"
@@ -84,7 +85,7 @@ def test_null_takes_a_default_away_beside_other_settings_as_well(tmp_path: Path)
     file = tmp_path / "values.yaml"
     file.write_text("config: {logLevel: debug}\nresources: {requests: {cpu: 1}}\n")
     made = installed("--values", str(file), "--set", "config.logFormat=null", "--set", "resources.limits=null")
-    config = yaml.safe_load(made["ConfigMap/grove-operator"]["data"]["config.yaml"])
+    config = yaml.load(made["ConfigMap/grove-operator"]["data"]["config.yaml"], yaml.CSafeLoader)
     assert (config["logLevel"], "logFormat" in config) == ("debug", False)
     assert container(made)["resources"] == {"requests": {"cpu": 1, "memory": "256Mi"}}
 
@@ -191,7 +192,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("setting", "told"), WRONG.values(), ids=WRONG)
+@rows(("setting", "told"), WRONG.values(), ids=WRONG)
 def test_values_that_are_wrong_are_told_with_their_place(setting: str, told: str) -> None:
     ended = run("install", "--set", setting)
     assert (ended.code, ended.out) == (2, "")

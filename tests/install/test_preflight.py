@@ -12,6 +12,7 @@ from grove_compiler.preflight import read_values
 from grove_compiler.source.yaml_reader import read_yaml
 from grove_operator.install.manifests import manifests
 from grove_operator.install.user_values import load_values
+from tests.suite.rows import rows
 
 Manifest = dict[str, Any]
 DESIGN = Path(__file__).parents[1] / "preflight" / "design-values.yaml"
@@ -136,7 +137,7 @@ def test_only_the_ports_that_it_serves_are_open() -> None:
     assert {one["port"] for one in ingress["ports"]} == {one["name"] for one in container["ports"]} == {"webhooks", "metrics"}
 
 
-@pytest.mark.parametrize(("name", "default"), [entry for entry in DEFAULTS.items() if entry[0] != "enabled"], ids=str)
+@rows(("name", "default"), [entry for entry in DEFAULTS.items() if entry[0] != "enabled"], ids=str)
 def test_a_value_that_is_taken_away_has_the_default_of_the_injector(name: str, default: Any) -> None:
     """`grove install` ended in an internal error."""
     made, as_default = installed(**{name: None}), installed(**{name: default})

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from grove_compiler.kube.conditions import condition_in, condition_of, is_true, is_true_in, status_of
+from tests.suite.rows import rows
 
 READY = {"type": "Ready", "status": "True", "reason": "PodsReady"}
 STATUS = {"phase": "Running", "conditions": [{"type": "Initialized", "status": "False"}, READY]}
@@ -29,7 +30,7 @@ def test_only_the_status_true_is_true(status: str, expected: bool) -> None:
     assert is_true_in(told, "Ready") is expected
 
 
-@pytest.mark.parametrize("manifest", NOTHING)
+@rows("manifest", NOTHING)
 def test_an_object_that_reports_nothing_holds_no_condition(manifest: Any) -> None:
     assert condition_of(manifest, "Ready") == {}
     assert not is_true(manifest, "Ready")

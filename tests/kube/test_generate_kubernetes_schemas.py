@@ -8,6 +8,7 @@ import pytest
 
 from applier.testing.control_plane import ControlPlane
 from grove_compiler.kube.tables import read_table
+from tests.suite.rows import rows
 from tools.generate_kubernetes_schemas import GROUPS, short, tables, value
 
 
@@ -43,7 +44,7 @@ FIELDS: list[tuple[dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("schema", "expected"), FIELDS, ids=[str(expected) for _, expected in FIELDS])
+@rows(("schema", "expected"), FIELDS, ids=[str(expected) for _, expected in FIELDS])
 def test_a_field_has_the_words_of_the_structural_check(schema: dict[str, Any], expected: dict[str, Any]) -> None:
     assert value(schema, []) == expected
 

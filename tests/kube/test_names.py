@@ -61,7 +61,7 @@ WRONG = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("rule", "values"), RIGHT, ids=[rule.__name__ for rule, _ in RIGHT])
+@rows(("rule", "values"), RIGHT, ids=[rule.__name__ for rule, _ in RIGHT])
 def test_a_valid_name_has_no_explanation(rule: Callable[[str], str], values: list[str]) -> None:
     assert {value: rule(value) for value in values} == dict.fromkeys(values, "")
 

@@ -36,7 +36,7 @@ def test_a_quantity_becomes_whole_units_rounded_up(resource: str, text: Any, num
     assert amount(resource, text) == number
 
 
-@pytest.mark.parametrize("value", [None, True, [], {}, "many", ""])
+@rows("value", [None, True, [], {}, "many", ""])
 def test_what_is_no_quantity_is_an_error(value: Any) -> None:
     with pytest.raises(QuantityError):
         amount("cpu", value)

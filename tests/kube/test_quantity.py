@@ -175,7 +175,7 @@ def test_a_sum_is_worth_both_amounts(left: str, right: str) -> None:
     assert worth(quantity.add(left, right)) == rounded(left) + rounded(right)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("left", "right", "total"),
     [
         ("1Gi", "1Gi", "2Gi"),

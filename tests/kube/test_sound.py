@@ -59,7 +59,7 @@ def documents() -> Iterator[Any]:
                 yield pytest.param(document, id=f"{file.parent.name}/{file.stem}-{number}")
 
 
-@rows("document", list(documents()))
+@rows("document", documents)
 def test_a_document_is_completed_if_the_check_finds_nothing_and_as_the_defaults_have_it(document: Document) -> None:
     value, schema = document.value, KINDS[document.value["apiVersion"], document.value["kind"]]
     before = copy.deepcopy(value)

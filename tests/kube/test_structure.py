@@ -120,7 +120,7 @@ def test_a_wrong_value_is_named_with_what_would_be_right(schema: dict[str, Any],
     assert (finding.code, finding.message, finding.severity) == (f"schema/{code}", message, "error")
 
 
-@pytest.mark.parametrize("word", ["Replicas", "replica", "REPLICAS", "repilcas", "re_plicas", "rep-licas", "replicass"])
+@rows("word", ["Replicas", "replica", "REPLICAS", "repilcas", "re_plicas", "rep-licas", "replicass"])
 def test_an_unknown_field_comes_with_the_field_that_was_meant(word: str) -> None:
     finding = found({word: 1}, {"ref": "CliqueSpec"})
     assert (finding.code, finding.nearest) == ("schema/unknown-field", "replicas")
@@ -249,7 +249,7 @@ PRUNED: list[tuple[dict[str, Any], Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("schema", "value", "rest"), PRUNED)
+@rows(("schema", "value", "rest"), PRUNED)
 def test_pruning_leaves_exactly_what_has_no_errors(schema: dict[str, Any], value: Any, rest: Any) -> None:
     assert check_and_prune(value, schema, DEFINITIONS)[1] == rest
 

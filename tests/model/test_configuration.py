@@ -65,7 +65,7 @@ IMAGES = [
 ]
 
 
-@pytest.mark.parametrize(("given", "expected"), IMAGES)
+@rows(("given", "expected"), IMAGES)
 def test_an_image_without_a_tag_gets_the_programs_version(given: str, expected: str) -> None:
     assert Configuration({"initContainer": {"image": given}}).init_image == expected
 
@@ -137,6 +137,6 @@ KAI_TOPOLOGIES: list[tuple[Any, bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("profiles", "expected"), KAI_TOPOLOGIES)
+@rows(("profiles", "expected"), KAI_TOPOLOGIES)
 def test_kais_topologies_are_made_where_kai_has_a_profile_that_does_not_opt_out(profiles: Any, expected: bool) -> None:
     assert Configuration({"scheduler": {"profiles": profiles}}).makes_kai_topologies is expected

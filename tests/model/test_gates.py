@@ -46,7 +46,7 @@ CASES: list[tuple[str, list[Manifest], bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("snapshot", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+@rows(("snapshot", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_a_pod_waits_until_its_gang_names_it(snapshot: list[Manifest], expected: bool) -> None:
     assert is_gated(SET, "demo-0-a", [CLIQUE, POD, *snapshot]) is expected
 

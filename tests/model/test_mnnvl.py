@@ -272,7 +272,7 @@ def crd(served: bool, name: str = "v1beta1") -> Manifest:
     return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": metadata, "spec": spec}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("objects", "shape"),
     [
         ([], "as-proposed"),

@@ -57,7 +57,7 @@ TRANSLATED: list[tuple[Manifest | None, Manifest | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("manifest", "keys"), TRANSLATED)
+@rows(("manifest", "keys"), TRANSLATED)
 def test_domains_become_node_labels_and_those_that_are_gone_are_dropped(manifest: Manifest | None, keys: Manifest | None) -> None:
     constraint = None if manifest is None else Constraint(manifest, "c")
     assert translate(constraint, LAB) == ({"packConstraint": keys} if keys else None)
@@ -100,7 +100,7 @@ CHOICES: list[tuple[Manifest, tuple[str, str], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("manifest", "choice", "path"), CHOICES)
+@rows(("manifest", "choice", "path"), CHOICES)
 def test_the_first_name_decides_and_without_one_the_default(manifest: Manifest, choice: tuple[str, str], path: str) -> None:
     placement = PodCliqueSet(manifest).placement
     assert (placement.choice, placement.name_path) == (choice, path)
@@ -119,7 +119,7 @@ UNNAMED: list[tuple[Manifest, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("manifest", "paths"), UNNAMED)
+@rows(("manifest", "paths"), UNNAMED)
 def test_constraints_of_the_shipped_form_inherit_a_name_from_above(manifest: Manifest, paths: list[str]) -> None:
     assert [constraint.path for constraint in PodCliqueSet(manifest).placement.unnamed] == paths
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
+from tests.suite.rows import rows
 
 from .sets import clique, group, pcs
 
@@ -29,7 +29,7 @@ def read(cliques: list[Any], groups: list[Any] | None = None, **template: Any) -
     return PodCliqueSet(pcs(cliques, groups or [], **template))
 
 
-@pytest.mark.parametrize("manifest", EMPTY)
+@rows("manifest", EMPTY)
 def test_a_set_without_anything_has_empty_parts(manifest: dict[str, Any]) -> None:
     found = PodCliqueSet(manifest)
     assert (found.name, found.uid, found.labels, found.annotations) == ("", "", {}, {})
@@ -213,7 +213,7 @@ QUEUES = [
 ]
 
 
-@pytest.mark.parametrize(("metadata", "entries", "expected"), QUEUES)
+@rows(("metadata", "entries", "expected"), QUEUES)
 def test_the_queues_of_kai_are_labels_or_annotations(metadata: Any, entries: list[Any], expected: list[str]) -> None:
     cliques = [clique(f"c{number}", **entry) for number, entry in enumerate(entries)]
     assert read(cliques, metadata=metadata).kai_queues == expected

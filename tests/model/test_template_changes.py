@@ -5,8 +5,6 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-import pytest
-
 from grove_compiler.graph.field_path import ABSENT, parse, replace
 from grove_compiler.model.checks.template_changes import changed_template_fields
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
@@ -82,7 +80,7 @@ NO_CHANGE = {
 }
 
 
-@pytest.mark.parametrize(("path", "value"), NO_CHANGE.values(), ids=NO_CHANGE.keys())
+@rows(("path", "value"), NO_CHANGE.values(), ids=NO_CHANGE.keys())
 def test_what_leaves_the_hash_alone_is_no_change(path: str, value: Any) -> None:
     assert changes((path, value)) == []
 

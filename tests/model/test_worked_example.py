@@ -294,7 +294,7 @@ BEFORE = [
 ]
 
 
-@pytest.mark.parametrize(("first", "then"), BEFORE)
+@rows(("first", "then"), BEFORE)
 def test_what_others_need_comes_before_them(first: str, then: str) -> None:
     kinds = [node.object["kind"] for node in nodes()]
     assert max(place for place, kind in enumerate(kinds) if kind == first) < kinds.index(then)

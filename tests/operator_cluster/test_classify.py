@@ -9,6 +9,7 @@ import pytest
 from grove_compiler.source.document import Document
 from grove_compiler.source.reader import read_text
 from grove_operator.cluster.classify import Classified, classify_documents
+from tests.suite.rows import rows
 
 from .manifests import a_set, obj
 
@@ -64,7 +65,7 @@ def test_an_item_knows_where_it_stands() -> None:
     assert [item.source for item in sort(SETTINGS, CLIQUE).plain] == ["all.yaml:1", "all.yaml:11"]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "line", "message"),
     [
         ("just text", 1, "a manifest is a map"),

@@ -10,6 +10,7 @@ from applier.outcome import Action, Step
 from applier.ref import Manifest, Ref
 from applier.run.difference import Difference
 from grove_operator.cluster.differences import NOISE, differences
+from tests.suite.rows import rows
 
 REF = Ref("", "ConfigMap", "shop", "x")
 
@@ -27,7 +28,7 @@ def test_what_stays_as_it_is_is_not_shown(action: Action) -> None:
     assert differences([compared(config(), config(), action)]) == []
 
 
-@pytest.mark.parametrize("key", NOISE)
+@rows("key", NOISE)
 def test_what_the_server_keeps_for_itself_is_not_shown(key: str) -> None:
     [found] = differences([compared(config("1", **{key: "old"}), config("2", **{key: "new"}))])
     assert (found.before, found.after) == (config("1"), config("2"))

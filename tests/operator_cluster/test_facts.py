@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from grove_operator.cluster.facts import facts, gates_of
+from tests.suite.rows import rows
 
 from .manifests import obj
 
@@ -21,7 +22,7 @@ def condition(type: str, status: str, reason: str) -> dict[str, Any]:
     return {"conditions": [{"type": type, "status": status, "reason": reason}]}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("kind", "spec", "status", "said"),
     [
         ("Pod", {"nodeName": "node-1"}, {"phase": "Running"}, ["Running", "on node-1"]),

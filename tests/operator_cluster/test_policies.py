@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
-
 from applier.desired import DEFAULT_POLICY
 from applier.ref import Manifest
 from grove_operator.cluster.policies import Policies
+from tests.suite.rows import rows
 
 
 def test_nothing_said_is_the_default() -> None:
     assert Policies().of({}) is DEFAULT_POLICY
 
 
-@pytest.mark.parametrize(
+@rows(
     ("said", "field", "value"),
     [
         ({"create": "only"}, "create_only", True),

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from applier.readiness import Readiness, State
 from applier.ref import Manifest
 from grove_operator.cluster.readiness import readiness_check
+from tests.suite.rows import rows
 
 from ..shipped import program
 from .manifests import obj
@@ -20,7 +19,7 @@ def check(manifest: Manifest) -> Readiness:
     return readiness_check(program())(manifest)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("kind", "api", "spec", "status", "state"),
     [
         ("PodCliqueSet", GROVE, {"replicas": 2}, {"availableReplicas": 2}, State.READY),

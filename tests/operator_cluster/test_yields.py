@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from applier.ref import Manifest, Ref
 from grove_operator.cluster.yields import scaled_fields
+from tests.suite.rows import rows
 
 from .manifests import obj
 
@@ -40,7 +39,7 @@ def test_a_definition_in_the_graph_says_where_replicas_stand() -> None:
     assert found == {Ref("example.com", "Fleet", "shop", "trucks"): "/spec/size/count"}
 
 
-@pytest.mark.parametrize(
+@rows(
     "manifest",
     [
         hpa(apiVersion="apps/v1", kind="Deployment"),

@@ -11,11 +11,12 @@ import yaml
 
 from grove_compiler.model.inputs.snapshot import ObjectList, Unknown
 from grove_compiler.preflight import Injection
+from tests.suite.rows import rows
 
 from .injecting import inject_pod, pod_of
 
 FOLDER = Path(__file__).parent / "cases"
-READ = [(file.stem, case) for file in sorted(FOLDER.glob("*.yaml")) for case in yaml.safe_load(file.read_text())]
+READ = [(file.stem, case) for file in sorted(FOLDER.glob("*.yaml")) for case in yaml.load(file.read_text(), yaml.CSafeLoader)]
 CASES = [pytest.param(case, id=f"{topic}: {case['case']}") for topic, case in READ]
 ADMITTED = [pytest.param(case, id=f"{topic}: {case['case']}") for topic, case in READ if "refused" not in case]
 KEYS = {"case", "values", "exists", "unknown", "labels", "annotations", "pod"}
@@ -62,7 +63,7 @@ def containers(result: Injection) -> dict[str, dict[str, Any]]:
     return {one["name"].removeprefix("preflight-"): one for one in after if one["name"] not in before}
 
 
-@pytest.mark.parametrize("case", CASES)
+@rows("case", CASES)
 def test_a_pod_gets_the_checks_that_the_case_says(case: dict[str, Any]) -> None:
     result = injected(case)
     found, expected = containers(result), {key: value for key, value in case.items() if key in EXPECTATIONS}
@@ -70,7 +71,7 @@ def test_a_pod_gets_the_checks_that_the_case_says(case: dict[str, Any]) -> None:
     assert {key: measured[key] for key in expected} == expected
 
 
-@pytest.mark.parametrize("case", CASES)
+@rows("case", CASES)
 def test_nothing_is_said_that_the_case_does_not_expect(case: dict[str, Any]) -> None:
     told = injected(case).findings
     assert {one.code for one in told if one.severity == "error"} == set(case.get("refused", []))
@@ -79,20 +80,20 @@ def test_nothing_is_said_that_the_case_does_not_expect(case: dict[str, Any]) -> 
     assert {one.code for one in told if one.severity == "warning"} - skipped == expected
 
 
-@pytest.mark.parametrize("case", CASES)
+@rows("case", CASES)
 def test_the_patch_gives_the_same_to_others_who_apply_it(case: dict[str, Any]) -> None:
     result = injected(case)
     assert jsonpatch.apply_patch(result.pod, result.patch) == result.injected
 
 
-@pytest.mark.parametrize("case", ADMITTED)
+@rows("case", ADMITTED)
 def test_a_second_injection_changes_nothing(case: dict[str, Any]) -> None:
     once = injected(case)
     view = PartlyKnown(case.get("exists", []), case.get("unknown", []))
     assert inject_pod(once.injected, case.get("values", {}), view).patch == []
 
 
-@pytest.mark.parametrize("case", CASES)
+@rows("case", CASES)
 def test_a_case_says_nothing_that_no_test_looks_at(case: dict[str, Any]) -> None:
     assert set(case) - KEYS - EXPECTATIONS == set()
     assert set(case) & EXPECTATIONS

@@ -15,7 +15,7 @@ from grove_compiler.source.yaml_reader import read_yaml
 from .injecting import inject_pod, pod_of
 
 HERE = Path(__file__).parent
-PRINTED = yaml.safe_load((HERE / "design-init-containers.yaml").read_text())["initContainers"]
+PRINTED = yaml.load((HERE / "design-init-containers.yaml").read_text(), yaml.CSafeLoader)["initContainers"]
 OURS = {"NODE_NAME", "CHECK_TIMEOUT", "PROCESSING_STRATEGY", "PLATFORM_CONNECTOR_SOCKET", "GANG_ID"}
 """Variables that the design's prose, or the contract of checks, needs beyond those that it prints."""
 SHIPPED = {"BW_THRESHOLD_GBPS", "GANG_CONFIG_DIR", "GANG_TIMEOUT_SECONDS", "MASTER_PORT", "POD_NAME", "POD_IP"}
@@ -50,7 +50,7 @@ def test_the_variables_that_come_after_them_are_those_that_checks_need() -> None
 
 
 def test_claims_of_gpus_and_of_the_network_are_mirrored_as_printed() -> None:
-    printed: dict[str, Any] = yaml.safe_load((HERE / "design-claims.yaml").read_text())
+    printed: dict[str, Any] = yaml.load((HERE / "design-claims.yaml").read_text(), yaml.CSafeLoader)
     (expected,) = (one["resources"] for one in printed["spec"].pop("initContainers"))
     values = {
         "checks": [{"name": "dcgm-diag", "image": "d"}],
@@ -75,7 +75,7 @@ def test_the_printed_values_are_taken_as_they_stand() -> None:
 
 
 def test_the_defaults_are_the_printed_values() -> None:
-    printed = yaml.safe_load((HERE / "design-values.yaml").read_text())["preflight-injector"]
+    printed = yaml.load((HERE / "design-values.yaml").read_text(), yaml.CSafeLoader)["preflight-injector"]
     defaults, _ = read_values(None)
     assert only(defaults.manifest, printed) == printed
 

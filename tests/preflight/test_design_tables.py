@@ -17,6 +17,7 @@ from preflight_images.nccl_allreduce.check import torchrun
 from preflight_images.nccl_allreduce.gang import Gang
 from preflight_images.shared.nccl import failure
 from preflight_images.shared.outcome import FAILED, MISCONFIGURED, PASSED
+from tests.suite.rows import rows
 
 from .injecting import inject_pod, pod_of
 from .test_results import POD_REF, ended, pod_with
@@ -77,7 +78,7 @@ DCGM = [
 ]
 
 
-@pytest.mark.parametrize(("test", "result", "action", "is_fatal"), DCGM)
+@rows(("test", "result", "action", "is_fatal"), DCGM)
 def test_dcgm_diag(test: str, result: str, action: str, is_fatal: bool) -> None:
     (report,) = judge([Result(normal_name(test), result, 0, "text")], {0: "GPU-a"}).reports
     assert (report.action.name, report.is_fatal) == (action, is_fatal)
@@ -127,7 +128,7 @@ SEEN = [
 ]
 
 
-@pytest.mark.parametrize(("name", "kind", "labels"), METRICS)
+@rows(("name", "kind", "labels"), METRICS)
 def test_metrics(name: str, kind: str, labels: set[str]) -> None:
     registry = CollectorRegistry()
     checks, admission = CheckMetrics(registry, 0.0), AdmissionMetrics(registry)

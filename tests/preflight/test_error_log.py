@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from applier.errors import Forbidden, NotSynced
 from applier.loop import Result
 from applier.outcome import Action, Outcome, Step
@@ -11,6 +9,7 @@ from applier.ref import Ref
 from grove_compiler.preflight_gang import GangKey
 from grove_operator.preflight.error_log import ErrorLog
 from grove_operator.preflight.gangs import Key, PodKey
+from tests.suite.rows import rows
 
 GANG = GangKey("training", "preflight-g", "preflight-g")
 REFUSED = Outcome(
@@ -40,7 +39,7 @@ CASES: dict[str, tuple[list[Result[Key]], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("what", CASES)
+@rows("what", CASES)
 def test_each_error_is_logged_once(what: str) -> None:
     results, lines = CASES[what]
     assert told(*results) == lines

@@ -20,7 +20,7 @@ from grove_operator import rulebook
 from ..shipped import program
 from .injecting import inject_pod, pod_of, values_of
 
-DESIGN = yaml.safe_load((Path(__file__).parent / "design-configmap.yaml").read_text())
+DESIGN = yaml.load((Path(__file__).parent / "design-configmap.yaml").read_text(), yaml.CSafeLoader)
 VALUES = {"checks": [{"name": "nccl-allreduce", "image": "a"}]}
 DEVICES = {"limits": {"nvidia.com/gpu": 8, "nvidia.com/mlnxnics": 4}}
 WORKLOAD = {

@@ -9,6 +9,7 @@ import pytest
 from grove_compiler.graph.node import Manifest
 from grove_operator.cli.preflight.status import as_json, as_text
 from grove_operator.preflight.status import GangState, gang_states, pod_states
+from tests.suite.rows import rows
 
 from .test_gang_config import WORKLOAD, config_map, pod
 
@@ -44,7 +45,7 @@ STATES = {
 }
 
 
-@pytest.mark.parametrize("what", STATES)
+@rows("what", STATES)
 def test_a_gang_is_in_the_state_of_its_checks(what: str) -> None:
     pods, state = STATES[what]
     assert one_gang(*pods).state == state

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from grove_compiler.preflight import read_values
 from grove_compiler.source.yaml_reader import read_yaml
+from tests.suite.rows import rows
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "path", "line", "nearest"),
     [
         ("dcgm: {diagLevl: 2}", "dcgm.diagLevl", 1, "diagLevel"),

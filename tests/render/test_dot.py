@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from grove_compiler.graph.graph import Graph
 from grove_operator.render.as_dot import as_dot, quoted
+from tests.suite.rows import rows
 
 from .sample import for_people, node, ref, workload
 
@@ -105,7 +106,7 @@ def test_no_name_changes_the_structure(kind: str, name: str) -> None:
 
 
 @pytest.mark.skipif(not shutil.which("dot"), reason="Graphviz is not installed")
-@pytest.mark.parametrize("name", ["demo", 'a"b', "a\\", "&lt;b&gt;", "</svg>", "ü → 😀", "\\N\\G", "-->", "a\x00b"])
+@rows("name", ["demo", 'a"b', "a\\", "&lt;b&gt;", "</svg>", "ü → 😀", "\\N\\G", "-->", "a\x00b"])
 def test_graphviz_takes_any_name(name: str) -> None:
     drawn = subprocess.run(["dot", "-Tplain"], input=text(Graph([node("Service", name)], {})).encode(), capture_output=True, check=False)
     assert (drawn.returncode, drawn.stderr) == (0, b"")

@@ -10,7 +10,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,6 +20,7 @@ from grove_operator.render import as_html as module
 from grove_operator.render.as_html import LIVE, SCRIPTS, as_html, embedded, page_data, page_of
 from grove_operator.render.packer import unpack
 from grove_operator.render.picture import draw, simplify
+from tests.suite.rows import rows
 
 from .sample import for_people, node, workload
 
@@ -117,7 +117,7 @@ def test_a_page_that_is_served_may_ask_its_own_server_alone() -> None:
     assert "EventSource" in found.texts["module"]
 
 
-@pytest.mark.parametrize("name", NASTY)
+@rows("name", NASTY)
 def test_no_name_adds_an_element(name: str) -> None:
     graph = Graph([node("Service", name, metadata={"annotations": {name: name}})], {})
     declared = draw(graph, {})
@@ -145,7 +145,7 @@ def test_the_yaml_of_each_object_is_that_of_compile() -> None:
     found = data(graph)
     texts = [unpack(found["parts"], each[7]) for each in found["nodes"][1:]]
     assert texts == [write_yaml([each.object]) for each in graph.nodes]
-    assert [yaml.safe_load(text) for text in texts] == [each.object for each in graph.nodes]
+    assert [yaml.load(text, yaml.CSafeLoader) for text in texts] == [each.object for each in graph.nodes]
 
 
 def test_an_object_that_is_not_known_has_no_yaml() -> None:

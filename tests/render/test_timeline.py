@@ -6,9 +6,8 @@ from itertools import combinations
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-import pytest
-
 from grove_operator.render.as_timeline import WIDTH, Bar, Chart, Mark, Row, svg
+from tests.suite.rows import rows
 
 SPACE = "{http://www.w3.org/2000/svg}"
 START = 1_800_000_000.0
@@ -58,14 +57,14 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@rows("name", CASES)
 def test_no_words_lie_upon_others(name: str) -> None:
     found = words(svg(CASES[name]))
     assert len(found) > 2
     assert [(one.text, other.text) for one, other in combinations(found, 2) if lie_upon(one, other)] == []
 
 
-@pytest.mark.parametrize("name", CASES)
+@rows("name", CASES)
 def test_all_words_are_within_the_picture(name: str) -> None:
     picture = svg(CASES[name])
     height = float(ElementTree.fromstring(picture).get("height", ""))

@@ -12,6 +12,7 @@ from grove_compiler.replay.bundle import BadBundle, decode, encode
 from grove_compiler.source.document import Document
 from tests.features.compiling import documents_of, program_with
 from tests.replay.kept import cluster, taken, written
+from tests.suite.rows import rows
 
 PASSWORD = "hunter2"
 SECRET = "rule: own/secret\ndoc: A password.\ngenerate: own.yaml\nowner: set.ref\n"
@@ -93,7 +94,7 @@ NONE = {
 }
 
 
-@pytest.mark.parametrize("text", NONE, ids=[*map(str, range(len(NONE)))])
+@rows("text", NONE, ids=[*map(str, range(len(NONE)))])
 def test_a_file_that_is_none_is_told_so(text: str) -> None:
     with pytest.raises(BadBundle) as raised:
         decode(text.encode("latin-1"))

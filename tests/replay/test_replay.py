@@ -14,6 +14,7 @@ from tests.controller.test_autoscalers import autoscaler
 from tests.features.compiling import program_with, shipped_program
 from tests.replay.kept import SETTINGS, again, cluster, taken, written
 from tests.step.world import NOW, key_of
+from tests.suite.rows import rows
 
 EVENT = 'rule: own/told\ndoc: Tells of each set.\nevent: Normal\nof: set.ref\nreason: Seen\nmessage: "{{ %s }}"\n'
 CONFIG = {
@@ -105,7 +106,7 @@ WORDS = {
 }
 
 
-@pytest.mark.parametrize("question", WORDS)
+@rows("question", WORDS)
 def test_a_question_without_an_answer_is_told_in_words(question: tuple[str, ...]) -> None:
     view = Recorded({})
     method, group, kind, *rest = question

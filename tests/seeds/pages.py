@@ -30,7 +30,7 @@ class Section:
     def manifests(self) -> list[Manifest]:
         """The documents of its YAML blocks."""
         blocks = [body for language, body in _FENCE.findall(self.text) if language == "yaml"]
-        return [document for block in blocks for document in yaml.safe_load_all(block)]
+        return [document for block in blocks for document in yaml.load_all(block, yaml.CSafeLoader)]
 
     @property
     def rows(self) -> list[list[str]]:

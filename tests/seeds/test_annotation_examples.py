@@ -6,6 +6,8 @@ import re
 
 import pytest
 
+from tests.suite.rows import rows
+
 from .compiling import Objects, names_of, objects_of, owners_of
 from .pages import Manifest, Section, not_shown_alike, read_page
 
@@ -37,7 +39,7 @@ def made() -> dict[str, Objects]:
     return {example: objects_of(input_of(example)) for example in EXAMPLES}
 
 
-@pytest.mark.parametrize(("example", "shown"), PRINTED)
+@rows(("example", "shown"), PRINTED)
 def test_an_object_that_the_design_prints_is_ours(example: str, shown: Manifest, made: dict[str, Objects]) -> None:
     ours = made[example][shown["kind"], shown["metadata"]["name"]]
     assert not_shown_alike(shown, ours) == []

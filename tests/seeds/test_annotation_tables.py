@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.suite.rows import rows
+
 from .compiling import Objects, findings_of, names_of, objects_of, of_kind, owners_of
 from .pages import FOLDER, Manifest, read_page
 from .sets import clique, group, mnnvl, pcs
@@ -193,7 +195,7 @@ def scopes() -> None:
     ]
 
 
-@pytest.mark.parametrize("found", ROWS, ids=lambda found: f"{found[0]}-{found[1]}".replace("`", "").replace("*", ""))
+@rows("found", ROWS, ids=lambda found: f"{found[0]}-{found[1]}".replace("`", "").replace("*", ""))
 def test_a_row_of_a_table_of_the_design_holds(found: Row) -> None:
     ROWS[found]()
 

@@ -10,6 +10,7 @@ import pytest
 from grove_operator.install.manifests import manifests
 from grove_operator.install.user_values import load_values
 from grove_operator.install.webhook_configurations import MNNVL, Installation, webhook_configurations
+from tests.suite.rows import rows
 
 from .compiling import Objects, objects_of
 from .pages import Manifest, read_page
@@ -59,14 +60,14 @@ CLIQUES = [
 ]
 
 
-@pytest.mark.parametrize(("example", "name"), CLIQUES)
+@rows(("example", "name"), CLIQUES)
 def test_a_podclique_comes_out_as_the_compiler_makes_it(example: str, name: str, made: dict[str, Objects]) -> None:
     ours = made[example]["PodClique", name]
     asked = bare(ours)
     assert patched(asked, admitted(asked, set_of(example))) == ours
 
 
-@pytest.mark.parametrize(("example", "name"), CLIQUES)
+@rows(("example", "name"), CLIQUES)
 def test_annotations_that_its_controller_did_not_hand_on_reach_a_podclique(example: str, name: str, made: dict[str, Objects]) -> None:
     ours = made[example]["PodClique", name]
     asked = bare(ours)
@@ -293,7 +294,7 @@ REFUSED: dict[str, tuple[Manifest, list[Manifest], tuple[str, str]]] = {
 }
 
 
-@pytest.mark.parametrize("what", REFUSED)
+@rows("what", REFUSED)
 def test_a_podclique_is_refused_with(what: str) -> None:
     manifest, existing, finding = REFUSED[what]
     admission = admitted(manifest, *existing)

@@ -156,7 +156,7 @@ def test_several_json_values_on_one_line_have_their_own_places() -> None:
     assert documents[1].place(("b",)) == (1, 10)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "offset", "place"),
     [("", 0, (1, 1)), ("a\nb", 2, (2, 1)), ("a\r\nb", 3, (2, 1)), ("a\rb", 2, (2, 1)), ("a\n\nbc", 4, (3, 2)), ("abc", 2, (1, 3))],
 )

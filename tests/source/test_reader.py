@@ -42,7 +42,7 @@ def test_what_begins_and_parses_like_json_is_json(text: str) -> None:
     assert (documents[0].value, found) == ({"a": 1}, [])
 
 
-@pytest.mark.parametrize(
+@rows(
     "between",
     ["\n---\n", "\n\n--- \t\n\n", "\r\n---\r\n", "\n---\n---\n", "\n", ""],
     ids=["one", "blanks", "of Windows", "two", "a line", "none"],
@@ -87,7 +87,7 @@ def test_a_file_named_json_has_no_separators() -> None:
     assert (finding.code, finding.line) == ("json/syntax", 2)
 
 
-@pytest.mark.parametrize("text", ["{a: 1}", "{'a': 1}", '{"a": 1,}', '{"a": 1} # one', '{"a": 1}\n---\n{"b": 2}', "[a]", "{a: 1}\n...\n"])
+@rows("text", ["{a: 1}", "{'a': 1}", '{"a": 1,}', '{"a": 1} # one', '{"a": 1}\n---\n{"b": 2}', "[a]", "{a: 1}\n...\n"])
 def test_what_only_begins_like_json_is_yaml(text: str) -> None:
     documents, found = read_text(text, "set.yaml")
     assert (documents[0].value in ({"a": 1}, ["a"]), found) == (True, [])

@@ -102,7 +102,7 @@ def test_an_integer_of_as_many_digits_as_allowed_is_read() -> None:
     assert resolve("9" * LONGEST_NUMBER) == 10**LONGEST_NUMBER - 1
 
 
-@pytest.mark.parametrize(("value", "key"), [("a", "a"), (1, "1"), (-2, "-2"), (True, "true"), (False, "false"), (1.5, "1.5")])
+@rows(("value", "key"), [("a", "a"), (1, "1"), (-2, "-2"), (True, "true"), (False, "false"), (1.5, "1.5")])
 def test_numbers_and_booleans_become_text_as_keys(value: object, key: str) -> None:
     assert key_text(value) == key
 

@@ -160,7 +160,7 @@ ALIASES: list[tuple[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), ALIASES)
+@rows(("text", "expected"), ALIASES)
 def test_an_alias_repeats_its_anchor(text: str, expected: Any) -> None:
     assert values(text) == [expected]
 
@@ -205,7 +205,7 @@ def test_a_merge_leaves_its_source_alone() -> None:
     assert values("x: &x {p: 1}\nz: {<<: *x, q: 2}\n")[0]["x"] == {"p": 1}
 
 
-@pytest.mark.parametrize("value", ["3", "null", "[3]", "[[{a: 1}]]", "text", "[{a: 1}, null]"])
+@rows("value", ["3", "null", "[3]", "[[{a: 1}]]", "text", "[{a: 1}, null]"])
 def test_only_mappings_can_be_merged(value: str) -> None:
     assert only_finding(f"{{<<: {value}}}").code == "yaml/merge"
 

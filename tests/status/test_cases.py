@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 from tests.model.sets import clique, group, pcs
+from tests.suite.rows import rows
 
 from .world import keys_of, merged, running, shared_context, told
 
@@ -34,9 +34,9 @@ def pod_in(objects: list[dict[str, Any]], clique: str, index: int) -> str:
     return next(str(one["metadata"]["name"]) for one in objects if (one.get("spec") or {}).get("hostname") == f"{clique}-{index}")
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+@rows("path", CASES, ids=lambda path: path.stem)
 def test_of(path: Path) -> None:
-    case = yaml.safe_load(path.read_text())
+    case = yaml.load(path.read_text(), yaml.CSafeLoader)
     shared = shared_context()
     manifest = the_set(case["set"])
     objects = running(manifest, case.get("pods", {}), case.get("statuses", {}), shared)

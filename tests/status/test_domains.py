@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from grove_operator.cluster.snapshot import DRIVER
 from grove_operator.controller.live_objects import NO_DRIVER
 from tests.model.sets import clique, pcs
+from tests.suite.rows import rows
 
 from .world import Manifest, keys_of, running, shared_context, told
 
@@ -35,7 +34,7 @@ def nodes(*states: str) -> list[Manifest]:
     return [{"name": f"node-{number}", "status": state} for number, state in enumerate(states)]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("status", "metadata", "expected"),
     [
         (None, {}, {"ready": False, "nodes": 0, "readyNodes": 0, "message": "has no nodes yet"}),

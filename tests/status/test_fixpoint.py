@@ -12,6 +12,7 @@ import pytest
 from grove_compiler.step import Step
 from tests.conformance.compare import differences
 from tests.status.live_cases import LiveStep, Manifest, read_live_steps, statuses, steps_of
+from tests.suite.rows import rows
 
 GROVE_KINDS = ("PodCliqueSet", "PodClique", "PodCliqueScalingGroup", "PodGang")
 RECORDED = (*GROVE_KINDS, "Pod", "Service", "HorizontalPodAutoscaler", "ResourceClaim", "ComputeDomain", "PodGroup")
@@ -63,7 +64,7 @@ NOT_OURS = re.compile(
 )
 
 
-@pytest.mark.parametrize("live", STEPS, ids=lambda live: live.name)
+@rows("live", STEPS, ids=lambda live: live.name)
 def test_what_we_would_write_is_what_stands_there(live: LiveStep) -> None:
     made = steps_of(live)
     assert [line for line in status_lines(live, made) if not any(re.fullmatch(one.lines, line) for one in STATUS)] == []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -16,6 +15,7 @@ from tests.conformance.cases import CONFIGURATION, KUBE_VERSION, Case, read_case
 from tests.conformance.cases import topologies as conformance_topologies
 from tests.features.compiling import compile_manifest
 from tests.features.random_sets import pod_cliques_sets
+from tests.suite.rows import rows
 
 from .world import Manifest, all_slices, compiled, context, stored, to_the_letter
 
@@ -25,7 +25,7 @@ CONFIGURATION_KIND = "OperatorConfiguration"
 
 
 def manifests_of(path: Path) -> list[Manifest]:
-    manifests = [one for one in yaml.safe_load_all(path.read_text()) if one]
+    manifests = [one for one in yaml.load_all(path.read_text(), yaml.CSafeLoader) if one]
     return [item for one in manifests for item in (one["items"] if one["kind"] == "List" else [one])]
 
 
@@ -40,15 +40,15 @@ def assert_slices_are_the_whole(manifests: list[Manifest], chosen: Settings, con
         assert to_the_letter(all_slices(objects, shared)) == to_the_letter(whole.graph.nodes)
 
 
-@pytest.mark.parametrize("path", [path for path in EXAMPLES if "kind: PodCliqueSet" in path.read_text()], ids=lambda path: path.stem)
-@pytest.mark.parametrize("pods", [False, True], ids=["without pods", "with pods"])
+@rows("path", [path for path in EXAMPLES if "kind: PodCliqueSet" in path.read_text()], ids=lambda path: path.stem)
+@rows("pods", [False, True], ids=["without pods", "with pods"])
 def test_of_every_example(path: Path, pods: bool) -> None:
     assert_slices_are_the_whole(
         manifests_of(path), Settings(pods=pods), manifests_of(EXAMPLES[0].parent / "operator-configuration.yaml")[0]
     )
 
 
-@pytest.mark.parametrize("folder", CASES, ids=lambda folder: folder.name)
+@rows("folder", CASES, ids=lambda folder: folder.name)
 def test_of_every_feature(folder: Path) -> None:
     parts = {path.stem: manifests_of(path) for path in folder.glob("*.yaml") if path.stem != "settings"}
     assert_slices_are_the_whole([*parts["input"], *parts.get("snapshot", []), *parts.get("config", [])], Settings(pods=True))
@@ -58,7 +58,7 @@ def test_of_every_feature(folder: Path) -> None:
 SOUND = [case for case in read_cases() if not case.rejected and not case.name.startswith("hash-")]
 
 
-@pytest.mark.parametrize("case", SOUND, ids=lambda case: case.name)
+@rows("case", SOUND, ids=lambda case: case.name)
 def test_of_every_case_of_the_shipped_operator(case: Case) -> None:
     topologies = [json.loads(json.dumps(document.value)) for document in conformance_topologies()]
     chosen = Settings(namespace=case.namespace, pods=True, kube_version=KUBE_VERSION)

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,7 @@ class Case:
         return found
 
 
+@cache  # several files of tests read all of them
 def read_case(path: Path) -> Case:
     """The case in a file; an unreadable one is a mistake of the test."""
     text = path.read_text()

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from grove_compiler.engine.runtime.program import Program
+from tests.suite.rows import rows
 
 from .case_files import FILES, name_of, read_case
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
+@rows("path", FILES, ids=name_of)
 def test_a_case_has_exactly_the_findings_that_it_expects(path: Path, program: Program) -> None:
     case = read_case(path)
     findings = case.findings(program)
@@ -20,7 +19,7 @@ def test_a_case_has_exactly_the_findings_that_it_expects(path: Path, program: Pr
     assert sorted(found, key=_order) == sorted(case.expected, key=_order)
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
+@rows("path", FILES, ids=name_of)
 def test_the_line_that_a_case_expects_is_in_its_input_once(path: Path) -> None:
     case = read_case(path)
     lines = [case.text_of(number) for number in range(case.documents[0].line, len(case.lines) + 1)]

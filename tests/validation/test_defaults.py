@@ -10,6 +10,7 @@ import pytest
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.field_path import parse
 from grove_compiler.model.inputs.settings import Settings
+from tests.suite.rows import rows
 
 CLIQUE = "spec.template.cliques[0].spec"
 GROUP = "spec.template.podCliqueScalingGroups[0]"
@@ -76,17 +77,17 @@ FILLED = [
 ]
 
 
-@pytest.mark.parametrize(("path", "value"), FILLED)
+@rows(("path", "value"), FILLED)
 def test_an_absent_field_gets_its_default(program: Program, path: str, value: Any) -> None:
     assert field(defaulted(program, MANIFEST), path) == value
 
 
-@pytest.mark.parametrize(("path", "value"), FILLED)
+@rows(("path", "value"), FILLED)
 def test_null_counts_as_absent(program: Program, path: str, value: Any) -> None:
     assert field(defaulted(program, with_field(MANIFEST, path, None)), path) == value
 
 
-@pytest.mark.parametrize(
+@rows(
     ("path", "value"),
     [
         ("metadata.namespace", "team"),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from itertools import product
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_compiler.model.checks.name_collisions import common_name, name_collisions
 from grove_compiler.model.checks.name_patterns import Segment
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
+from tests.suite.rows import rows
 
 from .sets import clique, group, pcs, sharing
 
@@ -67,12 +67,12 @@ NO_COLLISIONS = {
 }
 
 
-@pytest.mark.parametrize(("set", "expected"), COLLISIONS.values(), ids=COLLISIONS.keys())
+@rows(("set", "expected"), COLLISIONS.values(), ids=COLLISIONS.keys())
 def test_names_that_two_entries_would_share_are_found(set: PodCliqueSet, expected: list[tuple[str, str]]) -> None:
     assert [(found.kind, found.name) for found in name_collisions(set)] == expected
 
 
-@pytest.mark.parametrize("set", NO_COLLISIONS.values(), ids=NO_COLLISIONS.keys())
+@rows("set", NO_COLLISIONS.values(), ids=NO_COLLISIONS.keys())
 def test_names_that_only_look_alike_are_left_alone(set: PodCliqueSet) -> None:
     assert name_collisions(set) == []
 

@@ -16,6 +16,7 @@ from grove_compiler.compile import Inputs, lint
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.field_path import ABSENT, FieldPath, parse, replace
 from grove_compiler.source.document import Document
+from tests.suite.rows import rows
 
 from ..shipped import program as shipped
 from .case_files import FILES, read_case
@@ -63,7 +64,7 @@ def _changed(value: Any, path: FieldPath, new: Any) -> Any:
 
 def _read(subject: Subject) -> Iterator[RuleCase]:
     file = FOLDER / f"{subject.name}.yaml"
-    for entry in yaml.safe_load(file.read_text(encoding="utf-8")) if file.exists() else ():
+    for entry in yaml.load(file.read_text(encoding="utf-8"), yaml.CSafeLoader) if file.exists() else ():
         yield RuleCase(subject, entry["rule"], entry["template"], entry["set"], entry["expect"])
 
 
@@ -87,7 +88,7 @@ def base(subject: str, template: str) -> frozenset[tuple[str, str]]:
     return frozenset(case.found(shipped(), case.subject.templates[template]))
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
+@rows("case", CASES, ids=lambda case: case.rule)
 def test_a_rule_finds_what_it_is_for(case: RuleCase, program: Program) -> None:
     found = case.found(program, case.value) - base(case.subject.name, case.template)
     assert sorted(f"{code} {path.removeprefix(case.subject.place).lstrip('.')}" for code, path in found) == sorted(case.expect)

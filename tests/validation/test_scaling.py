@@ -12,6 +12,7 @@ from grove_compiler.compile import VOCABULARY
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.scale import Scaling, judge_scaling
 from grove_operator import rulebook
+from tests.suite.rows import rows
 
 from .sets import clique, group
 
@@ -42,8 +43,8 @@ def declared(kind: str, name: str) -> int:
     return DECLARED.get(kind) or (4 if name.endswith("worker") else 1)
 
 
-@pytest.mark.parametrize(("kind", "name"), OBJECTS)
-@pytest.mark.parametrize("by", [-1, 1, 100])
+@rows(("kind", "name"), OBJECTS)
+@rows("by", [-1, 1, 100])
 def test_no_object_of_a_training_workload_can_be_scaled(kind: str, name: str, by: int, program: Program) -> None:
     findings = judge_scaling(Scaling(kind, name, declared(kind, name) + by), TRAINING, program)
     assert [(finding.path, finding.type, finding.severity) for finding in findings] == [("spec.replicas", "Forbidden", "error")]
@@ -55,9 +56,9 @@ def test_the_number_that_is_declared_is_never_objected_to(kind: str, name: str, 
     assert judge_scaling(Scaling(kind, name, declared(kind, name)), TRAINING, program) == []
 
 
-@pytest.mark.parametrize(("kind", "name"), OBJECTS)
-@pytest.mark.parametrize("spec", [{}, {"workloadType": "Inference"}], ids=["by default", "by its word"])
-@pytest.mark.parametrize("replicas", [0, 1, 2, 50])
+@rows(("kind", "name"), OBJECTS)
+@rows("spec", [{}, {"workloadType": "Inference"}], ids=["by default", "by its word"])
+@rows("replicas", [0, 1, 2, 50])
 def test_a_service_may_be_scaled_to_any_number(kind: str, name: str, spec: dict[str, Any], replicas: int, program: Program) -> None:
     assert judge_scaling(Scaling(kind, name, replicas), manifest(**spec), program) == []
 

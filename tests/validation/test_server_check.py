@@ -45,7 +45,7 @@ def judge(control_plane: ControlPlane, program: Program) -> Judge:
 
 @pytest.mark.cluster
 @pytest.mark.parametrize(
-    ("subject", "name"), [(subject, name) for subject in SUBJECTS for name in subject.templates], ids=lambda one: getattr(one, "name", one)
+    ("subject", "name"), [(subject, name) for subject in SUBJECTS for name in subject.names], ids=lambda one: getattr(one, "name", one)
 )
 def test_both_take_the_templates_that_mutants_are_made_of(subject: Subject, name: str, judge: Judge) -> None:
     verdict = judge.judge(subject, subject.templates[name])

@@ -11,6 +11,7 @@ from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
 from tests.conformance.cases import CONFIGURATION, KUBE_VERSION, Case, read_cases, topologies
 from tests.shipped import program_without_pod_rules
+from tests.suite.rows import rows
 
 ACCEPTED = [case for case in read_cases() if not case.rejected]
 
@@ -34,13 +35,13 @@ def findings_of(case: Case, program: Program) -> list[Diagnostic]:
 
 
 @pytest.mark.skipif(not ACCEPTED, reason="no conformance cases here: GROVE_CONFORMANCE names their folder")
-@pytest.mark.parametrize("case", [case for case in ACCEPTED if not case.name.startswith(EXOTIC)], ids=lambda case: case.name)
+@rows("case", [case for case in ACCEPTED if not case.name.startswith(EXOTIC)], ids=lambda case: case.name)
 def test_a_manifest_that_the_shipped_operator_accepted_gives_no_finding(case: Case, program: Program) -> None:
     assert [finding.message for finding in findings_of(case, program) if finding.code not in REMARKS] == []
 
 
 @pytest.mark.skipif(not ACCEPTED, reason="no conformance cases here: GROVE_CONFORMANCE names their folder")
-@pytest.mark.parametrize("case", [case for case in ACCEPTED if case.name.startswith(EXOTIC)], ids=lambda case: case.name)
+@rows("case", [case for case in ACCEPTED if case.name.startswith(EXOTIC)], ids=lambda case: case.name)
 def test_a_manifest_with_fields_that_grove_overwrites_gives_only_warnings_about_them(case: Case) -> None:
     assert {finding.code for finding in findings_of(case, program_without_pod_rules())} <= {
         "validate/overwritten-pod-fields",

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_compiler.model.checks.startup_order import find_cycles, startup_cycles, waits_for_others
+from tests.suite.rows import rows
 
 from .sets import clique, pcs
 
@@ -32,7 +33,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("waits_for", "cycles"), CASES.values(), ids=CASES.keys())
+@rows(("waits_for", "cycles"), CASES.values(), ids=CASES.keys())
 def test_cycles_are_found_with_their_path(waits_for: dict[str, list[str]], cycles: list[list[str]]) -> None:
     assert find_cycles(waits_for) == cycles
 

@@ -20,6 +20,7 @@ from grove_compiler.source.document import Document
 from grove_compiler.step import Context
 from grove_operator.webhooks import review
 from grove_operator.webhooks.review import LONGEST_WARNING, NoReview, Reviewer, read_request
+from tests.suite.rows import rows
 from tests.validation.case_files import FILES, name_of, read_case
 from tests.webhooks.conftest import Manifest, asked
 
@@ -39,7 +40,7 @@ def without_cliques(workload: Manifest) -> Manifest:
     return edited
 
 
-@pytest.mark.parametrize("path", ALONE, ids=name_of)
+@rows("path", ALONE, ids=name_of)
 def test_a_case_of_validation_has_the_findings_that_linting_it_has(path: Path, program: Program) -> None:
     case = read_case(path)
     expected = case.findings(program)
@@ -175,7 +176,7 @@ def test_what_is_wrong_gets_no_defaults_and_is_left_to_its_validation(judge: Rev
     assert response(judge.default(asked("CREATE", workload))) == {"uid": "42", "allowed": True}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("body", "says"),
     [
         (None, "no AdmissionReview"),

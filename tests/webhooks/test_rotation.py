@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from grove_operator.webhooks import authority, rotation
 from grove_operator.webhooks.authority import AUTHORITY_LIFE, CLOCK_SKEW, SERVING_LIFE, Material
+from tests.suite.rows import rows
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NAMES = ["grove-operator.system.svc", "grove-operator.system.svc.cluster.local"]
@@ -99,7 +100,7 @@ def test_fewer_names_than_the_certificate_has_are_no_reason(material: Material) 
     assert action(secret_of(material), names=NAMES[:1]) == "keep"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("passed", "expected"),
     [
         (timedelta(), "keep"),

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 from applier.ref import Ref
@@ -20,6 +19,7 @@ from grove_operator.terminal import Terminal
 from tests.status.test_cases import the_set
 from tests.status.world import NOW, merged, running
 from tests.step.world import context
+from tests.suite.rows import rows
 
 CASES = sorted(Path(__file__).parent.joinpath("cases").glob("*.yaml"))
 PIPE = Terminal(colours=False, width=160, wraps=False)
@@ -59,7 +59,7 @@ def told(case: Manifest) -> tuple[Ref, list[Reason], list[Manifest]]:
 
 
 def read(path: Path) -> Manifest:
-    case: Manifest = yaml.safe_load(path.read_text())
+    case: Manifest = yaml.load(path.read_text(), yaml.CSafeLoader)
     return case
 
 
@@ -72,7 +72,7 @@ def tree_of(case: Manifest) -> str:
     return text
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+@rows("path", CASES, ids=lambda path: path.stem)
 def test_people_are_told(path: Path) -> None:
     case = read(path)
     assert tree_of(case) == case["tells"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from applier.cache.compact import Compactor
+from tests.suite.rows import rows
 
 SCALARS = st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from([1.0, 0.0, -1.0, 2.5]) | st.text("ab", max_size=2)
 VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("ab", max_size=1), inner, max_size=3))
@@ -67,7 +67,7 @@ def test_the_pool_of_parts_is_bounded() -> None:
     assert len(compactor._young) + len(compactor._old) <= 200
 
 
-@pytest.mark.parametrize("value", [{}, [], {"a": []}, [[]], [{}], {"a": {}}])
+@rows("value", [{}, [], {"a": []}, [[]], [{}], {"a": {}}])
 def test_empty_maps_and_lists_are_told_apart(value: Any) -> None:
     compactor = Compactor()
     others: list[Any] = [{}, [], {"a": {}}, {"a": []}]

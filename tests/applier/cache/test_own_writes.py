@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from applier.cache.objects import Objects
 from applier.ref import Manifest
+from tests.suite.rows import rows
 
 from .conftest import config_map, ref
 
@@ -54,7 +53,7 @@ ORDERS: list[tuple[str, list[tuple[str, Any]], str | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("steps", "expected"), [case[1:] for case in ORDERS], ids=[case[0] for case in ORDERS])
+@rows(("steps", "expected"), [case[1:] for case in ORDERS], ids=[case[0] for case in ORDERS])
 def test_the_last_word_stays(steps: list[tuple[str, Manifest]], expected: str | None) -> None:
     objects = Objects()
     for step, manifest in steps:

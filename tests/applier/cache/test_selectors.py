@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from applier.cache import Selector
+from tests.suite.rows import rows
 
 LABELS = {"app": "web", "tier": "", "example.com/part-of": "shop"}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("selector", "matches"),
     [
         ("", True),

@@ -31,7 +31,7 @@ _KEPT = frozenset(("apiVersion", "kind", "name", "namespace", "generateName", "m
 
 def every_kind(name: str) -> list[Manifest]:
     """One small object of each kind; `name` is unique in the whole cluster."""
-    found: list[Manifest] = yaml.safe_load(_FILE.read_text("utf-8").replace("${NAME}", name))
+    found: list[Manifest] = yaml.load(_FILE.read_text("utf-8").replace("${NAME}", name), yaml.CSafeLoader)
     for number, manifest in enumerate(found):
         manifest.setdefault("metadata", {}).setdefault("name", f"{name}-{number}")
     return found

@@ -10,6 +10,7 @@ import pytest
 from applier.decision import Verdict, decide, read_openapi
 from applier.outcome import ABSENT, Conflict, FieldChange, ItemKey, Owner
 from applier.ref import Kind, Manifest
+from tests.suite.rows import rows
 
 from .building import NOW, applied, config, decided, deployment, gadget, updated
 from .typical import MANAGER, manifests, stored
@@ -21,13 +22,13 @@ def test_what_is_not_there_is_created() -> None:
     assert decided(config(), None).verdict is Verdict.CREATE
 
 
-@pytest.mark.parametrize("number", range(len(manifests())), ids=[manifest["kind"] for manifest in manifests()])
+@rows("number", range(len(manifests())), ids=[manifest["kind"] for manifest in manifests()])
 def test_what_a_server_stored_for_us_stays_as_it_is(number: int) -> None:
     manifest, live = manifests()[number], stored()[number]
     assert decided(manifest, live, by=MANAGER).verdict is Verdict.SAME
 
 
-@pytest.mark.parametrize("number", range(len(manifests())), ids=[manifest["kind"] for manifest in manifests()])
+@rows("number", range(len(manifests())), ids=[manifest["kind"] for manifest in manifests()])
 def test_deciding_changes_neither_object(number: int) -> None:
     manifest, live = manifests()[number], stored()[number]
     before = copy.deepcopy((manifest, live))
@@ -35,7 +36,7 @@ def test_deciding_changes_neither_object(number: int) -> None:
     assert (manifest, live) == before
 
 
-@pytest.mark.parametrize(
+@rows(
     ("first", "second"),
     [
         (config({"a": "1"}), config({"a": "1"})),
@@ -57,7 +58,7 @@ def test_the_same_again_changes_nothing(first: Manifest, second: Manifest) -> No
     assert decided(second, applied(first)).verdict is Verdict.SAME
 
 
-@pytest.mark.parametrize(
+@rows(
     ("live", "intent", "changes"),
     [
         (config({"a": "1"}), config({"a": "2"}), [(("data", "a"), "1", "2")]),
@@ -141,7 +142,7 @@ def test_without_a_schema_only_the_server_can_say() -> None:
     assert (decision.verdict, decision.reason) == (Verdict.UNKNOWN, "the schema of ConfigMap is not known")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("spec", "why"),
     [
         ({"mystery": 1}, "spec.mystery: field not declared in schema"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from applier.decision.managers import apply_identity, managers_of
 from applier.decision.persisted_form import differences
 from applier.decision.server_side_apply import simulate
 from applier.ref import Manifest
+from tests.suite.rows import rows
 
 from .building import applied, owned
 from .manifests import KINDS, Some
@@ -21,7 +21,7 @@ from .schemas import type_of
 from .typical import MANAGER, manifests, stored
 
 
-@pytest.mark.parametrize("number", range(len(manifests())), ids=[manifest["kind"] for manifest in manifests()])
+@rows("number", range(len(manifests())), ids=[manifest["kind"] for manifest in manifests()])
 def test_usual_objects_take_the_short_way(number: int) -> None:
     manifest, live = manifests()[number], stored()[number]
     manifest.pop("stringData", None)

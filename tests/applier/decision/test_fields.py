@@ -22,6 +22,7 @@ from applier.decision.fields import (
 )
 from applier.decision.values import item_step, json_of, value_step
 from applier.outcome import ItemKey
+from tests.suite.rows import rows
 
 _STEPS = st.sampled_from(["f:a", "f:b", 'k:{"name":"x"}', 'v:"y"'])
 _PATHS = st.frozensets(st.lists(_STEPS, min_size=1, max_size=4).map(tuple), max_size=8)
@@ -86,7 +87,7 @@ def test_members_come_as_the_server_reports_them() -> None:
     assert list(members(fields)) == [("f:a",), ("f:b",), ("f:a", "f:x"), ('k:{"n":1}', "f:z")]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("value", "written"),
     [
         ("plain", '"plain"'),

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from applier.decision import Verdict, prepared
+from tests.suite.rows import rows
 
 from .building import config, decided
 from .schemas import type_of
@@ -18,9 +19,7 @@ def test_a_clean_manifest_stays_the_same_object() -> None:
     assert prepared(manifest) is manifest
 
 
-@pytest.mark.parametrize(
-    "name", ["creationTimestamp", "uid", "resourceVersion", "generation", "managedFields", "selfLink", "deletionTimestamp"]
-)
+@rows("name", ["creationTimestamp", "uid", "resourceVersion", "generation", "managedFields", "selfLink", "deletionTimestamp"])
 def test_what_the_server_sets_is_taken_out(name: str) -> None:
     assert prepared(config(**{name: None})) == config()
 
@@ -43,7 +42,7 @@ def test_the_manifest_itself_is_not_changed() -> None:
     assert manifest["metadata"]["uid"] == "1"
 
 
-@pytest.mark.parametrize("number", range(len(manifests())), ids=[manifest["kind"] for manifest in manifests()])
+@rows("number", range(len(manifests())), ids=[manifest["kind"] for manifest in manifests()])
 def test_an_object_as_it_was_read_differs_in_no_value(number: int) -> None:
     live = stored()[number]
     decision = decided(stored()[number], live, by=MANAGER)

@@ -13,6 +13,7 @@ from applier.decision import merged, owners_at, prepared
 from applier.errors import Cause, FieldConflict, Invalid
 from applier.outcome import ItemKey, Owner
 from applier.ref import Manifest
+from tests.suite.rows import rows
 
 from .building import NOW, applied, config, deployment, gadget, owned, updated
 from .manifests import KINDS, Some
@@ -28,7 +29,7 @@ def test_what_is_new_is_owned_by_who_applied_it() -> None:
     assert entry == [{"manager": "us", "operation": "Apply", "apiVersion": "v1", "time": NOW, "fieldsType": "FieldsV1", "fieldsV1": fields}]
 
 
-@pytest.mark.parametrize("manifest", manifests(), ids=lambda manifest: manifest["kind"])
+@rows("manifest", manifests(), ids=lambda manifest: manifest["kind"])
 def test_applying_the_same_again_gives_the_very_object(manifest: Any) -> None:
     live = applied(manifest)
     assert merged(manifest, live, type_of(manifest["apiVersion"], manifest["kind"]), manager="us", now=LATER) is live
@@ -39,7 +40,7 @@ def test_the_time_is_that_of_the_last_change() -> None:
     assert live["metadata"]["managedFields"][0]["time"] == LATER
 
 
-@pytest.mark.parametrize(
+@rows(
     ("first", "second", "spec"),
     [
         ({"words": {"a": "x", "b": "y"}}, {"words": {"a": "z"}}, {"words": {"a": "z"}}),
@@ -162,7 +163,7 @@ def test_owners_are_found_by_path() -> None:
     assert owners_at(live, ("data", "a")) == (Owner("them", "Apply", NOW), Owner("us", "Apply", NOW))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("path", "names"),
     [
         (("spec", "chosen", ItemKey((("", "a"),))), ["us"]),
@@ -182,7 +183,7 @@ def test_what_has_unreadable_entries_has_no_owners() -> None:
     assert owners_at({"metadata": {"managedFields": [{"manager": "a"}]}}, ("data",)) == ()
 
 
-@pytest.mark.parametrize("number", range(len(manifests())), ids=[manifest["kind"] for manifest in manifests()])
+@rows("number", range(len(manifests())), ids=[manifest["kind"] for manifest in manifests()])
 def test_what_a_server_keeps_in_another_spelling_is_no_difference(number: int) -> None:
     manifest, live = prepared(manifests()[number]), stored()[number]
     manifest["metadata"]["labels"] = {"changed": "yes"}

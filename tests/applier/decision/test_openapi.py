@@ -9,6 +9,7 @@ import pytest
 from applier.decision import Schemas, read_openapi
 from applier.decision.fields import field_set
 from applier.ref import Kind
+from tests.suite.rows import rows
 
 from .schemas import recorded, type_of
 
@@ -34,7 +35,7 @@ def _thing(properties: dict[str, Any], **others: Any) -> Any:
 _ITEM = {"type": "object", "properties": {"id": _TEXT, "port": {"type": "integer", "default": 80}}}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("schema", "value", "owned"),
     [
         ({"type": "array", "items": _TEXT}, ["a"], {}),

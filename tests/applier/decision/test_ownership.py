@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from applier.decision.fields import Fields, reconciled
+from tests.suite.rows import rows
 
 from .schemas import type_of
 
@@ -34,7 +35,7 @@ def test_that_holds_for_lists_too() -> None:
     assert reconciled(of_main({'v:"a"': {}}), type_of("apps/v1", "Deployment")) == of_main({})
 
 
-@pytest.mark.parametrize(
+@rows(
     "owned",
     [
         {"f:whole": {}},

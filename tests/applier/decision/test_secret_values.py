@@ -9,6 +9,7 @@ import pytest
 
 from applier.decision import Verdict, hide_secrets, prepared
 from applier.decision.intent import revealed
+from tests.suite.rows import rows
 
 from .building import applied, config, decided
 
@@ -82,8 +83,8 @@ def test_what_is_sent_holds_the_values() -> None:
     assert revealed(decided(manifest, applied(_secret({"a": "YQ=="}))).intent, manifest)["data"] == {"a": "Yg=="}
 
 
-@pytest.mark.parametrize("texts", ["secret", ["secret"], {"a": 1, "b": "secret"}, {"a": ["secret"]}])
-@pytest.mark.parametrize("name", ["data", "stringData"])
+@rows("texts", ["secret", ["secret"], {"a": 1, "b": "secret"}, {"a": ["secret"]}])
+@rows("name", ["data", "stringData"])
 def test_what_is_no_map_of_texts_is_hidden_too(name: str, texts: Any) -> None:
     assert "secret" not in json.dumps(hide_secrets(_secret(**{name: texts}))[name])
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from applier.decision.managers import CLIENT_SIDE, LAST_APPLIED, after_takeover, applied_by, managers_to_take_over, ownership_patch
+from tests.suite.rows import rows
 
 from ..things import manifest
 
@@ -85,13 +84,13 @@ NOT_TAKEN = [
 ]
 
 
-@pytest.mark.parametrize("one", NOT_TAKEN)
+@rows("one", NOT_TAKEN)
 def test_an_object_with_nothing_to_take_stays_the_same(one: dict[str, Any]) -> None:
     given = live(one)
     assert taken(given) is given
 
 
-@pytest.mark.parametrize("one", NOT_TAKEN)
+@rows("one", NOT_TAKEN)
 def test_nobody_is_named_where_nothing_is_taken(one: dict[str, Any]) -> None:
     assert managers_to_take_over(live(one), "me", CLIENT_SIDE) == []
 
@@ -118,7 +117,7 @@ def test_a_field_that_is_owned_as_a_whole_stays_so_next_to_one_inside_it() -> No
     assert found[0]["fieldsV1"] == {"f:data": {".": {}, "f:a": {}}}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("entries", "expected"),
     [
         ([entry("me")], True),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from applier.decision.values import equal, equal_in_form, equal_when_rounded, is_empty
+from tests.suite.rows import rows
 
 
-@pytest.mark.parametrize(
+@rows(
     ("first", "second"),
     [(1, 1.0), ("a", "a"), ([1, {"a": 2}], [1.0, {"a": 2}]), (None, None), ({"a": 1, "b": 2}, {"b": 2, "a": 1}), (True, True)],
 )
@@ -15,7 +14,7 @@ def test_equal_values(first: object, second: object) -> None:
     assert equal(first, second)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("first", "second"),
     [(1, True), (0, False), ("1", 1), ([1, 2], [2, 1]), ([True], [1]), ({"a": None}, {}), (None, ""), ({"a": 0}, {"a": False})],
 )
@@ -23,7 +22,7 @@ def test_unequal_values(first: object, second: object) -> None:
     assert not equal(first, second)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("form", "first", "second"),
     [
         ("quantity", "1000m", "1"),
@@ -43,7 +42,7 @@ def test_values_that_the_server_writes_alike(form: str, first: object, second: o
     assert equal_in_form(form, first, second)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("form", "first", "second"),
     [
         ("quantity", "1", "2"),
@@ -63,14 +62,12 @@ def test_values_that_it_does_not(form: str, first: object, second: object) -> No
     assert not equal_in_form(form, first, second)
 
 
-@pytest.mark.parametrize(
-    ("value", "empty"), [(0, True), (False, True), ("", True), ([], True), ({}, True), (None, True), (1, False), ("0", False)]
-)
+@rows(("value", "empty"), [(0, True), (False, True), ("", True), ([], True), ({}, True), (None, True), (1, False), ("0", False)])
 def test_what_go_leaves_out(value: object, empty: bool) -> None:
     assert is_empty(value) is empty
 
 
-@pytest.mark.parametrize("text", ["1 Gi", " 1Gi", "1_0", "Infinity", "NaN", "1e", "", "."])
+@rows("text", ["1 Gi", " 1Gi", "1_0", "Infinity", "NaN", "1e", "", "."])
 def test_what_decimal_reads_and_a_server_does_not_is_no_quantity(text: str) -> None:
     assert not equal_in_form("quantity", text, "1Gi") and not equal_in_form("quantity", "10", text)
 

@@ -7,6 +7,7 @@ import pytest
 from applier.errors import Cause, FieldConflict, Forbidden, Invalid, NotFound, UnknownKind
 from applier.execute.refusals import conflicts_of, is_immutable, is_other_object, is_passing
 from applier.outcome import Conflict, Owner
+from tests.suite.rows import rows
 
 IMMUTABLE = [
     "Invalid value: field is immutable",
@@ -27,7 +28,7 @@ def invalid(*messages: str, status: int = 422) -> Invalid:
     return Invalid(status, "Invalid", "; ".join(messages), tuple(Cause("FieldValueInvalid", "spec", message) for message in messages))
 
 
-@pytest.mark.parametrize("message", IMMUTABLE)
+@rows("message", IMMUTABLE)
 def test_a_field_that_cannot_be_changed_is_recognised(message: str) -> None:
     assert is_immutable(invalid(message))
 

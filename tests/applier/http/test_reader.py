@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from applier.http import Malformed
 from applier.http.reader import Reader
+from tests.suite.rows import rows
 
 BODY = b'{"kind":"Status"}' * 50
 
@@ -114,7 +115,7 @@ MALFORMED = {
 }
 
 
-@pytest.mark.parametrize("name", MALFORMED)
+@rows("name", MALFORMED)
 def test_what_is_not_http_is_said(name: str) -> None:
     given, says = MALFORMED[name]
     with pytest.raises(Malformed, match=says):

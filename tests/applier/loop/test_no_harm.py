@@ -15,6 +15,7 @@ from applier.loop import View
 from applier.ref import Kind, Manifest, Ref
 from applier.testing.memory.faults import Request
 from applier.testing.virtual_time import in_virtual_time
+from tests.suite.rows import rows
 
 from .lab import Lab, config_map, desired, lab, ref, running, some
 
@@ -135,7 +136,7 @@ def deletes(world: Lab) -> list[Ref]:
     return [request.ref for request in world.cluster.writes() if request.verb == "delete"]
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@rows("case", CASES.values(), ids=CASES)
 def test_nothing_is_deleted_the_reason_is_told_and_the_other_key_goes_on(case: Case) -> None:
     @in_virtual_time
     async def live_through() -> None:

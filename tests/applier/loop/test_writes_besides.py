@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-import pytest
-
 from applier.cache import Query
 from applier.desired import Deletion, EventWrite, Gone, Graph, Hold, ObjectReference, StatusWrite
 from applier.errors import Forbidden, ServerFailure, WriteConflict
@@ -15,6 +13,7 @@ from applier.outcome import Action
 from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
 from applier.testing.memory.faults import Request
 from applier.testing.virtual_time import in_virtual_time
+from tests.suite.rows import rows
 
 from .lab import CONFIG_MAP, WHY, Lab, desired, lab, ref, running, some
 
@@ -339,8 +338,8 @@ async def test_a_hold_writes_its_status_and_event_and_nothing_else() -> None:
         assert len(world.calls) - calls == 2
 
 
-@pytest.mark.parametrize("after", [False, True], ids=["before the server has it", "before we hear of it"])
-@pytest.mark.parametrize("write", range(1, 7))
+@rows("after", [False, True], ids=["before the server has it", "before we hear of it"])
+@rows("write", range(1, 7))
 def test_whoever_dies_at_any_write_is_finished_by_the_next(write: int, after: bool) -> None:
     """A first replica loses its connection for ever at one write; a second one, which knows nothing of it, ends where it would have."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 
-import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
 from applier.cache import WatchCache
@@ -14,6 +13,7 @@ from applier.observability.metrics import Metrics
 from applier.ref import Kind
 from applier.testing.memory import MemoryCluster
 from applier.testing.virtual_time import in_virtual_time
+from tests.suite.rows import rows
 
 from .conftest import RUN
 
@@ -24,7 +24,7 @@ def shown(registry: CollectorRegistry) -> dict[str, float]:
     return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines if not line.startswith("#"))}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("sample", "value"),
     [
         ('applier_objects_total{action="created",kind="Secret"}', 1),

@@ -8,6 +8,7 @@ import pytest
 
 from applier.outcome import ABSENT, FieldChange, Path
 from applier.plan.immutable import fixed_fields
+from tests.suite.rows import rows
 
 from ..things import manifest, ref
 
@@ -54,18 +55,18 @@ FREE: list[tuple[str, Path]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "path"), FIXED)
+@rows(("kind", "path"), FIXED)
 def test_a_field_that_is_fixed_is_found(kind: str, path: Path) -> None:
     assert fixed(kind, *path)
 
 
-@pytest.mark.parametrize(("kind", "path"), FREE)
+@rows(("kind", "path"), FREE)
 def test_a_field_that_may_change_is_not(kind: str, path: Path) -> None:
     assert not fixed(kind, *path)
 
 
-@pytest.mark.parametrize("path", [("data", "a"), ("binaryData",), ("immutable",)])
-@pytest.mark.parametrize("kind", ["ConfigMap", "Secret"])
+@rows("path", [("data", "a"), ("binaryData",), ("immutable",)])
+@rows("kind", ["ConfigMap", "Secret"])
 def test_nothing_in_an_object_that_calls_itself_immutable_may_change(kind: str, path: Path) -> None:
     assert fixed(kind, *path, immutable=True)
 

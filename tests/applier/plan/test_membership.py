@@ -21,6 +21,7 @@ from applier.run.pipeline import apply
 from applier.testing.control_plane import ControlPlane
 from applier.testing.memory import MemoryCluster
 from applier.transport import connect
+from tests.suite.rows import rows
 
 from ..execute.lab import said
 from ..free_schemas import FreeSchemas
@@ -35,7 +36,7 @@ BY_CONTROLLER = {**APPLIED, "operation": "Update", "manager": "kube-controller-m
 OTHER_FIELDS = {"operation": "Apply", "manager": "grove", "fieldsV1": {"f:data": {}}}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("metadata", "member"),
     [
         ({"labels": {PART_OF: OURS}}, True),
@@ -58,7 +59,7 @@ def test_members_have_the_label_by_somebodys_wish(metadata: Manifest, member: bo
 BY_ANOTHER = {**APPLIED, "manager": "helm"}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("entries", "stays"),
     [
         ([APPLIED], True),
@@ -76,7 +77,7 @@ def test_a_label_that_we_applied_is_said_again(entries: list[dict[str, Any]] | N
     assert (part_of(staying(manifest("a"), live, "grove")) == OURS) is stays
 
 
-@pytest.mark.parametrize(
+@rows(
     ("owners", "may", "expected"),
     [
         ((), (), False),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from applier.desired import Cycle, Desired, Graph
 from applier.plan.order import defined_kinds, order
+from tests.suite.rows import rows
 
 from ..things import definition, desired, ref, waves
 
@@ -50,7 +51,7 @@ POD_SPECS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "spec"), POD_SPECS)
+@rows(("kind", "spec"), POD_SPECS)
 def test_what_pods_need_comes_before_the_workload(kind: str, spec: dict[str, Any]) -> None:
     workload = desired("web", "Deployment", spec={"template": {"spec": {**CONTAINERS, **spec}}})
     assert waves(workload, desired("x", kind)) == ["x", "web"]

@@ -16,6 +16,7 @@ from applier.plan.forms import desired_form, read_desired, read_step, step_form
 from applier.plan.order import order
 from applier.plan.planner import Intent
 from applier.ref import Manifest, Ref
+from tests.suite.rows import rows
 
 from ..things import desired, manifest, ref
 
@@ -228,7 +229,7 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("data", "message"), BROKEN)
+@rows(("data", "message"), BROKEN)
 def test_a_file_that_is_no_plan_is_refused_in_one_line(data: bytes, message: str) -> None:
     with pytest.raises(InvalidPlan, match=message):
         load(data)

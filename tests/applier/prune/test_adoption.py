@@ -18,6 +18,7 @@ from applier.ref import Manifest, Ref, resource_version_of, uid_of
 from applier.testing.control_plane import ControlPlane
 from applier.testing.memory import MemoryCluster
 from applier.transport import ApiCluster, connect
+from tests.suite.rows import rows
 
 from .sets import config, graph
 
@@ -175,7 +176,7 @@ async def test_a_refusal_concerns_its_object_only(cluster: MemoryCluster) -> Non
     assert [outcome.action for outcome in await adopted(cluster, config("a"), config("b"))] == [Action.FAILED, Action.CONFIGURED]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("before", "after", "paths"),
     [
         (config("a"), config("a"), []),

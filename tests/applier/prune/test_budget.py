@@ -13,11 +13,12 @@ from applier.outcome import Action
 from applier.prune import ApplySetOptions, Budget, OpenApplySet
 from applier.prune.budget import approval_hash, approves
 from applier.testing.memory import MemoryCluster
+from tests.suite.rows import rows
 
 from .sets import applyset, config, graph, run, said, there
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "deletes", "members", "allowed"),
     [
         ("0", 0, 10, True),
@@ -37,7 +38,7 @@ def test_a_limit_allows(text: str, deletes: int, members: int, allowed: bool) ->
     assert Budget.read(text).allows(deletes, members) is allowed
 
 
-@pytest.mark.parametrize("text", ["", "-1", "1.5", "101%", "ten", "5 %x", "%", "1e3"])
+@rows("text", ["", "-1", "1.5", "101%", "ten", "5 %x", "%", "1e3"])
 def test_what_is_no_limit_is_refused(text: str) -> None:
     with pytest.raises(ApplierError, match="is no limit for pruning: give a number of objects like 10, or a percentage"):
         Budget.read(text)
@@ -57,7 +58,7 @@ def test_only_the_same_objects_have_the_same_hash(one: set[str], other: set[str]
     assert (approval_hash(one) == approval_hash(other)) is (one == other)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("given_hash", "approved"),
     [("abcdef0123456789", True), ("abcdef012345", True), ("ABCDEF012345", True), ("abcdef01234", False), ("", False), ("b" * 12, False)],
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from applier.prune import ApplySetOptions, OpenApplySet
 from applier.ref import Manifest, Ref
 from applier.testing.memory import MemoryCluster
 from applier.testing.memory.faults import Request
+from tests.suite.rows import rows
 
 from .sets import account, annotation, applyset, cluster_role, config, graph, run, there, written
 
@@ -75,8 +75,8 @@ async def killed_at(number: int, *, after: bool) -> tuple[MemoryCluster, bool]:
 WRITES = 10  # the record, three objects, five deletes, the record
 
 
-@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize("number", range(1, WRITES + 1))
+@rows("after", [False, True], ids=["before", "after"])
+@rows("number", range(1, WRITES + 1))
 async def test_the_run_after_a_kill_comes_to_the_same_end(number: int, after: bool) -> None:
     cluster, _ = await killed_at(number, after=after)
     await run(cluster, *SECOND)
@@ -90,8 +90,8 @@ async def test_the_last_of_the_writes_is_killed_too() -> None:
     assert reached == [True, False]
 
 
-@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize("number", range(1, WRITES + 1))
+@rows("after", [False, True], ids=["before", "after"])
+@rows("number", range(1, WRITES + 1))
 async def test_a_kill_leaves_no_member_outside_of_the_record(number: int, after: bool) -> None:
     cluster, _ = await killed_at(number, after=after)
     pruning = await OpenApplySet.open(ApplySetOptions(applyset()), graph(), cluster)
@@ -100,7 +100,7 @@ async def test_a_kill_leaves_no_member_outside_of_the_record(number: int, after:
     assert members - known == {Ref("", "Secret", "default", "marked")}
 
 
-@pytest.mark.parametrize("number", range(1, WRITES + 1))
+@rows("number", range(1, WRITES + 1))
 async def test_a_kill_and_another_wish_come_to_the_end_of_that_wish(number: int) -> None:
     cluster, _ = await killed_at(number, after=True)
     await run(cluster, NAMESPACE, config("a"), config("z", "extra"))

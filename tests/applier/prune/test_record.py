@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from applier.prune import ApplySetError
 from applier.prune.record import GROUP_KINDS, GROUP_RESOURCES, ID, NAMESPACES, TOOLING, Scope, parent_manifest, read_record, tool_of
 from applier.ref import Kind, Manifest, Ref
+from tests.suite.rows import rows
 
 from .sets import applyset
 
@@ -63,7 +64,7 @@ def test_a_parent_of_somebodys_own_kind_has_to_be_there() -> None:
         read_record(applyset(kind=Kind("example.org", "v1", "Shop")), None)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("found", "said"),
     [
         (parent({}), f"is no parent of a set: it has no annotation {TOOLING}"),

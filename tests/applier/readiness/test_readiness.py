@@ -5,20 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from applier.readiness import State, readiness
 from applier.readiness.kinds import BUILT_IN
+from tests.suite.rows import rows
 
 from .objects import live
 
-CASES = yaml.safe_load((Path(__file__).parent / "cases.yaml").read_text(encoding="utf-8"))
+CASES = yaml.load((Path(__file__).parent / "cases.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["case"])
+@rows("case", CASES, ids=lambda case: case["case"])
 def test_a_state_is_read_with_its_reason(case: dict[str, Any]) -> None:
     assert readiness(live(case))[:2] == (State(case["state"]), case.get("reason", ""))
 

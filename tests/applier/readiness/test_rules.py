@@ -8,6 +8,7 @@ import pytest
 
 from applier.errors import ApplierError
 from applier.readiness import Rule, State, readiness
+from tests.suite.rows import rows
 
 from .objects import live
 
@@ -73,7 +74,7 @@ CASES: list[tuple[str, dict[str, Any], Any, State, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "status", "state", "reason"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+@rows(("rule", "status", "state", "reason"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_a_rule_judges(rule: dict[str, Any], status: Any, state: State, reason: str) -> None:
     assert judged(rule, status) == (state, reason)
 
@@ -97,7 +98,7 @@ def test_a_rule_is_not_asked_about_other_kinds() -> None:
     assert readiness(live({"kind": "ConfigMap"}), [rule]).is_ready
 
 
-@pytest.mark.parametrize(
+@rows(
     ("data", "said"),
     [
         ({"group": "example.org"}, "needs a kind"),

@@ -16,6 +16,7 @@ from applier.run.options import ApplyOptions
 from applier.run.pipeline import apply, apply_saved
 from applier.testing.memory import MemoryCluster
 from applier.testing.memory.faults import Request
+from tests.suite.rows import rows
 
 from ..free_schemas import FreeSchemas
 from ..things import desired
@@ -102,8 +103,8 @@ async def writes(which: str) -> int:
     return len(cluster.writes())
 
 
-@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize("which", RUNS)
+@rows("after", [False, True], ids=["before", "after"])
+@rows("which", RUNS)
 async def test_the_next_run_comes_to_the_same_end(which: str, after: bool) -> None:
     before, run = RUNS[which]
     whole = await ready(before)

@@ -18,6 +18,7 @@ from applier.transport.login.credentials import Fixed
 from applier.transport.login.target import Target
 from applier.transport.refusals import refusal
 from applier.transport.retries import ApiRequest
+from tests.suite.rows import rows
 
 from .certificates import authority, needs_openssl, signed
 
@@ -43,7 +44,7 @@ def test_a_token_of_any_other_kind_says_nothing(text: str) -> None:
 ODD = ["", "a.b.c", "..", "a.!!.c", token(exp=1e300), f"x.{base64.urlsafe_b64encode(b'[1]').decode()}.y"]
 
 
-@pytest.mark.parametrize("header", ODD)
+@rows("header", ODD)
 def test_a_token_that_cannot_be_read_has_no_end(header: str) -> None:
     assert token_times(header)[1] is None
 

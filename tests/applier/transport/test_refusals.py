@@ -6,7 +6,6 @@ import datetime
 from email.utils import format_datetime
 from typing import Any, NamedTuple
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,6 +29,7 @@ from applier.transport.login.credentials import Fixed
 from applier.transport.login.target import Target
 from applier.transport.refusals import refusal
 from applier.transport.retries import ApiRequest
+from tests.suite.rows import rows
 
 from .scripted import Answer, config_map, status
 
@@ -254,17 +254,17 @@ def told(case_answer: Answer, sent: Any = None, target: Target = TARGET, ref: Re
     return refusal(case_answer.status, case_answer.headers, body, ApiRequest("patch", "configmaps", ref, True, sent), target)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+@rows("case", CASES, ids=lambda case: case.id)
 def test_a_refusal_has_its_type(case: Case) -> None:
     assert type(told(case.answer, case.sent)) is case.error
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+@rows("case", CASES, ids=lambda case: case.id)
 def test_a_refusal_says_what_to_do(case: Case) -> None:
     assert str(told(case.answer, case.sent)).startswith(case.says)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+@rows("case", CASES, ids=lambda case: case.id)
 def test_a_refusal_is_one_line(case: Case) -> None:
     assert "\n" not in str(told(case.answer, case.sent))
 
@@ -294,7 +294,7 @@ WAITS: dict[str, tuple[dict[str, str], dict[str, Any], float | None]] = {
 }
 
 
-@pytest.mark.parametrize("case", WAITS.values(), ids=WAITS)
+@rows("case", WAITS.values(), ids=WAITS)
 def test_the_wait_that_a_server_asks_for_is_read(case: tuple[dict[str, str], dict[str, Any], float | None]) -> None:
     headers, details, expected = case
     answer = status(429, "TooManyRequests", "busy", None, **details)
@@ -323,7 +323,7 @@ SECRETS: dict[str, tuple[Any, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", SECRETS.values(), ids=SECRETS)
+@rows("case", SECRETS.values(), ids=SECRETS)
 def test_values_of_secrets_are_in_no_error(case: tuple[Any, str, str]) -> None:
     sent, message, says = case
     assert str(told(status(400, "", message), sent, ref=Ref("", "Secret", "ns", "a"))) == says

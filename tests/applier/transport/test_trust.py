@@ -9,13 +9,13 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 import pytest_asyncio
 
 from applier.errors import CredentialsError, Unreachable, Untrusted
 from applier.http import Ended, Malformed, NotConnected, ProxyRefused
 from applier.transport import connect, connect_to
 from applier.transport.connection_errors import ConnectionErrors, unreachable
+from tests.suite.rows import rows
 
 from .certificates import Pair, authority, needs_openssl, signed
 from .login.test_kubeconfig import write
@@ -183,7 +183,7 @@ SENTENCES: dict[str, tuple[BaseException, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", SENTENCES.values(), ids=SENTENCES)
+@rows("case", SENTENCES.values(), ids=SENTENCES)
 def test_each_way_to_fail_has_its_sentence(case: tuple[BaseException, str]) -> None:
     error, says = case
     assert isinstance(error, ConnectionErrors)
@@ -193,7 +193,7 @@ def test_each_way_to_fail_has_its_sentence(case: tuple[BaseException, str]) -> N
 SENT = ["an answer that does not come", "an answer that ends too soon", "an answer that is not HTTP", "a reset"]
 
 
-@pytest.mark.parametrize("name", SENTENCES)
+@rows("name", SENTENCES)
 def test_only_what_was_sent_may_be_done(name: str) -> None:
     assert unreachable(SENTENCES[name][0], "https://s", "", reading=False).maybe_done == (name in SENT)
 

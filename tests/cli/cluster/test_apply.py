@@ -171,7 +171,7 @@ def test_yaml_is_the_objects_as_they_are_then(dry_run: str, bench: Bench) -> Non
     bench.run("apply", bench.file(config_map("a", x="1")))
     file = bench.file(config_map("b", x="2"), config_map("a", x="1"))
     ended = bench.run("apply", "-o", "yaml", file, dry_run)
-    first, second = yaml.safe_load_all(ended.out)
+    first, second = yaml.load_all(ended.out, yaml.CSafeLoader)
     assert ((first["metadata"]["name"], first["data"]), (second["metadata"]["name"], second["data"])) == (
         ("b", {"x": "2"}),
         ("a", {"x": "1"}),

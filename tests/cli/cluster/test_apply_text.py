@@ -18,6 +18,7 @@ from grove_operator.cli.cluster.plan.as_text import plan_text
 from grove_operator.cli.cluster.report import outcomes_report, steps_report
 from grove_operator.cli.cluster.words import name_of, reason_of, tally
 from grove_operator.terminal import Terminal
+from tests.suite.rows import rows
 
 PLAIN = Terminal(colours=False, width=100, wraps=False)
 NARROW = Terminal(colours=False, width=40, wraps=True)
@@ -44,7 +45,7 @@ def test_objects_have_kubectls_names(ref: Ref, name: str) -> None:
     assert name_of(ref) == name
 
 
-@pytest.mark.parametrize("action", [action for action in Action if action not in (Action.HELD, Action.FAILED)])
+@rows("action", [action for action in Action if action not in (Action.HELD, Action.FAILED)])
 def test_what_was_done_is_a_line(action: Action) -> None:
     assert lines(outcome(WEB, action)) == [f"deployment.apps/web {action}"]
 

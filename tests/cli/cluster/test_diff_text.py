@@ -12,6 +12,7 @@ from grove_operator.cli.cluster.diff.as_text import diff_text, summary
 from grove_operator.cli.cluster.diff.unified import unified
 from grove_operator.cluster.differences import Shown
 from grove_operator.terminal import Terminal
+from tests.suite.rows import rows
 
 PLAIN = Terminal(colours=False, width=100, wraps=False)
 COLOURED = Terminal(colours=True, width=100, wraps=True)
@@ -101,7 +102,7 @@ def test_what_a_diff_cannot_show_has_its_reason(action: Action) -> None:
     assert told(step(action, "because")).startswith(f"{action} Deployment.apps/shop/web: because\n")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("counts", "text"),
     [
         ({Action.UNCHANGED: 5}, "Nothing differs: 5 unchanged"),

@@ -22,6 +22,7 @@ from grove_operator.cli.events.read import EVENT, event_query, follow
 from grove_operator.cluster.events_query import KINDS, EventLine, aggregated, parse_object
 from grove_operator.cluster.tree_query import NoSuchObject
 from grove_operator.terminal import Terminal
+from tests.suite.rows import rows
 
 from .in_memory import Bench
 
@@ -135,7 +136,7 @@ def test_a_kind_that_is_never_told_of_is_refused(bench: Bench) -> None:
     assert "'svc' is not a kind that the operator records events on: expected one of PodCliqueSet," in ended.err
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@rows("kind", KINDS)
 def test_every_kind_may_be_asked_about_as_kubectl_writes_it(kind: str) -> None:
     plural = f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}s"
     assert {parse_object(f"{word}/a") for word in (kind, kind.lower(), plural, plural.lower(), f"{plural.lower()}.grove.io")} == {

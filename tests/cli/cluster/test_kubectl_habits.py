@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from grove_operator.cli.suggestions import nearest
+from tests.suite.rows import rows
 
 from ..running import ROOT, run
 from .in_memory import Bench, config_map
@@ -124,7 +125,7 @@ MEANT = {
 }
 
 
-@pytest.mark.parametrize(("word", "meant"), MEANT.items(), ids=MEANT)
+@rows(("word", "meant"), MEANT.items(), ids=MEANT)
 def test_a_misspelt_option_is_told_what_it_is_near_to(word: str, meant: list[str]) -> None:
     assert sorted(nearest(word, OPTIONS)) == sorted(meant)
 

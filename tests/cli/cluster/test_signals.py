@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.suite.rows import rows
+
 from .in_memory import MINIMAL
 
 SETTINGS = "settings.yaml"
@@ -49,8 +51,8 @@ COMMANDS = {
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-@pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
+@rows(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+@rows("words", COMMANDS.values(), ids=COMMANDS)
 def test_a_credential_plugin_that_hangs_ends_with_us(words: tuple[str, ...], number: signal.Signals, code: int, tmp_path: Path) -> None:
     (tmp_path / SETTINGS).write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n")
     command = [*GROVE, *words, "--kubeconfig", str(kubeconfig(tmp_path))]

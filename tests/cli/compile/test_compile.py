@@ -11,7 +11,7 @@ from ..processes import EXAMPLE, KAI, SET, Grove
 
 
 def kinds(text: str) -> list[str]:
-    return [document["kind"] for document in yaml.safe_load_all(text)]
+    return [document["kind"] for document in yaml.load_all(text, yaml.CSafeLoader)]
 
 
 def test_yaml_is_the_objects_in_apply_order(grove: Grove) -> None:
@@ -24,7 +24,7 @@ def test_yaml_is_the_objects_in_apply_order(grove: Grove) -> None:
 def test_json_is_a_list_of_the_same_objects(grove: Grove) -> None:
     printed = json.loads(grove("compile", EXAMPLE, "-o", "json").out)
     assert (printed["apiVersion"], printed["kind"]) == ("v1", "List")
-    assert printed["items"] == list(yaml.safe_load_all(grove("compile", EXAMPLE, "-o", "yaml").out))
+    assert printed["items"] == list(yaml.load_all(grove("compile", EXAMPLE, "-o", "yaml").out, yaml.CSafeLoader))
 
 
 def test_names_are_those_of_kubectl(grove: Grove) -> None:
@@ -49,7 +49,7 @@ def test_standard_input_is_a_hyphen(grove: Grove) -> None:
 
 def test_a_folder_is_all_its_manifests(grove: Grove) -> None:
     grove.file("d/a.yaml", SET)
-    grove.file("d/e/b.json", json.dumps(yaml.safe_load(SET.replace("demo", "other"))))
+    grove.file("d/e/b.json", json.dumps(yaml.load(SET.replace("demo", "other"), yaml.CSafeLoader)))
     names = grove("compile", "d", "-o", "name").out
     assert "podgang.scheduler.grove.io/demo-0\n" in names
     assert "podgang.scheduler.grove.io/other-0\n" in names
@@ -58,7 +58,10 @@ def test_a_folder_is_all_its_manifests(grove: Grove) -> None:
 def test_the_namespace_is_for_manifests_that_name_none(grove: Grove) -> None:
     named = SET.replace("name: demo", "name: named\n  namespace: mine")
     ended = grove("compile", "-n", "theirs", "-", stdin=f"{SET}---\n{named}")
-    spaces = {(document["metadata"]["name"].split("-")[0], document["metadata"]["namespace"]) for document in yaml.safe_load_all(ended.out)}
+    spaces = {
+        (document["metadata"]["name"].split("-")[0], document["metadata"]["namespace"])
+        for document in yaml.load_all(ended.out, yaml.CSafeLoader)
+    }
     assert {("demo", "theirs"), ("named", "mine")} <= spaces
 
 

@@ -27,7 +27,7 @@ metadata: {name: default}
 
 
 def kinds(text: str) -> list[str]:
-    return [document["kind"] for document in yaml.safe_load_all(text)]
+    return [document["kind"] for document in yaml.load_all(text, yaml.CSafeLoader)]
 
 
 def test_other_kinds_are_printed_before_what_needs_them(grove: Grove) -> None:
@@ -39,13 +39,13 @@ def test_other_kinds_are_printed_before_what_needs_them(grove: Grove) -> None:
 
 
 def test_they_are_printed_as_they_were_given(grove: Grove) -> None:
-    printed = list(yaml.safe_load_all(grove("compile", "-", "--pass-through", stdin=OTHERS + SET).out))
-    given = list(yaml.safe_load_all(OTHERS))[:-1]
+    printed = list(yaml.load_all(grove("compile", "-", "--pass-through", stdin=OTHERS + SET).out, yaml.CSafeLoader))
+    given = list(yaml.load_all(OTHERS, yaml.CSafeLoader))[:-1]
     assert all(manifest in printed for manifest in given)
 
 
 def test_what_sets_become_is_what_it_is_without_them(grove: Grove) -> None:
-    alone = list(yaml.safe_load_all(grove("compile", "-", "-o", "yaml", stdin=SET).out))
+    alone = list(yaml.load_all(grove("compile", "-", "-o", "yaml", stdin=SET).out, yaml.CSafeLoader))
     together = json.loads(grove("compile", "-", "--pass-through", "-o", "json", stdin=OTHERS + SET).out)["items"]
     assert [manifest for manifest in together if manifest["kind"] not in ("Deployment", "ConfigMap", "Namespace")] == alone
 

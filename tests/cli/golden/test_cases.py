@@ -22,7 +22,7 @@ def test_options_config_and_snapshot_are_used(put: Put) -> None:
     )
     folder = put("one", {"options.yaml": options, "config.yaml": config, "snapshot.yaml": snapshot})
     assert run("test", "cases", "--update").code == 0
-    pods = list(yaml.safe_load_all((folder / "expected.yaml").read_text()))
+    pods = list(yaml.load_all((folder / "expected.yaml").read_text(), yaml.CSafeLoader))
     assert [(pod["kind"], pod["metadata"]["namespace"], pod["spec"]["schedulerName"]) for pod in pods] == [("Pod", "team", "volcano")] * 2
 
 

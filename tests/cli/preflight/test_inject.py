@@ -37,14 +37,16 @@ VALUES = "preflight-injector: {checks: [{name: nccl-allreduce, image: a}], netwo
 
 def test_a_pod_is_printed_with_its_checks(grove: Grove) -> None:
     grove.file("pod.yaml", POD)
-    pod = yaml.safe_load(grove("preflight", "inject", "pod.yaml").out)
+    pod = yaml.load(grove("preflight", "inject", "pod.yaml").out, yaml.CSafeLoader)
     assert [one["name"] for one in pod["spec"]["initContainers"]] == ["preflight-dcgm-diag", "mine"]
 
 
 def test_the_patch_makes_that_pod_of_the_one_that_was_given(grove: Grove) -> None:
     grove.file("pod.yaml", POD)
     patch = json.loads(grove("preflight", "inject", "pod.yaml", "-o", "patch").out)
-    assert jsonpatch.apply_patch(yaml.safe_load(POD), patch) == yaml.safe_load(grove("preflight", "inject", "pod.yaml").out)
+    assert jsonpatch.apply_patch(yaml.load(POD, yaml.CSafeLoader), patch) == yaml.load(
+        grove("preflight", "inject", "pod.yaml").out, yaml.CSafeLoader
+    )
 
 
 def test_a_pod_may_come_with_the_claims_that_it_names(grove: Grove) -> None:
@@ -54,7 +56,7 @@ def test_a_pod_may_come_with_the_claims_that_it_names(grove: Grove) -> None:
     pod += "spec: {resourceClaims: [{name: gpus, resourceClaimName: c}], containers: [{name: main, image: m}]}\n"
     grove.file("all.yaml", f"{claim}---\n{pod}")
     grove.file("values.yaml", "gpuDetection: {deviceClasses: [gpu.nvidia.com]}\n")
-    injected = yaml.safe_load(grove("preflight", "inject", "all.yaml", "--values", "values.yaml").out)
+    injected = yaml.load(grove("preflight", "inject", "all.yaml", "--values", "values.yaml").out, yaml.CSafeLoader)
     assert injected["spec"]["initContainers"][0]["resources"]["claims"] == [{"name": "gpus"}]
 
 
@@ -84,7 +86,7 @@ def test_rules_of_ones_own_count(grove: Grove) -> None:
     grove.file("pod.yaml", POD)
     rule = "rule: preflight/checked-pods\ndoc: No pod of ours.\ndecide: is_checked\nvalue: pod.namespace == 'other'\n"
     grove.file("mine/rules/none.yaml", rule)
-    pod = yaml.safe_load(grove("preflight", "inject", "pod.yaml", "--rules", "mine").out)
+    pod = yaml.load(grove("preflight", "inject", "pod.yaml", "--rules", "mine").out, yaml.CSafeLoader)
     assert [one["name"] for one in pod["spec"]["initContainers"]] == ["mine"]
 
 
@@ -92,7 +94,7 @@ def test_compiled_pods_come_out_with_the_checks_of_their_gang(grove: Grove) -> N
     grove.file("set.yaml", SET)
     grove.file("values.yaml", VALUES)
     result = grove("compile", "set.yaml", "--preflight", "--preflight-values", "values.yaml", "-o", "yaml")
-    pods = [one for one in yaml.safe_load_all(result.out) if one["kind"] == "Pod"]
+    pods = [one for one in yaml.load_all(result.out, yaml.CSafeLoader) if one["kind"] == "Pod"]
     assert [[box["name"] for box in pod["spec"]["initContainers"]] for pod in pods] == [["preflight-nccl-allreduce"]] * 2
     assert {pod["spec"]["volumes"][-1]["configMap"]["name"] for pod in pods} == {"preflight-chat-0"}
 

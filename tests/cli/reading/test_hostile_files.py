@@ -13,11 +13,14 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.suite.rows import rows
+
 from ..running import ROOT, assert_clear, run
 
 unhurried = settings(deadline=None)
 
-RICH = yaml.safe_load("""
+RICH = yaml.load(
+    """
 apiVersion: grove.io/v1alpha1
 kind: PodCliqueSet
 metadata:
@@ -78,7 +81,9 @@ spec:
           minReplicas: 1
           maxReplicas: 3
           metrics: [{type: Pods, pods: {metric: {name: requests}, target: {type: AverageValue, averageValue: "5"}}}]
-""")
+""",
+    yaml.CSafeLoader,
+)
 
 WRONG_VALUES: list[Any] = [None, "", "x" * 300, -1, 2**63, 1.5, True, [], {}, [[]], [None], {"": None}, {"a": {"b": []}}]
 
@@ -188,14 +193,14 @@ def test_the_manifest_that_is_spoilt_below_is_good() -> None:
     assert (ended.code, ended.err) == (0, "")
 
 
-@pytest.mark.parametrize("text", HOSTILE_TEXTS.values(), ids=HOSTILE_TEXTS.keys())
-@pytest.mark.parametrize("command", ["compile", "lint"])
+@rows("text", HOSTILE_TEXTS.values(), ids=HOSTILE_TEXTS.keys())
+@rows("command", ["compile", "lint"])
 def test_it_ends_in_clear_words(command: str, text: str) -> None:
     assert_clear(run(command, "-", stdin=text.encode("utf-8", "surrogatepass")))
 
 
-@pytest.mark.parametrize("text", HOSTILE_TEXTS.values(), ids=HOSTILE_TEXTS.keys())
-@pytest.mark.parametrize("option", ["--config", "--snapshot", "--old"])
+@rows("text", HOSTILE_TEXTS.values(), ids=HOSTILE_TEXTS.keys())
+@rows("option", ["--config", "--snapshot", "--old"])
 def test_it_ends_in_clear_words_in_every_place_where_a_file_is_read(option: str, text: str, tmp_path: Path) -> None:
     path = tmp_path / "file.yaml"
     path.write_bytes(text.encode("utf-8", "surrogatepass"))

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,6 +20,7 @@ from grove_compiler.source.document import Document
 from grove_compiler.source.reader import read_text
 from grove_operator.reading.snapshot import read_objects
 from grove_operator.rulebook import read as read_rulebook
+from tests.suite.rows import rows
 
 from ..running import ROOT, run
 
@@ -48,7 +48,7 @@ MALFORMED = {
 }
 
 
-@pytest.mark.parametrize(("text", "path", "named"), MALFORMED.values(), ids=MALFORMED.keys())
+@rows(("text", "path", "named"), MALFORMED.values(), ids=MALFORMED.keys())
 def test_the_finding_names_the_object_and_the_field(text: str, path: str, named: str, tmp_path: Path) -> None:
     (tmp_path / "now.yaml").write_text(text)
     ended = run("lint", str(ROOT / "examples/minimal.yaml"), "--snapshot", str(tmp_path / "now.yaml"))

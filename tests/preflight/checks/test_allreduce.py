@@ -15,6 +15,7 @@ from preflight_images.nccl_allreduce.verdict import judge
 from preflight_images.shared.nccl import ACTIONS, FATAL, failure
 from preflight_images.shared.outcome import Action, Misconfigured
 from preflight_images.shared.settings import Settings
+from tests.suite.rows import rows
 
 from .test_connector import Clock
 
@@ -44,7 +45,7 @@ WAITS = {
 }
 
 
-@pytest.mark.parametrize("what", WAITS)
+@rows("what", WAITS)
 def test_a_gang_that_is_not_whole_is_waited_for_and_given_up_in_time(what: str, tmp_path: Path) -> None:
     clock, told = Clock(), list[str]()
     with pytest.raises(GangTimeout):
@@ -214,7 +215,7 @@ VERDICTS = {
 }
 
 
-@pytest.mark.parametrize("what", VERDICTS)
+@rows("what", VERDICTS)
 def test_what_ranks_found_is_one_verdict(what: str) -> None:
     ranks, ended, code, error = VERDICTS[what]
     outcome = judge(ranks, 2, 5.0, ended)

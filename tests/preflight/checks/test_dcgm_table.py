@@ -8,6 +8,7 @@ from preflight_images.dcgm_diag.diag_json import Result, normal_name
 from preflight_images.dcgm_diag.gpus import engine_indices
 from preflight_images.dcgm_diag.verdict import judge
 from preflight_images.shared.outcome import Action
+from tests.suite.rows import rows
 
 UUID = "GPU-0e3f2d4c-aaaa-bbbb-cccc-1234567890ab"
 
@@ -30,7 +31,7 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(("test", "status", "action", "fatal", "code"), TABLE)
+@rows(("test", "status", "action", "fatal", "code"), TABLE)
 def test_a_result_means_what_the_table_says(test: str, status: str, action: Action, fatal: bool, code: int) -> None:
     outcome = judge([Result(normal_name(test), status, 0, "text", (4,))], {0: UUID})
     (report,) = outcome.reports

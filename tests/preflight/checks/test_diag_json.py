@@ -10,6 +10,7 @@ import pytest
 from preflight_images.dcgm_diag.check import Ended, verdict
 from preflight_images.dcgm_diag.diag_json import Result, Unreadable, read_diag
 from preflight_images.shared.outcome import Action
+from tests.suite.rows import rows
 
 from .recorded import READ, WARNING, entity, v3, v4
 
@@ -20,13 +21,13 @@ def told(results: list[Result]) -> list[tuple[str, str, int | None]]:
     return [(one.test, one.status, one.gpu) for one in results]
 
 
-@pytest.mark.parametrize("version", READ)
+@rows("version", READ)
 def test_every_version_is_read(version: str) -> None:
     document, expected = READ[version]
     assert told(read_diag(json.dumps(document))) == expected
 
 
-@pytest.mark.parametrize("version", READ)
+@rows("version", READ)
 def test_notices_before_the_result_do_no_harm(version: str) -> None:
     document, expected = READ[version]
     assert told(read_diag("Successfully ran diagnostic for group.\n" + json.dumps(document, indent=2))) == expected
@@ -50,13 +51,13 @@ UNREADABLE = {
 }
 
 
-@pytest.mark.parametrize("what", UNREADABLE)
+@rows("what", UNREADABLE)
 def test_what_is_no_result_is_an_error(what: str) -> None:
     with pytest.raises(Unreadable):
         read_diag(UNREADABLE[what])
 
 
-@pytest.mark.parametrize("version", READ)
+@rows("version", READ)
 def test_no_output_that_is_cut_off_passes(version: str) -> None:
     text = json.dumps(READ[version][0])
     passed = [length for length in range(len(text)) if verdict(Ended(0, text[:length], ""), OWN).exit_code == 0]

@@ -9,6 +9,7 @@ import pytest
 from preflight_images.nccl_loopback.check import command, verdict
 from preflight_images.nccl_loopback.output import Unreadable, read_output
 from preflight_images.shared.nccl import with_topology
+from tests.suite.rows import rows
 
 from .recorded import RELEASES
 
@@ -27,8 +28,8 @@ def test_no_output_that_is_cut_off_passes(release: str) -> None:
     assert passed == []
 
 
-@pytest.mark.parametrize("release", RELEASES)
-@pytest.mark.parametrize("garbled", ["nan", "inf", "-41.50", "4l.50", "***"])
+@rows("release", RELEASES)
+@rows("garbled", ["nan", "inf", "-41.50", "4l.50", "***"])
 def test_what_is_no_bandwidth_is_none(release: str, garbled: str) -> None:
     with pytest.raises(Unreadable):
         read_output(RELEASES[release].replace("41.50", garbled))
@@ -66,7 +67,7 @@ FAILURES = {
 }
 
 
-@pytest.mark.parametrize("line", FAILURES)
+@rows("line", FAILURES)
 def test_a_failure_has_its_place_in_the_design_s_taxonomy(line: str) -> None:
     outcome = verdict(3, RELEASES["2.13"] + line, 1.0, 2)
     (report,) = outcome.reports

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -42,9 +43,16 @@ class Subject:
     stricter: bool = False
 
     @property
+    def names(self) -> list[str]:
+        """The names of the valid templates."""
+        return sorted(path.stem for path in (FOLDER / self.name).glob("*.yaml"))
+
+    @cached_property
     def templates(self) -> dict[str, Any]:
         """The valid ones, by name."""
-        return {path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted((FOLDER / self.name).glob("*.yaml"))}
+        return {
+            path.stem: yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader) for path in sorted((FOLDER / self.name).glob("*.yaml"))
+        }
 
 
 def a_set(pod_spec: Any = None, scaling: Any = None, **template: Any) -> Manifest:

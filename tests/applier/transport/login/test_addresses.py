@@ -6,6 +6,7 @@ import pytest
 
 from applier.errors import CredentialsError
 from applier.transport.login.addresses import bypassed, proxy_url, server_url
+from tests.suite.rows import rows
 
 SERVERS = {
     ("https://10.0.0.1:6443/base/", False): "https://10.0.0.1:6443/base",
@@ -20,9 +21,7 @@ def test_a_server_has_a_url(case: tuple[str, bool]) -> None:
     assert server_url(case[0], "s", encrypted=case[1]) == SERVERS[case]
 
 
-@pytest.mark.parametrize(
-    "given", ["https://", "https://[::1", "https://a:b", "https://a:0", "https://a:70000", "https://a b", "https://a\nb"]
-)
+@rows("given", ["https://", "https://[::1", "https://a:b", "https://a:0", "https://a:70000", "https://a b", "https://a\nb"])
 def test_an_address_that_is_none_is_said(given: str) -> None:
     with pytest.raises(CredentialsError, match="which is no address; one is like https://host:6443") as raised:
         server_url(given, "context 'one'", encrypted=True)
@@ -47,7 +46,7 @@ PROXIES: dict[str, tuple[str, str, dict[str, str], str]] = {
 }
 
 
-@pytest.mark.parametrize("case", PROXIES.values(), ids=PROXIES)
+@rows("case", PROXIES.values(), ids=PROXIES)
 def test_a_server_is_reached_by_a_proxy(case: tuple[str, str, dict[str, str], str]) -> None:
     server, given, environment, proxy = case
     assert proxy_url(server, given, environment, "s") == proxy
@@ -106,11 +105,11 @@ PROXIED = [
 ]
 
 
-@pytest.mark.parametrize("case", DIRECT, ids=str)
+@rows("case", DIRECT, ids=str)
 def test_some_hosts_need_no_proxy(case: tuple[str, str]) -> None:
     assert bypassed(case[0], 443, case[1])
 
 
-@pytest.mark.parametrize("case", PROXIED, ids=str)
+@rows("case", PROXIED, ids=str)
 def test_others_do(case: tuple[str, str]) -> None:
     assert not bypassed(case[0], 443, case[1])

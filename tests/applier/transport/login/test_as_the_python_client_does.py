@@ -13,6 +13,7 @@ from kubernetes.client import Configuration
 from kubernetes.config.kube_config import load_kube_config
 
 from applier.transport.login.find import find_target
+from tests.suite.rows import rows
 
 from ..certificates import Pair, needs_openssl, signed
 
@@ -73,8 +74,8 @@ def text(path: str | None) -> str:
     return Path(path).read_text().strip() if path else ""
 
 
-@pytest.mark.parametrize("user", USERS)
-@pytest.mark.parametrize("cluster", CLUSTERS)
+@rows("user", USERS)
+@rows("cluster", CLUSTERS)
 def test_a_kubeconfig_means_the_same_to_both(cluster: str, user: str, ca: Pair, person: Pair) -> None:
     path = kubeconfig(ca.certificate.parent.parent / "config", clusters(ca)[cluster], users(person)[user])
     theirs = Configuration()

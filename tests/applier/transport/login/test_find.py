@@ -12,6 +12,7 @@ from applier.errors import CredentialsError
 from applier.transport.login.find import find_target
 from applier.transport.login.kubeconfig import choose, read
 from applier.transport.login.target import Target
+from tests.suite.rows import rows
 
 from ..certificates import authority, needs_openssl, signed
 from .test_kubeconfig import write
@@ -107,7 +108,7 @@ BROKEN: dict[str, tuple[Any, Any, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", BROKEN.values(), ids=BROKEN)
+@rows("case", BROKEN.values(), ids=BROKEN)
 def test_what_cannot_be_used_is_one_sentence(case: tuple[Any, Any, str], tmp_path: Path) -> None:
     cluster, user, says = case
     with pytest.raises(CredentialsError) as raised:

@@ -62,7 +62,7 @@ def provider(config: Path) -> IdentityProvider:
 
 def kept(config: Path) -> dict[str, str]:
     """What the kubeconfig says now."""
-    return dict(yaml.safe_load(config.read_text())["users"][0]["user"]["auth-provider"]["config"])
+    return dict(yaml.load(config.read_text(), yaml.CSafeLoader)["users"][0]["user"]["auth-provider"]["config"])
 
 
 LogIn = Callable[..., IdentityProvider]

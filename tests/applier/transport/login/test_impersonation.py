@@ -11,6 +11,7 @@ from applier.errors import CredentialsError
 from applier.transport.login.find import find_target
 from applier.transport.login.impersonation import impersonation
 from applier.transport.login.kubeconfig import Entry
+from tests.suite.rows import rows
 
 from .test_kubeconfig import write
 
@@ -47,7 +48,7 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("case", BROKEN.values(), ids=BROKEN)
+@rows("case", BROKEN.values(), ids=BROKEN)
 def test_what_makes_no_sense_is_one_sentence(case: tuple[dict[str, Any], str]) -> None:
     user, says = case
     with pytest.raises(CredentialsError) as raised:

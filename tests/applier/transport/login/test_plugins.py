@@ -8,6 +8,7 @@ import pytest
 
 from applier.errors import CredentialsError
 from applier.transport.login.plugins import EARLY, MIN_INTERVAL, Granted, Plugin, utc_now
+from tests.suite.rows import rows
 
 from ..scripted import raised
 
@@ -49,7 +50,7 @@ DUE: dict[str, tuple[float | None, float, bool]] = {
 }
 
 
-@pytest.mark.parametrize("case", DUE.values(), ids=DUE)
+@rows("case", DUE.values(), ids=DUE)
 async def test_a_plugin_is_asked_again_before_its_answer_ends_but_not_at_each_request(case: tuple[float | None, float, bool]) -> None:
     seconds, later, due = case
     grants = Grants()

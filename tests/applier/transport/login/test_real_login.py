@@ -175,7 +175,7 @@ def fresh(issuer: Issuer) -> Issuer:
 
 
 def settings(path: str) -> dict[str, str]:
-    return dict(yaml.safe_load(Path(path).read_text())["users"][0]["user"]["auth-provider"]["config"])
+    return dict(yaml.load(Path(path).read_text(), yaml.CSafeLoader)["users"][0]["user"]["auth-provider"]["config"])
 
 
 async def test_a_token_of_an_identity_provider_is_refreshed_when_it_has_ended(config: Config, fresh: Issuer, ca: Pair) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from applier.errors import CredentialsError
 from applier.transport.login import write_back as module
 from applier.transport.login.write_back import write_back
+from tests.suite.rows import rows
 
 BLOCK = """\
 # mine
@@ -45,11 +46,11 @@ FORMS = {
 
 
 def tokens(path: Path) -> dict[str, str]:
-    users = {one["name"]: one["user"] for one in yaml.safe_load(path.read_bytes())["users"]}
+    users = {one["name"]: one["user"] for one in yaml.load(path.read_bytes(), yaml.CSafeLoader)["users"]}
     return dict(users["jane"]["auth-provider"]["config"])
 
 
-@pytest.mark.parametrize("text", FORMS.values(), ids=FORMS)
+@rows("text", FORMS.values(), ids=FORMS)
 def test_tokens_are_replaced_in_every_form(text: str, tmp_path: Path) -> None:
     path = tmp_path / "config"
     path.write_bytes(text.encode())
