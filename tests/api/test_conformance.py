@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 from grove_compiler.kube.defaults import apply_defaults
 from grove_compiler.kube.definitions import DEFINITIONS, KINDS
+from tests.suite.rows import rows
 
 from .manifests import faults
 
@@ -21,10 +23,10 @@ CASES = sorted(FOLDER.glob("*.json"))
 pytestmark = pytest.mark.skipif(not CASES, reason=f"no conformance cases in {FOLDER}")
 
 
-@pytest.fixture(params=CASES, ids=lambda path: path.stem)
-def case(request: pytest.FixtureRequest) -> dict[str, Any]:
-    loaded: dict[str, Any] = json.loads(request.param.read_text(encoding="utf-8"))
-    return loaded
+@cache
+def cases() -> list[Any]:
+    """Returns what each case was given and what was stored, read once."""
+    return [pytest.param(json.loads(path.read_text(encoding="utf-8")), id=path.stem) for path in CASES]
 
 
 OURS = [("spec", "workloadType")]
@@ -35,14 +37,17 @@ def known(objects: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [item for item in objects if (item["apiVersion"], item["kind"]) in KINDS]
 
 
+@rows("case", cases)
 def test_inputs_have_the_structure_of_the_tables(case: dict[str, Any]) -> None:
     assert [faults(manifest) for manifest in known(case["input"])] == [[]] * len(case["input"])
 
 
+@rows("case", cases)
 def test_what_shipped_grove_stored_has_the_structure_of_the_tables(case: dict[str, Any]) -> None:
     assert [wrong for item in known(case.get("objects", [])) if (wrong := faults(item))] == []
 
 
+@rows("case", cases)
 def test_schema_defaults_add_nothing_to_what_was_stored(case: dict[str, Any]) -> None:
     for item in known(case.get("objects", [])):
         result = apply_defaults(item, KINDS[item["apiVersion"], item["kind"]], DEFINITIONS)
@@ -62,6 +67,7 @@ def additions(before: Any, after: Any, path: tuple[str | int, ...] = ()) -> Iter
             yield from additions(before[index], item, (*path, index))
 
 
+@rows("case", cases)
 def test_schema_defaults_add_to_a_set_what_shipped_grove_stored_there(case: dict[str, Any]) -> None:
     stored = {(item["kind"], item["metadata"]["name"]): item for item in case.get("objects", [])}
     for manifest in known(case["input"]):

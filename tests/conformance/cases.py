@@ -62,6 +62,7 @@ def topologies() -> list[Document]:
     return documents
 
 
+@cache  # several files of tests read all of them
 def read_cases() -> list[Case]:
     """All cases in order of their names; none when the folder is not there."""
     return [_case(json.loads(path.read_text()), path.stem) for path in sorted((FOLDER / "cases").glob("*.json"))]
