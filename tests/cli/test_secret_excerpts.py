@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grove_compiler.source.secrets import SecretParts
+from tests.suite.effort import runs
 from tests.suite.rows import rows
 
 from .cluster.in_memory import Bench
@@ -108,7 +109,7 @@ PASSWORD = f"  password: {VALUE}\n"
 PIECES = [PLAIN, "---\n", HEAD + PASSWORD, HEAD + PASSWORD * 2, f"stringData:\n{PASSWORD}", "- x\n", "kind: Secret\n", '"', "'", "{", "\t"]
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=runs(300), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(PIECES), max_size=8))
 def test_no_mixture_of_broken_documents_prints_a_value(tmp_path: Path, pieces: list[str]) -> None:
     assert VALUE not in said("".join(pieces), tmp_path, "apply", "--dry-run")

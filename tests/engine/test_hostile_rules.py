@@ -26,6 +26,7 @@ from grove_compiler.engine.language.keys import (
 from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import TooManyObjects
 from grove_compiler.engine.sources import InvalidRules, RuleSource
+from tests.suite.effort import runs
 from tests.suite.rows import rows
 
 from .bookshop import BOX, BOX_RULE, CARD, CARD_RULE, VOCABULARY, mistakes, shop, sources
@@ -145,26 +146,26 @@ def as_file(documents: list[Any]) -> str:
 
 
 @given(st.lists(RULE_DOCUMENTS, max_size=3), VALUES)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=runs(400))
 def test_any_documents_are_rules_or_reported(documents: list[Any], template: Any) -> None:
     outcome([*sources("", {"box": BOX, "card": CARD}), RuleSource("rules/a.yaml", as_file(documents), "mine")])
     outcome([*sources(CARD_RULE), RuleSource("templates/card.yaml", as_file([template]), "mine")])
 
 
 @given(st.one_of(*(likely_rule(verb) for verb in VERB_KEYS)))
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=runs(600))
 def test_any_rule_of_the_right_form_runs_or_is_reported(rule: dict[str, Any]) -> None:
     outcome([*sources([BOX_RULE, CARD_RULE], {"box": BOX, "card": CARD}), RuleSource("rules/a.yaml", as_file([rule]), "mine")])
 
 
 @given(st.text(max_size=60))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=runs(300))
 def test_any_text_is_a_file_of_rules_or_reported(text: str) -> None:
     outcome([RuleSource("rules/a.yaml", text, "mine")])
 
 
 @given(st.dictionaries(KEYS, VALUES, max_size=5))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=runs(300))
 def test_any_map_is_part_of_a_template_or_reported(part: dict[str, Any]) -> None:
     outcome([*sources(CARD_RULE), RuleSource("templates/card.yaml", f"{CARD}spec: {json.dumps(part)}\n", "mine")])
 
@@ -244,7 +245,7 @@ EXPRESSIONS = st.lists(TOKENS, max_size=12).map("".join) | st.text(max_size=20)
 
 
 @given(EXPRESSIONS)
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=runs(1500))
 def test_any_text_is_an_expression_or_reported(text: str) -> None:
     body = {"a": f"{{{{ {text} }}}}", "b": [{"$if": text, "c": 1}], "d": {"$merge": text}}
     for key, part in body.items():
@@ -252,7 +253,7 @@ def test_any_text_is_an_expression_or_reported(text: str) -> None:
 
 
 @given(EXPRESSIONS, st.sampled_from(["when", "owner", "forEach", "let"]))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=runs(500))
 def test_any_text_under_a_key_of_a_rule_is_an_expression_or_reported(text: str, key: str) -> None:
     value = {"x": text} if key in ("forEach", "let") else text
     rule = {"rule": "a", "doc": "A.", "generate": "box.yaml", "forEach": {"shelf": "shelves"}, key: value}

@@ -14,6 +14,7 @@ from grove_compiler.engine.codegen.build import build
 from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import RuleSource, Vocabulary
+from tests.suite.effort import runs
 from tests.suite.rows import rows
 
 from .bookshop import BOX, BOX_RULE, CARD, CARD_RULE, VOCABULARY, program, shop
@@ -91,7 +92,7 @@ def test_any_bytes_are_refused(data: bytes) -> None:
 
 
 @given(st.integers(0, len(DUMP) - 1), st.integers(1, 255))
-@settings(max_examples=300)
+@settings(max_examples=runs(300))
 def test_a_changed_byte_is_found(position: int, change: int) -> None:
     data = bytearray(DUMP)
     data[position] ^= change

@@ -18,6 +18,7 @@ from grove_compiler.explain.inputs import SETTINGS
 from grove_compiler.graph.field_path import parse, render
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
+from tests.suite.effort import runs
 
 from ..features.random_sets import Manifest, pod_cliques_sets
 from .questions import SOURCES, asking, inputs_of
@@ -147,7 +148,7 @@ def test_what_was_added_is_found(before: Any, after: Any, paths: list[Any]) -> N
     assert list(additions(before, after)) == paths
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=runs(8), suppress_health_check=[HealthCheck.too_slow])
 @given(pod_cliques_sets())
 def test_every_field_of_any_set_is_explained_with_its_value(manifest: Manifest) -> None:
     inputs = Inputs([Document(manifest, "set.yaml")], settings=Settings(pods=True))

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grove_compiler.compile import Result
+from tests.suite.effort import runs
 
 from .random_mnnvl import Asking, asking_sets, compiled
 from .random_sets import Manifest
@@ -17,7 +18,7 @@ SHAPES = st.sampled_from(["as-proposed", "driver"])
 CLAIM_NAMES = ("mnnvl", "mnnvl-claim")
 OURS = ("ComputeDomain", "ResourceClaim", "ResourceClaimTemplate")
 
-property_of_sets = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+property_of_sets = settings(max_examples=runs(40), suppress_health_check=[HealthCheck.too_slow])
 
 
 def of_kind(result: Result, *kinds: str) -> list[Manifest]:

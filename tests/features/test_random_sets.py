@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from grove_compiler.compile import Result
 from grove_compiler.graph.node import Node
 from grove_compiler.model.inputs.settings import Settings
+from tests.suite.effort import runs
 
 from .compiling import as_text, compile_manifest
 from .random_sets import Manifest, pod_cliques_sets
@@ -20,7 +21,7 @@ LABEL_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 ROLE_NAME = re.compile(r"grove\.io:pcs:[a-z0-9]([-a-z0-9]*[a-z0-9])?")  # the only names that are no DNS names
 LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
 
-property_of_sets = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+property_of_sets = settings(max_examples=runs(40), suppress_health_check=[HealthCheck.too_slow])
 
 
 def compiled(manifest: Manifest) -> Result:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from grove_compiler.fit.bounds import Bounds, Item, overflows, usable
 from grove_compiler.fit.gang import Gang
+from tests.suite.effort import runs
 from tests.suite.rows import rows
 
 from .clusters import gang, machine, podgroup, problem, racks
@@ -47,7 +48,7 @@ def test_of_things_of_one_size_as_many_are_usable_as_go_in(free: int, expected: 
     assert usable([(5, 3)])(free) == expected
 
 
-@settings(max_examples=300)
+@settings(max_examples=runs(300))
 @given(ITEMS, BINS)
 def test_what_overflows_cannot_be_packed(items: list[Item], bins: list[Item]) -> None:
     if overflows(items, bins):

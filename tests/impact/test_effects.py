@@ -14,6 +14,7 @@ from grove_compiler.impact.impact import MOST_CAUSES, Impact, impact
 from grove_compiler.impact.pods import ReplicaRestart
 from tests.features.compiling import documents_of, program_with, shipped_program
 from tests.features.random_sets import pod_cliques_sets
+from tests.suite.effort import runs
 
 from .editing import amounts, base, counts, effect, inputs, restarts
 
@@ -191,7 +192,7 @@ def test_objects_that_belong_to_no_set_are_told_by_themselves() -> None:
     assert [(one.place, [(fate.what, fate.kind) for fate in one.fates]) for one in found.sets] == [(("", ""), [("replaced", "Topology")])]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=runs(40), suppress_health_check=[HealthCheck.too_slow])
 @given(pod_cliques_sets(), pod_cliques_sets())
 def test_from_any_set_to_any_other_of_another_name_all_goes_and_all_comes(one: dict[str, Any], other: dict[str, Any]) -> None:
     if one["metadata"]["name"] == other["metadata"]["name"]:
@@ -202,13 +203,13 @@ def test_from_any_set_to_any_other_of_another_name_all_goes_and_all_comes(one: d
     assert [sum(counts(found).get(word, {}).values()) for word in ("made", "deleted")] == sizes
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=runs(40), suppress_health_check=[HealthCheck.too_slow])
 @given(pod_cliques_sets())
 def test_nothing_changes_when_nothing_is_edited(manifest: dict[str, Any]) -> None:
     assert effect(manifest, manifest).sets == []
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=runs(40), suppress_health_check=[HealthCheck.too_slow])
 @given(pod_cliques_sets())
 def test_another_image_everywhere_restarts_every_pod_that_exists(manifest: dict[str, Any]) -> None:
     new = copy.deepcopy(manifest)

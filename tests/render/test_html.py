@@ -20,6 +20,7 @@ from grove_operator.render import as_html as module
 from grove_operator.render.as_html import LIVE, SCRIPTS, as_html, embedded, page_data, page_of
 from grove_operator.render.packer import unpack
 from grove_operator.render.picture import draw, simplify
+from tests.suite.effort import runs
 from tests.suite.rows import rows
 
 from .sample import for_people, node, workload
@@ -126,7 +127,7 @@ def test_no_name_adds_an_element(name: str) -> None:
     assert [tag for tag, _ in Page(text).tags] == [tag for tag, _ in page().tags]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=runs(50))
 @given(st.text(st.characters(exclude_categories=[])))
 def test_embedded_json_is_plain_and_says_the_same(text: str) -> None:
     written = embedded({"key": text})

@@ -13,6 +13,7 @@ from tests.replay.kept import again
 from tests.simulation.schedules import Action, play, schedules
 from tests.simulation.sets import demo
 from tests.simulation.simulation import Simulation, running
+from tests.suite.effort import runs
 
 LEAST = 1000
 LARGEST = 300_000
@@ -39,7 +40,7 @@ def test_a_thousand_steps_of_random_schedules_decide_the_same_again() -> None:
         if not found.is_equal:
             differing.append(f"{taken.key}: {found.missing} {found.decision}")
 
-    @settings(max_examples=12, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=runs(12), database=None, suppress_health_check=list(HealthCheck))
     @given(schedules)
     def live(schedule: list[Action]) -> None:
         simulation = running(demo(replicas=2), retention=Retention(every=True, write=keep))

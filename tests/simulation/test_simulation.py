@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from hypothesis import HealthCheck, example, given, settings
 
 from applier.ref import Ref
@@ -13,8 +11,9 @@ from tests.simulation.shapes import shapes
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.watch import assert_all_ready, assert_no_orphan, watched
 from tests.simulation.world import CLIQUE, GROUP, NAMESPACE, SERVICE, SET
+from tests.suite.effort import is_repeatable, runs
 
-EXAMPLES = int(os.environ.get("SIMULATIONS", "25"))
+EXAMPLES = runs(25)
 """How many random schedules there are; more where there is time."""
 
 
@@ -49,9 +48,7 @@ def play_and_compare(simulation: Simulation, schedule: list[Action]) -> None:
         one.close()
 
 
-random = settings(
-    max_examples=EXAMPLES, deadline=None, derandomize="SIMULATIONS" not in os.environ, suppress_health_check=[HealthCheck.too_slow]
-)
+random = settings(max_examples=EXAMPLES, deadline=None, derandomize=is_repeatable(), suppress_health_check=[HealthCheck.too_slow])
 
 
 @random

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.source.findings import Limits
 from grove_compiler.source.yaml_reader import SYNTAX_ERRORS, TAG_DIRECTIVES, read_yaml
+from tests.suite.effort import runs
 from tests.suite.rows import rows
 
 
@@ -367,7 +368,7 @@ def test_any_text_is_read_or_reported(text: str) -> None:
     read_yaml(text, "any.yaml")
 
 
-@settings(max_examples=500)
+@settings(max_examples=runs(500))
 @given(st.text(alphabet=" \n\t\r:-#'\"ab|>1\\\x85\ufeff{}[],&*!%?~<.\0\ud800", max_size=40))
 def test_any_text_of_yaml_s_own_characters_is_read_or_reported(text: str) -> None:
     documents, diagnostics = read_yaml(text, "any.yaml")

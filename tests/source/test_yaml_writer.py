@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from grove_compiler.source.yaml_reader import read_yaml
 from grove_compiler.source.yaml_writer import iter_yaml, write_yaml
+from tests.suite.effort import runs
 from tests.suite.rows import rows
 
 POD = {
@@ -218,14 +219,14 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=runs(300))
 @given(VALUES)
 def test_any_value_is_read_back(value: Any) -> None:
     documents, found = read_yaml(write_yaml([value]), "")
     assert ([document.value for document in documents], found) == ([] if value is None else [value], [])
 
 
-@settings(max_examples=300)
+@settings(max_examples=runs(300))
 @given(VALUES)
 def test_any_value_is_what_yaml_1_1_reads(value: Any) -> None:
     assert yaml.load(write_yaml([value]), Loader=yaml.CSafeLoader) == value

@@ -15,6 +15,7 @@ from tests.conformance.cases import CONFIGURATION, KUBE_VERSION, Case, read_case
 from tests.conformance.cases import topologies as conformance_topologies
 from tests.features.compiling import compile_manifest
 from tests.features.random_sets import pod_cliques_sets
+from tests.suite.effort import runs
 from tests.suite.rows import rows
 
 from .world import Manifest, all_slices, compiled, context, stored, to_the_letter
@@ -65,7 +66,7 @@ def test_of_every_case_of_the_shipped_operator(case: Case) -> None:
     assert_slices_are_the_whole([*case.input, *topologies], chosen, CONFIGURATION)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=runs(60), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(pod_cliques_sets(), st.booleans(), st.data())
 def test_of_random_sets_of_which_something_exists(manifest: Manifest, pods: bool, data: st.DataObject) -> None:
     chosen = Settings(pods=pods)

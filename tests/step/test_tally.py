@@ -15,6 +15,7 @@ from grove_compiler.model.inputs.snapshot import Changes, ObjectList, Objects
 from grove_compiler.step import Context, Hold, Key, Step, step
 from tests.model.sets import clique, group, pcs
 from tests.status.world import NOW, Manifest, running
+from tests.suite.effort import runs
 
 from .world import complete, context
 
@@ -122,7 +123,7 @@ def changed(data: st.DataObject, live: Manifest, hashes: tuple[str, str]) -> Man
     return None
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=runs(150), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(st.data())
 def test_whatever_happens_to_the_objects_of_a_set(data: st.DataObject) -> None:
     kept = context(OPERATOR)
@@ -139,7 +140,7 @@ def test_whatever_happens_to_the_objects_of_a_set(data: st.DataObject) -> None:
         assert_nothing_is_lost(cluster, kept)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=runs(30))
 @given(st.lists(st.sampled_from(["scale", "edit", "decide", "report"]), min_size=1, max_size=6))
 def test_whatever_happens_to_the_set_itself(happens: list[str]) -> None:
     kept = context(OPERATOR)

@@ -4,28 +4,34 @@ pytest-timeout determines the limit of each test (`timeout` in pyproject.toml, `
 the stacks of all threads and of all tasks, also from a worker of xdist, whose terminal nobody sees; and no test goes on beyond the limit of
 the run, `--run-limit`, counted from its start.
 
-A test that swallows its failure is ended with its worker by `faulthandler_timeout`, and a process that reports, but waits for ever, by
-itself.
+A test that swallows its failure is ended with its process a minute later, and a process that reports, but waits for ever, by itself. All
+limits grow with the effort of a run (`tests/suite/effort.py`).
 """
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import signal
 import threading
 import time
 from types import FrameType
-from typing import Any
+from typing import Any, TextIO
 
 import pytest
 from pytest_timeout import Settings, is_debugging
 
+from tests.suite.effort import effort
 from tests.suite.stacks import stacks
 
 DEADLINE = pytest.StashKey[float]()
+STDERR = pytest.StashKey[TextIO]()
 
 REPEATED_AFTER = 15.0
 """Seconds until a test that still runs is failed again: the failure may have hit a task that nobody awaits, or a clean-up may hang."""
+
+BEYOND = "beyond_limit"
+"""The setting that says how many seconds later the process of a test ends that has swallowed its failures."""
 
 HEAD_START = 1.0
 """Seconds by which the names of what is running are printed before the first of these tests is failed."""
@@ -39,18 +45,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     text = "seconds after which the run ends, and names the tests that were running"
     parser.getgroup("limits").addoption("--run-limit", type=float, metavar="SECONDS", help=text)
     parser.addini("run_limit", f"{text}; 0 is no limit", default="0")
+    parser.addini(BEYOND, "seconds after its limit in which a test may still fail, before its process ends", default="60")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Notes when the run has to end; the process that reports watches over it."""
+    config.stash[STDERR] = os.fdopen(os.dup(2), "w")  # as it is now: later on pytest captures what tests write
     if (given := getattr(config, "workerinput", {}).get("run_deadline")) is not None:
         config.stash[DEADLINE] = given
         return
     option = config.getoption("--run-limit")
-    limit = float(config.getini("run_limit")) if option is None else option
+    limit = float(config.getini("run_limit")) * _factor() if option is None else option
     config.stash[DEADLINE] = time.time() + limit + HEAD_START if limit else float("inf")
     if limit:
-        config.pluginmanager.register(Watch(limit))
+        config.pluginmanager.register(Watch(limit, config.stash[STDERR]))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -62,21 +70,28 @@ def pytest_configure_node(node: Any) -> None:
 @pytest.hookimpl
 def pytest_timeout_set_timer(item: pytest.Item, settings: Settings) -> bool:
     """Fails the test, with all stacks, after its limit, or at the end of the run."""
-    left = item.config.stash[DEADLINE] - time.time()
-    limit = f"{settings.timeout:g} s, its limit" if settings.timeout < left else "until the end of the run"
+    own, left = settings.timeout * _factor(), item.config.stash[DEADLINE] - time.time()
+    limit = f"{own:g} s, its limit" if own < left else "until the end of the run"
+    seconds = max(min(own, left), 0.01)
 
     def ring(number: int, frame: FrameType | None) -> None:
         if not is_debugging():
             pytest.fail(f"the test ran {limit}\n{stacks(frame)}", pytrace=False)
 
     def cancel() -> None:
+        faulthandler.cancel_dump_traceback_later()
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
     item.cancel_timeout = cancel  # type: ignore[attr-defined]
     signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, max(min(settings.timeout, left), 0.01), REPEATED_AFTER)
+    signal.setitimer(signal.ITIMER_REAL, seconds, REPEATED_AFTER)
+    faulthandler.dump_traceback_later(seconds + float(item.config.getini(BEYOND)), exit=True, file=item.config.stash[STDERR])
     return True
+
+
+def _factor() -> float:
+    return max(1.0, effort())
 
 
 def pytest_runtest_teardown(item: pytest.Item) -> None:
@@ -88,12 +103,11 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
 class Watch:
     """Watches a run from the process that reports: names the tests that run at its end, and ends it where nothing else does."""
 
-    def __init__(self, limit: float) -> None:
-        self._limit, self._running = limit, dict[str, float]()
+    def __init__(self, limit: float, stderr: TextIO) -> None:
+        self._limit, self._stderr, self._running = limit, stderr, dict[str, float]()
         self._timer = threading.Timer(limit, self._end)
         self._timer.daemon = True
         self._over = threading.Event()
-        self._stderr = os.fdopen(os.dup(2), "w")  # as it is now: later on pytest captures what tests write
 
     def pytest_sessionstart(self) -> None:
         """Starts to count."""

@@ -48,8 +48,7 @@ def test_a_test_that_never_ends_fails_with_its_stacks(tmp_path: Path, processes:
 def test_a_test_that_swallows_its_failure_is_ended_with_its_worker(tmp_path: Path) -> None:
     loop = "    while True:\n        try:\n            time.sleep(1)\n        except BaseException: pass\n"
     tests = f"import time\ndef test_never_ends():\n{loop}"
-    limits = ("--timeout", "1", "-o", "faulthandler_timeout=2", "-o", "faulthandler_exit_on_timeout=true")
-    code, said = run(tmp_path, tests + FINE, "-n", "2", *limits)
+    code, said = run(tmp_path, tests + FINE, "-n", "2", "--timeout", "1", "-o", "beyond_limit=1")
     assert "crashed while running 'test_it.py::test_never_ends'" in said
     assert "in test_never_ends" in said
     assert "1 failed, 1 passed" in said

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import NamedTuple
 
 from hypothesis import HealthCheck, example, given, settings
@@ -13,10 +12,11 @@ from tests.simulation.network import NEVER
 from tests.simulation.schedules import LATE_KINDS, LONGEST_BACKOFF, Break, CutOff, Die, Fault, GoDown, Late, Lose, Pass, Slow, Tick
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.world import CLIQUE, POD
+from tests.suite.effort import is_repeatable, runs
 from tests.training.jobs import job, phase
 from tests.training.watch import ENDS, watched_job
 
-EXAMPLES = int(os.environ.get("SIMULATIONS", "25"))
+EXAMPLES = runs(25)
 
 
 class Exit(NamedTuple):
@@ -107,9 +107,7 @@ def get_well(simulation: Simulation) -> None:
     simulation.settle()
 
 
-random = settings(
-    max_examples=EXAMPLES, deadline=None, derandomize="SIMULATIONS" not in os.environ, suppress_health_check=[HealthCheck.too_slow]
-)
+random = settings(max_examples=EXAMPLES, deadline=None, derandomize=is_repeatable(), suppress_health_check=[HealthCheck.too_slow])
 
 
 @random

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from grove_compiler.compile import Inputs, lint
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.source.document import Document
+from tests.suite.effort import runs
 
-ROOMY = settings(max_examples=150, deadline=None)
+ROOMY = settings(max_examples=runs(150))
 
 NAMES = st.sampled_from(["", "a", "b", "a-0-b", "A", "x.y", "-", "0", "c" * 40, "d" * 70])
 COUNTS = st.sampled_from([-1, 0, 1, 2, 5, 2**31 - 1])

@@ -26,6 +26,7 @@ from grove_operator.webhooks.certificate import ShownCertificate
 from grove_operator.webhooks.review import NoReview, Reviewer, read_request
 from grove_operator.webhooks.server import WebhookServer
 from tests.applier.transport.certificates import authority, needs_openssl, signed
+from tests.suite.effort import runs
 from tests.suite.rows import rows
 from tests.webhooks.conftest import Manifest, asked
 
@@ -162,7 +163,7 @@ def may_pass(review: Manifest, program: Any) -> bool:
 CHANGES = st.lists(st.tuples(st.sampled_from(PLACES), st.sampled_from([..., *JUNK])), min_size=1, max_size=4)
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=runs(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=CHANGES, path=st.sampled_from(PATHS))
 def test_whatever_stands_in_a_review(changes: Any, path: str, running: tuple[asyncio.Runner, Serving], program: Any) -> None:
     runner, server = running
@@ -174,14 +175,14 @@ def test_whatever_stands_in_a_review(changes: Any, path: str, running: tuple[asy
         assert may_pass(review, program)
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=runs(100), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(body=st.one_of(st.binary(max_size=300), st.text(max_size=100).map(str.encode)), path=st.sampled_from(PATHS))
 def test_whatever_bytes_are_sent_as_a_body(body: bytes, path: str, running: tuple[asyncio.Runner, Serving]) -> None:
     runner, server = running
     assert check(runner.run(server.send(request(path, body))), server.told) is None
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=runs(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.binary(min_size=1, max_size=200))
 def test_whatever_bytes_are_sent_as_a_request(data: bytes, running: tuple[asyncio.Runner, Serving]) -> None:
     runner, server = running

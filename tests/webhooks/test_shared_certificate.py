@@ -24,6 +24,7 @@ from grove_operator.webhooks.authority import read_bundle
 from grove_operator.webhooks.certificate import ShownCertificate
 from grove_operator.webhooks.shared_certificate import INTERVAL, OVERLAP, PROPAGATION, Place, SharedCertificate
 from grove_operator.webhooks.trust import MANAGER, Service
+from tests.suite.effort import runs
 
 from .in_memory import cluster_with_webhooks, found
 
@@ -289,7 +290,7 @@ async def play(schedule: list[tuple[str, float]], leap: float) -> list[str]:
     return failures
 
 
-@settings(max_examples=25)
+@settings(max_examples=runs(25))
 @given(
     st.lists(st.tuples(st.sampled_from([*EVENTS, "restarted"]), st.sampled_from([0.0, 1.0, 4.0, 11.0, 60.0])), max_size=6),
     st.sampled_from([0.0, 60.0]),

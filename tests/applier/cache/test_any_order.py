@@ -13,6 +13,7 @@ from applier.errors import NotFound, ServerFailure, TooManyRequests, Unreachable
 from applier.ref import Manifest, Ref
 from applier.testing.memory import MemoryCluster
 from applier.testing.virtual_time import run_virtual
+from tests.suite.effort import runs
 
 from .conftest import CONFIG_MAP, config_map, delete, watching
 
@@ -102,7 +103,7 @@ async def live_through(steps: list[tuple[Any, ...]], watch_list: bool) -> None:
         assert world.told == world.cached()
 
 
-@settings(max_examples=300)
+@settings(max_examples=runs(300))
 @given(st.lists(STEPS, max_size=25), st.booleans())
 def test_the_cache_ends_as_the_server_is(steps: list[tuple[Any, ...]], watch_list: bool) -> None:
     run_virtual(live_through(steps, watch_list))

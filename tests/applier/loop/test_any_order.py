@@ -13,6 +13,7 @@ from applier.errors import ClusterError, ServerFailure, TooManyRequests, Unreach
 from applier.testing.memory import MemoryCluster
 from applier.testing.memory.faults import Request
 from applier.testing.virtual_time import run_virtual
+from tests.suite.effort import runs
 
 from ..free_schemas import FreeSchemas
 from .lab import Lab, config_map, ref, running, some
@@ -104,7 +105,7 @@ async def live_through(steps: list[tuple[Any, ...]], seed: int) -> None:
     assert all(one.ref != ref("foreign-0") for one in world.cluster.writes())
 
 
-@settings(max_examples=40)
+@settings(max_examples=runs(40))
 @given(st.lists(STEPS, max_size=15), st.integers(0, 1000))
 def test_the_cluster_ends_as_the_function_says(steps: list[tuple[Any, ...]], seed: int) -> None:
     run_virtual(live_through(steps, seed))

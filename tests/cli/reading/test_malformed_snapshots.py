@@ -20,6 +20,7 @@ from grove_compiler.source.document import Document
 from grove_compiler.source.reader import read_text
 from grove_operator.reading.snapshot import read_objects
 from grove_operator.rulebook import read as read_rulebook
+from tests.suite.effort import runs
 from tests.suite.rows import rows
 
 from ..running import ROOT, run
@@ -109,7 +110,7 @@ def paths(value: Any, path: FieldPath = ()) -> Iterator[FieldPath]:
             yield from paths(part, (*path, key))
 
 
-@settings(max_examples=150)
+@settings(max_examples=runs(150))
 @given(st.data())
 def test_whatever_stands_in_a_snapshot_no_rule_fails_of_it(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(EXAMPLES))

@@ -22,7 +22,7 @@ from .conftest import node
 from .recorded_cases import RecordedStep, differences, names, namespace_of, steps
 from .world import World
 
-pytestmark = pytest.mark.cluster("kwok", "kube-scheduler", "kube-controller-manager")
+pytestmark = [pytest.mark.cluster("kwok", "kube-scheduler", "kube-controller-manager"), pytest.mark.timeout(400)]
 
 NODES = 20
 PATIENCE = 180.0

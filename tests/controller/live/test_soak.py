@@ -11,11 +11,12 @@ from grove_compiler.replay.bundle import decode
 from grove_compiler.replay.replay import replay
 from grove_operator.controller.bundle_folder import BundleFolder
 from tests.features.compiling import shipped_program
+from tests.suite.effort import runs
 
 from .soak import LEAST_EDITS, LEAST_FAULTS, POOLED, soak
 
-pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
-SECONDS = 60.0
+pytestmark = [pytest.mark.cluster("kwok", "kube-scheduler"), pytest.mark.timeout(400)]
+SECONDS = runs(40)
 BURST = 80  # writes in flight when several keys change at once; what leaks is more with every minute
 FLAT = 12.0  # MB: what an allocator may keep without there being a leak
 

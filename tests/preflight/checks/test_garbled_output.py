@@ -13,6 +13,7 @@ from preflight_images.dcgm_diag.check import Ended
 from preflight_images.dcgm_diag.check import verdict as of_dcgm
 from preflight_images.nccl_loopback.check import verdict as of_nccl
 from preflight_images.shared.outcome import PASSED
+from tests.suite.effort import runs
 
 from .recorded import RELEASES, entity, v3, v4
 
@@ -49,7 +50,7 @@ def with_lines_lost(draw: st.DrawFn, text: str) -> str:
 
 @pytest.mark.parametrize("release", SLOW)
 @given(data=st.data())
-@settings(max_examples=300, derandomize=True)
+@settings(max_examples=runs(300))
 def test_a_slow_link_passes_in_no_disguise(release: str, data: st.DataObject) -> None:
     text = data.draw(garbled(SLOW[release]) | with_lines_lost(SLOW[release]))
     assert of_nccl(0, text, THRESHOLD, 2).exit_code != PASSED
@@ -57,7 +58,7 @@ def test_a_slow_link_passes_in_no_disguise(release: str, data: st.DataObject) ->
 
 @pytest.mark.parametrize("version", SICK)
 @given(data=st.data())
-@settings(max_examples=300, derandomize=True)
+@settings(max_examples=runs(300))
 def test_a_sick_gpu_passes_in_no_disguise(version: str, data: st.DataObject) -> None:
     document = json.dumps(SICK[version], indent=data.draw(st.sampled_from([None, 2])))
     text = data.draw(garbled(document) | with_lines_lost(document))
@@ -70,13 +71,13 @@ DOCUMENTS = st.recursive(VALUES, lambda inner: st.lists(inner, max_size=3) | st.
 
 
 @given(DOCUMENTS, st.sampled_from(["DCGM Diagnostic", "DCGM GPU Diagnostic", "iterations"]))
-@settings(max_examples=500, derandomize=True)
+@settings(max_examples=runs(500))
 def test_any_document_is_judged_and_none_that_lists_no_tests_passes(inner: Any, root: str) -> None:
     assert of_dcgm(Ended(0, json.dumps({root: inner}), ""), OWN).exit_code != PASSED
 
 
 @given(st.text())
-@settings(max_examples=500, derandomize=True)
+@settings(max_examples=runs(500))
 def test_any_text_is_judged_and_none_passes(text: str) -> None:
     assert of_dcgm(Ended(0, text, ""), OWN).exit_code != PASSED
     assert of_nccl(0, text, THRESHOLD, 2).exit_code != PASSED
