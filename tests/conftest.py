@@ -20,4 +20,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-pytest_plugins = ["tests.suite.costs", "tests.suite.janitor", "tests.suite.limits", "tests.suite.order", "tests.suite.touched"]
+pytest_plugins = [
+    "tests.suite.collection",
+    "tests.suite.costs",
+    "tests.suite.janitor",
+    "tests.suite.limits",
+    "tests.suite.order",
+    "tests.suite.touched",
+]
