@@ -40,17 +40,14 @@ class Cluster:
         return self.plane.kubectl(*arguments, input=input).stdout
 
     def apply(self, *manifests: Manifest) -> None:
-        text = "\n---\n".join(map(json.dumps, manifests))
-        self.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", input=text)
+        self.plane.objects.apply(manifests)
 
     def get(self, *arguments: str) -> Any:
         """Objects as kubectl prints them, None where there is none."""
-        text = self.kubectl("get", *arguments, "--ignore-not-found", "-o", "json")
-        return json.loads(text) if text.strip() else None
+        return self.plane.objects.get(*arguments)
 
     def items(self, *arguments: str) -> list[Manifest]:
-        found = self.get(*arguments)
-        return [] if found is None else list(found["items"])
+        return list(self.get(*arguments)["items"])
 
     def pods(self, namespace: str) -> dict[str, str]:
         """The UIDs of the pods that are ready, by the name of their host."""

@@ -43,12 +43,10 @@ class Installed:
         self.log = folder / "injector.log"
 
     def apply(self, *made: Manifest) -> None:
-        text = "\n---\n".join(map(json.dumps, made))
-        self.plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", input=text)
+        self.plane.objects.apply(made)
 
     def get(self, *arguments: str) -> Any:
-        text = self.plane.kubectl("get", *arguments, "--ignore-not-found", "-o", "json").stdout
-        return json.loads(text) if text.strip() else None
+        return self.plane.objects.get(*arguments)
 
     def until(self, look: Callable[[], object]) -> None:
         deadline = time.monotonic() + PATIENCE

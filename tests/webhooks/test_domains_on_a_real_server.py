@@ -46,7 +46,7 @@ class Place(NamedTuple):
         self.plane.kubectl("apply", "-f", "-", input="\n---\n".join(map(json.dumps, manifests)))
 
     def get(self, kind: str, name: str) -> Any:
-        return json.loads(self.plane.kubectl("get", kind, name, "--ignore-not-found", "-o", "json").stdout or "null")
+        return self.plane.objects.get(kind, name)
 
     def until(self, look: Callable[[], Any], wanted: Any) -> None:
         deadline = time.monotonic() + PATIENCE

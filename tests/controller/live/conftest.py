@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -47,8 +46,7 @@ async def whole_cluster(own_plane: ControlPlane) -> AsyncIterator[World]:
 
 def with_grove(control_plane: ControlPlane) -> ControlPlane:
     """The control plane, once it has our definitions and some nodes."""
-    things: list[dict[str, Any]] = [*crds(), *map(node, range(NODES))]
-    control_plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", input="\n---\n".join(map(json.dumps, things)))
+    control_plane.objects.apply([*crds(), *map(node, range(NODES))])
     names = [one["metadata"]["name"] for one in crds()]
     control_plane.kubectl("wait", "--for=condition=Established", "--timeout=120s", *(f"crd/{name}" for name in names))
     return control_plane

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from applier.ref import Manifest
 
-from .world import World, clique, pod_clique_set
+from .world import World, clique, pod_clique_set, team
 
 pytestmark = pytest.mark.cluster
 
@@ -32,7 +30,7 @@ async def told(world: World) -> list[str]:
 
 
 async def claims(world: World) -> list[str]:
-    found = json.loads(await world.kubectl("get", "resourceclaims", "-o", "json"))["items"]
+    found = (await world.get("resourceclaims"))["items"]
     return [one["metadata"]["name"] for one in found if "deletionTimestamp" not in one["metadata"]]
 
 
@@ -50,7 +48,7 @@ async def test_pods_wait_for_the_template_of_their_claim_and_say_so_and_keep_the
     before = await world.names("pods")
     await world.kubectl("delete", "resourceclaimtemplate", "ext")
     await world.kubectl("label", "podcliqueset", "chat", "team=a")
-    await world.until(lambda: world.kubectl("get", "podgang", "chat-0", "-o", "jsonpath={.metadata.labels.team}"), "a")
+    await world.until(lambda: team(world), "a")
     assert (await claims(world), await world.names("pods")) == (["chat-0-front-all-ext"], before)
     await world.kubectl("delete", "podcliqueset", "chat")
     await world.until(lambda: claims(world), [])

@@ -39,11 +39,12 @@ async def gone(world: World, uid: str) -> bool:
 async def test_what_somebody_deletes_comes_back_at_once(world: World, kind: str, name: str) -> None:
     await world.apply(SERVING)
     await world.until_ready(*FRONT, *BASE, *SCALED)
-    before = await world.kubectl("get", kind, name, "-o", "jsonpath={.metadata.uid}")
+    before = (await world.get(kind, name))["metadata"]["uid"]
     await world.kubectl("delete", kind, name, "--wait=false")
 
     async def is_new() -> bool:
-        return await world.kubectl("get", kind, name, "-o", "jsonpath={.metadata.uid}", "--ignore-not-found") not in ("", before)
+        found = await world.get(kind, name)
+        return found is not None and found["metadata"]["uid"] != before
 
     await world.until(is_new, wanted=True)
     await world.until_ready(*FRONT, *BASE, *SCALED)
@@ -106,6 +107,6 @@ async def test_a_namespace_that_is_deleted_goes_with_all_that_is_in_it(grove_pla
         await world.until_ready(*FRONT, *BASE, *SCALED)
         before = len(world.results)
         await world.kubectl("delete", "namespace", world.namespace, "--wait=false")
-        await world.until(lambda: world.kubectl("get", "namespace", world.namespace, "--ignore-not-found", "-o", "name"), "")
+        await world.until(lambda: world.get("namespace", world.namespace), None)
         await world.stop()
         assert [result.held for result in world.results[before:] if result.held] == []

@@ -8,13 +8,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any
 
 import pytest
 
 from applier.ref import Manifest
+from applier.testing.errors import ControlPlaneError
 
 from .conftest import NODES
 from .world import World, clique, is_ready, pod_clique_set
@@ -110,10 +111,11 @@ async def driver(world: World) -> AsyncIterator[None]:
 
     async def play() -> None:
         while True:
-            for domain in json.loads(await world.attempt("get", DOMAINS, "-o", "json") or '{"items": []}')["items"]:
-                name = domain["spec"]["channel"]["resourceClaimTemplate"]["name"]
-                if not await world.attempt("get", "resourceclaimtemplate", name, "-o", "name"):
-                    await world.attempt("apply", "--server-side", "-f", "-", input=claim_template(name))
+            with suppress(ControlPlaneError):  # the kind may not be there yet, or any more
+                for domain in await domains(world):
+                    name = domain["spec"]["channel"]["resourceClaimTemplate"]["name"]
+                    if not await world.get("resourceclaimtemplate", name):
+                        await world.apply(claim_template(name))
             await asyncio.sleep(0.2)
 
     playing = asyncio.ensure_future(play())
@@ -125,18 +127,16 @@ async def driver(world: World) -> AsyncIterator[None]:
 
 
 async def domains(world: World) -> list[Manifest]:
-    found = await world.kubectl("get", DOMAINS, "-o", "json")
-    items: list[Manifest] = json.loads(found)["items"]
-    return items
+    return list((await world.get(DOMAINS))["items"])
 
 
 async def names(world: World, kind: str) -> list[str]:
-    return (await world.kubectl("get", kind, "-o", "jsonpath={.items[*].metadata.name}")).split()
+    return [one["metadata"]["name"] for one in (await world.get(kind))["items"]]
 
 
 async def owners(world: World, kind: str) -> dict[str, str]:
     """By whom each object of a kind is owned."""
-    found = json.loads(await world.kubectl("get", kind, "-o", "json"))["items"]
+    found = (await world.get(kind))["items"]
     return {
         one["metadata"]["name"]: " ".join(f"{owner['kind']}/{owner['name']}" for owner in one["metadata"].get("ownerReferences", []))
         for one in found

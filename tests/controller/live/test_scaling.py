@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .world import BASE, FRONT, SCALED, SERVING, World, clique, pod_clique_set
+from .world import BASE, FRONT, SCALED, SERVING, World, clique, pod_clique_set, team
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
@@ -27,7 +27,7 @@ async def test_a_clique_is_scaled_and_keeps_it_when_the_set_is_edited(world: Wor
     await world.kubectl("scale", "podclique", "chat-0-front", "--replicas=4")
     await world.until_ready(*(f"chat-0-front-{index}" for index in range(4)))
     await world.apply({**declared, "metadata": {"name": "chat", "labels": {"team": "a"}}})
-    await world.until(lambda: world.kubectl("get", "podgang", "chat-0", "-o", "jsonpath={.metadata.labels.team}"), "a")
+    await world.until(lambda: team(world), "a")
     await world.until_ready(*(f"chat-0-front-{index}" for index in range(4)))
 
 

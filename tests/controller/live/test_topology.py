@@ -89,21 +89,29 @@ async def world(whole_cluster: World) -> World:
     return whole_cluster
 
 
-async def field(world: World, kind: str, name: str, path: str) -> str:
-    """A field of an object, as kubectl prints it; empty without the object."""
-    return await world.kubectl("get", kind, name, "--ignore-not-found", "-o", f"jsonpath={{{path}}}")
+async def metadata(world: World, kind: str, name: str, key: str) -> Any:
+    """A part of an object's metadata; nothing without the object."""
+    found = await world.get(kind, name)
+    return found and found["metadata"].get(key)
+
+
+async def level_fields(world: World, kind: str, name: str, key: str) -> str:
+    """What the levels of a topology say under a key; empty without the topology."""
+    found = await world.get(kind, name)
+    return " ".join(level.get(key, "") for level in found["spec"]["levels"]) if found else ""
 
 
 async def keys(world: World, name: str = "lab", kind: str = "clustertopologies.grove.io") -> str:
-    return await field(world, kind, name, ".spec.levels[*].key")
+    return await level_fields(world, kind, name, "key")
 
 
 async def labels(world: World, name: str = "lab") -> str:
-    return await field(world, "topologies.kai.scheduler", name, ".spec.levels[*].nodeLabel")
+    return await level_fields(world, "topologies.kai.scheduler", name, "nodeLabel")
 
 
 async def topologies(world: World) -> list[str]:
-    return (await world.kubectl("get", "clustertopologies.grove.io,topologies.kai.scheduler", "-o", "name")).split()
+    found = (await world.get("clustertopologies.grove.io,topologies.kai.scheduler"))["items"]
+    return [f"{one['kind'].lower()}.{one['apiVersion'].partition('/')[0]}/{one['metadata']['name']}" for one in found]
 
 
 async def condition(world: World) -> str:
@@ -141,10 +149,10 @@ PODS = ("chat-0-front-0", "chat-0-front-1")
 async def test_the_configuration_is_the_default_topology_as_long_as_it_says_so(world: World) -> None:
     await world.start(everywhere=True, config=tas(rack=RACK, host=HOST))
     await world.until(lambda: labels(world, "grove-topology"), f"{RACK} {HOST}")
-    finalizers = await field(world, "clustertopologies.grove.io", "grove-topology", ".metadata.finalizers[*]")
-    assert finalizers == "grove.io/clustertopology.grove.io"
-    owner = await field(world, "topologies.kai.scheduler", "grove-topology", ".metadata.ownerReferences[0].kind")
-    assert owner == "ClusterTopology"
+    finalizers = await metadata(world, "clustertopologies.grove.io", "grove-topology", "finalizers")
+    assert finalizers == ["grove.io/clustertopology.grove.io"]
+    owners = await metadata(world, "topologies.kai.scheduler", "grove-topology", "ownerReferences")
+    assert [owner["kind"] for owner in owners] == ["ClusterTopology"]
     await world.stop()
     await world.start(everywhere=True, config=tas(block=BLOCK, host=HOST))
     await world.until(lambda: keys(world, "grove-topology"), f"{BLOCK} {HOST}")
@@ -160,7 +168,7 @@ async def test_a_default_topology_that_somebody_edits_or_deletes_comes_back(worl
     await world.apply(topology("grove-topology", block=BLOCK))
     await world.until(lambda: keys(world, "grove-topology"), f"{RACK} {HOST}")
     await world.kubectl("delete", "clustertopologies.grove.io", "grove-topology", "--wait=false")
-    await world.until(lambda: field(world, "clustertopologies.grove.io", "grove-topology", ".metadata.deletionTimestamp"), "")
+    await world.until(lambda: metadata(world, "clustertopologies.grove.io", "grove-topology", "deletionTimestamp"), None)
     await world.until(lambda: labels(world, "grove-topology"), f"{RACK} {HOST}")
 
 
@@ -168,10 +176,10 @@ async def test_kais_topology_follows_the_levels_of_ours(world: World) -> None:
     await world.start(everywhere=True, config=TAS)
     await world.apply(topology(rack=RACK, host=HOST))
     await world.until(lambda: labels(world), f"{RACK} {HOST}")
-    before = await field(world, "topologies.kai.scheduler", "lab", ".metadata.uid")
+    before = await metadata(world, "topologies.kai.scheduler", "lab", "uid")
     await world.apply(topology(block=BLOCK, rack=RACK, host=HOST))
     await world.until(lambda: labels(world), f"{BLOCK} {RACK} {HOST}")
-    assert await field(world, "topologies.kai.scheduler", "lab", ".metadata.uid") != before
+    assert await metadata(world, "topologies.kai.scheduler", "lab", "uid") != before
     await world.kubectl("delete", "topologies.kai.scheduler", "lab", "--wait=false")
     await world.until(lambda: labels(world), f"{BLOCK} {RACK} {HOST}")
 
@@ -256,7 +264,9 @@ async def test_a_set_may_try_another_topology_while_nothing_of_it_is_placed(worl
 
 
 async def drift(world: World) -> str:
-    return await field(world, "clustertopologybindings.grove.io", "lab", ".status.conditions[?(@.type=='SchedulerTopologyDrift')].status")
+    binding = await world.get("clustertopologybindings.grove.io", "lab")
+    conditions = (binding or {}).get("status", {}).get("conditions", [])
+    return "".join(one["status"] for one in conditions if one["type"] == "SchedulerTopologyDrift")
 
 
 async def test_a_binding_says_when_somebody_elses_kai_topology_drifts_and_when_it_is_back(world: World) -> None:
@@ -294,4 +304,4 @@ async def test_an_operator_of_one_namespace_leaves_topologies_alone(world: World
     await world.apply(placed())
     await world.until_ready(*PODS)
     assert await topologies(world) == ["clustertopology.grove.io/lab"]
-    assert await field(world, "clustertopologies.grove.io", "lab", ".metadata.finalizers") == ""
+    assert await metadata(world, "clustertopologies.grove.io", "lab", "finalizers") is None

@@ -81,7 +81,11 @@ class World:
         return "" if done.returncode else done.stdout
 
     async def apply(self, manifest: Manifest) -> None:
-        await self.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", input=manifest)
+        await asyncio.to_thread(self.plane.objects.apply, [manifest], self.namespace)
+
+    async def get(self, *arguments: str) -> Any:
+        """An object of this namespace, a list, or nothing: what kubectl would print of it."""
+        return await asyncio.to_thread(self.plane.objects.get, "-n", self.namespace, *arguments)
 
     async def objects(self, what: str) -> list[Manifest]:
         resource = await self.cluster.resource(KINDS[what])
@@ -144,6 +148,12 @@ class World:
         last = {result.key: result for result in self.results}
         told = {key: result.held or [one.reason for one in result.outcomes] for key, result in last.items()}
         return [f"{key}: {reason}" for key, reason in told.items() if reason]
+
+
+async def team(world: World) -> str | None:
+    """The label of that name of the base gang, by which one sees that an edit of the set has been followed."""
+    gang = await world.get("podgang", "chat-0")
+    return gang and gang["metadata"]["labels"].get("team")  # type: ignore[no-any-return]
 
 
 def is_ready(pod: Manifest) -> bool:

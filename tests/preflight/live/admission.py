@@ -103,11 +103,11 @@ class Admission:
         return self.plane.kubectl("-n", self.namespace, *arguments, input=input).stdout
 
     def get(self, what: str) -> Any:
-        return json.loads(self.kubectl("get", *what.split(), "-o", "json", "--ignore-not-found") or "null")
+        return self.plane.objects.get("-n", self.namespace, *what.split())
 
     def items(self, what: str) -> list[Any]:
-        """Those of a list; kubectl prints nothing of one that is empty."""
-        return (self.get(what) or {}).get("items", [])  # type: ignore[no-any-return]
+        """Those of a list."""
+        return list(self.get(what)["items"])
 
     def checks(self) -> list[list[str]]:
         """The init containers of each pod."""

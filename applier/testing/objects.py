@@ -1,0 +1,132 @@
+"""Reads and applies objects of a control plane as kubectl does, without starting one, which costs a fifth of a second of CPU each time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+from urllib.parse import quote
+
+from applier.testing import audit
+from applier.testing.errors import ControlPlaneError, Refused
+
+DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+APPLY = "application/apply-patch+yaml"
+
+Manifest = dict[str, Any]
+
+
+class Server(Protocol):
+    """Answers requests; `RunningPlane` is one."""
+
+    def request(
+        self, method: str, path: str, body: object = None, *, content_type: str = ..., agent: str = ..., accept: str = ...
+    ) -> Any: ...
+
+
+class Resource(NamedTuple):
+    """A kind as the server serves it."""
+
+    api_version: str
+    kind: str
+    plural: str
+    is_namespaced: bool
+
+    def path(self, namespace: str = "", name: str = "") -> str:
+        """Returns the path of an object, or of the list of them, in a namespace or in all."""
+        root = f"/apis/{self.api_version}" if "/" in self.api_version else f"/api/{self.api_version}"
+        place = f"/namespaces/{namespace}" if self.is_namespaced and namespace else ""
+        return f"{root}{place}/{self.plural}" + (f"/{quote(name, safe='')}" if name else "")
+
+
+class Objects:
+    """Represents the objects of a server."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._by_word: dict[str, Resource] = {}
+        self._by_kind: dict[tuple[str, str], Resource] = {}
+
+    def get(self, *arguments: str) -> Any:
+        """Returns what `kubectl get --ignore-not-found -o json` prints for `KIND[,KIND…] [NAME] [-n NAMESPACE | -A] [-l SELECTOR]`.
+
+        That is an object, a list with `items`, or nothing. Raises `ControlPlaneError` for a kind that is not served.
+        """
+        words, namespace, selector = _parsed(arguments)
+        kinds, name = words[0].partition("/")[0].split(","), (words[1] if words[1:] else words[0].partition("/")[2])
+        if name:
+            return self._found(self._resource(kinds[0]).path(namespace, name))
+        query = f"?labelSelector={quote(selector)}" if selector else ""
+        items = [one for kind in kinds for one in self._listed(self._resource(kind).path(namespace) + query)]
+        return {"apiVersion": "v1", "kind": "List", "items": items}
+
+    def apply(self, manifests: Sequence[Mapping[str, Any]], namespace: str = "default") -> None:
+        """Applies objects by server-side apply as `kubectl` does with `--force-conflicts`."""
+        for manifest in manifests:
+            metadata = manifest["metadata"]
+            path = self._of_kind(manifest["apiVersion"], manifest["kind"]).path(metadata.get("namespace", namespace), metadata["name"])
+            self._server.request("PATCH", f"{path}?fieldManager=kubectl&force=true", manifest, content_type=APPLY, agent="kubectl")
+
+    def _found(self, path: str) -> Manifest | None:
+        try:
+            found: Manifest = self._server.request("GET", path, agent="kubectl")
+        except Refused as refused:
+            if refused.status == 404:
+                return None
+            raise
+        return found
+
+    def _listed(self, path: str) -> Iterator[Manifest]:
+        answer = self._server.request("GET", path, agent="kubectl")
+        head = {"apiVersion": answer["apiVersion"], "kind": answer["kind"].removesuffix("List")}
+        for one in answer["items"]:
+            yield head | one
+
+    def _resource(self, word: str) -> Resource:
+        """Returns the kind that people call so: plural, singular, short name, or with its group behind a dot."""
+        if (word := word.lower()) not in self._by_word:
+            self._discover()
+        if word not in self._by_word:
+            raise ControlPlaneError(f"the server doesn't have a resource type {word!r}")
+        return self._by_word[word]
+
+    def _of_kind(self, api_version: str, kind: str) -> Resource:
+        if (api_version, kind) not in self._by_kind:
+            self._discover()
+        if (api_version, kind) not in self._by_kind:
+            raise ControlPlaneError(f"no matches for kind {kind!r} in version {api_version!r}")
+        return self._by_kind[api_version, kind]
+
+    def _discover(self) -> None:
+        """Asks what is served. Of several groups the first has a word, of several versions the preferred one."""
+        self._by_word.clear()
+        self._by_kind.clear()
+        for root in ("/api", "/apis"):
+            for group in self._server.request("GET", root, agent=audit.AGENT, accept=DISCOVERY)["items"]:
+                self._add(group.get("metadata", {}).get("name", ""), group["versions"])
+
+    def _add(self, group: str, versions: list[Manifest]) -> None:
+        for version in versions:
+            api_version = f"{group}/{version['version']}" if group else version["version"]
+            for one in version.get("resources", ()):
+                resource = Resource(api_version, one["responseKind"]["kind"], one["resource"], one["scope"] == "Namespaced")
+                self._by_kind.setdefault((api_version, resource.kind), resource)
+                for word in (one["resource"], one.get("singularResource") or resource.kind.lower(), *one.get("shortNames", ())):
+                    self._by_word.setdefault(word, resource)
+                    self._by_word.setdefault(f"{word}.{group}", resource)
+
+
+def _parsed(arguments: Sequence[str]) -> tuple[list[str], str, str]:
+    """Returns the words, the namespace and the selector of a command line."""
+    words, namespace, selector, given = list[str](), "default", "", iter(arguments)
+    for argument in given:
+        if argument in ("-n", "--namespace"):
+            namespace = next(given)
+        elif argument in ("-l", "--selector"):
+            selector = next(given)
+        elif argument in ("-A", "--all-namespaces"):
+            namespace = ""
+        elif argument.startswith("-"):
+            raise ValueError(f"{argument} is left to kubectl")
+        else:
+            words.append(argument)
+    return words, namespace, selector
