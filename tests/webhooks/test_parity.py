@@ -16,9 +16,11 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import pytest
 
+from applier.testing.connections import Connections
 from applier.testing.control_plane import ControlPlane
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import Diagnostic
@@ -36,7 +38,7 @@ from tests.controller.live.conftest import with_grove
 from tests.validation.case_files import Case, name_of, read_case
 from tests.webhooks.test_review import ALONE
 
-pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("parity")]  # all look at what came of one run
+pytestmark = pytest.mark.cluster
 
 Manifest = dict[str, Any]
 SAME_TIME = 4
@@ -50,15 +52,24 @@ OTHERWISE = {
     "training/update-to-the-default": "the server writes the default before it asks, and then nothing is changed",
 }
 """Cases that a server asks about in another form, and why."""
+PATHS = {name_of(path): path for path in ALONE}
 STORED = threading.Lock()
 """Old states have the same names in many cases, so one is stored at a time."""
 
 
+class Told(NamedTuple):
+    """What a server tells of a request, as kubectl prints it: errors with their fields, and warnings."""
+
+    is_refused: bool
+    errors: frozenset[str] = frozenset()
+    warnings: frozenset[str] = frozenset()
+
+
 class Tried(NamedTuple):
-    """What kubectl told of a case: `by_us` when it was our webhook that answered."""
+    """What was told of a case: `by_us` when it was our webhook that answered."""
 
     case: str
-    text: str
+    told: Told
     by_us: bool
     expected: list[Diagnostic]
 
@@ -98,19 +109,32 @@ class Webhook:
         return await Answers(lambda: self.judges[user]).validate(review)
 
 
+class Asked(NamedTuple):
+    """A control plane that asks our webhook."""
+
+    plane: ControlPlane
+    webhook: Webhook
+
+
 @pytest.fixture(scope="module")
-def tried(program: Program) -> Iterator[list[Tried]]:
-    """What came of every case."""
+def asking_plane(program: Program) -> Iterator[Asked]:
     webhook = Webhook()
     with ControlPlane.start(parts=("kube-controller-manager",)) as plane:
         with_grove(plane)
         port = webhook.start()
         try:
             install(plane, webhook, port, program)
-            with ThreadPoolExecutor(SAME_TIME) as pool:
-                yield list(pool.map(lambda path: try_case(plane, webhook, path, program), ALONE))
+            yield Asked(plane, webhook)
         finally:
             webhook.stop()
+
+
+@pytest.fixture(scope="module")
+def tried(asking_plane: Asked, program: Program) -> list[Tried]:
+    """What came of every case."""
+    client = Client(asking_plane.plane)
+    with ThreadPoolExecutor(SAME_TIME) as pool:
+        return list(pool.map(lambda path: try_case(client, asking_plane.webhook, path, program), ALONE))
 
 
 def install(plane: ControlPlane, webhook: Webhook, port: int, program: Program) -> None:
@@ -130,43 +154,74 @@ def install(plane: ControlPlane, webhook: Webhook, port: int, program: Program) 
         webhook.judges[user] = judge_of(probe, program)
         deadline = time.monotonic() + PATIENCE
         while user not in webhook.asked:
-            create(plane, user, probe.documents[0].value, "--dry-run=server")
+            create(Client(plane), user, probe.documents[0].value)
             assert time.monotonic() < deadline
 
 
-def try_case(plane: ControlPlane, webhook: Webhook, path: Path, program: Program) -> Tried:
+class Client:
+    """Sends what kubectl sends. A kubectl for each of a thousand requests takes minutes."""
+
+    def __init__(self, plane: ControlPlane) -> None:
+        self._plane, self._connections = plane, Connections(plane.url, plane.tls)
+
+    def path(self, manifest: Manifest, name: str = "") -> str:
+        plural = f"{manifest['kind'].lower().removesuffix('y')}{'ies' if manifest['kind'].endswith('y') else 's'}"
+        place = "" if manifest["kind"].startswith("ClusterTopology") else f"namespaces/{manifest['metadata'].get('namespace', 'default')}/"
+        return f"/apis/{manifest['apiVersion']}/{place}{plural}{f'/{quote(name)}' if name else ''}"
+
+    def send(self, method: str, path: str, user: str, body: object = None) -> tuple[Told, Any]:
+        """Returns what is told of a request, and the answer."""
+        headers = {"Authorization": f"Bearer {self._plane.token}", "Content-Type": "application/json", "Accept": "application/json"}
+        headers |= {"Impersonate-User": user, "Impersonate-Group": "system:masters"}
+        text = None if body is None else json.dumps(body)
+        answer, answered = self._connections.send(method, path, text, headers, PATIENCE)
+        warnings = frozenset(unquoted(one) for one in answer.headers.get_all("Warning", []))
+        value = json.loads(answered) if answer.headers.get_content_type() == "application/json" else {}  # no such kind, in plain text
+        return Told(answer.status >= 400, errors(value) if answer.status >= 400 else frozenset(), warnings), value
+
+
+def unquoted(warning: str) -> str:
+    """The text of a header `299 - "text"`, which is UTF-8 where HTTP has Latin-1."""
+    return str(json.loads(warning.partition(" - ")[2].encode("latin-1")))
+
+
+def errors(status: Manifest) -> frozenset[str]:
+    """The errors that kubectl prints of a status, one in each line."""
+    if status.get("reason") != "Invalid":
+        return frozenset()
+    details = status.get("details") or {}
+    causes = frozenset(f"{cause.get('field', '<nil>')}: {cause.get('message', '')}" for cause in details.get("causes") or ())
+    is_named = details.get("kind") or details.get("name")
+    return frozenset() if is_named and len(causes) == 1 else causes or frozenset([status["message"]])
+
+
+def try_case(client: Client, webhook: Webhook, path: Path, program: Program) -> Tried:
     case = read_case(path)
     user = name_of(path).replace("/", "-")
     webhook.judges[user] = judge_of(case, program)
     manifest = case.documents[0].value
     snapshot = case.head.get("snapshot", [])
     old = case.old.value if case.old else next((one for one in snapshot if _name(one) == _name(manifest)), None)
-    if old is None:
-        text = create(plane, user, manifest, "--dry-run=server")
-    else:
-        text = update(plane, user, old, manifest)
-    return Tried(name_of(path), text, user in webhook.asked, case.findings(program))
+    told = create(client, user, manifest) if old is None else update(client, user, old, manifest)
+    return Tried(name_of(path), told, user in webhook.asked, case.findings(program))
 
 
-def create(plane: ControlPlane, user: str, manifest: Manifest, *options: str) -> str:
-    """What kubectl tells of a new object."""
-    ended = plane.kubectl("create", "-f", "-", *_as(user), *options, input=json.dumps(_stripped(manifest)), check=False)
-    return ended.stderr
+def create(client: Client, user: str, manifest: Manifest) -> Told:
+    """What is told of a new object."""
+    return client.send("POST", client.path(_stripped(manifest)) + "?dryRun=All", user, _stripped(manifest))[0]
 
 
-def update(plane: ControlPlane, user: str, old: Manifest, new: Manifest) -> str:
-    """What kubectl tells of an update; empty where the old state is one that the server would not store."""
+def update(client: Client, user: str, old: Manifest, new: Manifest) -> Told:
+    """What is told of an update; nothing where the old state is one that the server would not store."""
     with STORED:
-        before = plane.kubectl("create", "-f", "-", *_as(OPERATOR), "-o", "json", input=json.dumps(_stripped(old)), check=False)
-        if before.returncode:
-            return ""
-        stored = json.loads(before.stdout)
+        told, stored = client.send("POST", client.path(_stripped(old)), OPERATOR, _stripped(old))
+        if told.is_refused:
+            return Told(False)
         metadata = {**_stripped(new)["metadata"], "resourceVersion": stored["metadata"]["resourceVersion"]}
-        text = json.dumps({**_stripped(new), "metadata": metadata})
-        ended = plane.kubectl("replace", "-f", "-", *_as(user), "--dry-run=server", input=text, check=False)
-        place = ("-n", stored["metadata"]["namespace"]) if stored["metadata"].get("namespace") else ()
-        plane.kubectl("delete", stored["kind"].lower(), stored["metadata"]["name"], *place, *_as(OPERATOR))
-        return ended.stderr
+        place = client.path(stored, stored["metadata"]["name"])
+        told, _ = client.send("PUT", place + "?dryRun=All", user, {**_stripped(new), "metadata": metadata})
+        client.send("DELETE", place, OPERATOR)
+        return told
 
 
 def _stripped(manifest: Manifest) -> Manifest:
@@ -183,15 +238,16 @@ def _name(manifest: Manifest) -> tuple[str, str]:
     return manifest["kind"], (manifest.get("metadata") or {}).get("name") or ""
 
 
-def told_errors(text: str) -> set[str]:
+def printed_errors(text: str) -> frozenset[str]:
     """The errors in kubectl's text, each with its field."""
     lines = [line for line in text.splitlines() if not line.startswith("Warning: ")]
-    several = {line.removeprefix("* ") for line in lines if line.startswith("* ")}
-    return several or {line.removeprefix("The request is invalid: ") for line in lines if line.startswith("The request is invalid: ")}
+    several = frozenset(line.removeprefix("* ") for line in lines if line.startswith("* "))
+    one = "The request is invalid: "
+    return several or frozenset(line.removeprefix(one) for line in lines if line.startswith(one))
 
 
-def told_warnings(text: str) -> set[str]:
-    return {line.removeprefix("Warning: ") for line in text.splitlines() if line.startswith("Warning: ")}
+def printed_warnings(text: str) -> frozenset[str]:
+    return frozenset(line.removeprefix("Warning: ") for line in text.splitlines() if line.startswith("Warning: "))
 
 
 def expected_errors(one: Tried) -> set[str]:
@@ -206,7 +262,7 @@ def asked_alike(tried: list[Tried]) -> list[Tried]:
 
 
 def test_what_we_refuse_is_told_by_kubectl_in_the_words_of_lint(tried: list[Tried]) -> None:
-    differs = {one.case: (told_errors(one.text), expected_errors(one)) for one in asked_alike(tried)}
+    differs = {one.case: (one.told.errors, expected_errors(one)) for one in asked_alike(tried)}
     assert {case: pair for case, pair in differs.items() if pair[0] != pair[1]} == {}
 
 
@@ -214,15 +270,31 @@ def test_what_we_warn_of_is_told_by_kubectl_in_the_words_of_lint(tried: list[Tri
     differs = {}
     for one in asked_alike(tried):
         warnings = {sentence(finding)[: LONGEST_WARNING - 1] for finding in one.expected if finding.severity == "warning"}
-        told = {text[: LONGEST_WARNING - 1] for text in told_warnings(one.text)}
+        told = {text[: LONGEST_WARNING - 1] for text in one.told.warnings}
         if not warnings <= told:
             differs[one.case] = warnings - told
     assert differs == {}
 
 
 def test_what_the_server_refuses_itself_lint_refuses_too(tried: list[Tried]) -> None:
-    assert [one.case for one in tried if not one.by_us and one.text and not expected_errors(one)] == []
+    assert [one.case for one in tried if not one.by_us and one.told.is_refused and not expected_errors(one)] == []
 
 
 def test_most_cases_come_to_us(tried: list[Tried]) -> None:
     assert sum(one.by_us for one in tried) > len(tried) * 0.6
+
+
+def test_kubectl_prints_what_we_take_for_told(asking_plane: Asked, tried: list[Tried]) -> None:
+    """Of a few cases that are told something, with one error, with several, and with warnings."""
+    new = [one for one in asked_alike(tried) if not read_case(PATHS[one.case]).old and not read_case(PATHS[one.case]).head.get("snapshot")]
+    kinds = (
+        [one for one in new if len(one.told.errors) == 1],
+        [one for one in new if len(one.told.errors) > 1],
+        [one for one in new if one.told.warnings],
+    )
+    for one in (case for cases in kinds for case in cases[:3]):
+        text = json.dumps(_stripped(read_case(PATHS[one.case]).documents[0].value))
+        options = (f"--as={one.case.replace('/', '-')}", "--as-group=system:masters", "--dry-run=server")
+        printed = asking_plane.plane.kubectl("create", "-f", "-", *options, input=text, check=False).stderr
+        assert (printed_errors(printed), printed_warnings(printed)) == (one.told.errors, one.told.warnings), one.case
+    assert all(kinds)
