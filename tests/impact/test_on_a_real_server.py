@@ -10,6 +10,7 @@ import pytest
 from applier.testing.control_plane import ControlPlane
 from tests.cli.conftest import cache_of_the_session
 from tests.cli.running import ROOT, run
+from tests.definitions import with_definitions
 
 pytestmark = pytest.mark.cluster
 
@@ -18,10 +19,9 @@ __all__ = ["cache_of_the_session"]
 EXAMPLES = [file for file in sorted(ROOT.joinpath("examples").glob("*.yaml")) if "kind: PodCliqueSet\n" in file.read_text()]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def crds(control_plane: ControlPlane) -> None:
-    control_plane.kubectl("apply", "--server-side", "-f", "-", input=run("crds").out)
-    control_plane.kubectl("wait", "--for=condition=Established", "crd", "podcliquesets.grove.io", "--timeout=60s")
+    with_definitions(control_plane)
 
 
 @pytest.mark.usefixtures("crds")

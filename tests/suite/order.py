@@ -7,9 +7,21 @@ workers, each would start its own.
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
+FEW_CORES = 4
+"""Cores up to which there are two workers for each: tests against servers wait half of their time."""
 SHARED_BY_ALL = ("control_plane", "grove_plane")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Returns the number of workers for `-n auto`."""
+    cores = os.cpu_count() or 1
+    with_servers = config.getoption("markexpr") != "not cluster"
+    return 2 * cores if with_servers and cores <= FEW_CORES else cores
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
 from applier.testing.control_plane import ControlPlane
-from grove_compiler.api import crd
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.step import Context
 from grove_operator import rulebook
 from grove_operator.webhooks.review import API_VERSION, Reviewer
+from tests.definitions import with_definitions
 
 Manifest = dict[str, Any]
 
@@ -43,13 +42,10 @@ def workload() -> Manifest:
     }
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def crds(control_plane: ControlPlane) -> None:
     """Our definitions, served by the control plane."""
-    definitions = crd.crds()
-    control_plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", input="\n---\n".join(map(json.dumps, definitions)))
-    names = [f"crd/{one['metadata']['name']}" for one in definitions]
-    control_plane.kubectl("wait", "--for=condition=Established", "--timeout=60s", *names)
+    with_definitions(control_plane)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 from applier.testing.control_plane import ControlPlane
 from applier.transport import connect
-from grove_compiler.api.crd import crds
+from tests.definitions import with_definitions
 
 from .world import AGENT, World
 
@@ -46,9 +46,7 @@ async def whole_cluster(own_plane: ControlPlane) -> AsyncIterator[World]:
 
 def with_grove(control_plane: ControlPlane) -> ControlPlane:
     """The control plane, once it has our definitions and some nodes."""
-    control_plane.objects.apply([*crds(), *map(node, range(NODES))])
-    names = [one["metadata"]["name"] for one in crds()]
-    control_plane.kubectl("wait", "--for=condition=Established", "--timeout=120s", *(f"crd/{name}" for name in names))
+    with_definitions(control_plane).objects.apply([node(number) for number in range(NODES)])
     return control_plane
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from applier.testing.control_plane import ControlPlane
-from grove_compiler.api.crd import crds
 from tests.cli.conftest import cache_of_the_session
+from tests.definitions import with_definitions
 
 from .admission import Admission, admitting
 from .workloads import NODE_LABEL
@@ -29,9 +28,7 @@ def own_plane() -> Iterator[ControlPlane]:
     """A server with Grove's definitions, and a node for a DaemonSet."""
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-0", "labels": {NODE_LABEL: "true"}}}
     with ControlPlane.start(parts=("kube-controller-manager",)) as plane:
-        plane.kubectl("apply", "--server-side", "-f", "-", input="\n---\n".join(map(json.dumps, [*crds(), node])))
-        names = [f"crd/{one['metadata']['name']}" for one in crds()]
-        plane.kubectl("wait", "--for=condition=Established", "--timeout=120s", *names)
+        with_definitions(plane).objects.apply([node])
         yield plane
 
 
