@@ -13,5 +13,7 @@ def with_definitions(plane: ControlPlane) -> ControlPlane:
     """Applies the definitions, and returns once they are served. Applying is the same however often it is done, by whichever worker."""
     definitions = crds()
     plane.objects.apply(definitions)
-    plane.kubectl("wait", "--for=condition=Established", "--timeout=120s", *(f"crd/{one['metadata']['name']}" for one in definitions))
+    names = [one["metadata"]["name"] for one in definitions]
+    plane.kubectl("wait", "--for=condition=Established", "--timeout=120s", *(f"crd/{name}" for name in names))
+    plane.objects.await_served(names)
     return plane

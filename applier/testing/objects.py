@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from applier.testing import audit
 from applier.testing.errors import ControlPlaneError, Refused
 
 DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 APPLY = "application/apply-patch+yaml"
+UNSERVED = ("could not find the requested resource", "page not found")
+"""What a server says of a path that it does not serve, where an object that is not there has a name."""
+PATIENCE = 60.0
+"""Seconds."""
 
 Manifest = dict[str, Any]
 
@@ -47,15 +52,25 @@ class Objects:
         self._by_kind: dict[tuple[str, str], Resource] = {}
 
     def get(self, *arguments: str) -> Any:
-        """Returns what `kubectl get --ignore-not-found -o json` prints for `KIND[,KIND…] [NAME] [-n NAMESPACE | -A] [-l SELECTOR]`.
+        """Returns what `kubectl get --ignore-not-found -o json` prints.
 
-        That is an object, a list with `items`, or nothing. Raises `ControlPlaneError` for a kind that is not served.
+        The arguments are `KIND[,KIND…] [NAME] [-n NAMESPACE | -A] [-l SELECTOR] [--field-selector SELECTOR]`. The answer
+        is an object, a list with `items`, or nothing. Raises `ControlPlaneError` for a kind that is not served.
         """
-        words, namespace, selector = _parsed(arguments)
+        try:
+            return self._got(*arguments)
+        except Refused as refused:
+            if not _is_unserved(refused):
+                raise
+        self._discover()  # the kind has another version now
+        return self._got(*arguments)
+
+    def _got(self, *arguments: str) -> Any:
+        words, namespace, selectors = _parsed(arguments)
         kinds, name = words[0].partition("/")[0].split(","), (words[1] if words[1:] else words[0].partition("/")[2])
         if name:
             return self._found(self._resource(kinds[0]).path(namespace, name))
-        query = f"?labelSelector={quote(selector)}" if selector else ""
+        query = f"?{urlencode(selectors)}" if selectors else ""
         items = [one for kind in kinds for one in self._listed(self._resource(kind).path(namespace) + query)]
         return {"apiVersion": "v1", "kind": "List", "items": items}
 
@@ -64,25 +79,45 @@ class Objects:
         for manifest in manifests:
             metadata = manifest["metadata"]
             path = self._of_kind(manifest["apiVersion"], manifest["kind"]).path(metadata.get("namespace", namespace), metadata["name"])
-            self._server.request("PATCH", f"{path}?fieldManager=kubectl&force=true", manifest, content_type=APPLY, agent="kubectl")
+            self._asked("PATCH", f"{path}?fieldManager=kubectl&force=true", manifest)
+
+    def await_served(self, kinds: Sequence[str]) -> None:
+        """Returns once discovery has these kinds, as `plural.group`: some time after their definitions are established."""
+        deadline = time.monotonic() + PATIENCE
+        while any(kind not in self._by_word for kind in kinds):
+            if time.monotonic() > deadline:
+                raise ControlPlaneError(f"of {', '.join(kinds)} some are not served")
+            time.sleep(0.05)
+            self._discover()
 
     def _found(self, path: str) -> Manifest | None:
         try:
-            found: Manifest = self._server.request("GET", path, agent="kubectl")
+            found: Manifest = self._asked("GET", path)
         except Refused as refused:
-            if refused.status == 404:
+            if refused.status == 404 and not _is_unserved(refused):
                 return None
             raise
         return found
 
     def _listed(self, path: str) -> Iterator[Manifest]:
-        answer = self._server.request("GET", path, agent="kubectl")
+        answer = self._asked("GET", path)
         head = {"apiVersion": answer["apiVersion"], "kind": answer["kind"].removesuffix("List")}
         for one in answer["items"]:
             yield head | one
 
+    def _asked(self, method: str, path: str, body: object = None) -> Any:
+        """Asks the server, again where it is too busy, or has only just begun to serve a kind."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return self._server.request(method, path, body, content_type=APPLY, agent="kubectl")
+            except Refused as refused:
+                if refused.status != 429 or time.monotonic() > deadline:
+                    raise
+            time.sleep(0.2)
+
     def _resource(self, word: str) -> Resource:
-        """Returns the kind that people call so: plural, singular, short name, or with its group behind a dot."""
+        """Returns the kind that people call so: plural, singular, short name, or with version and group behind dots."""
         if (word := word.lower()) not in self._by_word:
             self._discover()
         if word not in self._by_word:
@@ -113,20 +148,27 @@ class Objects:
                 for word in (one["resource"], one.get("singularResource") or resource.kind.lower(), *one.get("shortNames", ())):
                     self._by_word.setdefault(word, resource)
                     self._by_word.setdefault(f"{word}.{group}", resource)
+                    self._by_word.setdefault(f"{word}.{version['version']}.{group}", resource)
 
 
-def _parsed(arguments: Sequence[str]) -> tuple[list[str], str, str]:
-    """Returns the words, the namespace and the selector of a command line."""
-    words, namespace, selector, given = list[str](), "default", "", iter(arguments)
+def _is_unserved(refused: Refused) -> bool:
+    return refused.status == 404 and any(text in str(refused) for text in UNSERVED)
+
+
+def _parsed(arguments: Sequence[str]) -> tuple[list[str], str, dict[str, str]]:
+    """Returns the words, the namespace and the selectors of a command line."""
+    words, namespace, selectors, given = list[str](), "default", dict[str, str](), iter(arguments)
     for argument in given:
         if argument in ("-n", "--namespace"):
             namespace = next(given)
         elif argument in ("-l", "--selector"):
-            selector = next(given)
+            selectors["labelSelector"] = next(given)
+        elif argument == "--field-selector":
+            selectors["fieldSelector"] = next(given)
         elif argument in ("-A", "--all-namespaces"):
             namespace = ""
         elif argument.startswith("-"):
             raise ValueError(f"{argument} is left to kubectl")
         else:
             words.append(argument)
-    return words, namespace, selector
+    return words, namespace, selectors

@@ -130,6 +130,7 @@ async def test_objects_of_ours_that_are_edited_into_nonsense_heal(world: World, 
 
 
 async def wanted_of(world: World, kind: str, name: str) -> Manifest:
-    live = json.loads(await world.kubectl("get", kind, name, "-o", "json"))
+    if (live := await world.get(kind, name)) is None:  # it is being made anew
+        return {}
     owners = [(one["kind"], one["name"]) for one in live["metadata"].get("ownerReferences", [])]
     return {"spec": live["spec"], "labels": live["metadata"].get("labels"), "owners": owners}
