@@ -26,5 +26,6 @@ pytest_plugins = [
     "tests.suite.janitor",
     "tests.suite.limits",
     "tests.suite.order",
+    "tests.suite.skips",
     "tests.suite.touched",
 ]
