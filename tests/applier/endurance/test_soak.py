@@ -1,4 +1,4 @@
-"""A minute of churn behind a hostile server. `python -m tests.benchmarks.applier_soak` runs for as long as you like."""
+"""Two minutes of churn behind a hostile server. `python -m tests.benchmarks.applier_soak` runs for as long as you like."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.suite.effort import runs
 
 from .soak import soak
 
-SECONDS = runs(60)
+SECONDS = runs(120)
 BURST = 50  # writes in flight when several keys change at once; what leaks is more with every minute
 POOLED = 2  # connections that the undisturbed client may keep for its next request
 FLAT = 8.0  # MB: what an allocator may keep without there being a leak

@@ -101,6 +101,7 @@ class Keeper:
     def __init__(self, cluster: Cluster, namespace: str, account: Account, bundles: BundleFolder | None = None) -> None:
         self.cluster, self.namespace, self.account, self.bundles = cluster, namespace, account, bundles
         self.last: dict[Key, Result[Key]] = {}
+        self.recorded = 0
         self.start()
 
     def start(self) -> None:
@@ -130,6 +131,7 @@ class Keeper:
     def _write(self, taken: RecordedStep, trigger: Trigger) -> None:
         if self.bundles is not None:
             self.bundles.write(taken, trigger)
+            self.recorded += 1
 
     def _observe(self, result: Result[Key]) -> None:
         self.last[result.key] = result
@@ -162,10 +164,10 @@ def _without_addresses(one: Manifest) -> Manifest:
     return {**one, "spec": spec}
 
 
-async def churn(people: People, keeper: Keeper, proxy: Faults, until: float) -> None:
+async def churn(people: People, keeper: Keeper, proxy: Faults, until: float, least_looks: int = 0) -> None:
     """Keeps at it until the loop's clock says so, and until enough has happened: a machine that is busy does less in the same time."""
     clock = asyncio.get_running_loop().time
-    while clock() < until or people.account.edits < LEAST_EDITS or proxy.injected.total() < LEAST_FAULTS:
+    while clock() < until or people.account.edits < LEAST_EDITS or proxy.injected.total() < LEAST_FAULTS or keeper.recorded < least_looks:
         draw = people.chance.random()
         if draw < 0.45:
             await people.declare(people.chance.randrange(SETS))
@@ -190,8 +192,11 @@ async def soak(
     seed: int = 1,
     tell: Callable[[Sample], None] = lambda _: None,
     bundles: BundleFolder | None = None,
+    least_looks: int = 0,
 ) -> Account:
-    """Runs an operator behind a hostile server for so long, then lets it settle, and closes everything. `bundles` gets each of its looks.
+    """Runs an operator behind a hostile server for so long, then lets it settle, and closes everything.
+
+    `bundles` gets each of its looks, of which there are to be at least so many.
 
     In the end each set is compared with what an operator makes of it in a namespace where nothing has ever happened.
     """
@@ -205,7 +210,7 @@ async def soak(
                 await people.declare(number)
             async with kept(cluster, namespace, account, bundles) as keeper:
                 sampling = asyncio.create_task(sampled(account, tell))
-                await churn(people, keeper, proxy, asyncio.get_running_loop().time() + seconds)
+                await churn(people, keeper, proxy, asyncio.get_running_loop().time() + seconds, least_looks)
                 sampling.cancel()
                 await asyncio.gather(sampling, return_exceptions=True)
                 if found := await differences(plane, people, account):

@@ -16,7 +16,7 @@ from tests.suite.effort import runs
 from .soak import LEAST_EDITS, LEAST_FAULTS, POOLED, soak
 
 pytestmark = [pytest.mark.cluster("kwok", "kube-scheduler"), pytest.mark.timeout(400)]
-SECONDS = runs(40)
+SECONDS = runs(60)
 BURST = 80  # writes in flight when several keys change at once; what leaks is more with every minute
 FLAT = 12.0  # MB: what an allocator may keep without there being a leak
 
@@ -25,7 +25,7 @@ REPLAYED = 1000  # looks, the last ones
 
 
 async def test_twenty_sets_stay_true_and_the_operator_small_under_churn(grove_plane: ControlPlane, tmp_path: Path) -> None:
-    account = await soak(grove_plane, SECONDS, bundles=BundleFolder(str(tmp_path), REPLAYED))
+    account = await soak(grove_plane, SECONDS, bundles=BundleFolder(str(tmp_path), REPLAYED), least_looks=REPLAYED)
     assert account.wrong == [], "\n".join(account.wrong)
     assert account.faults >= LEAST_FAULTS and account.edits >= LEAST_EDITS, account
     assert account.growth() < FLAT, [one.memory for one in account.samples]
@@ -36,4 +36,4 @@ async def test_twenty_sets_stay_true_and_the_operator_small_under_churn(grove_pl
     files = list(tmp_path.glob("*.json"))
     differing = [file.name for file in files if not replay(decode(file.read_bytes()), shipped_program()).is_equal]
     assert differing == []
-    assert len(files) >= REPLAYED / 4
+    assert len(files) >= REPLAYED
