@@ -1,19 +1,25 @@
-"""Has a control plane serve our definitions."""
+"""Has a control plane serve definitions: ours, and those of others."""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 
+from applier.ref import Manifest
 from applier.testing.control_plane import ControlPlane
 from grove_compiler.api.crd import crds
 
 
-@functools.cache
-def with_definitions(plane: ControlPlane) -> ControlPlane:
-    """Applies the definitions, and returns once they are served. Applying is the same however often it is done, by whichever worker."""
-    definitions = crds()
+def serve(plane: ControlPlane, definitions: Sequence[Manifest]) -> None:
+    """Applies definitions, and returns once their kinds are served. Applying is the same however often it is done, by whichever worker."""
     plane.objects.apply(definitions)
     names = [one["metadata"]["name"] for one in definitions]
     plane.kubectl("wait", "--for=condition=Established", "--timeout=120s", *(f"crd/{name}" for name in names))
     plane.objects.await_served(names)
+
+
+@functools.cache
+def with_definitions(plane: ControlPlane) -> ControlPlane:
+    """Returns the control plane, once it serves our definitions."""
+    serve(plane, crds())
     return plane

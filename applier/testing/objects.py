@@ -78,8 +78,17 @@ class Objects:
         """Applies objects by server-side apply as `kubectl` does with `--force-conflicts`."""
         for manifest in manifests:
             metadata = manifest["metadata"]
-            path = self._of_kind(manifest["apiVersion"], manifest["kind"]).path(metadata.get("namespace", namespace), metadata["name"])
+            path = self.kind_of(manifest).path(metadata.get("namespace", namespace), metadata["name"])
             self._asked("PATCH", f"{path}?fieldManager=kubectl&force=true", manifest)
+
+    def kind_of(self, manifest: Mapping[str, Any]) -> Resource:
+        """Returns the kind of an object. Raises `ControlPlaneError` where it is not served."""
+        key = (manifest["apiVersion"], manifest["kind"])
+        if key not in self._by_kind:
+            self._discover()
+        if key not in self._by_kind:
+            raise ControlPlaneError(f"no matches for kind {key[1]!r} in version {key[0]!r}")
+        return self._by_kind[key]
 
     def await_served(self, kinds: Sequence[str]) -> None:
         """Returns once discovery has these kinds, as `plural.group`: some time after their definitions are established."""
@@ -123,13 +132,6 @@ class Objects:
         if word not in self._by_word:
             raise ControlPlaneError(f"the server doesn't have a resource type {word!r}")
         return self._by_word[word]
-
-    def _of_kind(self, api_version: str, kind: str) -> Resource:
-        if (api_version, kind) not in self._by_kind:
-            self._discover()
-        if (api_version, kind) not in self._by_kind:
-            raise ControlPlaneError(f"no matches for kind {kind!r} in version {api_version!r}")
-        return self._by_kind[api_version, kind]
 
     def _discover(self) -> None:
         """Asks what is served. Of several groups the first has a word, of several versions the preferred one."""

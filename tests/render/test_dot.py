@@ -8,7 +8,7 @@ import shutil
 import subprocess
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_compiler.graph.graph import Graph
@@ -80,14 +80,12 @@ def test_a_comment_counts_what_is_not_drawn() -> None:
     assert text(workload()).startswith("digraph")
 
 
-@settings(deadline=None)
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs", "Cn", "Co"])))
 def test_a_quoted_text_is_drawn_as_it_was(written: str) -> None:
     (string,) = STRING.fullmatch(quoted([written])).groups()  # type: ignore[union-attr]
     assert shown(string) == [written]
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(st.characters(exclude_categories=[])), min_size=1))
 def test_a_quoted_text_is_one_string_on_one_line(written: list[str]) -> None:
     string = quoted(written)
@@ -96,7 +94,6 @@ def test_a_quoted_text_is_one_string_on_one_line(written: list[str]) -> None:
     string.encode()
 
 
-@settings(deadline=None)
 @given(st.text(st.characters(exclude_categories=[])), st.text(st.characters(exclude_categories=[])))
 def test_no_name_changes_the_structure(kind: str, name: str) -> None:
     def structure(graph: Graph) -> str:

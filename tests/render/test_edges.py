@@ -7,7 +7,7 @@ from itertools import product
 
 import networkx as nx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_compiler.graph.graph import Graph
@@ -129,13 +129,11 @@ def closure(edges: Iterable[Edge]) -> set[Pair]:
     return set(nx.transitive_closure_dag(graph).edges)
 
 
-@settings(deadline=None)
 @given(acyclic())
 def test_the_transitive_reduction_has_the_same_closure(edges: list[Edge]) -> None:
     assert closure(transitive_reduction(edges, NAMES)) == closure(edges)
 
 
-@settings(deadline=None)
 @given(acyclic())
 def test_no_remaining_edge_is_implied_by_the_others(edges: list[Edge]) -> None:
     kept = transitive_reduction(edges, NAMES)
@@ -143,7 +141,6 @@ def test_no_remaining_edge_is_implied_by_the_others(edges: list[Edge]) -> None:
     assert all(pairs([edge]) & needed for edge in kept if edge.type == "after")
 
 
-@settings(deadline=None)
 @given(acyclic())
 def test_merging_keeps_every_pair(edges: list[Edge]) -> None:
     for type in ("owner", "after"):

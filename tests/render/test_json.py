@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_compiler.graph.graph import Graph
@@ -93,7 +93,6 @@ def test_members_and_nodes_agree() -> None:
     assert by_domain == {(domain, each["id"]) for each in found["nodes"] for domain in each.get("domains", [])}
 
 
-@settings(deadline=None)
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
 def test_any_name_survives(name: str) -> None:
     assert graph_of(Graph([node("Service", name)], {}))["nodes"][1]["name"] == name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_compiler.graph.graph import Graph
@@ -73,20 +73,17 @@ def test_a_comment_warns_of_what_mermaid_refuses_to_draw() -> None:
     assert "maxEdges (500)" in comments[0]
 
 
-@settings(deadline=None)
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs", "Cn", "Co"])))
 def test_an_escaped_text_is_shown_as_it_was(text: str) -> None:
     assert shown(escaped(text)) == [text]
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_an_escaped_text_has_nothing_that_means_something(text: str) -> None:
     assert set(re.sub(r"#[0-9]+;", "", escaped(text))) <= PLAIN
     assert not PLAIN & set("\"<>&#;`|{}[]\\%~\n\r\t$@!*'")
 
 
-@settings(deadline=None)
 @given(st.text(st.characters(exclude_categories=[]), min_size=1), st.text(st.characters(exclude_categories=[]), min_size=1))
 def test_no_name_changes_the_structure(kind: str, name: str) -> None:
     def structure(graph: Graph) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_operator.render.packer import Packer, unpack
@@ -12,7 +12,6 @@ LINES = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(LINES).map("".join), max_size=6))
 def test_what_was_packed_unpacks_to_the_same_text(texts: list[str]) -> None:
     packer = Packer()
@@ -20,7 +19,6 @@ def test_what_was_packed_unpacks_to_the_same_text(texts: list[str]) -> None:
     assert [unpack(packer.parts, number) for number in numbers] == texts
 
 
-@settings(deadline=None)
 @given(st.lists(LINES).map("".join))
 def test_parts_stand_before_what_they_are_part_of(text: str) -> None:
     packer = Packer()

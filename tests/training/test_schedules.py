@@ -12,7 +12,7 @@ from tests.simulation.network import NEVER
 from tests.simulation.schedules import LATE_KINDS, LONGEST_BACKOFF, Break, CutOff, Die, Fault, GoDown, Late, Lose, Pass, Slow, Tick
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.world import CLIQUE, POD
-from tests.suite.effort import is_repeatable, runs
+from tests.suite.effort import runs
 from tests.training.jobs import job, phase
 from tests.training.watch import ENDS, watched_job
 
@@ -107,7 +107,7 @@ def get_well(simulation: Simulation) -> None:
     simulation.settle()
 
 
-random = settings(max_examples=EXAMPLES, deadline=None, derandomize=is_repeatable(), suppress_health_check=[HealthCheck.too_slow])
+random = settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow])
 
 
 @random

@@ -17,6 +17,7 @@ from grove_operator.install.webhook_configurations import MNNVL, Installation, w
 from tests.applier.transport.certificates import needs_openssl
 from tests.cli.conftest import cache_of_the_session
 from tests.controller.live.test_mnnvl import DEFINITION
+from tests.definitions import serve
 from tests.seeds.sets import clique, mnnvl, pcs
 from tests.webhooks.conftest import Manifest
 from tests.webhooks.process import Served, webhooks
@@ -91,10 +92,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     (folder / "config.yaml").write_text(CONFIGURATION)
     with ControlPlane.start(parts=("kube-controller-manager",)) as plane:
         there = Place(plane, folder)
-        definitions = [*crd.crds(), DEFINITION]
-        text = "\n---\n".join(map(json.dumps, definitions))
-        plane.kubectl("apply", "--server-side", "-f", "-", input=text)
-        plane.kubectl("wait", "--for=condition=Established", "--timeout=120s", *(f"crd/{one['metadata']['name']}" for one in definitions))
+        serve(plane, [*crd.crds(), DEFINITION])
         yield there
 
 

@@ -10,14 +10,12 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.suite.rows import rows
 
 from ..running import ROOT, assert_clear, run
-
-unhurried = settings(deadline=None)
 
 RICH = yaml.load(
     """
@@ -255,31 +253,26 @@ def test_a_missing_field_at_any_path_ends_in_clear_words() -> None:
         compile_manifest(manifest)
 
 
-@unhurried
 @given(st.binary(max_size=2000))
 def test_any_bytes_end_in_clear_words(data: bytes) -> None:
     compile_bytes(data)
 
 
-@unhurried
 @given(st.text(alphabet=st.sampled_from("abk: -[]{},&*#!|>'\"%@`\n\t?~<=1.0"), max_size=200))
 def test_any_text_that_looks_like_yaml_ends_in_clear_words(text: str) -> None:
     compile_bytes(text.encode())
 
 
-@unhurried
 @given(JSON_VALUES)
 def test_any_json_ends_in_clear_words(value: Any) -> None:
     compile_bytes(json.dumps(value).encode())
 
 
-@unhurried
 @given(st.sampled_from(PATHS), JSON_VALUES)
 def test_any_value_at_any_path_ends_in_clear_words(path: tuple[str | int, ...], value: Any) -> None:
     compile_manifest(replaced(path, value))
 
 
-@unhurried
 @given(st.lists(st.tuples(st.sampled_from(PATHS), st.sampled_from(PATHS)), min_size=1, max_size=3))
 def test_parts_in_wrong_places_end_in_clear_words(moves: list[tuple[tuple[str | int, ...], tuple[str | int, ...]]]) -> None:
     manifests = []
@@ -291,14 +284,12 @@ def test_parts_in_wrong_places_end_in_clear_words(moves: list[tuple[tuple[str | 
     compile_manifest(*manifests)
 
 
-@unhurried
 @given(st.integers(0, 4000), st.integers(0, 400))
 def test_a_file_that_is_cut_anywhere_ends_in_clear_words(start: int, length: int) -> None:
     text = yaml.safe_dump(RICH)
     compile_bytes((text[:start] + text[start + length :]).encode())
 
 
-@unhurried
 @given(st.lists(st.text(alphabet=st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12), max_size=4))
 def test_any_arguments_end_in_clear_words(arguments: list[str]) -> None:
     ended = run(*arguments)
@@ -338,7 +329,6 @@ VALUES = [
 ]
 
 
-@unhurried
 @given(st.lists(st.sampled_from(FLAGS + VALUES), max_size=6))
 def test_any_mixture_of_flags_and_values_ends_in_clear_words(arguments: list[str]) -> None:
     ended = run("compile", *arguments)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from applier.testing.control_plane import ControlPlane
 from applier.transport import connect
 from grove_compiler.api.crd import crds
 from tests.conformance.cases import CONFIGURATION, FOLDER
+from tests.definitions import serve
 
 from .conftest import node
 from .recorded_cases import RecordedStep, differences, names, namespace_of, steps
@@ -112,11 +112,9 @@ def definition(group: str, version: str, kind: str, plural: str, scope: str) -> 
 def recorded_plane() -> Iterator[ControlPlane]:
     """A control plane like that of the records: the one that other tests share has no driver and no topologies."""
     with ControlPlane.start(parts=("kube-controller-manager", "kube-scheduler", "kwok"), audit=False) as plane:
-        definitions = [*crds(), *(definition(*one) for one in FOREIGN)]
-        _apply(plane, definitions)
-        plane.kubectl("wait", "--for=condition=Established", "--timeout=120s", *(f"crd/{one['metadata']['name']}" for one in definitions))
+        serve(plane, [*crds(), *(definition(*one) for one in FOREIGN)])
         topologies = list(yaml.safe_load_all((FOLDER / "topologies.yaml").read_text()))
-        _apply(plane, [*map(gpu_node, range(NODES)), *topologies])
+        plane.objects.apply([*map(gpu_node, range(NODES)), *topologies])
         yield plane
 
 
@@ -125,10 +123,6 @@ def gpu_node(number: int) -> Manifest:
     made["metadata"]["name"] = f"kwok-{number}"  # by this name the steps that bind pods look for them
     made["status"] = {each: {**size, "nvidia.com/gpu": "8"} for each, size in made["status"].items()}
     return made
-
-
-def _apply(plane: ControlPlane, manifests: list[Manifest]) -> None:
-    plane.kubectl("apply", "--server-side", "-f", "-", input="\n---\n".join(map(json.dumps, manifests)))
 
 
 @pytest.fixture
