@@ -13,7 +13,10 @@ from tests.suite import effort
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-effort.load_profile()
+try:
+    effort.load_profile()  # before any test module, or conftest beside one, makes settings of its own
+except effort.UnknownEffort as error:
+    sys.exit(f"{error}")
 
 # A shell has its background jobs ignore interrupts, and whatever a test starts would do so, too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -39,9 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))  # so that the server ends as well, and the copy is removed
     areas = [area for area in AREAS if options.only in (None, area.name)]
-    old = report.load(options.compare) if options.compare else None
-    mutants = sample(ROOT, areas, options.count, options.seed)
     try:
+        old = report.load(options.compare) if options.compare else None
+        mutants = sample(ROOT, areas, options.count, options.seed)
         measured = run(ROOT, tests_of(options.tests).resolve(), mutants, areas, options.jobs, options.budget)
     except (CannotRun, FileNotFoundError) as error:
         print(error, file=sys.stderr)
@@ -62,11 +62,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if comparison.lost else 0
 
 
+def _at_least_one(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is no number from 1 on")
+    return int(text)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.mutants", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--count", type=int, default=300, help="mutants of all areas together (300)")
+    parser.add_argument("--count", type=_at_least_one, default=300, help="mutants of all areas together (300)")
     parser.add_argument("--seed", type=int, default=1, help="chooses other mutants (1)")
-    parser.add_argument("--jobs", type=int, default=2, help="mutants at a time (2)")
+    parser.add_argument("--jobs", type=_at_least_one, default=2, help="mutants at a time (2)")
     parser.add_argument("--budget", type=float, default=60.0, metavar="SECONDS", help="CPU for each mutant (60)")
     parser.add_argument("--tests", type=Path, default=ROOT, metavar="DIR", help="a checkout whose tests are used, or its folder of tests")
     parser.add_argument("--only", choices=[area.name for area in AREAS], help="only its share of the mutants")

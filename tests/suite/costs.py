@@ -34,7 +34,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Registers the measurement where one of the options asks for it."""
-    if config.getoption("--costs") or config.getoption("--costs-json"):
+    file = config.getoption("--costs-json")
+    if file and not Path(file).absolute().parent.is_dir():
+        raise pytest.UsageError(f"--costs-json: there is no folder for {file}")
+    if file or config.getoption("--costs"):
         config.pluginmanager.register(Costs(config), COSTS)
 
 

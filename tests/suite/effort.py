@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 
 from hypothesis import settings
@@ -18,10 +19,20 @@ PROPERTY = 100
 """Examples of a property that says nothing about it: Hypothesis' own number."""
 
 
+class UnknownEffort(ValueError):
+    """Reports an effort that is neither a level nor a number."""
+
+
 def effort() -> float:
-    """Returns the multiple of the usual number of runs. Raises `ValueError` for what is neither a level nor a number."""
+    """Returns the multiple of the usual number of runs. Raises `UnknownEffort`."""
     given = os.environ.get(VARIABLE, "test")
-    return LEVELS[given] if given in LEVELS else float(given)
+    try:
+        factor = LEVELS[given] if given in LEVELS else float(given)
+    except ValueError:
+        factor = math.nan
+    if not 0 <= factor < math.inf:
+        raise UnknownEffort(f"{VARIABLE}={given} is neither a number nor one of {', '.join(LEVELS)}")
+    return factor
 
 
 def runs(usual: int) -> int:

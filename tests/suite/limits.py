@@ -56,6 +56,8 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     option = config.getoption("--run-limit")
     limit = float(config.getini("run_limit")) * _factor() if option is None else option
+    if limit < 0:
+        raise pytest.UsageError("--run-limit: no run ends before it begins")
     config.stash[DEADLINE] = time.time() + limit + HEAD_START if limit else float("inf")
     if limit:
         config.pluginmanager.register(Watch(limit, config.stash[STDERR]))

@@ -23,9 +23,10 @@ def test_what_is_tried_only_a_few_times_is_never_tried_more_often_for_it(monkeyp
     assert effort.runs(3) == 3
 
 
-def test_a_word_that_is_no_level_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(effort.VARIABLE, "noon")
-    with pytest.raises(ValueError, match="noon"):
+@pytest.mark.parametrize("given", ["noon", "", "-3", "inf", "nan"])
+def test_what_is_neither_a_level_nor_a_number_is_refused(monkeypatch: pytest.MonkeyPatch, given: str) -> None:
+    monkeypatch.setenv(effort.VARIABLE, given)
+    with pytest.raises(ValueError, match=f"EFFORT={given} is neither a number nor one of check, test, night"):
         effort.runs(1)
 
 

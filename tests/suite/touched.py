@@ -8,8 +8,9 @@ changed since the revision, the last commit itself is taken for the change. A ch
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import grimp
 import pytest
@@ -22,6 +23,7 @@ READ_BY = {"rules": RULEBOOK, "templates": RULEBOOK}
 """Folders at the top that a module reads for all others."""
 FOR_ALL = ("pyproject.toml", "tests/conftest.py", "tests/suite")
 GRAPH_CACHE = ROOT / ".import_linter_cache"
+TOUCHED = pytest.StashKey[list[str] | None]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -30,24 +32,46 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.getgroup("touched").addoption("--touched", nargs="?", const="HEAD", metavar="REVISION", help=text)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Finds out what the change can touch, once for all workers."""
+    if hasattr(config, "workerinput"):
+        config.stash[TOUCHED] = config.workerinput["touched"]
+    else:
+        revision = config.getoption("--touched")
+        config.stash[TOUCHED] = touched_by(changed(revision) or changed(f"{revision}~1")) if revision else None
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Passes it on to each worker of xdist."""
+    node.workerinput["touched"] = node.config.stash[TOUCHED]
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselects what the change cannot touch."""
-    if not (revision := config.getoption("--touched")):
+    if (modules := config.stash[TOUCHED]) is None:
         return
-    files = changed(revision) or changed(f"{revision}~1")
-    if any(name.startswith(FOR_ALL) for name in files):
-        return
-    touched = {ROOT / f"{name.replace('.', '/')}.py" for name in touched_modules(files)}
+    touched = {ROOT / f"{name.replace('.', '/')}.py" for name in modules}
     left_out = [item for item in items if item.path not in touched]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item.path in touched]
 
 
 def changed(revision: str) -> list[str]:
-    """Returns the files that differ from a revision, new ones included, as paths from the root."""
-    asked = (["diff", "--name-only", revision], ["ls-files", "--others", "--exclude-standard"])
-    answers = [subprocess.run(["git", *words], cwd=ROOT, check=True, capture_output=True, text=True).stdout for words in asked]
-    return [name for answer in answers for name in answer.splitlines()]
+    """Returns the files that differ from a revision, new ones included, as paths from the root. Raises `pytest.UsageError` without one."""
+    return [*_git("diff", "--name-only", revision, "--"), *_git("ls-files", "--others", "--exclude-standard")]
+
+
+def _git(*words: str) -> list[str]:
+    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise pytest.UsageError(f"--touched: {done.stderr.strip()}")
+    return done.stdout.splitlines()
+
+
+def touched_by(files: Sequence[str]) -> list[str] | None:
+    """Returns the modules that a change of these files touches; nothing where that is all of them."""
+    return None if any(name.startswith(FOR_ALL) for name in files) else sorted(touched_modules(files))
 
 
 def touched_modules(files: Iterable[str]) -> set[str]:
