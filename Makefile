@@ -20,8 +20,8 @@ help: ## what there is to make
 demo: $(VENV)/.installed ## compile an example and print its graph
 	$(BIN)/grove compile $(EXAMPLE) -o summary
 
-test: $(VENV)/.installed-dev ## run the tests
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+test: $(VENV)/.installed-dev ## run the tests, or those in TESTS
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(TESTS)
 
 # Where there is neither Go nor a control plane, PyPI's Go goes into the virtual environment.
 costs: $(VENV)/.installed-dev ## run the tests, and print where the time goes
@@ -30,7 +30,7 @@ costs: $(VENV)/.installed-dev ## run the tests, and print where the time goes
 SINCE ?= HEAD
 # Types before tests: mypy remembers what it has checked.
 check: lint ## what a change needs while one writes it: style, types, layers, and the tests without a server that it can touch
-	EFFORT=check $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m "not cluster" --touched=$(SINCE)
+	EFFORT=$(or $(EFFORT),check) $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m "not cluster" --touched=$(SINCE)
 
 control-plane: $(VENV)/.installed-dev ## build a real control plane, once, for the tests that need one (about 10 minutes)
 	@$(BIN)/python -m applier.testing where >/dev/null 2>&1 || command -v go >/dev/null || \
