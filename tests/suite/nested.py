@@ -15,7 +15,7 @@ from tests.suite import janitor
 janitor.MOMENT = 0.3
 pytest_plugins = ["tests.suite.costs", "tests.suite.janitor", "tests.suite.limits", "tests.suite.skips"]
 """
-LOADED = ("pytest_asyncio.plugin", "pytest_timeout", "xdist")
+LOADED = ("pytest_asyncio.plugin", "pytest_timeout", "xdist.plugin")
 
 
 def start(folder: Path, tests: str, *arguments: str) -> subprocess.Popen[str]:

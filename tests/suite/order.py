@@ -24,6 +24,7 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     return 2 * cores if with_servers and cores <= FEW_CORES else cores
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist puts the group into the name of a test
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks what belongs together for `--dist loadgroup`, and sorts by how much tests wait."""
     for item in items:

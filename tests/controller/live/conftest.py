@@ -26,7 +26,7 @@ def grove_plane(control_plane: ControlPlane) -> ControlPlane:
 def own_plane() -> Iterator[ControlPlane]:
     """One for the tests of this process alone: they change what belongs to the whole cluster, such as topologies and definitions.
 
-    With the others they would share operators that look after every namespace, each with another configuration.
+    Operators that look after every namespace run here only: they would do the work of those that other tests watch.
     """
     with ControlPlane.start(parts=("kube-controller-manager", "kube-scheduler", "kwok")) as plane:
         yield with_grove(plane)
@@ -41,7 +41,7 @@ async def whole_cluster(own_plane: ControlPlane) -> AsyncIterator[World]:
             yield there
         finally:
             await there.stop()
-            await there.kubectl("delete", "namespace", there.namespace, "--wait=false")
+            await there.kubectl("delete", "namespace", there.namespace, "--wait=false", "--ignore-not-found")
 
 
 def with_grove(control_plane: ControlPlane) -> ControlPlane:

@@ -7,9 +7,6 @@ from functools import partial
 
 import pytest
 
-from applier.testing.control_plane import ControlPlane
-from applier.transport import connect
-
 from .world import BASE, FRONT, SCALED, SERVING, World, clique, pod_clique_set
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
@@ -99,14 +96,13 @@ async def test_an_operator_that_is_killed_while_a_set_comes_up_ends_where_anothe
     await world.until_ready(*FRONT, *BASE, *SCALED)
 
 
-async def test_a_namespace_that_is_deleted_goes_with_all_that_is_in_it(grove_plane: ControlPlane) -> None:
-    async with connect(kubeconfig=str(grove_plane.kubeconfig), user_agent="grove-operator-tests") as cluster:
-        world = World(grove_plane, cluster, grove_plane.create_namespace())
-        await world.start(everywhere=True)
-        await world.apply(SERVING)
-        await world.until_ready(*FRONT, *BASE, *SCALED)
-        before = len(world.results)
-        await world.kubectl("delete", "namespace", world.namespace, "--wait=false")
-        await world.until(lambda: world.get("namespace", world.namespace), None)
-        await world.stop()
-        assert [result.held for result in world.results[before:] if result.held] == []
+async def test_a_namespace_that_is_deleted_goes_with_all_that_is_in_it(whole_cluster: World) -> None:
+    world = whole_cluster
+    await world.start(everywhere=True)
+    await world.apply(SERVING)
+    await world.until_ready(*FRONT, *BASE, *SCALED)
+    before = len(world.results)
+    await world.kubectl("delete", "namespace", world.namespace, "--wait=false")
+    await world.until(lambda: world.get("namespace", world.namespace), None)
+    await world.stop()
+    assert [result.held for result in world.results[before:] if result.held] == []
