@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from grove_compiler.engine.runtime.program import Program
@@ -29,7 +31,7 @@ DELIBERATE = {
 }
 
 
-def parameters(cases: list[Case]) -> list[pytest.ParameterSet]:
+def parameters(cases: list[Case]) -> list[Any]:
     """Each case by its name."""
     return [pytest.param(case, id=case.name) for case in cases]
 

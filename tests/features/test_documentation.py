@@ -104,4 +104,4 @@ def test_the_code_that_the_architecture_shows_is_what_becomes_of_that_rule(monke
 
 def _plain(code: str) -> str:
     """Code without marks, white space and the numbers in names."""
-    return re.sub(r"(?<=\w)\d+|\d+(?=,)|\s+", "", re.sub(r"  #@\d+$", "", code, flags=re.MULTILINE))
+    return re.sub(r"(?<=\w)\d+|\d+(?=,)|\s+", "", re.sub(r"  #@\w+$", "", code, flags=re.MULTILINE))

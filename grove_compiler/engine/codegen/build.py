@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from types import CodeType
 from typing import Any
 
+from grove_compiler.engine.codegen.generated_rules import GeneratedRules
 from grove_compiler.engine.codegen.module_codegen import ModuleCodegen
-from grove_compiler.engine.codegen.rule_codegen import RuleCodegen
 from grove_compiler.engine.codegen.rule_function import Surroundings
 from grove_compiler.engine.language import ordering
 from grove_compiler.engine.language.decisions import check_decisions
@@ -42,10 +42,10 @@ def compile_rules(rule_set: RuleSet, vocabulary: Vocabulary, traced: bool = Fals
     rules = ordering.in_apply_order(rule_set)
     module = ModuleCodegen()
     around = _surroundings(rule_set, vocabulary, module, traced)
-    codegen, patches = RuleCodegen(around, counted), Patches(rule_set, vocabulary)
+    generated, patches = GeneratedRules(rule_set, vocabulary, around, counted), Patches(rule_set, vocabulary)
     usable = [(index, rule) for index, rule in enumerate(rules) if rule.usable]
     for index, rule in usable:
-        codegen.write(index, rule, patches.of(rule))
+        generated.add(module, index, rule, patches.of(rule))
     patches.report_idle()
     infos = [_info(rule, rules, rule_set, vocabulary, around.resolver, patches) for _, rule in usable]
     source, lines = module.finish()
@@ -73,7 +73,8 @@ def _code_of(source: str) -> CodeType | None:
 def _report_too_deep(rule_set: RuleSet, vocabulary: Vocabulary, traced: bool) -> None:
     for rule in rule_set.rules:
         module = ModuleCodegen()
-        RuleCodegen(_surroundings(rule_set, vocabulary, module, traced)).write(0, rule, Patches(rule_set, vocabulary).of(rule))
+        around = _surroundings(rule_set, vocabulary, module, traced)
+        GeneratedRules(rule_set, vocabulary, around, counted=False).add(module, 0, rule, Patches(rule_set, vocabulary).of(rule))
         if _code_of(module.finish()[0]) is None:
             rule.source.fail((), f"the rule {rule.id!r}, with its template and patches, is nested too deeply: at most 20 loops, 90 levels")
     if not rule_set.problems:
@@ -103,7 +104,8 @@ def _details(rule: Rule, rule_set: RuleSet) -> dict[str, Any]:
     if rule.verb == "default":
         return {"of": rule.list_of("of"), "paths": _default_paths(rule), "absent": keys.get("absent", [])}
     if rule.verb == "validate":
-        return {"operations": rule.list_of("validate"), "type": keys.get("type", ""), "severity": keys.get("severity", "error")}
+        choices = {"severity": keys.get("severity", "error"), "holds": keys.get("holds", "all")}
+        return {"operations": rule.list_of("validate"), "type": keys.get("type", ""), **choices}
     if rule.verb == "generate":
         template = rule_set.templates.get(rule.template)
         return {"template": rule.template, "kind": template.kind if template else "", "policy": keys.get("policy", {})}

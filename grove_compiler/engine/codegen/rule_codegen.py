@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from grove_compiler.engine.codegen.module_codegen import INDEX
 from grove_compiler.engine.codegen.patch_codegen import PatchCodegen
 from grove_compiler.engine.codegen.rule_function import RuleFunction, Surroundings
 from grove_compiler.engine.expressions import model_types
@@ -39,17 +40,17 @@ class RuleCodegen:
         self.around = around
         self.counted = counted
 
-    def write(self, index: int, rule: Rule, patches: Sequence[Rule]) -> None:
-        """Writes the function of the rule at this position, with the patches that apply to its results. Patches themselves write none."""
+    def write(self, rule: Rule, patches: Sequence[Rule]) -> None:
+        """Writes the function of a rule, with the patches that apply to its results. Patches themselves write none."""
         declared = {"default": self._default, "validate": self._validate, "decide": self._decide}
         runs: dict[str, Callable[[RuleFunction, Sequence[Rule]], None]] = {
             "generate": self._generate, "condition": self._condition, "status": self._status, "event": self._event,
             "again": self._again, "delete": self._delete, "wait": self._wait,
         }  # fmt: skip
         if rule.verb in declared:
-            declared[rule.verb](RuleFunction(self.around, index, rule))
+            declared[rule.verb](RuleFunction(self.around, rule))
         elif rule.verb in runs:
-            function = RuleFunction(self.around, index, rule)
+            function = RuleFunction(self.around, rule)
             function.enter_rule("emit")
             runs[rule.verb](function, patches)
             function.leave()
@@ -76,7 +77,7 @@ class RuleCodegen:
         parts = {key: function.text(key) for key in ("path", "at", "message")}
         parts |= {"value": function.bare("value"), "known": function.bare("known"), "hint": function.text("hint")}
         arguments = "".join(f"{python},{function.block.mark(rule.at(key))}" for key, python in parts.items())
-        block.add(f"report({function.index}, {arguments})")
+        block.add(f"report({INDEX}, {arguments})")
         function.leave()
 
     def _decide(self, function: RuleFunction) -> None:
@@ -103,7 +104,7 @@ class RuleCodegen:
             block.add(f"{guard}return {value}", at.below("value"))
         block.indent -= 1
         block.add("except FAILURES as error:")
-        block.add(f" failed({function.index}, error)")
+        block.add(f" failed({INDEX}, error)")
         function.leave()
 
     # -- what runs -------------------------------------------------------------------------------------------------------------
@@ -122,7 +123,7 @@ class RuleCodegen:
         self._render(function, self._owned(rule, node) if node else None, patches)
         if rule.source.metered and not function.traced:
             block.add("o = identified(o)", rule.at("generate"))
-        block.add(f"emit({function.index}, o, {function.positions}, {owner})", rule.at("generate"))
+        block.add(f"emit({INDEX}, o, {function.positions}, {owner})", rule.at("generate"))
 
     def _condition(self, function: RuleFunction, _: Sequence[Rule]) -> None:
         """Writes a function that emits a status condition from the first case that holds."""

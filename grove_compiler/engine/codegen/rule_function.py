@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from grove_compiler.engine.codegen.module_codegen import ModuleCodegen
+from grove_compiler.engine.codegen.module_codegen import INDEX, ModuleCodegen
 from grove_compiler.engine.codegen.statements import Block, Compilers
 from grove_compiler.engine.codegen.template_codegen import TemplateCodegen
 from grove_compiler.engine.expressions import types
@@ -34,14 +34,13 @@ class Surroundings:
 
 
 class RuleFunction:
-    """Builds the function of one rule, from its head to its last line. Its name is `rule_<index>` unless it is a decision."""
+    """Builds the function of one rule, from its head to its last line. Its name is `rule_<position>` unless it is a decision."""
 
-    def __init__(self, around: Surroundings, index: int, rule: Rule) -> None:
+    def __init__(self, around: Surroundings, rule: Rule) -> None:
         self.around = around
         self.module = around.module
         self.compiler = around.compilers[rule.source.metered]
         self.rule = rule
-        self.index = index
         self.traced = around.traced and rule.verb != "decide"  # who asks for a decision is traced, so what it reads is known
         self.sliced = not around.traced and rule.is_sliced(around.vocabulary)
         self.templates = TemplateCodegen(around.compilers, self.traced, rule.id)
@@ -79,7 +78,7 @@ class RuleFunction:
 
     def enter_rule(self, more: str, leave: str = "return") -> None:
         """Opens a function that takes the roots and then the parameters `more`, which depend on the verb."""
-        self.enter(f"rule_{self.index}({self.around.parameters}, {more}{', loop' * self.sliced})", leave)
+        self.enter(f"rule_{INDEX}({self.around.parameters}, {more}{', loop' * self.sliced})", leave)
 
     def leave(self) -> None:
         """Writes the finished function into the module, with the names of lazy parts declared where their depth begins."""

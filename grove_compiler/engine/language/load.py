@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from grove_compiler.engine.language.keys import COMMON_KEYS, CONSTANTS_KEYS, DISABLE_KEYS, VERB_KEYS, Verb
@@ -30,6 +31,12 @@ def load(sources: Sequence[RuleSource]) -> RuleSet:
     return RuleSet(list(loader.rules.values()), loader.templates, loader.disabled, loader.constants, loader.problems)
 
 
+@lru_cache(maxsize=400)
+def _read_shipped(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
+    """Reads a file that ships, once in a process: each build with other rules of a user reads it again."""
+    return read_yaml(text, file)
+
+
 class _Loader:
     def __init__(self) -> None:
         self.rules: dict[str, Rule] = {}
@@ -41,7 +48,7 @@ class _Loader:
         self.reported: set[tuple[str, int, str]] = set()
 
     def read(self, source: RuleSource) -> None:
-        documents, problems = read_yaml(source.text, source.file)
+        documents, problems = (read_yaml if source.is_metered else _read_shipped)(source.text, source.file)
         self.problems += problems
         if source.is_template and not documents:
             file = RuleFile(source.file, None, self._report, source.is_metered)

@@ -1,0 +1,72 @@
+"""Remembers what was generated for the rules that ship, since a user's rules change few of them: each build would generate all again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from grove_compiler.engine.codegen.module_codegen import ModuleCodegen
+from grove_compiler.engine.codegen.rule_codegen import RuleCodegen
+from grove_compiler.engine.codegen.rule_function import Surroundings
+from grove_compiler.engine.language.place import RuleFile
+from grove_compiler.engine.language.rule import Rule, RuleSet
+from grove_compiler.engine.sources import Vocabulary
+from grove_compiler.source.document import Document
+
+MOST = 4000
+"""Rules of which what was generated is kept: all that ship, in the three forms of code, twice over."""
+
+_Key = tuple[Any, ...]
+_generated: dict[_Key, tuple[ModuleCodegen, Sequence[object]]] = {}
+"""What was generated, with the objects by whose identity it is found, so that no other object gets their identity."""
+
+
+class GeneratedRules:
+    """Generates the functions of a rule set, or finds them where everything that they depend on was the same in an earlier build.
+
+    That is known by the identity of documents: `load` gives the same ones for the same text of a file that ships.
+    """
+
+    def __init__(self, rule_set: RuleSet, vocabulary: Vocabulary, around: Surroundings, counted: bool) -> None:
+        self._rule_set, self._around = rule_set, around
+        self._codegen = RuleCodegen(around, counted)
+        parts = [template.source for template in rule_set.templates.values() if template.is_part]
+        shared = [constant.at.file for constant in rule_set.constants.values()] + parts
+        self._shared = _documents(shared)
+        self._roots: list[object] = [vocabulary]
+        self._form = (around.traced, counted)
+
+    def add(self, module: ModuleCodegen, index: int, rule: Rule, patches: Sequence[Rule]) -> None:
+        """Adds the function of the rule at this position to a module, with the patches that apply to its results."""
+        template = self._rule_set.templates.get(rule.template)
+        own = _documents([rule.source, *(patch.source for patch in patches), *([template.source] if template else [])])
+        if own is None or self._shared is None:
+            module.add_generated(self._generate(rule, patches), index)
+            return
+        known = [*self._roots, *own, *self._shared]
+        key = (*self._form, *map(id, known))
+        found = _generated.get(key)
+        if found is None:
+            problems = len(self._rule_set.problems)
+            found = self._generate(rule, patches), known
+            if len(self._rule_set.problems) == problems:
+                _remember(key, found)
+        module.add_generated(found[0], index)
+
+    def _generate(self, rule: Rule, patches: Sequence[Rule]) -> ModuleCodegen:
+        self._around.module = ModuleCodegen()
+        self._codegen.write(rule, patches)
+        return self._around.module
+
+
+def _documents(files: Sequence[RuleFile]) -> list[Document] | None:
+    """Returns the documents of files; None where one of them is a user's or is wrong, so that nothing may be remembered of it."""
+    if any(file.metered or file.broken or file.document is None for file in files):
+        return None
+    return [file.document for file in files if file.document is not None]
+
+
+def _remember(key: _Key, generated: tuple[ModuleCodegen, Sequence[object]]) -> None:
+    if len(_generated) >= MOST:
+        _generated.clear()
+    _generated[key] = generated
