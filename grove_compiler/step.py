@@ -7,7 +7,7 @@ the part that the key is about. It never turns an error into an empty graph (see
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import field
 from itertools import chain
 from typing import Any, NamedTuple
@@ -22,13 +22,15 @@ from grove_compiler.graph.graph import Graph
 from grove_compiler.graph.node import Manifest
 from grove_compiler.known_topologies import Known
 from grove_compiler.model.checks.scale_target import live_foreign_autoscalers
+from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.expanded.deferred_statuses import deferred_statuses
+from grove_compiler.model.expanded.immutable_fields import before_the_change, immutable_fields, recorded_fields
 from grove_compiler.model.expanded.live_pods import live_pods
 from grove_compiler.model.expanded.structure import ExpandedSet, Replica
 from grove_compiler.model.expanded.tally import use_cached_tally
 from grove_compiler.model.expanded.training.job import backing_off, time_is_up
 from grove_compiler.model.inputs.snapshot import Objects, Snapshot, Unknown, is_terminating
-from grove_compiler.model.spec.podcliqueset import share_templates
+from grove_compiler.model.spec.podcliqueset import PodCliqueSet, share_templates
 from grove_compiler.record import record
 from grove_compiler.step_context import Context, Generation
 from grove_compiler.subjects import Subject, expand, live_sets, validate
@@ -36,8 +38,6 @@ from grove_compiler.subjects import Subject, expand, live_sets, validate
 __all__ = ["GROUP", "Context", "Gone", "Hold", "Key", "Step", "step"]
 
 GROUP = "grove.io"
-POD_RULES = "pod/"
-"""The prefix of the rules that repeat the API server's validation of pods (`rules/validation/pod`)."""
 POD_TEMPLATE = re.compile(r"spec\.template\.cliques\[(\d+)\]")
 
 
@@ -131,6 +131,7 @@ def _step_of_set(view: Objects, key: Key, now: float, context: Context) -> Step 
     set = _expanded_set(manifest, generation, snapshot, topologies, now, context)
     subject = Subject(SET_KIND, {"set": set, "old": generation.declared, "now": now, **context.scope}, generation.entry)
     subject.findings = [*generation.entry.findings, *_validation_findings(subject, generation, topologies, context)]
+    subject.findings += _changes(manifest, subject, generation, context)
     subject.needs = [entry for topology, entry in topologies if topology is set.topology and entry is not None]
     return _step_of_part(subject, set, key.replica, now, context)
 
@@ -164,10 +165,27 @@ def _validation_findings(subject: Subject, generation: Generation, topologies: K
     return generation.findings
 
 
+def _changes(manifest: Manifest, subject: Subject, generation: Generation, context: Context) -> list[Diagnostic]:
+    """Returns what the rules on `update` have against the set as it was recorded: admission can be off or bypassed (decisions §10)."""
+    if generation.changes is None:
+        set: ExpandedSet = subject.scope["set"]
+        recorded = recorded_fields(set.revisions)
+        is_same = recorded is None or recorded == immutable_fields(manifest)
+        entry = None if is_same or recorded is None else context.decode(before_the_change(manifest, recorded))
+        generation.changes = []
+        if entry is not None:
+            old = PodCliqueSet(entry.manifest, context.settings.namespace, DecisionRules(context.program.decisions))
+            update = Subject(SET_KIND, {**subject.scope, "old": old}, generation.entry, is_update=True)
+            known = [(finding.code, finding.path) for finding in subject.findings]
+            found = validate(update, context.program, context.settings)
+            generation.changes = [one for one in found if one.severity == "error" and (one.code, one.path) not in known]
+    return generation.changes
+
+
 def _step_of_part(subject: Subject, set: ExpandedSet, replica: int | None, now: float, context: Context) -> Step | Gone | Hold:
     """Returns the step of one replica of a set, or of the set without its replicas."""
     all_findings = subject.findings
-    subject.findings = [*_holding_findings(all_findings, set)]
+    subject.findings = [*_holding_findings(all_findings, set, context.program.hold_updates)]
     # No rule makes anything for a replica that the set does not declare, so the replica is gone without running one: a user's rule that
     # fails elsewhere does not block scaling in. Errors of the set itself, such as invalid replicas, do hold.
     if replica is not None and replica >= set.replica_count and not subject.hold:
@@ -180,13 +198,13 @@ def _step_of_part(subject: Subject, set: ExpandedSet, replica: int | None, now: 
     return outcome
 
 
-def _holding_findings(findings: list[Diagnostic], set: ExpandedSet) -> Iterator[Diagnostic]:
-    """Yields the findings that hold a set. Findings that repeat the API server's validation of pods are left to the API server.
+def _holding_findings(findings: list[Diagnostic], set: ExpandedSet, hold_updates: Collection[str]) -> Iterator[Diagnostic]:
+    """Yields the findings that hold a set. Those of rules that `hold_updates` repeat the API server's validation, and are left to it.
 
     They do hold a set with pods of another template: an update would delete those pods for new ones that the API server rejects.
     """
     for finding in findings:
-        clique = POD_TEMPLATE.match(finding.path) if finding.code.startswith(POD_RULES) else None
+        clique = POD_TEMPLATE.match(finding.path) if finding.code in hold_updates else None
         if clique is None or _has_pods_of_another_template(set, int(clique[1])):
             yield finding
 

@@ -38,7 +38,8 @@ class Generation:
 
     `declaration` identifies it: besides the generation it holds labels and annotations, which do not raise `metadata.generation`.
     `findings` are those of validation, given `topologies` and `autoscalers`; None before the first. `hashes` are those of the pod
-    templates, given the UIDs of the `recorded` revisions. `tally` is the cached tally of its replicas.
+    templates, and `changes` the findings about fields that had to stay, given the UIDs of the `recorded` revisions. `tally` is the cached
+    tally of its replicas.
     """
 
     declaration: tuple[Any, ...]
@@ -49,13 +50,14 @@ class Generation:
     findings: list[Diagnostic] | None = None
     recorded: list[str] | None = None
     hashes: Hashes = ([], "")
+    changes: list[Diagnostic] | None = None
     tally: CachedTally = field(default_factory=CachedTally)
 
     def effective_hashes(self, revisions: Sequence[Revision]) -> Hashes:
         """Returns the hashes of its templates, given the recorded ones. Compared once, since a revision is immutable under its UID."""
         recorded = [revision.uid for revision in revisions]
         if self.recorded != recorded:
-            self.recorded = recorded
+            self.recorded, self.changes = recorded, None
             declared = self.declared
             self.hashes = effective_hashes(declared.cliques, declared.priority_class, revisions, lambda: declared.computed_hashes)
         return self.hashes

@@ -41,6 +41,8 @@ class PodsSelectedToUpdate(Kube):
 
     current: str
     """Pod that is replaced now."""
+    serving: Int32 | None = None
+    """Pods that were ready when it was selected: as many have to be before the next one is."""
     completed: list[str] | None = None
     """Pods that have been replaced."""
 

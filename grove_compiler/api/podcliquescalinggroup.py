@@ -24,6 +24,8 @@ class ReplicaIndicesSelectedToUpdate(Kube):
 
     current: Int32
     """Replica that is replaced now."""
+    serving: Int32 | None = None
+    """Replicas that were available when it was selected: as many have to be before the next one is."""
     completed: list[Int32] | None = None
     """Replicas that have been replaced."""
 

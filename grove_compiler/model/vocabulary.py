@@ -71,11 +71,12 @@ from grove_compiler.model.expanded.readiness import ready_when
 from grove_compiler.model.expanded.revisions import desired_revisions
 from grove_compiler.model.expanded.rolls import may_replace_next
 from grove_compiler.model.expanded.set_update import replica_is_updating, set_update, update_order
-from grove_compiler.model.expanded.shortage import is_short, short_cliques
+from grove_compiler.model.expanded.shortage import is_short, scaled_in, serves_with_fewer, short_cliques, waiting_gangs
 from grove_compiler.model.expanded.startup import dependencies, unmet_dependencies
 from grove_compiler.model.expanded.structure import ExpandedSet, may_be_updated
 from grove_compiler.model.expanded.tally import tally
 from grove_compiler.model.expanded.termination import (
+    comes_back,
     is_next_to_restart,
     is_restarting,
     member_breaches,
@@ -218,6 +219,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         clique_failure,
         clique_is_breached,
         clique_roll,
+        comes_back,
         condition_since,
         dependencies,
         desired_revisions,
@@ -296,6 +298,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         shared_claims,
         sharing_levels,
         short_cliques,
+        scaled_in,
+        serves_with_fewer,
+        waiting_gangs,
         startup_cycles,
         stuck_containers,
         tally,

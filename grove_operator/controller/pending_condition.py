@@ -83,9 +83,11 @@ def _root_cause(reason: Reason) -> Wait:
 
 
 def _lacks_pods(result: Step) -> bool:
-    """Returns whether a clique of the replica has fewer ready pods than `minAvailable`, or than its replicas where these are fewer."""
-    reports = (patch for patch in result.statuses if patch.of.kind == "PodClique" and "readyReplicas" in patch.body)
-    ready = {patch.of.name: patch.body["readyReplicas"] for patch in reports}
+    """Returns whether a clique of the replica has fewer ready pods than are declared or needed, or a scaling group is scaled to zero."""
+    reports = [patch for patch in result.statuses if patch.of.kind in ("PodClique", "PodCliqueScalingGroup")]
+    if any(patch.of.kind == "PodCliqueScalingGroup" and patch.body.get("replicas") == 0 for patch in reports):
+        return True
+    ready = {patch.of.name: patch.body["readyReplicas"] for patch in reports if "readyReplicas" in patch.body}
     cliques = (node.object for node in result.graph.nodes if node.object["kind"] == "PodClique")
-    required = {clique["metadata"]["name"]: min(clique["spec"]["minAvailable"], clique["spec"]["replicas"]) for clique in cliques}
+    required = {clique["metadata"]["name"]: max(clique["spec"]["minAvailable"], clique["spec"]["replicas"]) for clique in cliques}
     return any(ready.get(name, 0) < count for name, count in required.items())

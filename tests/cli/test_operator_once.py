@@ -133,8 +133,10 @@ def test_a_claim_template_that_is_not_there_is_told_as_the_operator_tells_it(tmp
 
     def edit(objects: Objects) -> None:
         set = one(objects, "PodCliqueSet", "demo")
-        set["spec"]["template"]["resourceSharing"] = [{"name": "ext", "scope": "AllReplicas"}]
+        sharing = set["spec"]["template"]["resourceSharing"] = [{"name": "ext", "scope": "AllReplicas"}]
         set["metadata"]["generation"] += 1
+        for revision in (each for each in objects if each["kind"] == "ControllerRevision"):  # so it was from the start
+            revision["data"]["immutable"]["spec"]["template"]["resourceSharing"] = sharing
 
     told = [line for line in lines(once(tmp_path, edit)) if line[1] == "PodClique.grove.io/default/demo-0-front"]
     assert told == [["status", "PodClique.grove.io/default/demo-0-front", "conditions"]]

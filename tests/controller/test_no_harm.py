@@ -51,10 +51,10 @@ def edited(path: list[Any], value: Any) -> Callable[[Lab, Manifest], None]:
     return edit
 
 
-def without_its_helpers(lab: Lab, set: Manifest) -> None:
-    """A clique goes, and a label comes for which a rule of the user fails."""
+def with_new_pods(lab: Lab, set: Manifest) -> None:
+    """Pods are to be replaced, and a label comes for which a rule of the user fails."""
     changed = copy.deepcopy(set)
-    del changed["spec"]["template"]["cliques"][1]
+    changed["spec"]["template"]["cliques"][1]["spec"]["podSpec"]["containers"][0]["image"] = "new"
     changed["metadata"]["labels"] = {"tier": "gold"}
     lab.edit(changed)
 
@@ -103,9 +103,7 @@ CASES = {
     "a bad set": Case("must not be greater than replicas", edited(["spec", "template", "cliques", 0, "spec", "minAvailable"], 9)),
     "a set without structure": Case("cliques", edited(["spec", "template", "cliques"], "none")),
     "a bad topology": Case("it needs the ClusterTopology 'lab', which has errors", broken_topology),
-    "a rule of a user that fails": Case(
-        "own/label", without_its_helpers, lambda: context(config=TAS, program=program_with(FAILING)), replica=0
-    ),
+    "a rule of a user that fails": Case("own/label", with_new_pods, lambda: context(config=TAS, program=program_with(FAILING)), replica=0),
     "an exception": Case("AssertionError: a fault of ours", exception),
     "a list that is forbidden": Case("pods is forbidden", unreadable_pods(Forbidden(403, "Forbidden", "pods is forbidden"))),
     "a list that fails": Case("etcd is away", unreadable_pods(ServerFailure(500, "InternalError", "etcd is away"))),

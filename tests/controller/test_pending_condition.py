@@ -46,13 +46,13 @@ async def test_703_and_707_after_a_while_the_last_cause_is_told() -> None:
 
 
 @in_virtual_time
-async def test_nobody_waits_for_pods_of_a_clique_that_somebody_has_scaled_to_nothing() -> None:
+async def test_what_somebody_has_scaled_to_nothing_is_told_and_nothing_else() -> None:
     async with running() as world:
         await asyncio.sleep(20)
         for one in world.of(CLIQUE):
             await world.seed({**one, "spec": {**one["spec"], "replicas": 0}})
         await asyncio.sleep(60)
-        assert why(world) == ""
+        assert why(world) == "True ScaledIn PodCliqueSet chat: replica 0: chat-0-worker is scaled to 0, fewer than minAvailable (2)"
 
 
 @in_virtual_time

@@ -213,7 +213,7 @@ CASES: dict[str, list[tuple[str, Callable[[Program], Any], Any, Any]]] = {
     "update_order": [
         ("[0 - state.index]", lambda program: program.decisions.update_order(ReplicaState(3, is_available=True)), [0, 1, 1, 3], [-3])
     ],
-    "may_replace_next": [("true", lambda program: program.decisions.may_replace_next(Roll(3, 2, 0, 1, [])), False, True)],
+    "may_replace_next": [("true", lambda program: program.decisions.may_replace_next(Roll(3, 2, 0, 1, 0, [])), False, True)],
     "replica_is_terminated": [
         ("false", lambda program: program.decisions.replica_is_terminated(SET, BREACH, BREACH.deadline), True, False)
     ],

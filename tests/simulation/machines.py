@@ -11,6 +11,8 @@ from tests.simulation.world import POD, World
 
 BROKEN = "broken"
 """A pod whose first container has an image with this word in it never becomes ready."""
+NOWHERE = "nowhere"
+"""A pod whose first container has an image with this word in it fits no node, as with a selector that matches none."""
 
 
 @dataclass(eq=False)
@@ -57,7 +59,7 @@ class Machines:
         if spec.get("schedulingGates"):
             self._say(pod, "Pending", scheduled="SchedulingGated")
         elif not spec.get("nodeName"):
-            if sum("nodeName" in other["spec"] and not is_finished(other) for other in self.world.all(POD)) >= self.room:
+            if NOWHERE in spec["containers"][0]["image"] or self._taken() >= self.room:
                 self._say(pod, "Pending", scheduled="Unschedulable")
             else:
                 self._say({**pod, "spec": {**spec, "nodeName": "node"}}, "Pending")
@@ -66,6 +68,9 @@ class Machines:
         else:
             is_broken = BROKEN in spec["containers"][0]["image"] or pod["metadata"]["uid"] in self.failing
             self._say(pod, "Running", started=True, ready=not is_broken)
+
+    def _taken(self) -> int:
+        return sum("nodeName" in one["spec"] and not is_finished(one) for one in self.world.all(POD))
 
     def _say(self, pod: Manifest, phase: str, *, scheduled: str = "", started: bool = False, ready: bool = False) -> None:
         conditions = [

@@ -93,7 +93,7 @@ def test_progress_is_told_while_it_goes_on_and_when_it_is_over() -> None:
     assert [one["replicaIndex"] for one in progress["currentlyUpdating"]] == [0]
     assert "updateEndedAt" not in progress
     assert simulation.status(CLIQUE, "demo-0-front")["updateProgress"]["readyPodsSelectedToUpdate"]["current"].startswith("demo-0-front")
-    assert simulation.status(GROUP, "demo-0-sg")["updateProgress"]["readyReplicaIndicesSelectedToUpdate"] == {"current": 0}
+    assert simulation.status(GROUP, "demo-0-sg")["updateProgress"]["readyReplicaIndicesSelectedToUpdate"] == {"current": 0, "serving": 3}
     simulation.settle()
     progress = simulation.status()["updateProgress"]
     counts = {name: count for name, count in progress.items() if name.endswith("Count")}

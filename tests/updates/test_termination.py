@@ -27,6 +27,12 @@ def told(simulation: Simulation) -> list[str]:
     return [one for one in reasons if one.startswith("GangTerminat")]
 
 
+def condition(simulation: Simulation, kind: Kind, name: str) -> tuple[str, str]:
+    """Status and reason of MinAvailableBreached."""
+    conditions = simulation.status(kind, name)["conditions"]
+    return next((one["status"], one["reason"]) for one in conditions if one["type"] == "MinAvailableBreached")
+
+
 def of_replica(simulation: Simulation) -> list[str]:
     return sorted({name.split("-")[1] for name in simulation.deleted(TERMINATED)})
 
@@ -112,6 +118,89 @@ def test_676_what_somebody_scales_to_nothing_takes_nobody_else_down(kind: Kind, 
     for _ in range(3):
         simulation.wait(10 * MINUTE)
     assert {one["metadata"]["uid"] for one in simulation.world.pods()} == others
+    assert told(simulation) == []
+
+
+NIGHT = 10 * 60 * MINUTE
+
+
+@pytest.mark.parametrize(("kind", "name"), [(GROUP, "demo-0-sg"), (CLIQUE, "demo-0-front")])
+@pytest.mark.parametrize("count", [1, 3])
+def test_what_comes_back_after_a_night_at_zero_takes_nobody_else_down(kind: Kind, name: str, count: int) -> None:
+    simulation = frail()
+    others = {one["metadata"]["uid"] for one in simulation.world.pods() if not one["metadata"]["name"].startswith(name)}
+    simulation.edit(replicas(0), kind=kind, name=name)
+    simulation.settle()
+    simulation.wait(NIGHT)
+    simulation.edit(replicas(count), kind=kind, name=name)
+    simulation.settle()
+    simulation.wait(NIGHT)
+    assert others <= {one["metadata"]["uid"] for one in simulation.world.pods()}
+    assert told(simulation) == []
+    assert_all_ready(simulation)
+
+
+@pytest.mark.parametrize(("kind", "name"), [(GROUP, "demo-0-sg"), (CLIQUE, "demo-0-front")])
+def test_what_finds_no_room_when_it_comes_back_takes_nobody_else_down(kind: Kind, name: str) -> None:
+    """A restart would free nothing that it could have: it counts as what never ran."""
+    simulation = frail()
+    simulation.edit(replicas(0), kind=kind, name=name)
+    simulation.settle()
+    simulation.wait(NIGHT)
+    others = {one["metadata"]["uid"] for one in simulation.world.pods()}
+    simulation.machines.room = len(others)
+    simulation.edit(replicas(2), kind=kind, name=name)
+    simulation.settle()
+    simulation.wait(NIGHT)
+    assert others <= {one["metadata"]["uid"] for one in simulation.world.pods()}
+    assert told(simulation) == []
+    assert condition(simulation, kind, name) == ("True", "NotAvailableSinceScaledOut")
+    simulation.machines.room = 1000
+    simulation.settle()
+    assert condition(simulation, kind, name)[0] == "False"
+
+
+@pytest.mark.parametrize(("kind", "name"), [(GROUP, "demo-0-sg"), (CLIQUE, "demo-0-front")])
+def test_what_has_come_back_and_then_fails_is_restarted_as_ever(kind: Kind, name: str) -> None:
+    simulation = frail()
+    simulation.edit(replicas(0), kind=kind, name=name)
+    simulation.settle()
+    simulation.edit(replicas(2), kind=kind, name=name)
+    simulation.settle()
+    simulation.machines.fail(name)
+    simulation.settle()
+    assert condition(simulation, kind, name)[0] == "True"
+    simulation.wait(MINUTE)
+    assert told(simulation)[:2] == ["GangTerminationPending", "GangTerminated"]
+    assert_all_ready(simulation)
+
+
+def test_a_breach_of_what_is_scaled_to_zero_meanwhile_is_over() -> None:
+    simulation = frail()
+    simulation.machines.fail("demo-0-front")
+    simulation.settle()
+    simulation.wait(MINUTE / 2)
+    simulation.edit(replicas(0), kind=CLIQUE, name="demo-0-front")
+    simulation.settle()
+    simulation.edit(replicas(2), kind=CLIQUE, name="demo-0-front")
+    simulation.settle()
+    simulation.wait(10 * MINUTE)
+    assert simulation.deleted(TERMINATED) == []
+
+
+@pytest.mark.parametrize("seconds", [1, MINUTE / 2, 2 * MINUTE, NIGHT])
+def test_nor_does_a_clique_that_has_fewer_pods_than_it_needs_for_a_while(seconds: float) -> None:
+    manifest = demo(front=3, terminationDelay="1m0s")
+    manifest["spec"]["template"]["cliques"][0]["spec"]["minAvailable"] = 2
+    simulation = running(manifest)
+    others = {one["metadata"]["uid"] for one in simulation.world.pods("demo-0-sg")}
+    simulation.edit(replicas(1), kind=CLIQUE, name="demo-0-front")
+    simulation.let_pass(seconds)
+    simulation.settle()
+    simulation.edit(replicas(3), kind=CLIQUE, name="demo-0-front")
+    simulation.settle()
+    simulation.wait(seconds)
+    assert {one["metadata"]["uid"] for one in simulation.world.pods("demo-0-sg")} == others
     assert told(simulation) == []
 
 

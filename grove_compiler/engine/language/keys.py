@@ -83,6 +83,12 @@ VERB_KEYS: dict[Verb, dict[str, Key]] = {
         "known": Key("expression", "the list of valid values, of which the nearest to `value` is suggested"),
         "hint": Key("text", "how to fix it"),
         "severity": Key("word", "`error` by default", choices=("error", "warning")),
+        "holds": Key(
+            "word",
+            "which sets the operator holds for an error: `all` by default; with `updates`, for one of a clique's template, only those with "
+            "pods of another template, as the API server rejects new pods with the same error",
+            choices=("all", "updates"),
+        ),
     },
     "decide": {
         "decide": Key("word", "the decision that it makes, one of those below; its parameters are the names in scope"),

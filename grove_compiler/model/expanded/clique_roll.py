@@ -14,6 +14,7 @@ from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.lazy import lazy, remembered
 from grove_compiler.record import record
 
+SELECTED = "readyPodsSelectedToUpdate"
 HASHES = ("currentPodTemplateHash", "currentPodCliqueSetGenerationHash")
 
 
@@ -48,7 +49,7 @@ class CliqueRoll:
         """Whether nothing is left to replace; always true for `OnDelete`, where pods are replaced by hand."""
         if not self.is_active:
             return not self.clique.set.is_rolled or bool(self.old.get("updateEndedAt")) or not self.old
-        return not self._is_behind and self._roll.serving >= self._roll.needed
+        return not self._is_behind and self._roll.serving >= self._roll.desired
 
     @lazy
     def old_hashes(self) -> Manifest:
@@ -69,9 +70,13 @@ class CliqueRoll:
     def selection(self) -> Selection:
         """The ready pods selected for replacement, with the next one if it may be replaced now."""
         if not self.is_active:
-            return Selection()
-        old = Selection() if self.starts else selected(self.old.get("readyPodsSelectedToUpdate") or {})
-        return next_selection(old, self._roll, self.clique.set.decisions.of(may_replace_next))
+            return self._selected
+        return next_selection(self._selected, self._roll, self.clique.set.decisions.of(may_replace_next))
+
+    @lazy
+    def _selected(self) -> Selection:
+        """The recorded selection."""
+        return selected(self.old, SELECTED, anew=self.starts)
 
     @lazy
     def replaced(self) -> list[LivePod]:
@@ -101,7 +106,8 @@ class CliqueRoll:
         outdated = [pod.name for pod in ready if not pod.has_current_template]
         # A terminating pod still takes its room: a pod that is unschedulable now may fit once it is gone.
         unplaced = 0 if leaving_pods(self.clique) else sum(pod.is_unschedulable for pod in self._remaining)
-        return Roll(self.clique.replicas, len(ready), unplaced, self.clique.min_available, outdated)
+        desired = self.clique.replicas
+        return Roll(desired, len(ready), unplaced, self.clique.min_available, self._selected.served(desired), outdated)
 
 
 @remembered

@@ -14,6 +14,7 @@ from grove_compiler.model.expanded.structure import Clique, ScalingGroup, Scalin
 from grove_compiler.model.lazy import lazy, remembered
 from grove_compiler.record import record
 
+SELECTED = "readyReplicaIndicesSelectedToUpdate"
 HASH = "currentPodCliqueSetGenerationHash"
 
 
@@ -47,7 +48,7 @@ class GroupRoll:
         """Whether nothing is left to replace; always true for `OnDelete`, where pods are replaced by hand."""
         if not self.is_active:
             return not self.group.set.is_rolled or bool(self.old.get("updateEndedAt")) or not self.old
-        return not self._is_behind and self.roll.serving >= self.roll.needed
+        return not self._is_behind and all(map(_is_whole, self.group.members))
 
     @lazy
     def old_hashes(self) -> Manifest:
@@ -64,9 +65,13 @@ class GroupRoll:
     def selection(self) -> Selection:
         """The indices of the available replicas selected for replacement, with the next one if it may be replaced now."""
         if not self.is_active:
-            return Selection()
-        old = Selection() if self.starts else selected(self.old.get("readyReplicaIndicesSelectedToUpdate") or {})
-        return next_selection(old, self.roll, self.group.set.decisions.of(may_replace_next))
+            return self._selected
+        return next_selection(self._selected, self.roll, self.group.set.decisions.of(may_replace_next))
+
+    @lazy
+    def _selected(self) -> Selection:
+        """The recorded selection."""
+        return selected(self.old, SELECTED, anew=self.starts)
 
     @lazy
     def updated_cliques(self) -> int:
@@ -79,7 +84,8 @@ class GroupRoll:
         serving = [member for member in self.group.members if is_available(member)]
         outdated = [member.index for member in serving if is_outdated(member)]
         unplaced = sum(_has_no_room(member) for member in self.group.members)
-        return Roll(len(self.group.members), len(serving), unplaced, self.group.min_available, outdated)
+        desired = len(self.group.members)
+        return Roll(desired, len(serving), unplaced, self.group.min_available, self._selected.served(desired), outdated)
 
 
 @remembered
@@ -99,7 +105,7 @@ def member_is_updating(member: ScalingGroupReplica) -> bool:
         return False
     if not is_available(member):
         return True
-    is_selected = selected(roll.old.get("readyReplicaIndicesSelectedToUpdate") or {}).current == member.index
+    is_selected = selected(roll.old, SELECTED).current == member.index
     return is_selected and member.group.set.decisions.of(may_replace_next)(roll.roll)
 
 
@@ -135,6 +141,11 @@ def _is_behind(clique: Clique) -> bool:
     labels = (live_object(clique).get("metadata") or {}).get("labels") or {}
     hashes = labels.get(POD_HASH_LABEL), *(pod.template_hash for pod in live_pods(clique))
     return bool(clique.ref.uid) and any(hash != clique.pod_template_hash for hash in hashes)
+
+
+def _is_whole(member: ScalingGroupReplica) -> bool:
+    """Reports whether all declared pods of a scaling-group replica are ready."""
+    return all(clique.ref.uid and sum(pod.is_ready for pod in live_pods(clique)) >= clique.replicas for clique in member.cliques)
 
 
 def _has_no_room(member: ScalingGroupReplica) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 
 from grove_compiler.graph.node import Manifest
+from grove_compiler.model.expanded.immutable_fields import KEY, immutable_fields
 from grove_compiler.model.expanded.recorded_templates import POD_HASH_LABEL, Revision
 from grove_compiler.model.expanded.structure import ExpandedSet
 from grove_compiler.model.inputs.snapshot import PART_OF
@@ -64,7 +65,9 @@ def _running_hashes(set: ExpandedSet) -> builtins.set[str]:
 
 
 def _data(set: ExpandedSet) -> Manifest:
+    live = set.snapshot.live(set.ref) or {}
     return {
+        **({KEY: immutable_fields(live)} if (live.get("spec") or {}).get("template") else {}),
         "generationHash": set.generation_hash,
         "priorityClassName": set.priority_class,
         "cliques": [

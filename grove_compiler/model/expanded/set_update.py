@@ -52,7 +52,9 @@ class SetUpdate:
         if not self.set.is_rolled or (not self.starts and self.old.get("updateEndedAt")):
             return None
         states, unfinished = tally(self.set).states, tally(self.set).unfinished
-        recorded = [] if self.starts else [entry for entry in _in_progress(self.old) if entry.get("replicaIndex") in unfinished]
+        recorded = [entry for entry in _in_progress(self.old) if entry.get("replicaIndex") in unfinished]
+        if recorded and self.starts:  # it goes on with the replica that may lack something because of the last one
+            return {"replicaIndex": recorded[0]["replicaIndex"]}
         if recorded or not unfinished:
             return recorded[0] if recorded else None
         return {"replicaIndex": min((states[index] for index in sorted(unfinished)), key=self.set.decisions.of(update_order)).index}

@@ -15,9 +15,17 @@ from grove_compiler.kube.duration import seconds
 from grove_compiler.kube.timestamp import time
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.expanded.check_failures import check_back_off, failing_since
-from grove_compiler.model.expanded.live_object import condition_since, live_object
+from grove_compiler.model.expanded.live_object import condition_since, live_condition, live_object
 from grove_compiler.model.expanded.live_pods import LivePod, live_pods
-from grove_compiler.model.expanded.reported_breach import BREACHED, SCHEDULED, STARTING_SECONDS, ReportedBreach, earliest, reported_breaches
+from grove_compiler.model.expanded.reported_breach import (
+    BREACHED,
+    COMES_BACK,
+    SCHEDULED,
+    STARTING_SECONDS,
+    ReportedBreach,
+    earliest,
+    reported_breaches,
+)
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, ScalingGroup
 from grove_compiler.model.expanded.tally import tally
 from grove_compiler.model.lazy import lazy, remembered
@@ -152,6 +160,11 @@ def is_restarting(group: ScalingGroup) -> bool:
     ]
     pods = [pod for clique in replica.all_cliques for pod in live_pods(clique)]
     return any(Breach(replica.index, breach, delay, pods).is_restarted for breach in breaches)
+
+
+def comes_back(part: Clique | ScalingGroup) -> bool:
+    """Reports whether a PodClique or a scaling group has not had enough pods since it was scaled below `minAvailable`."""
+    return live_condition(part, BREACHED).get("reason") in COMES_BACK
 
 
 def was_deleted_with_gang(part: Clique | ScalingGroup, at: float) -> bool:

@@ -1,0 +1,50 @@
+"""Which findings hold a set is said by the rule that has them, whatever it is called."""
+
+from __future__ import annotations
+
+import pytest
+
+from grove_compiler.model.inputs.snapshot import ObjectList
+from grove_compiler.step import Hold, step
+from tests.features.compiling import program_with
+from tests.model.sets import clique, pcs
+from tests.simulation.sets import image
+from tests.simulation.simulation import Simulation
+
+from .world import NOW, context, key_of, stored
+
+IMAGES = """
+rule: {id}
+doc: Wants images by their digests.
+validate: [create, update]
+{holds}
+forEach: {{container: set.structs_of('Container')}}
+assert: "'@sha256:' in (container.manifest.image or '')"
+path: "{{{{ container.path }}}}.image"
+message: has no digest
+"""
+
+
+def rule(id: str, holds: str = "") -> str:
+    return IMAGES.format(id=id, holds=f"holds: {holds}" if holds else "")
+
+
+@pytest.mark.parametrize("id", ["policy/digest", "pod/digest"])
+@pytest.mark.parametrize("holds", ["", "all"])
+def test_a_users_finding_holds_a_set_whatever_its_rule_is_called(id: str, holds: str) -> None:
+    objects = stored([pcs([clique("worker")])])
+    outcome = step(ObjectList(objects), key_of(objects[0], 0), NOW, context(program=program_with(rule(id, holds))))
+    assert isinstance(outcome, Hold)
+
+
+def test_one_that_the_api_server_has_too_lets_a_new_set_come_up_and_holds_an_update() -> None:
+    shared = context(program=program_with(rule("policy/digest", "updates")))
+    simulation = Simulation(shared)
+    simulation.world.apply(pcs([clique("worker", 2)]))
+    simulation.settle()
+    before = {one["metadata"]["uid"] for one in simulation.world.pods()}
+    assert len(before) == 2
+    simulation.edit(image("new", 0))
+    simulation.settle()
+    assert {one["metadata"]["uid"] for one in simulation.world.pods()} == before
+    assert [one["status"] for one in simulation.status()["conditions"] if one["type"] == "Stalled"] == ["True"]

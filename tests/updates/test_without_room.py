@@ -1,0 +1,183 @@
+"""A roll whose new pods fit nowhere takes one pod or unit, whatever is edited then, and waits; an update ends when all pods are ready."""
+
+from __future__ import annotations
+
+import pytest
+
+from applier.ref import Manifest
+from tests.model.sets import clique, group, pcs
+from tests.simulation.sets import NAME, replicas
+from tests.simulation.simulation import Simulation, running
+from tests.simulation.watch import assert_all_ready, is_ready, serving
+from tests.simulation.world import CLIQUE, GROUP, POD, SET
+
+ROLLING = "RollingUpdate"
+
+SETS: dict[str, tuple[Manifest, int]] = {
+    "3 pods, 1 needed": (pcs([clique("front", 3, 1)]), 2),
+    "4 pods, 1 needed": (pcs([clique("front", 4, 1)]), 3),
+    "3 pods, 2 needed": (pcs([clique("front", 3, 2)]), 2),
+    "3 pods, 3 needed": (pcs([clique("front", 3, 3)]), 2),
+    "1 pod": (pcs([clique("front", 1, 1)]), 0),
+    "a group of 3 x 2, 1 needed": (pcs([clique("work", 2)], [group("sg", ["work"], 3, 1)]), 4),
+    "2 replicas of 3 pods": (pcs([clique("front", 3, 1)], replicas=2), 5),
+    "a clique and a group": (pcs([clique("front", 2, 1), clique("work", 2)], [group("sg", ["work"], 2, 1)]), 3),
+}
+"""Each with how many of its pods are left to serve when a single pod or unit of each part is lost."""
+
+
+def edit(simulation: Simulation, tag: str) -> None:
+    """Somebody gives all pods another image."""
+
+    def change(set: Manifest) -> None:
+        for one in set["spec"]["template"]["cliques"]:
+            one["spec"]["podSpec"]["containers"][0]["image"] = tag
+
+    simulation.edit(change)
+
+
+def ready(simulation: Simulation) -> int:
+    return sum(map(is_ready, simulation.world.pods()))
+
+
+def uids(simulation: Simulation) -> set[str]:
+    return {one["metadata"]["uid"] for one in simulation.world.pods() if is_ready(one)}
+
+
+def has_ended(simulation: Simulation) -> bool:
+    return "updateEndedAt" in simulation.status()["updateProgress"]
+
+
+@pytest.fixture(params=list(SETS.values()), ids=list(SETS))
+def case(request: pytest.FixtureRequest) -> tuple[Simulation, int]:
+    manifest, left = request.param
+    return running(manifest), left
+
+
+def test_a_template_that_fits_nowhere_costs_one_pod(case: tuple[Simulation, int]) -> None:
+    simulation, left = case
+    edit(simulation, "nowhere")
+    simulation.settle()
+    simulation.wait(600)
+    assert ready(simulation) == left
+    assert not has_ended(simulation)
+
+
+def test_a_second_template_that_fits_nowhere_costs_no_more(case: tuple[Simulation, int]) -> None:
+    simulation, left = case
+    for tag in ("nowhere", "nowhere-else", "nowhere"):
+        edit(simulation, tag)
+        simulation.settle()
+    assert ready(simulation) == left
+
+
+@pytest.mark.parametrize("rounds", range(1, 6))
+def test_edits_in_the_middle_of_a_roll_cost_no_more(rounds: int) -> None:
+    simulation = running(pcs([clique("front", 4, 1)], replicas=2))
+    for tag in ("nowhere", "nowhere-else", "nowhere-at-all", "nowhere"):
+        edit(simulation, tag)
+        for _ in range(rounds):
+            simulation.run_operator()
+            simulation.machines.tick()
+            simulation.let_pass(1)
+    simulation.settle()
+    assert ready(simulation) == 7
+
+
+def test_a_template_that_is_put_back_restarts_nothing_more(case: tuple[Simulation, int]) -> None:
+    simulation, _ = case
+    edit(simulation, "nowhere")
+    simulation.settle()
+    left = uids(simulation)
+    edit(simulation, "busybox")
+    simulation.settle()
+    assert left <= uids(simulation)
+    assert_all_ready(simulation)
+    assert has_ended(simulation)
+
+
+def test_a_template_that_is_mended_rolls_on(case: tuple[Simulation, int]) -> None:
+    simulation, _ = case
+    edit(simulation, "nowhere")
+    simulation.settle()
+    edit(simulation, "mended")
+    simulation.settle()
+    assert simulation.images() == {"mended"}
+    assert_all_ready(simulation)
+    assert has_ended(simulation)
+
+
+def test_of_a_node_that_others_take_meanwhile_one_pod_is_lost(case: tuple[Simulation, int]) -> None:
+    """Others wait in a full cluster, and are quicker than a successor."""
+    simulation, left = case
+    total = len(simulation.world.pods())
+    edit(simulation, "new")
+    for _ in range(30):
+        simulation.run_operator()
+        simulation.machines.room = sum("nodeName" in one["spec"] for one in simulation.world.pods())
+        simulation.let_pass(1.2)
+        simulation.machines.tick()
+    assert ready(simulation) == left
+    simulation.machines.room = total
+    simulation.settle()
+    assert_all_ready(simulation)
+    assert simulation.images() == {"new"}
+
+
+def test_an_update_has_not_ended_while_a_new_pod_is_not_ready() -> None:
+    simulation = running(pcs([clique("front", 3, 1)]))
+    simulation.machines.room = 2
+    edit(simulation, "new")
+    simulation.settle()
+    for status in (simulation.status(), simulation.status(CLIQUE, f"{NAME}-0-front")):
+        assert "updateEndedAt" not in status["updateProgress"]
+    assert not [one for one in simulation.world.told if one.startswith("UpdateEnded")]
+
+
+def test_a_group_has_not_been_updated_while_a_pod_beyond_its_minimum_is_not_ready() -> None:
+    simulation = running(pcs([clique("work", 3, 1)], [group("sg", ["work"], 2, 1)]))
+    simulation.machines.room = 5
+    edit(simulation, "new")
+    simulation.settle()
+    assert "updateEndedAt" not in simulation.status(GROUP, f"{NAME}-0-sg")["updateProgress"]
+    simulation.machines.room = 6
+    simulation.settle()
+    assert "updateEndedAt" in simulation.status(GROUP, f"{NAME}-0-sg")["updateProgress"]
+
+
+def test_after_scaling_in_a_roll_needs_no_more_than_is_declared() -> None:
+    simulation = running(pcs([clique("front", 4, 1)]))
+    edit(simulation, "nowhere")
+    simulation.settle()
+    simulation.edit(replicas(2), kind=CLIQUE, name=f"{NAME}-0-front")
+    edit(simulation, "mended")
+    simulation.settle()
+    assert_all_ready(simulation)
+    assert simulation.images() == {"mended"}
+
+
+def test_a_status_without_the_number_that_served_takes_no_further_pod() -> None:
+    """The shipped operator's definitions have no field for it: a server that has these drops it."""
+    simulation = running(pcs([clique("front", 3, 1)]))
+    simulation.operator.after_write = lambda _: forget(simulation)
+    edit(simulation, "nowhere")
+    simulation.settle()
+    assert serving(simulation)[f"{NAME}-0-front"] == 2
+
+
+def forget(simulation: Simulation) -> None:
+    live = simulation.world.get(CLIQUE, f"{NAME}-0-front")
+    progress = live.get("status", {}).get("updateProgress", {})
+    if "serving" in progress.get("readyPodsSelectedToUpdate", {}):
+        selected = {key: value for key, value in progress["readyPodsSelectedToUpdate"].items() if key != "serving"}
+        status = {**live["status"], "updateProgress": {**progress, "readyPodsSelectedToUpdate": selected}}
+        simulation.world.put({**live, "status": status})
+
+
+def test_a_set_that_is_deleted_in_the_middle_goes(case: tuple[Simulation, int]) -> None:
+    simulation, _ = case
+    edit(simulation, "nowhere")
+    simulation.settle()
+    simulation.world.delete(SET, NAME)
+    simulation.settle()
+    assert simulation.world.all(POD) == []
