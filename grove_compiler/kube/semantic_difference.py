@@ -44,6 +44,23 @@ SERVER_DEFAULTS: dict[str, dict[str, Any]] = {
 
 Three are left out on purpose: our own rules set scheduler, restart policy and grace period of a set's pods, not the server.
 """
+UNORDERED: dict[str, tuple[str, ...]] = {
+    "core/v1.PodSpec": (
+        "volumes",
+        "tolerations",
+        "imagePullSecrets",
+        "resourceClaims",
+        "readinessGates",
+        "schedulingGates",
+        "topologySpreadConstraints",
+    ),
+    "core/v1.Container": ("ports", "volumeMounts", "volumeDevices", "env"),
+    "core/v1.ResourceRequirements": ("claims",),
+    "core/v1.Capabilities": ("add", "drop"),
+}
+"""Lists whose items mean the same in any order (grove #566); those of containers run and start in theirs."""
+ITEM_KEYS = ("name", "mountPath", "devicePath", "containerPort", "key")
+"""What tells the items of such a list apart, so that a changed one is compared with what it was."""
 ZEROS = {"string": "", "bool": False, "int32": 0, "int64": 0, "resource.Quantity": "0"}
 
 
@@ -80,8 +97,8 @@ def _are_written_alike(before: Manifest, after: Manifest) -> bool:
 def differences(before: Any, after: Any, schema: Schema, path: FieldPath = ()) -> Iterator[Change]:
     """Yields the deepest fields that differ in meaning, in the order of `before`, then of `after`.
 
-    The order of keys, spellings of quantities and durations, nulls and server defaults make no difference; the order of lists does. List
-    items are matched by position, and a list of another length is one change.
+    The order of keys, spellings of quantities and durations, nulls and server defaults make no difference; the order of lists does, but
+    for the `UNORDERED` ones. List items are matched by position, and a list of another length is one change.
     """
     if before is after:
         return
@@ -91,12 +108,38 @@ def differences(before: Any, after: Any, schema: Schema, path: FieldPath = ()) -
         for key in {**old, **new}:
             field = _field(schema, key)
             left, right = (_or_default(name, key, field, value.get(key, ABSENT)) for value in (old, new))
+            if key in UNORDERED.get(name, ()) and _may_be_reordered(left, right):
+                right = _in_the_order_of(left, right, field.get("items", ANYTHING))
             yield from differences(left, right, field, (*path, key))
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for index, (left, right) in enumerate(zip(before, after, strict=True)):
             yield from differences(left, right, schema.get("items", ANYTHING), (*path, index))
     elif _meaning(before, schema["kind"]) != _meaning(after, schema["kind"]):
         yield Change(path, before, after)
+
+
+def _may_be_reordered(before: Any, after: Any) -> bool:
+    """Reports whether two lists may have the same items in another order; variables that refer to others keep theirs."""
+    if not isinstance(before, list) or not isinstance(after, list) or len(before) != len(after) or before == after:
+        return False
+    return not any(isinstance(item, dict) and "$(" in str(item.get("value", "")) for item in (*before, *after))
+
+
+def _in_the_order_of(before: list[Any], after: list[Any], schema: Schema) -> list[Any]:
+    """Returns the items of `after` so that each stands where the item of the same meaning does in `before`, or that of the same key."""
+    rest = list(after)
+    found: list[Any] = [ABSENT] * len(before)
+    for is_same in (lambda left, right: not any(differences(left, right, schema)), lambda left, right: _item_key(left) == _item_key(right)):
+        for index, left in enumerate(before):
+            match = next((right for right in rest if is_same(left, right)), ABSENT) if found[index] is ABSENT else ABSENT
+            if match is not ABSENT:
+                found[index] = match
+                rest = [right for right in rest if right is not match]
+    return [rest.pop(0) if item is ABSENT else item for item in found]
+
+
+def _item_key(item: Any) -> Any:
+    return next((item[key] for key in ITEM_KEYS if key in item), None) if isinstance(item, dict) else item
 
 
 def _meaning(value: Any, kind: str) -> Any:

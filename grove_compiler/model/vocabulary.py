@@ -8,6 +8,7 @@ from typing import Any
 from grove_compiler.kube import addresses, duration, names, pod_request, quantity, timestamp
 from grove_compiler.model.admitted.podclique import AdmittedPodClique, owning_gang
 from grove_compiler.model.admitted.podgang import AdmittedPodGang, belongs_to_gang
+from grove_compiler.model.checks.group_variables import unset_group_variables
 from grove_compiler.model.checks.mnnvl_conflicts import class_conflicts, lost_waits, mode_conflicts, shared_claims
 from grove_compiler.model.checks.name_budget import names_too_long, names_too_long_together
 from grove_compiler.model.checks.name_collisions import name_collisions
@@ -211,6 +212,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         base_gang,
         base_gang_is_scheduled,
         changed_template_fields,
+        unset_group_variables,
         checks_are_over,
         claim_names,
         claims,

@@ -124,7 +124,9 @@ def _gang(spec: Manifest, status: Manifest) -> Facts:
 
 
 def _autoscaler(spec: Manifest, status: Manifest) -> Facts:
-    yield f"{status.get('currentReplicas') or 0} now, {status.get('desiredReplicas') or 0} wanted, at most {spec.get('maxReplicas')}"
+    unknown = [reason for reason in _conditions(status, "ScalingActive", wrong="False") if reason != "ScalingDisabled"]
+    wanted = f"wanted unknown ({unknown[0]})" if unknown else f"{status.get('desiredReplicas') or 0} wanted"
+    yield f"{status.get('currentReplicas') or 0} now, {wanted}, at most {spec.get('maxReplicas')}"
     yield from _conditions(status, "AbleToScale", wrong="False")
 
 

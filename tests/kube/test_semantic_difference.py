@@ -121,6 +121,51 @@ def test_what_a_server_would_make_of_nothing_makes_no_other_pod(path: str, value
     assert after(path, value) == []
 
 
+LISTS: dict[str, list[Any]] = {
+    "spec.volumes": [{"name": "a", "emptyDir": {}}, {"name": "b", "configMap": {"name": "c"}}, {"name": "c", "emptyDir": {}}],
+    "spec.tolerations": [{"operator": "Exists"}, {"key": "gpu", "operator": "Exists"}, {"key": "gpu", "value": "a"}],
+    "spec.imagePullSecrets": [{"name": "a"}, {"name": "b"}],
+    f"{MAIN}.ports": [{"containerPort": 80}, {"containerPort": 81, "protocol": "UDP"}, {"containerPort": 80, "protocol": "UDP"}],
+    f"{MAIN}.volumeMounts": [{"name": "a", "mountPath": "/a"}, {"name": "a", "mountPath": "/b"}],
+    f"{MAIN}.env": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}],
+}
+
+
+def changes(path: str, before: Any, after: Any) -> list[str]:
+    one, other = (replace({"metadata": {}, "spec": POD}, parse(path), value) for value in (before, after))
+    return [render(change.path) for change in pod_template_differences(one, other)]
+
+
+@pytest.mark.parametrize("path", list(LISTS))
+def test_566_another_order_of_what_has_none_makes_no_other_pod(path: str) -> None:
+    items = LISTS[path]
+    assert changes(path, items, items[::-1]) == []
+    assert changes(path, items, items[1:] + items[:1]) == []
+
+
+def test_the_order_of_capabilities_makes_no_other_pod() -> None:
+    one, other, third = ({"capabilities": {"add": names}} for names in (["A", "B"], ["B", "A"], ["B", "C"]))
+    assert changes(f"{MAIN}.securityContext", one, other) == []
+    assert changes(f"{MAIN}.securityContext", one, third) != []
+
+
+def test_of_reordered_items_the_one_that_changed_is_told() -> None:
+    volumes = LISTS["spec.volumes"]
+    other = {"name": "b", "configMap": {"name": "other"}}
+    assert changes("spec.volumes", volumes, [other, volumes[2], volumes[0]]) == ["spec.volumes[1].configMap.name"]
+
+
+def test_variables_that_refer_to_others_keep_their_order() -> None:
+    variables = [{"name": "A", "value": "1"}, {"name": "B", "value": "$(A)"}]
+    assert changes(f"{MAIN}.env", variables, variables[::-1]) != []
+
+
+@pytest.mark.parametrize("path", ["spec.containers", "spec.initContainers", f"{MAIN}.args", f"{MAIN}.envFrom"])
+def test_where_order_has_a_meaning_another_one_makes_another_pod(path: str) -> None:
+    items = [{"name": "a"}, {"name": "b"}]
+    assert changes(path, items, items[::-1]) != []
+
+
 @rows(("path", "value"), OTHER.values(), ids=OTHER.keys())
 def test_what_makes_another_pod_is_told(path: str, value: Any) -> None:
     (told,) = after(path, value)

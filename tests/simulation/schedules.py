@@ -99,6 +99,24 @@ class Lose(NamedTuple):
             simulation.world.delete(POD, pods[self.pod % len(pods)]["metadata"]["name"])
 
 
+class Room(NamedTuple):
+    """Nodes go, or come: there is room for so many pods less than there are, or more."""
+
+    more: int
+
+    def happen(self, simulation: Simulation) -> None:
+        simulation.machines.room = max(0, len(simulation.world.pods()) + self.more)
+
+
+class Night(NamedTuple):
+    """Quarters of an hour pass: more than gangs have to recover."""
+
+    quarters: int
+
+    def happen(self, simulation: Simulation) -> None:
+        simulation.let_pass(self.quarters * 900)
+
+
 class Fail(NamedTuple):
     """A pod is not ready any more, until the end of the schedule."""
 
@@ -184,8 +202,9 @@ def _operator(simulation: Simulation, number: int) -> Operator:
     return simulation.operators[number % len(simulation.operators)]
 
 
-Action = Pass | Tick | Edit | Scale | MakeAnew | Meddle | Lose | Fail | Die | CutOff | Slow | Late | Fault | Break | GoDown
+Action = Pass | Tick | Edit | Scale | MakeAnew | Meddle | Lose | Fail | Room | Night | Die | CutOff | Slow | Late | Fault | Break | GoDown
 
+TAGS = ["second", "third", "broken", "busybox", "nowhere", "nowhere-else"]
 _passes = st.builds(Pass, st.integers(0, 30))
 _ticks = st.builds(Tick)
 _pods = st.integers(0, 30)
@@ -193,11 +212,12 @@ _pods = st.integers(0, 30)
 schedules = st.lists(
     st.one_of(
         _passes, _passes, _passes, _ticks, _ticks, _ticks,
-        st.builds(Edit, st.sampled_from(["second", "third", "broken", "busybox"]), st.sampled_from([(), (0,), (1,), (0, 1)])),
+        st.builds(Edit, st.sampled_from(TAGS), st.sampled_from([(), (0,), (1,), (0, 1)])),
         st.builds(Scale, st.sampled_from(["set", "clique", "group"]), st.integers(0, 4)),
         st.builds(Scale, st.just("set"), st.integers(0, 2)), st.builds(MakeAnew, st.integers(0, 5)),
         st.builds(Meddle, st.sampled_from(["clique", "group", "gang", "service"]), st.integers(0, 30), st.booleans()),
         st.builds(Lose, _pods), st.builds(Fail, _pods),
+        st.builds(Room, st.integers(-3, 3)), st.builds(Night, st.integers(1, 4)),
         st.builds(Die, st.integers(0, 20), st.integers(0, 1)),
         st.builds(CutOff, st.integers(1, 40), st.integers(0, 1)),
         st.builds(Slow, st.integers(0, 8)),
@@ -209,6 +229,7 @@ schedules = st.lists(
 )  # fmt: skip
 """Most of what happens is that operators work and that pods move on: an edit alone is no race."""
 
+AMPLE_ROOM = 1000
 LONGEST_BACKOFF = 60.0
 """Seconds. Nobody waits longer before the next try, after as many failures as a schedule has: what is still wrong then stays so."""
 
@@ -218,6 +239,7 @@ def play(simulation: Simulation, schedule: list[Action]) -> None:
     for action in schedule:
         action.happen(simulation)
     simulation.machines.failing.clear()
+    simulation.machines.room = AMPLE_ROOM
     simulation.network.calm_down()
     for one in simulation.operators:
         one.connection.cut_until = 0.0

@@ -55,11 +55,11 @@ random = settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_
 @given(schedules)
 @example([Edit("second", ()), Pass(3), Tick(), Edit("third", (0,)), Late("Pod", 20), Pass(1), Die(3), Pass(1)])
 def test_any_schedule_ends_as_a_fresh_apply_does(schedule: list[Action]) -> None:
-    play_and_compare(running(demo(replicas=2)), schedule)
+    play_and_compare(running(demo(replicas=2, terminationDelay="10m0s")), schedule)
 
 
 @random
 @given(schedules)
 @example([Edit("second", ()), Slow(5), Pass(3), CutOff(30), Pass(200), Tick(), Tick(), Edit("third", (0,)), Die(3, 1), Pass(30)])
 def test_any_schedule_ends_so_with_two_operators_of_which_one_leads(schedule: list[Action]) -> None:
-    play_and_compare(running(demo(replicas=2), candidates=2), schedule)
+    play_and_compare(running(demo(replicas=2, terminationDelay="10m0s"), candidates=2), schedule)

@@ -6,6 +6,7 @@ from collections import Counter
 
 from applier.ref import Manifest, Ref, is_being_deleted
 from tests.simulation.operator import Operator
+from tests.simulation.reasons import Reasons
 from tests.simulation.simulation import Simulation
 from tests.simulation.world import CLIQUE, GROUP, POD
 
@@ -82,14 +83,20 @@ def is_ready(pod: Manifest) -> bool:
 
 def watched(simulation: Simulation) -> Simulation:
     """After each write of an operator it is looked whether it was right."""
+    reasons = Reasons(simulation, serving)
     for one in simulation.operators:
-        one.after_write = lambda reason, operator=one: check(simulation, operator, reason)  # type: ignore[misc]
+        one.after_write = lambda reason, operator=one: check(simulation, operator, reason, reasons)  # type: ignore[misc]
     return simulation
 
 
-def check(simulation: Simulation, operator: Operator, reason: str) -> None:
-    """Raises `AssertionError` where a write was wrong: where updates take what is needed, or where a pod is there twice."""
+def check(simulation: Simulation, operator: Operator, reason: str, reasons: Reasons) -> None:
+    """Raises `AssertionError` where a write was wrong: where a ready pod goes without a reason, or where a pod is there twice."""
     assert_no_index_twice(simulation)
+    reasons.look()
+    if reason and simulation.network.is_calm and operator.deleted[-1][0].kind == "Pod":
+        pod = as_it_was(simulation, operator.deleted[-1][0])
+        if is_ready(pod):
+            reasons.check(pod, reason)
     if reason == ROLLING and simulation.network.is_calm:  # who is told late may take what somebody else has taken meanwhile
         pod = as_it_was(simulation, operator.deleted[-1][0])
         before, now, least = serving(simulation, pod), serving(simulation), needs(simulation)

@@ -213,6 +213,23 @@ class TestWhatUsersOfTheShippedOperatorReport:
         assert {one["metadata"]["uid"] for one in simulation.world.pods()} == kept
         assert simulation.world.version == before, "not even a write"
 
+    def test_566_another_order_of_what_has_none_restarts_nothing(self) -> None:
+        """Helm and controllers write volumes and tolerations in whatever order."""
+        manifest = demo(replicas=2)
+        spec = manifest["spec"]["template"]["cliques"][FRONT]["spec"]["podSpec"]
+        spec |= {"volumes": [{"name": "a", "emptyDir": {}}, {"name": "b", "emptyDir": {}}], "tolerations": [{"key": "a"}, {"key": "b"}]}
+        simulation = running(manifest)
+        kept = {one["metadata"]["uid"] for one in simulation.world.pods()}
+
+        def reorder(set: Manifest) -> None:
+            pod_spec = set["spec"]["template"]["cliques"][FRONT]["spec"]["podSpec"]
+            for name in ("volumes", "tolerations"):
+                pod_spec[name] = pod_spec[name][::-1]
+
+        simulation.edit(reorder)
+        simulation.settle()
+        assert {one["metadata"]["uid"] for one in simulation.world.pods()} == kept
+
     def test_829_scaling_below_min_available_keeps_the_first_gang(self) -> None:
         """It drained the base gang, whose other cliques were left to wait; and the time of what is left was up then."""
         manifest = demo(terminationDelay="1m0s")

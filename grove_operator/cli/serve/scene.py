@@ -20,8 +20,8 @@ from grove_compiler.record import record
 from grove_compiler.replay.plain import redacted
 from grove_compiler.source.document import Document
 from grove_compiler.step import Context, Hold
-from grove_operator.cluster.facts import facts
-from grove_operator.cluster.readiness import ReadinessCheck, readiness_check
+from grove_operator.cluster.live_states import LiveStates
+from grove_operator.cluster.readiness import readiness_check
 from grove_operator.cluster.sets_query import why_of
 from grove_operator.controller.live_objects import LiveObjects
 from grove_operator.controller.operator import watched
@@ -82,7 +82,8 @@ def draw_scene(snapshot: Snapshot, context: Context, namespace: str = "", name: 
     picture, cycle = _picture(result, {_id(set): _declared(set) for set in sets})
     data = page_data(picture, {rule.id: rule.doc for rule in context.program.rules}, {}, {})
     digest = hashlib.sha256(json.dumps(data).encode()).hexdigest()[:16]
-    return Scene(data, digest, _rows(picture, cache, readiness_check(context.program), _known_kinds(snapshot, context)), [*notes, *cycle])
+    states = LiveStates(readiness_check(context.program), snapshot.objects)
+    return Scene(data, digest, _rows(picture, cache, states, _known_kinds(snapshot, context)), [*notes, *cycle])
 
 
 def _picture(result: Result, declared: dict[str, Manifest]) -> tuple[Picture, list[tuple[str, str]]]:
@@ -112,21 +113,21 @@ def _known_kinds(snapshot: Snapshot, context: Context) -> set[GroupKind]:
     return {(kind.group, kind.kind) for kind in kinds if kind.group_kind not in unserved}
 
 
-def _rows(picture: Picture, cache: RecordedCache, check: ReadinessCheck, kinds: set[GroupKind]) -> list[Row]:
+def _rows(picture: Picture, cache: RecordedCache, states: LiveStates, kinds: set[GroupKind]) -> list[Row]:
     rows: list[Row] = []
     for position, vertex in enumerate(picture.vertices):
         ref = Ref(group_of(str((vertex.object or {}).get("apiVersion", ""))), vertex.kind, vertex.namespace, vertex.name)
         if vertex.object is not None and ref[:2] in kinds:
-            rows.append([position, *_state(cache.get(ref), check)])
+            rows.append([position, *_state(cache.get(ref), states)])
     return rows
 
 
-def _state(live: Manifest | None, check: ReadinessCheck) -> tuple[str, str]:
+def _state(live: Manifest | None, states: LiveStates) -> tuple[str, str]:
     if live is None:
         return "missing", "missing"
-    readiness = check(live)
+    readiness = states.readiness(live)
     mood = MOODS.get(readiness.state, "waiting")
-    summary = sorted(facts(live), key=lambda fact: not fact.startswith("gated"))  # gates first: a card truncates the summary
+    summary = sorted(states.facts(live), key=lambda fact: not fact.startswith("gated"))  # gates first: a card truncates the summary
     return ", ".join(summary) or readiness.reason or mood, mood
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from grove_operator.cluster.facts import facts, gates_of
+from grove_operator.cluster.facts import gates_of
+from grove_operator.cluster.live_states import LiveStates
 from grove_operator.cluster.readiness import ReadinessCheck
 from grove_operator.cluster.tree import Branch, branches
 from grove_operator.render.as_tree import SHORTEST, shortened
@@ -29,7 +30,9 @@ class _Row(NamedTuple):
 
 def tree_text(top: Branch, check: ReadinessCheck, terminal: Terminal, unread: Sequence[str] = ()) -> str:
     """Returns the tree, the number of ready objects, and the kinds that could not be read."""
-    rows = [_row(branch, lead, check) for branch, lead in branches(top)]
+    drawn = list(branches(top))
+    states = LiveStates(check, (branch.manifest for branch, _ in drawn))
+    rows = [_row(branch, lead, states) for branch, lead in drawn]
     widest = max(row.width for row in rows)
     column = min(widest, terminal.width // 2) if terminal.wraps else widest
     ready = sum(row.state == "Ready" for row in rows)
@@ -39,9 +42,13 @@ def tree_text(top: Branch, check: ReadinessCheck, terminal: Terminal, unread: Se
     return "\n".join(lines) + "\n"
 
 
-def tree_value(branch: Branch, check: ReadinessCheck) -> dict[str, Any]:
+def tree_value(top: Branch, check: ReadinessCheck) -> dict[str, Any]:
     """Returns the tree as a JSON value without empty fields."""
-    readiness = check(branch.manifest)
+    return _value(top, LiveStates(check, (branch.manifest for branch, _ in branches(top))))
+
+
+def _value(branch: Branch, states: LiveStates) -> dict[str, Any]:
+    readiness = states.readiness(branch.manifest)
     ref = branch.ref
     value = {
         "group": ref.group,
@@ -50,17 +57,17 @@ def tree_value(branch: Branch, check: ReadinessCheck) -> dict[str, Any]:
         "name": ref.name,
         "state": str(readiness.state),
         "reason": readiness.reason,
-        "facts": facts(branch.manifest),
+        "facts": states.facts(branch.manifest),
         "gates": gates_of(branch.manifest),
-        "owns": [tree_value(child, check) for child in branch.children],
+        "owns": [_value(child, states) for child in branch.children],
     }
     return {key: part for key, part in value.items() if part not in ("", [])}
 
 
-def _row(branch: Branch, lead: str, check: ReadinessCheck) -> _Row:
-    readiness = check(branch.manifest)
+def _row(branch: Branch, lead: str, states: LiveStates) -> _Row:
+    readiness = states.readiness(branch.manifest)
     state, reason = str(readiness.state), readiness.reason
-    details = facts(branch.manifest)
+    details = states.facts(branch.manifest)
     reasons = [] if state == "Ready" or not reason or _is_redundant(reason, details) else [reason]
     return _Row(lead, branch.ref.kind, visible(branch.ref.name), state, visible("; ".join([*details, *reasons])))
 
