@@ -11,6 +11,7 @@ from grove_compiler.step import Key
 from grove_operator.controller.evaluator import Evaluator
 from grove_operator.controller.keys import TOPOLOGY_KINDS, replicas_of
 from grove_operator.controller.membership import Membership, topology_members
+from grove_operator.controller.ownership import is_of_set
 
 
 class DesiredState:
@@ -39,16 +40,22 @@ class DesiredState:
         """Returns the objects that exist because of a key; those that it does not desire are pruned.
 
         A set that is being deleted desires nothing, even while a finalizer retains it, so that none of its keys has to be evaluated first.
+        Of a set that is gone the garbage collector deletes what it owned; what somebody has orphaned, or only labelled, stays.
         """
         if key.kind in TOPOLOGY_KINDS:
             return topology_members(view, key)
         set = view.peek(Ref("grove.io", SET_KIND, key.namespace, key.name))
-        if set is None or self._is_terminating(view, key.namespace):
-            return self._membership.of(view, key, 0)
+        if set is None:
+            return [one for one in self._membership.of(view, key, 0) if is_being_deleted(one)]  # they may have finalizers of ours
+        if self._is_terminating(view, key.namespace):
+            return self._owned(view, key, set, 0)
         if not is_being_deleted(set):
-            return self._membership.of(view, key, replicas_of(set))
+            return self._owned(view, key, set, replicas_of(set))
         # A set that the shipped operator has reconciled has its finalizer, which nobody else would remove.
-        return [*self._membership.of(view, key, 0), *([set] if key.replica is None else [])]
+        return [*self._owned(view, key, set, 0), *([set] if key.replica is None else [])]
+
+    def _owned(self, view: View, key: Key, set: Manifest, replicas: int) -> list[Manifest]:
+        return [one for one in self._membership.of(view, key, replicas) if is_of_set(view, one, set)]
 
     def _is_terminating(self, view: View, namespace: str) -> bool:
         if not self._with_namespaces or not namespace:

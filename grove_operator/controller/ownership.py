@@ -1,0 +1,52 @@
+"""Tells which objects are a set's: by owner references that lead to its UID, for labels can be written by anybody (decisions §8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from applier.loop import View
+from applier.ref import Manifest, Ref, uid_of
+from grove_compiler.model.inputs.snapshot import group_of
+from grove_operator.controller.membership import OPERATOR
+
+OWNERS = ("PodClique", "PodCliqueScalingGroup", "PodGang")
+"""The kinds that own objects of a set and belong to it themselves."""
+LONGEST_CHAIN = 3
+"""Owners between an object and its set: a pod is of a PodClique, and that of a scaling group."""
+
+
+def is_of_set(view: View, manifest: Manifest, set: Manifest) -> bool:
+    """Reports whether an object is a set's: one of its owners, or of their owners, is that set, or it has none and we have made it for it.
+
+    An owner that does not exist any more leads nowhere: what it owned is for the garbage collector. Objects without owners are those of
+    users' rules that name none; one that is older than the set was left by an earlier set of that name, and stays.
+    """
+    owners = manifest["metadata"].get("ownerReferences") or []
+    if not owners:
+        return _is_made_by_us(manifest) and _created(manifest) >= _created(set)
+    return _leads_to(view, manifest, uid_of(set), LONGEST_CHAIN)
+
+
+def _leads_to(view: View, manifest: Manifest, uid: str, steps: int) -> bool:
+    owners = manifest["metadata"].get("ownerReferences") or []
+    if any(owner.get("uid") == uid for owner in owners):
+        return True
+    return steps > 0 and any(_leads_to(view, owner, uid, steps - 1) for owner in _existing(view, manifest, owners))
+
+
+def _existing(view: View, manifest: Manifest, owners: list[Manifest]) -> Iterator[Manifest]:
+    for owner in owners:
+        if owner.get("kind") not in OWNERS:
+            continue
+        ref = Ref(group_of(owner.get("apiVersion") or ""), owner.get("kind") or "", manifest["metadata"].get("namespace") or "", owner["name"])
+        live = view.peek(ref)
+        if live is not None and uid_of(live) == owner.get("uid"):
+            yield live
+
+
+def _is_made_by_us(manifest: Manifest) -> bool:
+    return any(entry.get("manager") == OPERATOR for entry in manifest["metadata"].get("managedFields") or [])
+
+
+def _created(manifest: Manifest) -> str:
+    return manifest["metadata"].get("creationTimestamp") or ""

@@ -1,0 +1,111 @@
+"""Only what a set owns is ever deleted: labels say what is looked at, and anybody may write them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from applier.ref import Kind, Manifest, Ref
+from tests.simulation.sets import NAME, demo, replicas
+from tests.simulation.simulation import Simulation, running
+from tests.simulation.world import CLIQUE, GROUP, NAMESPACE, POD, SERVICE, SET
+
+KINDS = ("Secret", "Service", "Pod", "ServiceAccount", "HorizontalPodAutoscaler", "Role", "ControllerRevision", "PodClique", "PodGang")
+APIS = {
+    "HorizontalPodAutoscaler": "autoscaling/v2",
+    "Role": "rbac.authorization.k8s.io/v1",
+    "ControllerRevision": "apps/v1",
+    "PodClique": "grove.io/v1alpha1",
+    "PodGang": "scheduler.grove.io/v1alpha1",
+}
+
+
+def labelled(kind: str, name: str, part_of: str, **metadata: Any) -> Manifest:
+    labels = {
+        "app.kubernetes.io/managed-by": "grove-operator",
+        "app.kubernetes.io/part-of": part_of,
+        "grove.io/podcliqueset-replica-index": "0",
+        "grove.io/podclique": f"{part_of}-0-front",
+    }
+    spec = {"containers": [{"name": "main", "image": "busybox"}]} if kind == "Pod" else {}
+    made = {"name": name, "namespace": NAMESPACE, "labels": labels, **metadata}
+    return {"apiVersion": APIS.get(kind, "v1"), "kind": kind, "metadata": made, "spec": spec}
+
+
+def there(simulation: Simulation, *manifests: Manifest) -> list[bool]:
+    return [simulation.world.cluster.find(Ref.of(one)) is not None for one in manifests]
+
+
+@pytest.mark.parametrize("part_of", [NAME, "nobody"], ids=["of a set that is there", "of a set that never was"])
+def test_what_somebody_has_only_labelled_stays(part_of: str) -> None:
+    simulation = running()
+    strangers = [labelled(kind, f"{part_of}-0-theirs", part_of) for kind in KINDS]
+    simulation.world.cluster.seed(*copy.deepcopy(strangers))
+    simulation.settle()
+    simulation.operator.restart()
+    simulation.settle()
+    assert there(simulation, *strangers) == [True] * len(KINDS)
+
+
+def test_it_stays_while_the_set_is_scaled_in_rolled_and_deleted() -> None:
+    simulation = running(demo(replicas=2))
+    strangers = [labelled(kind, f"{NAME}-1-theirs", NAME) for kind in KINDS]
+    simulation.world.cluster.seed(*copy.deepcopy(strangers))
+    simulation.edit(replicas(1))
+    simulation.settle()
+    simulation.edit(replicas(0))
+    simulation.settle()
+    simulation.world.delete(SET, NAME)
+    simulation.settle()
+    assert there(simulation, *strangers) == [True] * len(KINDS)
+
+
+def orphaned(simulation: Simulation) -> list[Manifest]:
+    """Deletes the set as `kubectl delete --cascade=orphan` does: the garbage collector takes the references from what it owned."""
+    uid = simulation.world.get(SET, NAME)["metadata"]["uid"]
+    left = []
+    for one in list(simulation.world.cluster.store.objects.values()):
+        references = one["metadata"].get("ownerReferences") or []
+        kept = [reference for reference in references if reference["uid"] != uid]
+        if kept != references:
+            left.append({**one, "metadata": {**one["metadata"], "ownerReferences": kept}})
+    simulation.world.cluster.seed(*copy.deepcopy(left))
+    simulation.world.delete(SET, NAME)
+    return left
+
+
+@pytest.fixture(params=[False, True], ids=["it goes on", "it is restarted"])
+def alone(request: pytest.FixtureRequest) -> Iterator[tuple[Simulation, list[Manifest]]]:
+    simulation = running()
+    pods = simulation.world.pods()
+    left = orphaned(simulation)
+    if request.param:
+        simulation.operator.restart()
+    simulation.settle()
+    yield simulation, [*left, *pods]
+
+
+def test_orphans_stay_as_kubernetes_promises(alone: tuple[Simulation, list[Manifest]]) -> None:
+    simulation, left = alone
+    assert there(simulation, *left) == [True] * len(left)
+
+
+def test_a_set_of_that_name_later_deletes_none_of_them(alone: tuple[Simulation, list[Manifest]]) -> None:
+    simulation, left = alone
+    simulation.wait(60)
+    simulation.world.apply(demo())
+    simulation.settle()
+    pods = [one for one in left if one["kind"] == "Pod"]
+    assert there(simulation, *pods) == [True] * len(pods)
+
+
+@pytest.mark.parametrize(("kind", "name"), [(SERVICE, f"{NAME}-1"), (CLIQUE, f"{NAME}-1-front"), (GROUP, f"{NAME}-1-sg")])
+def test_what_the_set_owns_goes_when_it_is_not_wanted(kind: Kind, name: str) -> None:
+    simulation = running(demo(replicas=2))
+    simulation.edit(replicas(1))
+    simulation.settle()
+    assert simulation.world.find(kind, name) is None
+    assert [one for one in simulation.world.all(POD) if one["metadata"]["name"].startswith(f"{NAME}-1-")] == []
