@@ -176,9 +176,8 @@ def _changes(manifest: Manifest, subject: Subject, generation: Generation, conte
         if entry is not None:
             old = PodCliqueSet(entry.manifest, context.settings.namespace, DecisionRules(context.program.decisions))
             update = Subject(SET_KIND, {**subject.scope, "old": old}, generation.entry, is_update=True)
-            known = [(finding.code, finding.path) for finding in subject.findings]
             found = validate(update, context.program, context.settings)
-            generation.changes = [one for one in found if one.severity == "error" and (one.code, one.path) not in known]
+            generation.changes = [one for one in found if one.severity == "error" and one.code in context.program.about_updates]
     return generation.changes
 
 

@@ -53,7 +53,8 @@ def run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except OSError as error:
-        _silence_stdout()
+        if error.filename is None:  # of the standard output, not of a file
+            _silence_stdout()
         _say(f"{'output' if error.filename is None else error.filename or repr('')}: {(error.strerror or str(error)).lower()}")
         return MISUSE
     except MemoryError:

@@ -14,6 +14,10 @@ from grove_operator.controller.membership import Membership, topology_members
 from grove_operator.controller.ownership import is_of_set
 
 
+ORPHANED = "orphan"
+"""The finalizer of an object that is deleted with `--cascade=orphan`, while the garbage collector takes its references from all others."""
+
+
 class DesiredState:
     """Evaluates keys and records the objects that each of them desires.
 
@@ -52,10 +56,12 @@ class DesiredState:
         if not is_being_deleted(set):
             return self._owned(view, key, set, replicas_of(set))
         # A set that the shipped operator has reconciled has its finalizer, which nobody else would remove.
-        return [*self._owned(view, key, set, 0), *([set] if key.replica is None else [])]
+        itself = [set] if key.replica is None else []
+        return itself if ORPHANED in (set["metadata"].get("finalizers") or []) else [*self._owned(view, key, set, 0), *itself]
 
     def _owned(self, view: View, key: Key, set: Manifest, replicas: int) -> list[Manifest]:
-        return [one for one in self._membership.of(view, key, replicas) if is_of_set(view, one, set)]
+        """Returns the objects of a set, and those of an earlier set of its name that go: they have finalizers of ours."""
+        return [one for one in self._membership.of(view, key, replicas) if is_being_deleted(one) or is_of_set(view, one, set)]
 
     def _is_terminating(self, view: View, namespace: str) -> bool:
         if not self._with_namespaces or not namespace:

@@ -38,7 +38,8 @@ def _existing(view: View, manifest: Manifest, owners: list[Manifest]) -> Iterato
     for owner in owners:
         if owner.get("kind") not in OWNERS:
             continue
-        ref = Ref(group_of(owner.get("apiVersion") or ""), owner.get("kind") or "", manifest["metadata"].get("namespace") or "", owner["name"])
+        namespace = manifest["metadata"].get("namespace") or ""
+        ref = Ref(group_of(owner.get("apiVersion") or ""), owner["kind"], namespace, owner["name"])
         live = view.peek(ref)
         if live is not None and uid_of(live) == owner.get("uid"):
             yield live

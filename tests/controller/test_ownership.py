@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from applier.ref import Kind, Manifest, Ref
+from applier.ref import Kind, Manifest, Ref, is_being_deleted
+from tests.simulation.schedules import MakeAnew
 from tests.simulation.sets import NAME, demo, replicas
 from tests.simulation.simulation import Simulation, running
+from tests.simulation.watch import assert_all_ready, assert_no_orphan
 from tests.simulation.world import CLIQUE, GROUP, NAMESPACE, POD, SERVICE, SET
 
 KINDS = ("Secret", "Service", "Pod", "ServiceAccount", "HorizontalPodAutoscaler", "Role", "ControllerRevision", "PodClique", "PodGang")
@@ -77,6 +79,21 @@ def orphaned(simulation: Simulation) -> list[Manifest]:
     return left
 
 
+def test_while_a_set_is_being_orphaned_nothing_of_it_goes() -> None:
+    """It stays, with a finalizer, until all references to it are gone."""
+    simulation = running()
+    before = {one["metadata"]["uid"] for one in simulation.world.all(POD) + simulation.world.all(CLIQUE) + simulation.world.all(SERVICE)}
+    set = simulation.world.get(SET, NAME)
+    going = {"deletionTimestamp": "2027-01-15T09:00:00Z", "finalizers": ["orphan", "grove.io/podcliqueset.grove.io"]}
+    simulation.world.put({**set, "metadata": {**set["metadata"], **going}})
+    simulation.settle()
+    simulation.operator.restart()
+    simulation.settle()
+    left = simulation.world.all(POD) + simulation.world.all(CLIQUE) + simulation.world.all(SERVICE)
+    assert {one["metadata"]["uid"] for one in left if not is_being_deleted(one)} == before
+    assert simulation.world.get(SET, NAME)["metadata"]["finalizers"] == ["orphan"]
+
+
 @pytest.fixture(params=[False, True], ids=["it goes on", "it is restarted"])
 def alone(request: pytest.FixtureRequest) -> Iterator[tuple[Simulation, list[Manifest]]]:
     simulation = running()
@@ -109,3 +126,13 @@ def test_what_the_set_owns_goes_when_it_is_not_wanted(kind: Kind, name: str) -> 
     simulation.settle()
     assert simulation.world.find(kind, name) is None
     assert [one for one in simulation.world.all(POD) if one["metadata"]["name"].startswith(f"{NAME}-1-")] == []
+
+
+@pytest.mark.parametrize("tenths", [0, 2, 5, 30])
+def test_a_set_that_is_made_anew_comes_up_beside_what_goes(tenths: int) -> None:
+    """Our finalizers are taken from the objects of the earlier set, which are not the new one's."""
+    simulation = running(demo(replicas=2))
+    MakeAnew(tenths).happen(simulation)
+    simulation.settle()
+    assert_all_ready(simulation)
+    assert_no_orphan(simulation)

@@ -34,6 +34,8 @@ PUT_BACK = (
 )
 """What the operator makes and puts back when somebody edits it."""
 LABEL = "example.com/played"
+KEPT = "example.com/kept"
+"""A finalizer of somebody else."""
 THEIRS = [{"schedulerName": "kai-scheduler", "topologyReference": "theirs"}]
 
 
@@ -116,12 +118,13 @@ def play_as_proposed(cluster: Cluster) -> None:
     for one in examples():
         if one["kind"] == "PodCliqueSet" and ("grove.io/mnnvl" in (text := json.dumps(one)) or "computeDomainConfig" in text):
             one["metadata"].setdefault("labels", {})[LABEL] = "true"
+            one["metadata"]["finalizers"] = [KEPT]
             cluster.apply(one)
     templates = ("resourceclaimtemplates", "-A", "-l", OURS)
     cluster.until(lambda: bool(cluster.items(*templates)), True)
     cluster.kubectl("label", *templates, "--overwrite", f"{COMPONENT}=edited")
     cluster.until(lambda: cluster.items("resourceclaimtemplates", "-A", "-l", f"{COMPONENT}=edited"), [])
-    cluster.kubectl("delete", "podcliquesets", "-A", "-l", LABEL, "--wait=false")
+    _delete_sets(cluster)
     for kind in ("podcliquesets", "resourceclaimtemplates", "computedomains"):
         cluster.until(lambda kind=kind: [one["metadata"]["name"] for one in cluster.items(kind, "-A")], [])  # type: ignore[misc]
 
@@ -134,7 +137,7 @@ def play(cluster: Cluster) -> None:
         if one["kind"] == "PodCliqueSet":
             one["metadata"].setdefault("namespace", "default")
             # That the shipped operator has seen it: its finalizer is ours to take off.
-            one["metadata"]["finalizers"] = ["grove.io/podcliqueset.grove.io"]
+            one["metadata"]["finalizers"] = ["grove.io/podcliqueset.grove.io", KEPT]
             cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": one["metadata"]["namespace"]}})
             sets.append(one)
         cluster.apply(one)
@@ -148,17 +151,28 @@ def play(cluster: Cluster) -> None:
     _change(cluster, sets)
     cluster.apply(passing())
     cluster.until(lambda: cluster.get("podcliqueset", "passing", "-n", "default"), None)
-    selected = ("-A", "-l", LABEL)
-    cluster.kubectl("delete", "podcliquesets", *selected, "--wait=false")
+    _delete_sets(cluster)
     cluster.kubectl("delete", "clustertopologies,clustertopologybindings", "-l", LABEL, "--wait=false")
     cluster.kubectl("delete", "clustertopology", "mine", "--wait=false")
     for kind in ("podcliquesets", "podcliques", "podgangs", "pods", "computedomains", "resourceclaims"):
         cluster.until(lambda kind=kind: [one["metadata"]["name"] for one in _left(cluster, kind)], [])  # type: ignore[misc]
 
 
+def _delete_sets(cluster: Cluster) -> None:
+    """Deletes all sets. As long as somebody keeps one, the operator takes down what it owns, and no garbage collector does."""
+    cluster.kubectl("delete", "podcliquesets", "-A", "-l", LABEL, "--wait=false")
+    owned = ",".join(("serviceaccounts", "roles", "secrets", "controllerrevisions", "podcliques", "resourceclaimtemplates"))
+    cluster.until(lambda: [_named(one) for one in cluster.items(owned, "-A", "-l", OURS) if "ownerReferences" in one["metadata"]], [])
+    for one in cluster.items("podcliquesets", "-A", "-l", LABEL):
+        name = (one["metadata"]["name"], "-n", one["metadata"]["namespace"])
+        cluster.kubectl("patch", "podcliqueset", *name, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+
+
 def _change(cluster: Cluster, sets: list[Manifest]) -> None:
     """An edit of every pod, and levels that change."""
     for one in sets:
+        if one["spec"].get("workloadType") == "Training":
+            continue  # its pods cannot change
         name = ("podcliqueset", one["metadata"]["name"], "-n", one["metadata"]["namespace"])
         image = [
             {"op": "add", "path": f"/spec/template/cliques/{index}/spec/podSpec/containers/0/image", "value": "registry.example/next:1"}

@@ -15,6 +15,8 @@ from tests.simulation.sets import NAME, image, replicas
 from tests.simulation.simulation import Simulation
 from tests.simulation.world import CLIQUE, GANG, GROUP, POD, SERVICE, SET
 
+NIGHT = 660.0
+"""Seconds, longer than the terminationDelay of the sets that schedules are played with."""
 LATE_KINDS = ("Pod", "PodClique", "PodCliqueScalingGroup", "PodCliqueSet", "PodGang", "ControllerRevision")
 
 
@@ -109,12 +111,10 @@ class Room(NamedTuple):
 
 
 class Night(NamedTuple):
-    """Quarters of an hour pass: more than gangs have to recover."""
-
-    quarters: int
+    """More time passes than gangs have to recover."""
 
     def happen(self, simulation: Simulation) -> None:
-        simulation.let_pass(self.quarters * 900)
+        simulation.let_pass(NIGHT)
 
 
 class Fail(NamedTuple):
@@ -217,7 +217,7 @@ schedules = st.lists(
         st.builds(Scale, st.just("set"), st.integers(0, 2)), st.builds(MakeAnew, st.integers(0, 5)),
         st.builds(Meddle, st.sampled_from(["clique", "group", "gang", "service"]), st.integers(0, 30), st.booleans()),
         st.builds(Lose, _pods), st.builds(Fail, _pods),
-        st.builds(Room, st.integers(-3, 3)), st.builds(Night, st.integers(1, 4)),
+        st.builds(Room, st.integers(-3, 3)), st.builds(Night),
         st.builds(Die, st.integers(0, 20), st.integers(0, 1)),
         st.builds(CutOff, st.integers(1, 40), st.integers(0, 1)),
         st.builds(Slow, st.integers(0, 8)),

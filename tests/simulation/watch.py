@@ -34,8 +34,11 @@ def available_members(simulation: Simulation, ready: Counter[str]) -> Counter[st
 
 
 def assert_no_index_twice(simulation: Simulation) -> None:
-    """No two pods of a clique have one index, but for those on their way out."""
-    taken = Counter((label(one, CLIQUE_LABEL), label(one, INDEX_LABEL)) for one in simulation.world.pods())
+    """No two pods of a clique have one index, but for those on their way out.
+
+    Those of a clique that is gone are the garbage collector's, also where a set of that name has been made anew.
+    """
+    taken = Counter((label(one, CLIQUE_LABEL), _owner(one), label(one, INDEX_LABEL)) for one in simulation.world.pods())
     assert not (twice := [place for place, count in taken.items() if count > 1]), f"two pods have one index: {twice}"
 
 
@@ -71,6 +74,10 @@ def serving(simulation: Simulation, *others: Manifest) -> dict[str, int]:
     ready = ready_pods(simulation, *others)
     counts = ready + available_members(simulation, ready)
     return {name: counts[name] for name in needs(simulation)}
+
+
+def _owner(one: Manifest) -> str:
+    return next((owner["uid"] for owner in one["metadata"].get("ownerReferences") or []), "")
 
 
 def label(one: Manifest, key: str) -> str:

@@ -46,7 +46,8 @@ class TooManyObjects(Exception):
 class Program:
     """Runs rules in their order, bound to a vocabulary. Stateless between calls: one program compiles any number of inputs.
 
-    `hold_updates` are the `validate` rules whose errors hold only sets with pods of another template.
+    `about_updates` are the `validate` rules that compare an object with what it was. `hold_updates` are those whose errors hold only sets
+    with pods of another template.
     `user_rendered` are the `generate` rules whose objects a user's rule, template, patch, part, constant or default has a part in.
     `name` identifies these rules; it is empty if unspecified.
     `decisions` holds, as attributes, the functions that `decide` rules became, for the model to call. They take their arguments by
@@ -70,6 +71,7 @@ class Program:
         self._namespace = runtime(vocabulary.functions, self._budget) | {"failed": self._failed}
         exec(code, self._namespace)  # our own module: see `Compiled.load` on whose bytes are trusted
         names = [rule.details["decision"] for rule in self.rules if rule.verb == "decide"]
+        self.about_updates = frozenset(rule.id for rule in self.rules if rule.details.get("operations") == ["update"])
         self.hold_updates = frozenset(rule.id for rule in self.rules if rule.details.get("holds") == "updates")
         self.user_rendered = frozenset(rule.id for rule in self.rules if "written" in rule.details)
         self.decisions = SimpleNamespace(**{name: self._namespace[f"fn_{name}"] for name in names})

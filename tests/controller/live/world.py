@@ -106,11 +106,12 @@ class World:
 
     async def until(self, look: Callable[[], Any], wanted: Any) -> None:
         """Returns once a look shows what is wanted; fails with what it shows instead."""
-        deadline = time.monotonic() + PATIENCE
+        deadline, pause = time.monotonic() + PATIENCE, 0.05
         while (seen := await self._seen(look)) != wanted:
             if time.monotonic() > deadline:
                 raise AssertionError(f"wanted {wanted!r}, and there is still {seen!r}; {self.troubles()}; {await self._seen(self._state)}")
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.2, 0.4)  # what takes long need not be asked for all the time
 
     async def _state(self) -> dict[str, Any]:
         """What there is when a test fails, since it is gone when somebody reads of that."""

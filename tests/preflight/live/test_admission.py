@@ -57,7 +57,8 @@ def test_people_are_told_of_a_check_that_failed(admission: Admission) -> None:
         return [one["message"] for one in admission.items("events --field-selector reason=PreflightCheckFailed")]
 
     admission.wait_for(lambda: told() != [], "nobody was told")
-    assert 'preflight_check_failures_total{check="nccl-allreduce",error_code="EXIT_1",node=""} 1.0' in admission.metrics()
+    counted = 'preflight_check_failures_total{check="nccl-allreduce",error_code="EXIT_1",node=""} 1.0'
+    admission.wait_for(lambda: counted in admission.metrics(), "nobody counted")  # after the event was written
     assert 'preflight_injection_total{result="injected"}' in admission.metrics()
     assert told() == ["Check nccl-allreduce failed on node unknown (EXIT_1): 5 GB/s, less than 10"]
 
