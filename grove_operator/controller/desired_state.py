@@ -13,7 +13,6 @@ from grove_operator.controller.keys import TOPOLOGY_KINDS, replicas_of
 from grove_operator.controller.membership import Membership, topology_members
 from grove_operator.controller.ownership import is_of_set
 
-
 ORPHANED = "orphan"
 """The finalizer of an object that is deleted with `--cascade=orphan`, while the garbage collector takes its references from all others."""
 
