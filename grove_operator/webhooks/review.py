@@ -96,13 +96,24 @@ class Reviewer:
     def findings(self, request: Request) -> list[Diagnostic]:
         """Returns the findings about a request's object, or the update to it, as `grove lint` does.
 
-        Findings about the configuration are not included: they were logged at the start, and do not concern the author of a set.
+        Findings about the configuration are not included: they were logged at the start, and do not concern the author of a set. An error
+        that the stored object has as well is a warning: a release that validates more must not lock what an earlier one, or the shipped
+        operator, has let pass (grove #767; decisions §10).
         """
-        settings = self.settings(request)
-        old = [Document(request.old)] if request.old else []
+        findings = self._lint(request.object, request.old, request)
+        if request.old and has_errors(findings):
+            before = {(finding.code, finding.path) for finding in self._lint(request.old, {}, request)}
+            for finding in findings:
+                if finding.severity == "error" and (finding.code, finding.path) in before:
+                    finding.severity = "warning"
+        return findings
+
+    def _lint(self, manifest: Manifest, old: Manifest, request: Request) -> list[Diagnostic]:
         view = _Without(self.view, request.object) if self.view is not None else None
-        inputs = Inputs([Document(request.object)], old=old, config=self.config, settings=settings, view=view)
-        return lint_manifests(inputs, self.context.program)
+        settings, olds = self.settings(request), [Document(old)] if old else []
+        return lint_manifests(
+            Inputs([Document(manifest)], old=olds, config=self.config, settings=settings, view=view), self.context.program
+        )
 
     def _effects(self, request: Request) -> list[str]:
         if self.preview is None or not request.old:

@@ -103,6 +103,27 @@ def test_what_goes_away_is_not_judged(operation: str, judge: Reviewer, workload:
     assert response(judge.validate(asked(operation, None, without_cliques(workload))))["allowed"]
 
 
+def test_767_a_set_that_was_let_pass_once_can_still_be_edited_and_scaled(judge: Reviewer, workload: Manifest) -> None:
+    """A release that validates more would lock it: it could neither be scaled nor repaired."""
+    workload["spec"]["template"]["cliques"][0]["name"] = "7b.model"
+    assert not response(judge.validate(asked("CREATE", workload)))["allowed"]
+    scaled = copy.deepcopy(workload)
+    scaled["spec"]["replicas"] = 3
+    answered = response(judge.validate(asked("UPDATE", scaled, workload)))
+    assert answered["allowed"]
+    assert "7b.model" in " ".join(answered["warnings"])
+
+
+def test_what_an_edit_makes_wrong_is_refused_beside_what_was_wrong_before(judge: Reviewer, workload: Manifest) -> None:
+    workload["spec"]["template"]["cliques"][0]["name"] = "7b.model"
+    worse = copy.deepcopy(workload)
+    worse["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["restartPolicy"] = "always"
+    answered = response(judge.validate(asked("UPDATE", worse, workload)))
+    assert not answered["allowed"]
+    assert "restartPolicy" in answered["status"]["message"]
+    assert "7b.model" not in answered["status"]["message"]
+
+
 def test_a_finalizer_can_be_taken_off_a_set_that_was_never_right(judge: Reviewer, workload: Manifest) -> None:
     old = without_cliques(workload)
     old["metadata"] |= {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["grove.io/x"]}

@@ -33,8 +33,7 @@ class GeneratedRules:
         parts = [template.source for template in rule_set.templates.values() if template.is_part]
         shared = [constant.at.file for constant in rule_set.constants.values()] + parts
         self._shared = _documents(shared)
-        self._roots: list[object] = [vocabulary]
-        self._form = (around.traced, counted)
+        self._vocabulary, self._form = vocabulary, (around.traced, counted)
 
     def add(self, module: ModuleCodegen, index: int, rule: Rule, patches: Sequence[Rule]) -> None:
         """Adds the function of the rule at this position to a module, with the patches that apply to its results."""
@@ -43,7 +42,7 @@ class GeneratedRules:
         if own is None or self._shared is None:
             module.add_generated(self._generate(rule, patches), index)
             return
-        known = [*self._roots, *own, *self._shared]
+        known = [self._vocabulary, *own, *self._shared]
         key = (*self._form, *map(id, known))
         found = _generated.get(key)
         if found is None:
