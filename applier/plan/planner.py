@@ -94,6 +94,10 @@ def plan(
     return planned
 
 
+NOT_SERVED = "the server does not serve"
+"""How the reason of a step begins whose kind the server does not know."""
+
+
 class UnknownState(Exception):
     """Reports that an object's live state is unknown, with the reason."""
 
@@ -134,7 +138,7 @@ class _PlannedState:
         if definition is not None and self._is_new(definition) and definition not in self._recreated:
             return None
         if self.unserved and definition is None and (kind := Kind.of(desired.manifest)) in self.unserved:
-            raise UnknownState(f"the server does not serve {kind.kind} in {kind.api_version}; install its definition first")
+            raise UnknownState(f"{NOT_SERVED} {kind.kind} in {kind.api_version}; install its definition first")
         try:
             live = self.live.get(desired.ref)
         except NotSynced as error:

@@ -11,13 +11,15 @@ from typing import NamedTuple
 
 from applier.errors import Forbidden, Invalid
 from applier.loop import Result
-from applier.outcome import Action
+from applier.outcome import Action, Outcome
+from applier.plan.planner import NOT_SERVED
 from applier.ref import Ref
 from grove_compiler.engine.runtime.results import Condition, Event, StatusPatch, event_name
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.expanded.live_object import STALLED
 from grove_compiler.step import Hold, Key
+from grove_operator.controller.live_objects import COMPUTE_DOMAIN
 
 CONDITION = STALLED
 HELD, REFUSED = "Held", "Refused"
@@ -73,9 +75,8 @@ class StallTracker:
         failed = [outcome for outcome in result.outcomes if outcome.action is Action.FAILED]
         denied = [outcome for outcome in failed if isinstance(outcome.error, (Invalid, Forbidden))]
         refused = {outcome.step.ref: f"the server refuses {outcome.step.ref}: {outcome.reason}" for outcome in denied}
-        refused |= {
-            outcome.step.ref: f"{outcome.step.ref} is left as it is: {outcome.reason}" for outcome in failed if outcome.error is None
-        }
+        untried = [outcome for outcome in failed if outcome.error is None and not _waits_for_driver(outcome)]
+        refused |= {outcome.step.ref: f"{outcome.step.ref} is left as it is: {outcome.reason}" for outcome in untried}
         is_changed = refused != self._refused.pop(result.key, {})
         if refused:
             self._refused[result.key] = refused
@@ -109,6 +110,12 @@ class StallTracker:
         if not messages:
             del self._messages[set_key(key)]
         return self.stall(key) != before
+
+
+def _waits_for_driver(outcome: Outcome) -> bool:
+    """Returns whether a ComputeDomain waits for NVIDIA's driver, of which the condition ComputeDomainsUnavailable tells."""
+    ref = outcome.step.ref
+    return (ref.group, ref.kind) == (COMPUTE_DOMAIN.group, COMPUTE_DOMAIN.kind) and outcome.reason.startswith(NOT_SERVED)
 
 
 def hold_message(hold: Hold) -> str:

@@ -10,7 +10,10 @@ from typing import Any
 from applier.errors import Invalid
 from applier.ref import Manifest, Ref
 from applier.testing.virtual_time import in_virtual_time
+from grove_compiler.model.inputs.settings import Settings
 from tests.features.compiling import program_with
+from tests.model.sets import clique, pcs
+from tests.simulation.simulation import Simulation
 from tests.step.world import context
 
 from .lab import Lab, running
@@ -156,3 +159,14 @@ async def test_a_template_that_no_server_takes_any_more_keeps_the_pods_that_run(
         lab.edit(named("set"))
         await asyncio.sleep(200)
         assert stalled(lab) == []
+
+
+def test_a_set_without_its_driver_is_told_to_wait_for_that_and_for_nothing_else() -> None:
+    """A domain that cannot be made is no object that is left as it is."""
+    gpu = {"containers": [{"name": "main", "image": "busybox", "resources": {"limits": {"nvidia.com/gpu": 4}}}]}
+    simulation = Simulation(context(Settings(pods=True, mnnvl_shape="driver")))
+    simulation.world.apply(pcs([clique("work", 2, podSpec=gpu)], computeDomainConfig={"enabled": True}))
+    simulation.settle()
+    simulation.wait(60)
+    conditions = {one["type"]: one["reason"] for one in simulation.status()["conditions"] if one["status"] == "True"}
+    assert conditions == {"ComputeDomainsUnavailable": "ComputeDomainsNotServed", "WhyPending": "ComputeDomainsNotServed"}
