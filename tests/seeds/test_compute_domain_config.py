@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from .compiling import findings_of, names_of, objects_of, of_kind, owners_of
+from .compiling import findings_of, names_of, objects_of, of_kind, owners_of, result_of
 from .pages import FOLDER, Manifest, read_page
 from .sets import GPU, clique, group, pcs
 
@@ -105,8 +105,8 @@ def test_the_device_class_can_be_chosen() -> None:
 
 @pytest.mark.parametrize("config", [{"enabled": False}, {}, {"deviceClassName": "fabric.example.com"}], ids=str)
 def test_what_is_not_enabled_makes_nothing(config: dict[str, Any]) -> None:
-    objects = objects_of(pcs(CLIQUES, computeDomainConfig=config))
-    assert names_of(objects, "ComputeDomain") + names_of(objects, "ResourceClaimTemplate") == []
+    objects = [node.object for node in result_of(pcs(CLIQUES, computeDomainConfig=config)).graph.nodes]
+    assert {one["kind"] for one in objects}.isdisjoint({"ComputeDomain", "ResourceClaimTemplate"})
     assert "resourceClaims" not in str(objects)
 
 
