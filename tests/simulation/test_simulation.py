@@ -58,7 +58,7 @@ def test_any_schedule_ends_as_a_fresh_apply_does(schedule: list[Action]) -> None
     play_and_compare(running(demo(replicas=2, terminationDelay="10m0s")), schedule)
 
 
-@random
+@settings(random, max_examples=runs(15))  # each takes three times as long: leases are renewed all the time
 @given(schedules)
 @example([Edit("second", ()), Slow(5), Pass(3), CutOff(30), Pass(200), Tick(), Tick(), Edit("third", (0,)), Die(3, 1), Pass(30)])
 def test_any_schedule_ends_so_with_two_operators_of_which_one_leads(schedule: list[Action]) -> None:
