@@ -181,3 +181,16 @@ def test_a_set_of_an_older_release_which_recorded_nothing_goes_on() -> None:
     simulation.edit(at(f"{TEMPLATE}/cliqueStartupType", "CliqueStartupTypeInOrder"))
     simulation.settle()
     assert stalled(simulation) == ""
+
+
+GARBLED = ["text", [1], None, {"spec": "text"}, {"metadata": {"annotations": None}}, {"spec": {"template": {"cliques": ["a", {}]}}}]
+
+
+@pytest.mark.parametrize("record", GARBLED, ids=str)
+def test_a_record_that_nobody_can_have_written_ends_in_no_exception(record: Any) -> None:
+    simulation = running(serving())
+    for one in simulation.world.all(REVISION):
+        simulation.world.put({**one, "data": {**one["data"], "immutable": record}})
+    simulation.edit(image("new"))
+    simulation.settle()
+    assert "Error" not in stalled(simulation)

@@ -77,7 +77,8 @@ def immutable_fields(manifest: Manifest) -> Manifest:
 
 def recorded_fields(revisions: list[Revision]) -> Manifest | None:
     """Returns the newest record; None for a set that has none, as one of an older release."""
-    return next((revision.data[KEY] for revision in reversed(revisions) if KEY in revision.data), None)
+    records = (revision.data.get(KEY) for revision in reversed(revisions))
+    return next((record for record in records if isinstance(record, dict)), None)
 
 
 def before_the_change(manifest: Manifest, recorded: Manifest) -> Manifest:
@@ -87,7 +88,8 @@ def before_the_change(manifest: Manifest, recorded: Manifest) -> Manifest:
 
 
 def _fields_of(manifest: Manifest) -> Fields:
-    return TRAINING if (manifest.get("spec") or {}).get("workloadType") == "Training" else SERVING
+    spec = manifest.get("spec")
+    return TRAINING if isinstance(spec, dict) and spec.get("workloadType") == "Training" else SERVING
 
 
 def _part(value: Any, fields: Any) -> Any:
@@ -101,11 +103,17 @@ def _part(value: Any, fields: Any) -> Any:
 
 
 def _put_back(now: Any, then: Any, fields: Any) -> Any:
-    """Returns `now` with what was recorded in `then`, and without what was not there."""
-    if isinstance(fields, Named) and isinstance(now, list):
-        present = {one.get("name"): one for one in now}
+    """Returns `now` with what was recorded in `then`, and without what was not there. What nobody can have recorded changes nothing."""
+    if fields is None:
+        return then
+    if isinstance(fields, Named):
+        if not isinstance(then, list) or not all(isinstance(one, dict) for one in then):
+            return now
+        present = {one.get("name"): one for one in now or ()}
         return [_put_back(present.get(one.get("name"), one), one, fields.fields) for one in then]
-    if fields is None or isinstance(fields, Named) or not isinstance(now, dict):
+    if not isinstance(then, dict):
+        return now
+    if now is None:
         return then
     if isinstance(fields, Prefixed):
         return {**{key: text for key, text in now.items() if not key.startswith(fields.prefix)}, **then}
