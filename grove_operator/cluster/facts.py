@@ -123,9 +123,14 @@ def _gang(spec: Manifest, status: Manifest) -> Facts:
     yield from _conditions(status, "Unhealthy", wrong="True")
 
 
+def metrics_failure(status: Manifest) -> str:
+    """Returns why an autoscaler with this status does not scale; empty while it does, and where its target is scaled to zero."""
+    return next((reason for reason in _conditions(status, "ScalingActive", wrong="False") if reason != "ScalingDisabled"), "")
+
+
 def _autoscaler(spec: Manifest, status: Manifest) -> Facts:
-    unknown = [reason for reason in _conditions(status, "ScalingActive", wrong="False") if reason != "ScalingDisabled"]
-    wanted = f"wanted unknown ({unknown[0]})" if unknown else f"{status.get('desiredReplicas') or 0} wanted"
+    unknown = metrics_failure(status)
+    wanted = f"wanted unknown ({unknown})" if unknown else f"{status.get('desiredReplicas') or 0} wanted"
     yield f"{status.get('currentReplicas') or 0} now, {wanted}, at most {spec.get('maxReplicas')}"
     yield from _conditions(status, "AbleToScale", wrong="False")
 

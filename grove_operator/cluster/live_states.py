@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 from applier.readiness import Readiness, State
 from applier.ref import Manifest
-from grove_compiler.kube.conditions import condition_of, is_true
+from grove_compiler.kube.conditions import condition_of, is_true, status_of
 from grove_compiler.model.inputs.snapshot import is_finished, is_terminating
-from grove_operator.cluster.facts import facts
+from grove_operator.cluster.facts import facts, metrics_failure
 from grove_operator.cluster.readiness import ReadinessCheck
 
 GANG_LABEL = "grove.io/podgang"
@@ -34,7 +34,7 @@ class LiveStates:
             return readiness
         if manifest.get("kind") == GANG and (lacking := [pod for pod in self._of(manifest) if not _is_done(pod)]):
             return Readiness(State.IN_PROGRESS, _count(len(lacking), "not ready"))
-        if manifest.get("kind") == AUTOSCALER and (reason := metrics_failure(manifest)):
+        if manifest.get("kind") == AUTOSCALER and (reason := metrics_failure(status_of(manifest))):
             return Readiness(State.IN_PROGRESS, reason)
         return readiness
 
@@ -49,12 +49,6 @@ class LiveStates:
 
     def _of(self, gang: Manifest) -> list[Manifest]:
         return self._pods.get((gang["metadata"].get("namespace") or "", gang["metadata"]["name"]), [])
-
-
-def metrics_failure(autoscaler: Manifest) -> str:
-    """Returns why an autoscaler does not scale; empty while it does, and where its target is scaled to zero by somebody else."""
-    active = condition_of(autoscaler, "ScalingActive")
-    return str(active.get("reason")) if active.get("status") == "False" and active.get("reason") != "ScalingDisabled" else ""
 
 
 def _is_done(pod: Manifest) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from applier.decision.managers import applied_by
 from applier.loop import View
 from applier.ref import Manifest, Ref, uid_of
 from grove_compiler.model.inputs.snapshot import group_of
@@ -23,7 +24,7 @@ def is_of_set(view: View, manifest: Manifest, set: Manifest) -> bool:
     """
     owners = manifest["metadata"].get("ownerReferences") or []
     if not owners:
-        return _is_made_by_us(manifest) and _created(manifest) >= _created(set)
+        return applied_by(manifest, OPERATOR) and _created(manifest) >= _created(set)
     return _leads_to(view, manifest, uid_of(set), LONGEST_CHAIN)
 
 
@@ -39,14 +40,10 @@ def _existing(view: View, manifest: Manifest, owners: list[Manifest]) -> Iterato
         if owner.get("kind") not in OWNERS:
             continue
         namespace = manifest["metadata"].get("namespace") or ""
-        ref = Ref(group_of(owner.get("apiVersion") or ""), owner["kind"], namespace, owner["name"])
+        ref = Ref(group_of(owner.get("apiVersion") or ""), owner["kind"], namespace, owner.get("name") or "")
         live = view.peek(ref)
         if live is not None and uid_of(live) == owner.get("uid"):
             yield live
-
-
-def _is_made_by_us(manifest: Manifest) -> bool:
-    return any(entry.get("manager") == OPERATOR for entry in manifest["metadata"].get("managedFields") or [])
 
 
 def _created(manifest: Manifest) -> str:

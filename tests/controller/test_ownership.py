@@ -66,17 +66,12 @@ def test_it_stays_while_the_set_is_scaled_in_rolled_and_deleted() -> None:
 
 
 def orphaned(simulation: Simulation) -> list[Manifest]:
-    """Deletes the set as `kubectl delete --cascade=orphan` does: the garbage collector takes the references from what it owned."""
+    """Deletes the set as `kubectl delete --cascade=orphan` does; returns what it owned."""
     uid = simulation.world.get(SET, NAME)["metadata"]["uid"]
-    left = []
-    for one in list(simulation.world.cluster.store.objects.values()):
-        references = one["metadata"].get("ownerReferences") or []
-        kept = [reference for reference in references if reference["uid"] != uid]
-        if kept != references:
-            left.append({**one, "metadata": {**one["metadata"], "ownerReferences": kept}})
-    simulation.world.cluster.seed(*copy.deepcopy(left))
-    simulation.world.delete(SET, NAME)
-    return left
+    objects = simulation.world.cluster.store.objects.values()
+    owned = [one for one in objects if uid in {owner["uid"] for owner in one["metadata"].get("ownerReferences") or []}]
+    simulation.world.delete(SET, NAME, "Orphan")
+    return owned
 
 
 def test_while_a_set_is_being_orphaned_nothing_of_it_goes() -> None:

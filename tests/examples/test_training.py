@@ -12,8 +12,8 @@ import yaml
 
 from applier.ref import Manifest
 from tests.simulation.conftest import no_simulation_left
+from tests.simulation.labels import label
 from tests.simulation.simulation import Simulation
-from tests.simulation.watch import label
 from tests.simulation.world import NAMESPACE, SET
 
 from .processes import Nodes, address, environment

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from applier.ref import Kind, Manifest, is_being_deleted
 from grove_compiler.kube.duration import seconds
 from grove_compiler.kube.timestamp import time
+from tests.simulation.labels import CLIQUE_LABEL, GROUP_LABEL, MEMBER_LABEL, REPLICA_LABEL, label
 from tests.simulation.network import NO_LONGER_WANTED
 from tests.simulation.simulation import Simulation
 from tests.simulation.world import CLIQUE, GROUP, SET
@@ -19,9 +20,6 @@ ASKED_FOR = ("Restart", "Replacement", "NotKept", "ReplicaDone", "TTLAfterFinish
 """Reasons of training workloads and of preflight checks, which count restarts of their own."""
 DEFAULT_DELAY = "4h"
 NEVER_COMPLETE = ("ScaledBelowMinAvailable", "NotAvailableSinceScaledOut")
-CLIQUE_LABEL, GROUP_LABEL = "grove.io/podclique", "grove.io/podcliquescalinggroup"
-MEMBER_LABEL = "grove.io/podcliquescalinggroup-replica-index"
-REPLICA_LABEL = "grove.io/podcliqueset-replica-index"
 Serving = Callable[..., dict[str, int]]
 
 
@@ -54,8 +52,8 @@ class Reasons:
             assert reason in ASKED_FOR, f"{pod['metadata']['name']} was deleted for {reason!r}"
 
     def _check_roll(self, pod: Manifest) -> None:
-        name = _label(pod, GROUP_LABEL) or _label(pod, CLIQUE_LABEL)
-        part = self._find(GROUP if _label(pod, GROUP_LABEL) else CLIQUE, name)
+        name = label(pod, GROUP_LABEL) or label(pod, CLIQUE_LABEL)
+        part = self._find(GROUP if label(pod, GROUP_LABEL) else CLIQUE, name)
         before, now = self.serving(self.simulation, pod).get(name, 0), self.serving(self.simulation).get(name, 0)
         if part is None or now >= before:
             return
@@ -68,7 +66,7 @@ class Reasons:
         if set is None:
             return
         delay = seconds(set["spec"]["template"].get("terminationDelay") or DEFAULT_DELAY)
-        lasted = [self._breached_for(one) for one in self._parts() if _label(one, REPLICA_LABEL) == _label(pod, REPLICA_LABEL)]
+        lasted = [self._breached_for(one) for one in self._parts() if label(one, REPLICA_LABEL) == label(pod, REPLICA_LABEL)]
         longest = max((one for one in lasted if one is not None), default=None)
         assert longest is not None, f"{pod['metadata']['name']} was deleted for a breach, and there is none"
         assert longest >= delay, f"{pod['metadata']['name']} was deleted for a breach that had lasted {longest:.0f} s of {delay}"
@@ -83,19 +81,19 @@ class Reasons:
         return self.simulation.world.now - max(since, self.low.get(part["metadata"]["name"], 0.0))
 
     def _check_scale_in(self, pod: Manifest) -> None:
-        clique = self._find(CLIQUE, _label(pod, CLIQUE_LABEL))
+        clique = self._find(CLIQUE, label(pod, CLIQUE_LABEL))
         set = next(iter(self.simulation.world.all(SET)), None)
         if clique is None or is_being_deleted(clique) or set is None or is_being_deleted(set) or self._goes_with_its_replica(pod, set):
             return
-        left = [one for one in self.simulation.world.pods() if _label(one, CLIQUE_LABEL) == clique["metadata"]["name"]]
+        left = [one for one in self.simulation.world.pods() if label(one, CLIQUE_LABEL) == clique["metadata"]["name"]]
         declared = clique["spec"]["replicas"]
         assert len(left) >= declared, f"{clique['metadata']['name']} was scaled in to {len(left)} pods, and {declared} are declared"
 
     def _goes_with_its_replica(self, pod: Manifest, set: Manifest) -> bool:
         """Whether a pod is of a replica of the set, or of a scaling group, that is not declared any more."""
-        group, member = self._find(GROUP, _label(pod, GROUP_LABEL)), _label(pod, MEMBER_LABEL)
+        group, member = self._find(GROUP, label(pod, GROUP_LABEL)), label(pod, MEMBER_LABEL)
         declared = 0 if group is None else group["spec"]["replicas"] and max(group["spec"]["replicas"], group["spec"]["minAvailable"])
-        return int(_label(pod, REPLICA_LABEL)) >= set["spec"]["replicas"] or (member != "" and int(member) >= declared)
+        return int(label(pod, REPLICA_LABEL)) >= set["spec"]["replicas"] or (member != "" and int(member) >= declared)
 
     def _parts(self) -> Iterator[Manifest]:
         yield from self.simulation.world.all(CLIQUE)
@@ -108,7 +106,3 @@ class Reasons:
 def _needed(part: Manifest) -> int:
     """How many have to be declared of a part for it to be breached at all; a scaling group above zero keeps what it needs."""
     return int(part["spec"].get("minAvailable") or 0) if part["kind"] == "PodClique" else 1
-
-
-def _label(one: Manifest, key: str) -> str:
-    return (one["metadata"].get("labels") or {}).get(key) or ""

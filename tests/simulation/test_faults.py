@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from grove_operator.controller.membership import MANAGED_BY
+from tests.simulation.labels import label
 from tests.simulation.sets import demo, replicas
 from tests.simulation.simulation import Simulation, running
-from tests.simulation.watch import assert_all_ready, assert_no_orphan, label
+from tests.simulation.watch import assert_all_ready, assert_no_orphan
 from tests.simulation.world import POD, SERVICE
 
 MINUTE = 60.0

@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections import Counter
 
 from applier.ref import Manifest, Ref, is_being_deleted
+from tests.simulation.labels import CLIQUE_LABEL, GROUP_LABEL, INDEX_LABEL, MEMBER_LABEL, label
 from tests.simulation.operator import Operator
-from tests.simulation.reasons import Reasons
+from tests.simulation.reasons import ROLLING, Reasons
 from tests.simulation.simulation import Simulation
 from tests.simulation.world import CLIQUE, GROUP, POD
-
-CLIQUE_LABEL = "grove.io/podclique"
-INDEX_LABEL = "grove.io/podclique-pod-index"
-GROUP_LABEL = "grove.io/podcliquescalinggroup"
-MEMBER_LABEL = "grove.io/podcliquescalinggroup-replica-index"
-ROLLING = "RollingUpdate"
 
 
 def ready_pods(simulation: Simulation, *others: Manifest) -> Counter[str]:
@@ -78,10 +73,6 @@ def serving(simulation: Simulation, *others: Manifest) -> dict[str, int]:
 
 def _owner(one: Manifest) -> str:
     return next((owner["uid"] for owner in one["metadata"].get("ownerReferences") or []), "")
-
-
-def label(one: Manifest, key: str) -> str:
-    return (one["metadata"].get("labels") or {}).get(key) or ""
 
 
 def is_ready(pod: Manifest) -> bool:

@@ -141,10 +141,10 @@ class World:
         change(new)
         self.apply(new)
 
-    def delete(self, kind: Kind, name: str) -> None:
+    def delete(self, kind: Kind, name: str, propagation: str = "Background") -> None:
         """Somebody deletes an object."""
-        live = self.get(kind, name)
-        at_once(self.cluster.delete(self.cluster.kinds.get(kind), NAMESPACE, name, uid=live["metadata"]["uid"]))
+        uid = self.get(kind, name)["metadata"]["uid"]
+        at_once(self.cluster.delete(self.cluster.kinds.get(kind), NAMESPACE, name, uid=uid, propagation=propagation))
 
     # What machines do.
 

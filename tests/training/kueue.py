@@ -10,8 +10,8 @@ from collections import defaultdict
 
 from applier.ref import Manifest, Ref, is_being_deleted
 from grove_compiler.model.inputs.snapshot import is_finished
+from tests.simulation.labels import label
 from tests.simulation.simulation import Simulation
-from tests.simulation.watch import label
 from tests.simulation.world import POD
 
 QUEUE = "kueue.x-k8s.io/queue-name"

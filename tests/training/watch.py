@@ -9,8 +9,8 @@ from applier.ref import Manifest
 from grove_compiler.kube.duration import SECOND, parse
 from grove_compiler.kube.timestamp import time
 from grove_compiler.model.inputs.snapshot import is_finished
+from tests.simulation.labels import CLIQUE_LABEL, INDEX_LABEL, label
 from tests.simulation.simulation import Simulation
-from tests.simulation.watch import CLIQUE_LABEL, INDEX_LABEL, label
 from tests.simulation.world import SET, Moment
 
 ATTEMPT = "grove.io/attempt"

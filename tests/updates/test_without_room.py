@@ -6,7 +6,7 @@ import pytest
 
 from applier.ref import Manifest
 from tests.model.sets import clique, group, pcs
-from tests.simulation.sets import NAME, replicas
+from tests.simulation.sets import NAME, image, replicas
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.watch import assert_all_ready, is_ready, serving
 from tests.simulation.world import CLIQUE, GROUP, POD, SET
@@ -28,12 +28,7 @@ SETS: dict[str, tuple[Manifest, int]] = {
 
 def edit(simulation: Simulation, tag: str) -> None:
     """Somebody gives all pods another image."""
-
-    def change(set: Manifest) -> None:
-        for one in set["spec"]["template"]["cliques"]:
-            one["spec"]["podSpec"]["containers"][0]["image"] = tag
-
-    simulation.edit(change)
+    simulation.edit(image(tag, *range(len(simulation.world.get(SET, NAME)["spec"]["template"]["cliques"]))))
 
 
 def ready(simulation: Simulation) -> int:

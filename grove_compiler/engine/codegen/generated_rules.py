@@ -28,7 +28,7 @@ class GeneratedRules:
     """
 
     def __init__(self, rule_set: RuleSet, vocabulary: Vocabulary, around: Surroundings, counted: bool) -> None:
-        self._rule_set, self._around = rule_set, around
+        self._rule_set = rule_set
         self._codegen = RuleCodegen(around, counted)
         parts = [template.source for template in rule_set.templates.values() if template.is_part]
         shared = [constant.at.file for constant in rule_set.constants.values()] + parts
@@ -53,9 +53,9 @@ class GeneratedRules:
         module.add_generated(found[0], index)
 
     def _generate(self, rule: Rule, patches: Sequence[Rule]) -> ModuleCodegen:
-        self._around.module = ModuleCodegen()
-        self._codegen.write(rule, patches)
-        return self._around.module
+        module = ModuleCodegen()
+        self._codegen.write(module, rule, patches)
+        return module
 
 
 def _documents(files: Sequence[RuleFile]) -> list[Document] | None:

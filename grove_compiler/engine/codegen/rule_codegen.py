@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from grove_compiler.engine.codegen.module_codegen import INDEX
+from grove_compiler.engine.codegen.module_codegen import INDEX, ModuleCodegen
 from grove_compiler.engine.codegen.patch_codegen import PatchCodegen
 from grove_compiler.engine.codegen.rule_function import RuleFunction, Surroundings
 from grove_compiler.engine.expressions import model_types
@@ -34,23 +34,23 @@ _MANIFEST = dict[str, Any]
 
 
 class RuleCodegen:
-    """Generates the functions of rules, one after another, into a module."""
+    """Generates the functions of rules."""
 
     def __init__(self, around: Surroundings, counted: bool = False) -> None:
         self.around = around
         self.counted = counted
 
-    def write(self, rule: Rule, patches: Sequence[Rule]) -> None:
-        """Writes the function of a rule, with the patches that apply to its results. Patches themselves write none."""
+    def write(self, module: ModuleCodegen, rule: Rule, patches: Sequence[Rule]) -> None:
+        """Writes the function of a rule into a module, with the patches that apply to its results. Patches themselves write none."""
         declared = {"default": self._default, "validate": self._validate, "decide": self._decide}
         runs: dict[str, Callable[[RuleFunction, Sequence[Rule]], None]] = {
             "generate": self._generate, "condition": self._condition, "status": self._status, "event": self._event,
             "again": self._again, "delete": self._delete, "wait": self._wait,
         }  # fmt: skip
         if rule.verb in declared:
-            declared[rule.verb](RuleFunction(self.around, rule))
+            declared[rule.verb](RuleFunction(self.around, module, rule))
         elif rule.verb in runs:
-            function = RuleFunction(self.around, rule)
+            function = RuleFunction(self.around, module, rule)
             function.enter_rule("emit")
             runs[rule.verb](function, patches)
             function.leave()

@@ -21,11 +21,10 @@ _LAZIES = "\0lazies "
 
 
 class Surroundings:
-    """Holds what the functions of all rules share: the module that they go into, the words that rules may use, parts and constants."""
+    """Holds what the functions of all rules share: the words that rules may use, parts and constants."""
 
     def __init__(self, vocabulary: Vocabulary, module: ModuleCodegen, resolver: Resolver, constants: dict[str, Any], traced: bool) -> None:
         self.vocabulary = vocabulary
-        self.module = module
         self.resolver = resolver
         self.constants = {word: _constant(value, module) for word, value in constants.items()}
         self.traced = traced
@@ -36,15 +35,15 @@ class Surroundings:
 class RuleFunction:
     """Builds the function of one rule, from its head to its last line. Its name is `rule_<position>` unless it is a decision."""
 
-    def __init__(self, around: Surroundings, rule: Rule) -> None:
+    def __init__(self, around: Surroundings, module: ModuleCodegen, rule: Rule) -> None:
         self.around = around
-        self.module = around.module
+        self.module = module
         self.compiler = around.compilers[rule.source.metered]
         self.rule = rule
         self.traced = around.traced and rule.verb != "decide"  # who asks for a decision is traced, so what it reads is known
         self.sliced = not around.traced and rule.is_sliced(around.vocabulary)
         self.templates = TemplateCodegen(around.compilers, self.traced, rule.id)
-        self.block = Block(around.module, indent=1)
+        self.block = Block(module, indent=1)
         self.depth = 0
         update = rule.verb == "validate" and rule.list_of("validate") == ["update"]
         roots = around.vocabulary.in_scope(rule.about(around.vocabulary.subjects), update, rule.verb in RUN_TIME_VERBS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
-from functools import partial
+from functools import cached_property, partial
 from types import CodeType, SimpleNamespace
 from typing import Any, Literal, NoReturn
 
@@ -46,8 +46,6 @@ class TooManyObjects(Exception):
 class Program:
     """Runs rules in their order, bound to a vocabulary. Stateless between calls: one program compiles any number of inputs.
 
-    `about_updates` are the `validate` rules that compare an object with what it was. `hold_updates` are those whose errors hold only sets
-    with pods of another template.
     `user_rendered` are the `generate` rules whose objects a user's rule, template, patch, part, constant or default has a part in.
     `name` identifies these rules; it is empty if unspecified.
     `decisions` holds, as attributes, the functions that `decide` rules became, for the model to call. They take their arguments by
@@ -71,8 +69,6 @@ class Program:
         self._namespace = runtime(vocabulary.functions, self._budget) | {"failed": self._failed}
         exec(code, self._namespace)  # our own module: see `Compiled.load` on whose bytes are trusted
         names = [rule.details["decision"] for rule in self.rules if rule.verb == "decide"]
-        self.about_updates = frozenset(rule.id for rule in self.rules if rule.details.get("operations") == ["update"])
-        self.hold_updates = frozenset(rule.id for rule in self.rules if rule.details.get("holds") == "updates")
         self.user_rendered = frozenset(rule.id for rule in self.rules if "written" in rule.details)
         self.decisions = SimpleNamespace(**{name: self._namespace[f"fn_{name}"] for name in names})
 
@@ -99,6 +95,16 @@ class Program:
             if depth <= len(steps) <= len(path) and all(map(_fits, steps, path)):
                 best, depth = (file, line), len(steps)
         return best
+
+    @cached_property
+    def about_updates(self) -> frozenset[str]:
+        """The `validate` rules that compare an object with what it was."""
+        return frozenset(rule.id for rule in self.rules if rule.details.get("operations") == ["update"])
+
+    @cached_property
+    def hold_updates(self) -> frozenset[str]:
+        """The `validate` rules whose errors hold only sets with pods of another template."""
+        return frozenset(rule.id for rule in self.rules if rule.details.get("holds") == "updates")
 
     # -- what is declared --------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,16 @@
+"""The labels by which tests know what an object belongs to."""
+
+from __future__ import annotations
+
+from applier.ref import Manifest
+
+CLIQUE_LABEL = "grove.io/podclique"
+INDEX_LABEL = "grove.io/podclique-pod-index"
+GROUP_LABEL = "grove.io/podcliquescalinggroup"
+MEMBER_LABEL = "grove.io/podcliquescalinggroup-replica-index"
+REPLICA_LABEL = "grove.io/podcliqueset-replica-index"
+
+
+def label(one: Manifest, key: str) -> str:
+    """The value of a label; empty without it."""
+    return (one["metadata"].get("labels") or {}).get(key) or ""
