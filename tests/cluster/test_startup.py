@@ -24,9 +24,9 @@ pytestmark = pytest.mark.cluster
 def alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text() if Path("/proc/self/status").exists() else True
+    except (ProcessLookupError, FileNotFoundError):  # it may end between any two looks
         return False
-    return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text() if Path("/proc/self/status").exists() else True
 
 
 def wait_until_dead(pids: list[int]) -> list[int]:

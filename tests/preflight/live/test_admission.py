@@ -43,8 +43,8 @@ def test_a_gang_forms_is_repaired_and_goes(admission: Admission) -> None:
 def test_64_pods_form_one_gang(admission: Admission) -> None:
     names = [f"pod-{number:02}" for number in range(64)]
     asyncio.run(admission.create_gang(names))
-    admission.wait_for(lambda: len(admission.peers()) == 64, "the gang did not form")
-    assert admission.peers() == [f"{name}:10.0.2.{number}" for number, name in enumerate(names)]
+    wanted = [f"{name}:10.0.2.{number}" for number, name in enumerate(names)]
+    admission.wait_for(lambda: admission.peers() == wanted, "the gang did not form")
     data = admission.get("configmap preflight-g64")["data"]
     assert (data["expected_count"], data["master_addr"]) == ("64", "10.0.2.0")
 

@@ -25,15 +25,11 @@ pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
 @pytest.fixture(scope="session")
 def plane(grove_plane: ControlPlane) -> ControlPlane:
-    """A control plane with a node whose lease somebody else holds: kwok leaves it and its pods alone, as it would those of another kwok."""
-    lease = {"holderIdentity": "a test", "leaseDurationSeconds": 36000, "renewTime": "2100-01-01T00:00:00.000000Z"}
-    place = {"name": NODE, "namespace": "kube-node-lease"}
-    kept = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": place, "spec": lease}
+    """A control plane with a node that kwok leaves alone, with its pods: it lacks the annotation by which kwok knows its own."""
     alone = node(0)
     alone["metadata"] = {"name": NODE, "labels": {"kubernetes.io/hostname": NODE}}
     alone["spec"] = {"taints": [{"key": "example.com/why", "effect": "NoSchedule"}]}
-    for one in (kept, alone):
-        grove_plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", input=json.dumps(one))
+    grove_plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", input=json.dumps(alone))
     return grove_plane
 
 
