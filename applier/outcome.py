@@ -107,7 +107,7 @@ class Step:
     `unsure` step is confirmed by a dry run on the server before it is executed. All steps of an earlier `wave` are executed first. `intent`
     is the manifest to apply, with values of Secrets hidden, and `force` whether to apply it by force; it is None if it still has to be
     computed, because an owner's UID is unknown or the step is from a saved plan. `patch` is a JSON patch that is sent instead, for a
-    create-only object.
+    create-only object. `foreign` says that the object is somebody else's and must not be changed.
     """
 
     ref: Ref
@@ -122,6 +122,7 @@ class Step:
     intent: Manifest | None = None
     force: bool = False
     patch: list[dict[str, Any]] = field(default_factory=list)
+    foreign: bool = False
 
 
 @dataclass(slots=True, eq=False)

@@ -99,6 +99,7 @@ async def _outcome(run: Run, step: Step) -> Outcome:
         result, error = WriteResult(Action.FAILED, f"{type(failure).__name__}: {failure}"), failure
     if result.conflicts:
         step.conflicts = list(result.conflicts)
+    step.foreign = step.foreign or result.foreign
     uid = uid_of(result.live) if result.live else step.uid
     return Outcome(step, result.action, _reason(step, result), uid, time.monotonic() - started, error)
 

@@ -25,7 +25,7 @@ from applier.execute.requests import (
 from applier.outcome import QUIET, WRITTEN, Action, Conflict, Step
 from applier.plan.planner import step_for
 from applier.plan.reasons import RECREATE, listed, makers, what_conflicts
-from applier.ref import Kind, Manifest, being_deleted, is_being_deleted, resource_version_of, uid_of
+from applier.ref import Kind, Manifest, Ref, being_deleted, is_being_deleted, resource_version_of, uid_of
 
 
 class WriteResult(NamedTuple):
@@ -35,6 +35,7 @@ class WriteResult(NamedTuple):
     reason: str = ""
     live: Manifest | None = None
     conflicts: Sequence[Conflict] = ()
+    foreign: bool = False
 
 
 class ObjectChanged(Exception):
@@ -56,7 +57,7 @@ async def execute_step(run: Run, desired: Desired, step: Step) -> WriteResult:
     if live is not None and step.action is not Action.CREATED and step.intent is None:
         step = await decide_again(run, desired, live)
         if step.action not in WRITTEN:
-            return WriteResult(step.action, step.reason, live, step.conflicts)
+            return WriteResult(step.action, step.reason, live, step.conflicts, step.foreign)
     for _ in range(run.options.timeouts.decisions):
         try:
             result = await _write(run, desired, step, live)
@@ -68,7 +69,7 @@ async def execute_step(run: Run, desired: Desired, step: Step) -> WriteResult:
         if step.action not in WRITTEN:
             if isinstance(cause, Unreachable) and step.action in QUIET:
                 return WriteResult(planned, "no answer came, but it was done", live)
-            return WriteResult(step.action, step.reason, live, step.conflicts)
+            return WriteResult(step.action, step.reason, live, step.conflicts, step.foreign)
         lost = isinstance(cause, Unreachable)  # the answer, not the request
         is_ours = is_ours or (lost and planned is Action.CREATED and live is not None and applied_by(live, run.manager))
         if run.options.exact and not (is_ours or (lost and (planned is not Action.CREATED or live is None))):
@@ -110,8 +111,10 @@ async def _create(run: Run, desired: Desired, old: Manifest | None) -> WriteResu
     kind, policy = Kind.of(desired.manifest), desired.policy
     manifest = prepared(await with_owner_uid(run, desired, desired.manifest), await run.schema(kind))
     # A server-side apply would also change an object that another client has created meanwhile. If that one must not be taken over, a plain
-    # create is used, which fails with AlreadyExists.
-    if policy.adopt and not policy.create_only and not run.options.exact:
+    # create is used, which fails with AlreadyExists. It takes two more requests; a loop, whose cache is a moment old, reads what it hides.
+    if not policy.adopt and run.options.sees is not None and not policy.create_only and not run.options.sees(kind):
+        await _find_none(run, desired.ref, kind)
+    if (policy.adopt or run.options.sees is not None) and not policy.create_only and not run.options.exact:
         created: list[bool] = []
         after = await apply_manifest(run, manifest, force=False, on_created=lambda: created.append(True))
         return _created(run, after, is_new=bool(created))
@@ -122,6 +125,12 @@ async def _create(run: Run, desired: Desired, old: Manifest | None) -> WriteResu
     after = created_object if is_final else await _apply_created(run, desired, manifest, created_object)
     run.notify_written(after)
     return WriteResult(Action.CREATED, "", after)
+
+
+async def _find_none(run: Run, ref: Ref, kind: Kind) -> None:
+    """Looks for an object that the plan could not see. Raises `AlreadyExists` if there is one."""
+    if await run.read(ref, kind) is not None:
+        raise AlreadyExists(409, "AlreadyExists", f"{ref} already exists")
 
 
 async def _apply_created(run: Run, desired: Desired, manifest: Manifest, created: Manifest) -> Manifest:

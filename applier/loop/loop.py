@@ -49,6 +49,10 @@ MAX_BACKOFF_OUTAGE = 30.0
 reached again; nothing tells when it works again, and the usual back-off would have grown to a quarter of an hour. A try costs such a server
 one request."""
 
+MAX_BACKOFF_FOREIGN = 5.0
+"""The longest back-off, in seconds, of a key one of whose names somebody else's object has: a watch that selects objects does not show that
+it is gone. A try costs one read."""
+
 OnResult = Callable[[Result[K]], None]
 
 
@@ -221,6 +225,8 @@ class Loop(Generic[K]):
             self.queue.retry(result.key, MAX_BACKOFF_UNSYNCED)
         elif any(isinstance(error, Unreachable | ServerFailure | TooManyRequests) for error in errors):
             self.queue.retry(result.key, MAX_BACKOFF_OUTAGE)
+        elif any(outcome.step.foreign for outcome in result.outcomes):
+            self.queue.retry(result.key, MAX_BACKOFF_FOREIGN)
         elif result.error is not None or any(map(_may_succeed_on_retry, result.outcomes)):
             self.queue.retry(result.key)
         else:

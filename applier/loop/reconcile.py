@@ -58,7 +58,7 @@ class Reconciler(Generic[K]):
     ) -> None:
         self.cluster = WriteThrough(cluster, cache)
         self.manager, self.force, self.members, self.namespace, self.sink = manager, force, members, namespace, sink
-        self._group = group
+        self._cache, self._group = cache, group
         self._events = EventRecorder(self.cluster, source=manager, sink=sink)
         self._deletions = DeletionWriter(self.cluster, deletions or DeletionOptions(), manager=manager, sink=sink)
         self._schemas: dict[frozenset[Kind], Schemas] = {}
@@ -126,7 +126,7 @@ class Reconciler(Generic[K]):
         return await execute(planned, staying, self.cluster, self._options(key)) if planned.changed() else []
 
     def _options(self, key: K) -> ExecuteOptions:
-        return ExecuteOptions(sink=self.sink, concurrency=self._concurrency, group=self._group(key))
+        return ExecuteOptions(sink=self.sink, concurrency=self._concurrency, group=self._group(key), sees=self._cache.covers_all)
 
     async def _delete(self, key: K, graph: Graph, view: View, failed: Outcome | None = None) -> list[Outcome]:
         """Deletes members that are no longer desired and the graph's deletions; removes our finalizers from what others have deleted."""

@@ -8,15 +8,16 @@ from dataclasses import dataclass, field, replace
 
 from applier.cluster import Live
 from applier.decision import CLIENT_SIDE, Decision, Schemas, Type, Verdict, decide
-from applier.decision.managers import after_takeover, applied_by, entries_of, managers_to_take_over, ownership_patch
+from applier.decision.managers import after_takeover, entries_of, managers_to_take_over, ownership_patch
 from applier.desired import Desired, Graph
 from applier.errors import NotSynced
 from applier.outcome import ABSENT, QUIET, WRITTEN, Action, Step
 from applier.plan.follow import follow
+from applier.plan.foreign import whose
 from applier.plan.immutable import fixed_fields
 from applier.plan.membership import LABEL, conflicts_over, left_set, may_leave, staying
 from applier.plan.order import Edges, defined_kinds, order
-from applier.plan.reasons import RECREATE, makers, what_conflicts, what_differs, what_is_fixed, which_set
+from applier.plan.reasons import RECREATE, what_conflicts, what_differs, what_is_fixed, which_set
 from applier.ref import GroupKind, Kind, Manifest, Ref, being_deleted, refers_to, resource_version_of, uid_of, with_owner
 
 
@@ -204,6 +205,9 @@ def _decide(
         if not owner_uid:
             return _settle(step, Action.CONFIGURED, f"gets the UID of its owner {owner} once that is known", unsure=True)
         manifest = with_owner(manifest, owner, owner_uid)
+    if not desired.policy.adopt and (other := whose(manifest, live, intent.manager)):
+        step.foreign = True
+        return _settle(step, Action.HELD, f"exists, {other}, and is left as it is (policy adopt)")
     return _compare(step, desired, manifest, live, schema, intent)
 
 
@@ -228,8 +232,6 @@ def _compare(step: Step, desired: Desired, manifest: Manifest, live: Manifest, s
         _settle(step, Action.CONFIGURED, f"ownership is taken over from {others}")
     if other := left_set(manifest, live):
         _hold_in_set(step, live, other, may)
-    if not policy.adopt and step.action not in QUIET and not applied_by(live, intent.manager):
-        _settle(step, Action.HELD, f"exists, made by {makers(live)}, and its policy does not allow to take it over (adopt)")
 
 
 def _hold_in_set(step: Step, live: Manifest, other: str, may: Collection[str]) -> None:

@@ -13,6 +13,7 @@ from grove_operator.cluster.classify import Item
 from grove_operator.cluster.policies import Policies
 from grove_operator.cluster.yields import scaled_fields
 
+NOT_ADOPTED: Manifest = {"adopt": False}
 Select = Callable[[Manifest], bool]
 
 
@@ -66,8 +67,17 @@ class _Builder:
         manifest = node.object
         if owner is None and node.owner is not None and not node.owner.uid:
             manifest = without_owner(manifest, node.owner)
-        policy = self.policies.of(node.policy, self.scaled.get(Ref.of(manifest), "") if self.scaled else "")
+        policy = self.policies.of(self._declared(node), self.scaled.get(Ref.of(manifest), "") if self.scaled else "")
         return Desired(manifest, owner, before, policy, f"rule {node.rule}")
+
+    def _declared(self, node: Node) -> Manifest:
+        """Returns the policy of a node. The operator leaves what it has not made, since that would be deleted with the set.
+
+        What has no owner and is reserved for the operator is a part of a user's object, such as a finalizer.
+        """
+        if not self.is_operator or (node.owner is None and node.policy.get("operator")):
+            return node.policy
+        return {**NOT_ADOPTED, **node.policy} if node.policy else NOT_ADOPTED
 
     def _owner(self, owner: ObjectRef | None) -> Ref | None:
         """Returns the owner whose UID the applier fills in; none if it is not in the graph. Cached by identity: nodes share references."""

@@ -64,11 +64,11 @@ class Evaluator:
 
     def __call__(self, view: View, key: Key) -> Graph | Gone | Hold:
         """Returns the desired state of a key. Raises `NotSynced` when the cache cannot answer; the loop then tries again once it can."""
-        objects, now = LiveObjects(view), self._clock()
+        objects, now = LiveObjects.for_step(view, key), self._clock()
         outcome = self._record(step, objects, key, now, self._context)
         if objects.not_synced is not None:
             if isinstance(objects.not_synced.cause, Forbidden):
-                return self._hold(key, StepHold(str(objects.not_synced)), LiveObjects(view), now, FORBIDDEN_RETRY)
+                return self._hold(key, StepHold(str(objects.not_synced)), LiveObjects.for_step(view, key), now, FORBIDDEN_RETRY)
             raise objects.not_synced
         match outcome:
             case StepGone():

@@ -9,9 +9,12 @@ from applier.cache import Query
 from applier.errors import NotSynced
 from applier.loop import View
 from applier.ref import Kind, Manifest, Ref
+from grove_compiler.decoder import SET_KIND
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.model.inputs.snapshot import Changes, Unknown
+from grove_compiler.step import Key
 from grove_operator.cluster.snapshot import DRIVER
+from grove_operator.controller.ownership import PARTS, can_be_of_set
 
 T = TypeVar("T")
 
@@ -57,12 +60,18 @@ NO_DRIVER: Manifest = {**DRIVER, "spec": {"versions": []}}
 class LiveObjects:
     """Answers queries from a view (see `grove_compiler.model.inputs.snapshot.Objects`). Each query is one lookup in an index of the cache.
 
-    `not_synced` is the error of a query that the cache could not answer yet.
+    `not_synced` is the error of a query that the cache could not answer yet. For a step of a `set`, a part of that name which is not the
+    set's does not exist: nothing is read from it, and no status is written to it. That its name is taken, the applier finds out.
     """
 
-    def __init__(self, view: View) -> None:
-        self._view = view
+    def __init__(self, view: View, set: Ref | None = None) -> None:
+        self._view, self._set = view, set
         self.not_synced: NotSynced | None = None
+
+    @classmethod
+    def for_step(cls, view: View, key: Key) -> LiveObjects:
+        """Returns what a step for this key may see."""
+        return cls(view, Ref(*SET, key.namespace, key.name) if key.kind == SET_KIND else None)
 
     def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
         """See `Objects.get`."""
@@ -73,7 +82,12 @@ class LiveObjects:
         if (group, kind) == SET:
             # Every step reads its set, but must not be enqueued by changes of the set's counts, which would evaluate all of its replicas.
             return self._answer(lambda: self._view.peek(Ref(group, kind, namespace, name)))
-        return self._answer(lambda: self._view.get(Ref(group, kind, namespace, name)))
+        live = self._answer(lambda: self._view.get(Ref(group, kind, namespace, name)))
+        return None if live is not None and kind in PARTS and self._is_another_sets(live) else live
+
+    def _is_another_sets(self, part: Manifest) -> bool:
+        set = self._view.peek(self._set) if self._set is not None else None
+        return set is not None and not can_be_of_set(self._view, part, set)
 
     def by_owner(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
         """See `Objects.by_owner`. An owner without a UID does not exist yet, and owns nothing."""

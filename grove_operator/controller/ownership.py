@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from applier.decision.managers import applied_by
 from applier.loop import View
@@ -10,8 +10,8 @@ from applier.ref import Manifest, Ref, uid_of
 from grove_compiler.model.inputs.snapshot import group_of
 from grove_operator.controller.membership import OPERATOR
 
-OWNERS = ("PodClique", "PodCliqueScalingGroup", "PodGang")
-"""The kinds that own objects of a set and belong to it themselves."""
+PARTS = ("PodClique", "PodCliqueScalingGroup", "PodGang")
+"""The kinds of the parts of a set: they are owned, and own objects themselves."""
 LONGEST_CHAIN = 3
 """Owners between an object and its set: a pod is of a PodClique, and that of a scaling group."""
 
@@ -25,19 +25,27 @@ def is_of_set(view: View, manifest: Manifest, set: Manifest) -> bool:
     owners = manifest["metadata"].get("ownerReferences") or []
     if not owners:
         return applied_by(manifest, OPERATOR) and _created(manifest) >= _created(set)
-    return _leads_to(view, manifest, uid_of(set), LONGEST_CHAIN)
+    return _leads_to(view, manifest, set, lambda _: False)
 
 
-def _leads_to(view: View, manifest: Manifest, uid: str, steps: int) -> bool:
+def can_be_of_set(view: View, part: Manifest, set: Manifest) -> bool:
+    """Reports whether a part by the name of one of a set's is it, or will be: what was orphaned the set gets back."""
+    return _leads_to(view, part, set, lambda orphan: applied_by(orphan, OPERATOR))
+
+
+def _leads_to(view: View, manifest: Manifest, set: Manifest, is_enough: Callable[[Manifest], bool], steps: int = LONGEST_CHAIN) -> bool:
+    """Reports whether owners lead to a set, or to an object without owners that is enough."""
     owners = manifest["metadata"].get("ownerReferences") or []
-    if any(owner.get("uid") == uid for owner in owners):
+    if not owners:
+        return is_enough(manifest)
+    if any(owner.get("uid") == uid_of(set) for owner in owners):
         return True
-    return steps > 0 and any(_leads_to(view, owner, uid, steps - 1) for owner in _existing(view, manifest, owners))
+    return steps > 0 and any(_leads_to(view, owner, set, is_enough, steps - 1) for owner in _existing(view, manifest, owners))
 
 
 def _existing(view: View, manifest: Manifest, owners: list[Manifest]) -> Iterator[Manifest]:
     for owner in owners:
-        if owner.get("kind") not in OWNERS:
+        if owner.get("kind") not in PARTS:
             continue
         namespace = manifest["metadata"].get("namespace") or ""
         ref = Ref(group_of(owner.get("apiVersion") or ""), owner["kind"], namespace, owner.get("name") or "")

@@ -34,5 +34,5 @@ async def first_regression(cache: WatchCache, before: Context, after: Context, c
 
 
 def _hold_reason(cache: WatchCache, key: Key, context: Context, clock: Clock) -> str:
-    outcome = step(LiveObjects(View(cache)), key, clock(), context)
+    outcome = step(LiveObjects.for_step(View(cache), key), key, clock(), context)
     return outcome.reason if isinstance(outcome, Hold) else ""

@@ -24,6 +24,8 @@ from grove_operator.controller.live_objects import COMPUTE_DOMAIN
 CONDITION = STALLED
 HELD, REFUSED = "Held", "Refused"
 MOST_FINDINGS = 5
+WAYS_OUT = "delete it, rename what wants its name, or hand it over with `grove adopt --field-manager grove-operator`"
+"""What people can do about an object of somebody else that has the name of one of ours."""
 
 
 class Stall(NamedTuple):
@@ -68,7 +70,8 @@ class StallTracker:
     def observe(self, result: Result[Key]) -> bool:
         """Records objects that the server refuses for their content or by its access rules, which a retry does not change.
 
-        So are objects that were not tried because their kind cannot be read. Other failures are retried, and not reported.
+        So are objects that were not tried: their kind cannot be read, or somebody else's object has their name. Other failures are retried,
+        and not reported.
         """
         if result.held or result.error is not None:
             return False
@@ -77,6 +80,8 @@ class StallTracker:
         refused = {outcome.step.ref: f"the server refuses {outcome.step.ref}: {outcome.reason}" for outcome in denied}
         untried = [outcome for outcome in failed if outcome.error is None and not _waits_for_driver(outcome)]
         refused |= {outcome.step.ref: f"{outcome.step.ref} is left as it is: {outcome.reason}" for outcome in untried}
+        foreign = [outcome for outcome in result.outcomes if outcome.step.foreign]
+        refused |= {outcome.step.ref: f"{outcome.step.ref} {outcome.reason}; {WAYS_OUT}" for outcome in foreign}
         is_changed = refused != self._refused.pop(result.key, {})
         if refused:
             self._refused[result.key] = refused

@@ -123,7 +123,7 @@ async def test_an_object_of_somebody_else_is_held_where_it_may_not_be_adopted() 
     lab = Lab()
     lab.cluster.seed(manifest("a", data={"x": "1"}), manager="somebody")
     assert await lab.apply(desired("a", policy=OURS, data={"x": "1"})) == "a=held"
-    assert lab.reason(A) == "exists, made by somebody, and its policy does not allow to take it over (adopt)"
+    assert lab.reason(A) == "exists, made by somebody, and is left as it is (policy adopt)"
 
 
 async def test_an_object_that_somebody_makes_in_between_is_not_adopted_either() -> None:

@@ -1,0 +1,179 @@
+"""An object that is not ours keeps its name and all that it has: we wait, say so, and go on when it is gone or handed over."""
+
+from __future__ import annotations
+
+import copy
+from functools import cache
+from typing import Any
+
+import pytest
+
+from applier.ref import Kind, Manifest, Ref
+from tests.controller.test_held_is_told import stalled_of
+from tests.model.sets import clique, pcs
+from tests.simulation.sets import NAME, demo, replicas
+from tests.simulation.simulation import Simulation, running
+from tests.simulation.watch import assert_all_ready
+from tests.simulation.world import EVENT, NAMESPACE, POD, SET
+
+LABELS = {"app.kubernetes.io/managed-by": "grove-operator", "app.kubernetes.io/part-of": NAME}
+SHAPES: dict[str, Manifest] = {
+    "plain": {},
+    "with our labels": {"labels": LABELS},
+    "of another controller": {
+        "labels": LABELS,
+        "ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "db", "uid": "another", "controller": True}],
+    },
+}
+
+
+@cache
+def made() -> dict[str, Manifest]:
+    """One object of each kind that comes of the set, by kind, without what only its creation tells."""
+    simulation = running(demo())
+    uid = simulation.world.get(SET, NAME)["metadata"]["uid"]
+    owned: dict[str, Manifest] = {}
+    for one in simulation.world.cluster.store.objects.values():
+        owners = one["metadata"].get("ownerReferences") or []
+        if owners and (owners[0]["uid"] == uid or one["kind"] == "Pod"):
+            owned.setdefault(one["kind"], one)
+    return owned
+
+
+def stranger(kind: str, **metadata: Any) -> Manifest:
+    """Somebody else's object by the name of one of ours, with something in it that would be lost."""
+    model = made()[kind]
+    place = {"name": model["metadata"]["name"], "namespace": NAMESPACE}
+    return {"apiVersion": model["apiVersion"], "kind": kind, "metadata": {**place, **copy.deepcopy(metadata)}, "data": {"theirs": "kept"}}
+
+
+def as_it_was(simulation: Simulation, one: Manifest) -> bool:
+    live = simulation.world.cluster.find(Ref.of(one))
+    return live is not None and (live["metadata"]["uid"], live["metadata"]["resourceVersion"]) == (
+        one["metadata"]["uid"],
+        one["metadata"]["resourceVersion"],
+    )
+
+
+def seeded(simulation: Simulation, one: Manifest) -> Manifest:
+    simulation.world.cluster.seed(
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "db", "namespace": NAMESPACE, "uid": "another"}}
+    )
+    simulation.world.cluster.seed(one, manager="helm")
+    live = simulation.world.cluster.find(Ref.of(one))
+    assert live is not None
+    return live
+
+
+def events(simulation: Simulation) -> list[str]:
+    return [one["message"] for one in simulation.world.all(EVENT) if one["involvedObject"]["kind"] == "PodCliqueSet"]
+
+
+def told(simulation: Simulation) -> list[str]:
+    return stalled_of(simulation.world.get(SET, NAME))
+
+
+@pytest.fixture(params=SHAPES)
+def shape(request: pytest.FixtureRequest) -> Manifest:
+    return SHAPES[request.param]
+
+
+KINDS = ("ControllerRevision", "PodClique", "PodCliqueScalingGroup", "PodGang", "Role", "RoleBinding", "Secret", "Service")
+
+
+def test_every_kind_that_the_set_makes_is_tried() -> None:
+    assert sorted(made()) == sorted([*KINDS, "Pod", "ServiceAccount"])
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "ServiceAccount"])
+def test_it_stays_as_it_is_and_the_set_says_whose_it_is(kind: str, shape: Manifest) -> None:
+    simulation = Simulation()
+    there = seeded(simulation, stranger(kind, **shape))
+    simulation.world.apply(demo())
+    simulation.settle()
+    name = there["metadata"]["name"]
+    maker = "made by helm" if not shape.get("ownerReferences") else "of ConfigMap/default/db"
+    assert [f"{name} exists, {maker}, and is left as it is" in message for message in told(simulation)] == [True]
+    simulation.edit(replicas(2))
+    simulation.settle()
+    simulation.operator.restart()
+    simulation.settle()
+    assert as_it_was(simulation, there)
+    assert any(f"{name} exists, {maker}" in message for message in events(simulation))
+    simulation.world.delete(SET, NAME)
+    simulation.settle()
+    assert as_it_was(simulation, there)
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "ServiceAccount"])
+def test_once_it_is_gone_the_set_starts_within_seconds(kind: str, shape: Manifest) -> None:
+    simulation = Simulation()
+    there = seeded(simulation, stranger(kind, **shape))
+    simulation.world.apply(demo())
+    simulation.settle()
+    api = there["apiVersion"].rpartition("/")
+    simulation.world.delete(Kind(api[0], api[2], kind), there["metadata"]["name"])
+    simulation.wait(10)
+    assert_all_ready(simulation)
+    assert told(simulation) == []
+
+
+def test_a_pod_that_has_the_name_of_one_of_ours_stays_and_ours_gets_another(shape: Manifest, monkeypatch: pytest.MonkeyPatch) -> None:
+    simulation, theirs = Simulation(), []
+    create = simulation.world.cluster.create
+
+    async def too_late(resource: Any, manifest: Manifest, **options: Any) -> Manifest:
+        if resource.kind.kind == "Pod" and not theirs:
+            metadata = {**copy.deepcopy(shape), "name": manifest["metadata"]["name"], "namespace": NAMESPACE}
+            pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [{"name": "debug", "image": "busybox"}]}}
+            theirs.append(seeded(simulation, pod))
+        return await create(resource, manifest, **options)
+
+    monkeypatch.setattr(simulation.world.cluster, "create", too_late)
+    simulation.world.apply(demo())
+    simulation.settle()
+    simulation.operator.restart()
+    simulation.settle()
+    [there] = theirs
+    assert simulation.world.get(POD, there["metadata"]["name"])["metadata"]["uid"] == there["metadata"]["uid"]
+    assert told(simulation) == []
+    simulation.world.delete(POD, there["metadata"]["name"])
+    simulation.wait(10)
+    assert_all_ready(simulation)
+    assert told(simulation) == []
+
+
+def test_what_is_handed_over_is_ours() -> None:
+    simulation = Simulation()
+    there = seeded(simulation, stranger("ServiceAccount"))
+    simulation.world.apply(demo())
+    simulation.settle()
+    simulation.world.cluster.seed({**there, "metadata": {**there["metadata"], "labels": LABELS}}, manager="grove-operator")
+    simulation.wait(10)
+    assert_all_ready(simulation)
+    assert told(simulation) == []
+
+
+def test_of_two_sets_whose_names_collide_the_older_one_runs_and_the_newer_one_says_why_it_does_not() -> None:
+    """`a` with a clique `0-c`, and `a-0` with a clique `c`: both want a PodClique `a-0-0-c`."""
+    simulation = Simulation()
+    older, newer = (named(pcs([clique(of, 2)]), name) for name, of in (("a", "0-c"), ("a-0", "c")))
+    simulation.world.apply(older)
+    simulation.settle()
+    pods = {pod["metadata"]["uid"] for pod in simulation.world.pods()}
+    simulation.world.apply(newer)
+    simulation.settle()
+    simulation.operator.restart()
+    simulation.settle()
+    assert {pod["metadata"]["uid"] for pod in simulation.world.pods()} == pods
+    assert stalled_of(simulation.world.get(SET, "a")) == []
+    [message] = stalled_of(simulation.world.get(SET, "a-0"))
+    assert "PodClique.grove.io/default/a-0-0-c exists, of PodCliqueSet.grove.io/default/a, and is left as it is" in message
+    simulation.world.delete(SET, "a")
+    simulation.wait(10)
+    assert stalled_of(simulation.world.get(SET, "a-0")) == []
+    assert len(simulation.world.pods()) == 2
+
+
+def named(set: Manifest, name: str) -> Manifest:
+    return {**set, "metadata": {**set["metadata"], "name": name}}
