@@ -17,12 +17,14 @@ class Policy:
     `create_only`: it is never changed once it exists, except for the fields in `follows` (see `applier.plan.follow`). `adopt`: it may be
     changed if another client has created it, as with server-side apply; otherwise it is held. `recreate`: it is deleted and created again
     if an immutable field differs. `yields`: JSON pointers of fields that other managers may own; they are set on creation, and left
-    unchanged once another manager sets them. `force`: the managers whose fields may be taken over; `*` stands for all.
+    unchanged once another manager sets them. `part`: only a part of the object is ours, so nobody's ownership of fields is taken over: what
+    we took over and do not apply would be removed. `force`: the managers whose fields may be taken over; `*` stands for all.
     """
 
     create_only: bool = False
     adopt: bool = True
     recreate: bool = False
+    part: bool = False
     yields: tuple[str, ...] = ()
     force: tuple[str, ...] = ()
     follows: tuple[str, ...] = ()

@@ -188,14 +188,14 @@ async def _uid_of_owner(run: Run, manifest: Manifest, owner: Ref) -> str:
     return uid_of(live)
 
 
-async def repair_ownership(run: Run, resource: Resource, live: Manifest) -> Manifest:
+async def repair_ownership(run: Run, desired: Desired, resource: Resource, live: Manifest) -> Manifest:
     """Takes over the fields that the plan takes over, and repairs managedFields; returns the resulting object.
 
     Returns the same object if there is nothing to do. Raises `WriteConflict` if it has changed since it was read.
     """
     # The repair comes first: on a write the server drops entries of versions that it no longer serves, and their fields lose their owner.
     live = await _patch(run, resource, live, rewrite_old_versions(live, await _served(run, resource, live)))
-    return await _patch(run, resource, live, ownership_patch(live, run.manager, run.plan.intent.take_over))
+    return await _patch(run, resource, live, ownership_patch(live, run.manager, run.plan.intent.taken_over(desired.policy)))
 
 
 async def _served(run: Run, resource: Resource, live: Manifest) -> set[str]:

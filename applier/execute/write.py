@@ -142,7 +142,7 @@ async def _apply_created(run: Run, desired: Desired, manifest: Manifest, created
     live, resource = created, await run.cluster.resource(Kind.of(manifest))
     for _ in range(run.options.timeouts.decisions):
         try:
-            live = await repair_ownership(run, resource, live)
+            live = await repair_ownership(run, desired, resource, live)
             return await apply_to_live(run, desired, manifest, live, force=False, exact=False)
         except UnresolvedConflicts:
             return live
@@ -172,7 +172,7 @@ async def _configure(run: Run, desired: Desired, step: Step, before: Manifest) -
     if step.patch:
         return await _follow(run, step, before)
     intent = await with_owner_uid(run, desired, revealed(step.intent or desired.manifest, desired.manifest))
-    live = await repair_ownership(run, await run.cluster.resource(Kind.of(intent)), before)
+    live = await repair_ownership(run, desired, await run.cluster.resource(Kind.of(intent)), before)
     try:
         after = await apply_to_live(run, desired, intent, live, force=step.force, exact=run.options.exact)
     except UnresolvedConflicts as blocked:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from applier.cluster import Live
 from applier.decision import CLIENT_SIDE, Decision, Schemas, Type, Verdict, decide
 from applier.decision.managers import after_takeover, entries_of, managers_to_take_over, ownership_patch
-from applier.desired import Desired, Graph
+from applier.desired import Desired, Graph, Policy
 from applier.errors import NotSynced
 from applier.outcome import ABSENT, QUIET, WRITTEN, Action, Step
 from applier.plan.follow import follow
@@ -34,6 +34,10 @@ class Intent:
     force: tuple[str, ...] = ()
     take_over: tuple[str, ...] = CLIENT_SIDE
     brief: bool = False
+
+    def taken_over(self, policy: Policy) -> tuple[str, ...]:
+        """Returns the managers whose ownership of an object's fields becomes ours."""
+        return () if policy.part else self.take_over
 
 
 @dataclass(slots=True, eq=False)
@@ -206,9 +210,18 @@ def _decide(
             return _settle(step, Action.CONFIGURED, f"gets the UID of its owner {owner} once that is known", unsure=True)
         manifest = with_owner(manifest, owner, owner_uid)
     if not desired.policy.adopt and (other := whose(manifest, live, intent.manager)):
-        step.foreign = True
-        return _settle(step, Action.HELD, f"exists, {other}, and is left as it is (policy adopt)")
+        return _compare_foreign(step, desired, manifest, live, schema, intent, other)
     return _compare(step, desired, manifest, live, schema, intent)
+
+
+def _compare_foreign(
+    step: Step, desired: Desired, manifest: Manifest, live: Manifest, schema: Type | None, intent: Intent, other: str
+) -> None:
+    """Holds the step of an object of somebody else that is not as desired, or that is only ever created, for then it is not compared."""
+    _compare(step, desired, manifest, live, schema, intent)
+    if step.action not in QUIET or desired.policy.create_only:
+        step.foreign, step.intent, step.patch = True, None, []
+        _settle(step, Action.HELD, f"exists, {other}, and is left as it is (policy adopt)")
 
 
 def _compare(step: Step, desired: Desired, manifest: Manifest, live: Manifest, schema: Type | None, intent: Intent) -> None:
@@ -217,7 +230,8 @@ def _compare(step: Step, desired: Desired, manifest: Manifest, live: Manifest, s
     if policy.create_only and intent.brief:
         _follow(step, desired, live, "is only ever created")
         return
-    patch = ownership_patch(live, intent.manager, intent.take_over)
+    take_over = intent.taken_over(policy)
+    patch = ownership_patch(live, intent.manager, take_over)
     may = (*intent.force, *policy.force)
     over = after_takeover(live, patch)
     manifest = staying(manifest, over, intent.manager)
@@ -228,7 +242,7 @@ def _compare(step: Step, desired: Desired, manifest: Manifest, live: Manifest, s
     _apply_verdict(step, desired, live, decision)
     only_records = step.action is Action.CONFIGURED and not step.changes and not step.unsure
     if patch and (step.action in QUIET or only_records) and not policy.create_only:
-        others = ", ".join(managers_to_take_over(live, intent.manager, intent.take_over))
+        others = ", ".join(managers_to_take_over(live, intent.manager, take_over))
         _settle(step, Action.CONFIGURED, f"ownership is taken over from {others}")
     if other := left_set(manifest, live):
         _hold_in_set(step, live, other, may)

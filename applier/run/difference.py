@@ -65,7 +65,9 @@ async def _dry_run(state: Survey, steps: list[Step], results: dict[Ref, Manifest
 
 def _takes_over(step: Step, state: Survey) -> bool:
     live, intent = state.plan.live.get(step.ref), state.plan.intent
-    return step.action is Action.CONFIGURED and live is not None and bool(ownership_patch(live, intent.manager, intent.take_over))
+    if live is None or step.action is not Action.CONFIGURED:
+        return False
+    return bool(ownership_patch(live, intent.manager, intent.taken_over(state.graph.objects[step.ref].policy)))
 
 
 def _difference(step: Step, state: Survey, results: dict[Ref, Manifest | None]) -> Difference:
@@ -99,7 +101,7 @@ def _merged(step: Step, desired: Desired, state: Survey, now: str) -> Manifest |
         return merged(created, None, schema, manager=intent.manager, now=now)
     if schema is None or step.intent is None:
         return None
-    base = after_takeover(live, ownership_patch(live, intent.manager, intent.take_over))
+    base = after_takeover(live, ownership_patch(live, intent.manager, intent.taken_over(desired.policy)))
     force = {*intent.force, *desired.policy.force}
     try:
         return merged(step.intent, base, schema, manager=intent.manager, now=now, force=force)

@@ -73,9 +73,9 @@ class _Builder:
     def _declared(self, node: Node) -> Manifest:
         """Returns the policy of a node. The operator leaves what it has not made, since that would be deleted with the set.
 
-        What has no owner and is reserved for the operator is a part of a user's object, such as a finalizer.
+        A part of a user's object, such as a finalizer, is added to it whoever has made it.
         """
-        if not self.is_operator or (node.owner is None and node.policy.get("operator")):
+        if not self.is_operator or node.policy.get("part"):
             return node.policy
         return {**NOT_ADOPTED, **node.policy} if node.policy else NOT_ADOPTED
 

@@ -11,7 +11,7 @@ class Policies:
 
     def __init__(self, force: tuple[str, ...] = ()) -> None:
         self.force = force
-        self._known: dict[tuple[bool, bool, bool, tuple[str, ...], tuple[str, ...]], Policy] = {}
+        self._known: dict[tuple[bool, bool, bool, bool, tuple[str, ...], tuple[str, ...]], Policy] = {}
 
     def of(self, declared: Manifest, scaled: str = "") -> Policy:
         """Returns the policy that a rule has `declared`, for an object whose replicas, at the JSON pointer `scaled`, an autoscaler sets."""
@@ -19,11 +19,11 @@ class Policies:
         if scaled and scaled not in yields:
             yields = (*yields, scaled)
         adopt, recreate = bool(declared.get("adopt", True)), bool(declared.get("recreate"))
-        key = declared.get("create") == "only", adopt, recreate, yields, _words(declared.get("follow"))
+        key = declared.get("create") == "only", adopt, recreate, bool(declared.get("part")), yields, _words(declared.get("follow"))
         policy = self._known.get(key)
         if policy is None:
-            is_default = key == (False, True, False, (), ()) and not self.force
-            policy = self._known[key] = DEFAULT_POLICY if is_default else Policy(*key[:4], self.force, key[4])
+            is_default = key == (False, True, False, False, (), ()) and not self.force
+            policy = self._known[key] = DEFAULT_POLICY if is_default else Policy(*key[:5], self.force, key[5])
         return policy
 
 

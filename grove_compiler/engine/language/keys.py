@@ -184,7 +184,8 @@ DECISION_CASE_KEYS = {
 
 POLICY_KEYS = {
     "create": Key("word", "the object is created once and never changed", choices=("only",)),
-    "adopt": Key("boolean", "whether an existing object that others created may be changed; true by default, `false` holds it"),
+    "adopt": Key("boolean", "whether an object that others created may be changed; by default `grove apply` may, the operator may not"),
+    "part": Key("boolean", "only a part of the object is ours: nobody's ownership of its other fields is taken over"),
     "recreate": Key("boolean", "the object is deleted and recreated if an immutable field differs"),
     "operator": Key("boolean", "only the operator writes the object, such as a part of one that people write; `grove apply` omits it"),
     "yield": Key("words", "JSON pointers of the fields that others may change"),

@@ -184,6 +184,57 @@ async def test_kais_topology_follows_the_levels_of_ours(world: World) -> None:
     await world.until(lambda: labels(world), f"{BLOCK} {RACK} {HOST}")
 
 
+WAYS = {
+    "client-side": ("apply", "-f", "-"),
+    "server-side": ("apply", "--server-side", "-f", "-"),
+    "created": ("create", "--save-config", "-f", "-"),
+    "of-a-client": ("create", "--field-manager=client", "-f", "-"),
+}
+"""Ways to make a topology, and to change it."""
+CHANGES = {
+    **WAYS,
+    "created": ("replace", "--save-config", "-f", "-"),
+    "of-a-client": ("replace", "--field-manager=client", "-f", "-"),
+}
+
+
+async def test_a_topology_is_guarded_and_followed_however_people_write_it(world: World) -> None:
+    for name, way in WAYS.items():
+        await world.kubectl(*way, input=topology(name, rack=RACK, host=HOST))
+    await world.start(everywhere=True, config=TAS)
+    for name in WAYS:
+        await world.until(lambda name=name: labels(world, name), f"{RACK} {HOST}")
+        await world.until(lambda name=name: is_guarded(world, name), True)
+    for name, way in CHANGES.items():
+        await world.kubectl(*way, input=topology(name, block=BLOCK, host=HOST))
+    for name in WAYS:
+        await world.until(lambda name=name: labels(world, name), f"{BLOCK} {HOST}")
+        await world.until(lambda name=name: is_guarded(world, name), True)
+        assert await keys(world, name) == f"{BLOCK} {HOST}"
+    assert world.troubles() == []
+
+
+async def is_guarded(world: World, name: str) -> bool:
+    return await metadata(world, "clustertopologies.grove.io", name, "finalizers") == ["grove.io/clustertopology.grove.io"]
+
+
+async def test_a_kai_topology_of_somebody_else_keeps_its_levels_and_no_topology_from_going(world: World) -> None:
+    await world.start(everywhere=True, config=TAS)
+    await world.apply(topology(rack=RACK, host=HOST))
+    await world.until(lambda: labels(world), f"{RACK} {HOST}")
+    await world.stop()
+    await world.kubectl("delete", "topologies.kai.scheduler", "lab")
+    await world.apply(kai_topology("lab", BLOCK))
+    await world.start(everywhere=True, config=TAS)
+    await world.until(lambda: is_told(world, "KAI has a Topology of this name already"), True)
+    await world.kubectl("delete", "clustertopologies.grove.io", "lab", "--timeout=60s")
+    assert await labels(world) == BLOCK
+
+
+async def is_told(world: World, words: str) -> bool:
+    return any(words in message for message in await events(world, "ClusterTopology", "Held"))
+
+
 async def test_a_topology_that_a_set_refers_to_is_kept_until_the_set_goes(world: World) -> None:
     await world.start(everywhere=True, config=TAS)
     await world.apply(topology(rack=RACK, host=HOST))
