@@ -20,6 +20,8 @@ from tests.controller.live.conftest import NODES, node
 
 NAMESPACE = "grove-system"
 ACCOUNT = f"system:serviceaccount:{NAMESPACE}:grove-operator"
+STRICT = ("--enable-admission-plugins=OwnerReferencesPermissionEnforcement",)
+"""OpenShift has this on: who writes owner references needs rights on the owners, too."""
 PATIENCE = 120.0
 """Seconds. On an idle machine nothing here takes longer than five."""
 QUIET = ("--set", "config.server.healthProbes.port=0", "--set", "config.server.metrics.port=0")
@@ -113,7 +115,7 @@ class Cluster:
 def cluster_without_definitions(folder: Path) -> Iterator[Cluster]:
     """One with nodes and nothing of ours."""
     folder.mkdir(parents=True, exist_ok=True)
-    with ControlPlane.start(parts=("kube-controller-manager", "kube-scheduler", "kwok")) as plane:
+    with ControlPlane.start(parts=("kube-controller-manager", "kube-scheduler", "kwok"), api_server_flags=STRICT) as plane:
         there = Cluster(plane, folder)
         there.apply(*map(node, range(NODES)))
         yield there

@@ -30,6 +30,18 @@ ROLE = yaml.load((Path(shipped_folder()) / "templates" / "role.yaml").read_text(
 """What the operator grants to pods that wait for others: it has to have that itself."""
 WHILE_KINDS_ARE_MISSING = {(verb, "customresourcedefinitions.apiextensions.k8s.io") for verb in READ}
 """Definitions are watched as long as a kind is not served (`tests/controller/live/test_requests.py`); here all are."""
+OWNERS = {
+    ("update", f"{kind}/finalizers")
+    for kind in (
+        "podcliquesets.grove.io",
+        "podcliques.grove.io",
+        "podcliquescalinggroups.grove.io",
+        "clustertopologies.grove.io",
+        "clustertopologybindings.grove.io",
+        "podgangs.scheduler.grove.io",
+    )
+}
+"""What the server asks for of the owners of what is made (`STRICT`): it looks these rights up by itself, and no request shows it."""
 Right = tuple[str, str]
 """A verb and a resource, with its group and subresource: `patch podcliques.grove.io/status`."""
 
@@ -104,7 +116,7 @@ def test_the_operator_may_do_what_it_does_and_nothing_else(cluster: Cluster) -> 
         cluster.until(lambda: cluster.get("clustertopology", "grove-topology"), None)
     requests = cluster.plane.requests(mark).only(user=ACCOUNT)
     may = granted(manifests(load_values([], settings()), NAMESPACE))
-    does = needed(one for one in requests if one.code != 403) | granted([ROLE]) | WHILE_KINDS_ARE_MISSING
+    does = needed(one for one in requests if one.code != 403) | granted([ROLE]) | OWNERS | WHILE_KINDS_ARE_MISSING
     assert "\n".join(refusals(cluster)) == "", "too few"
     assert "\n".join(sorted(f"{verb} {what}" for verb, what in does - may)) == "", "granted by somebody else"
     assert "\n".join(sorted(f"{verb} {what}" for verb, what in may - does)) == "", "too many"

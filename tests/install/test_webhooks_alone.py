@@ -41,6 +41,13 @@ KINDS_OF_OTHERS = {
 """What is read where it is served; here it is not."""
 OF_A_NEW_INSTALLATION = {("create", "secrets")}
 """Here the Secret of the certificates is there already, as the shipped chart leaves it."""
+OWNERS = {
+    ("update", "podcliquesets.grove.io/finalizers"),
+    ("update", "podgangs.scheduler.grove.io/finalizers"),
+    ("delete", "computedomains.resource.nvidia.com"),
+    ("delete", "resourceclaims.resource.k8s.io"),
+}
+"""What the server asks for where owners are written and changed (`STRICT`): it looks these rights up by itself."""
 LABELS = {
     "app.kubernetes.io/managed-by": "grove-operator",
     "app.kubernetes.io/part-of": "demo",
@@ -104,7 +111,8 @@ def test_the_webhooks_may_do_what_they_do_and_nothing_else(cluster: Cluster) -> 
         cluster.until(lambda: cluster.get("computedomain", "demo-0-cd")["metadata"]["ownerReferences"][0]["kind"], "PodGang")
         cluster.until(lambda: "annotations" in cluster.get("podgang", "demo-0")["metadata"], True)
     requests = cluster.plane.requests(mark).only(user=ACCOUNT)
-    does = needed(one for one in requests if one.code != 403) | WHILE_KINDS_ARE_MISSING | KINDS_OF_OTHERS | OF_A_NEW_INSTALLATION
+    asked_for = needed(one for one in requests if one.code != 403) | OWNERS
+    does = asked_for | WHILE_KINDS_ARE_MISSING | KINDS_OF_OTHERS | OF_A_NEW_INSTALLATION
     may = granted(manifests(load_values([], VALUES), NAMESPACE))
     assert "\n".join(refusals(cluster)) == "", "too few"
     assert "\n".join(sorted(f"{verb} {what}" for verb, what in does - may)) == "", "granted by somebody else"
