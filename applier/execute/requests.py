@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from applier.cluster import Cluster, Resource, find
 from applier.decision import Schemas, Type, rewrite_old_versions
+from applier.decision.emptied import Emptied, emptying_patch, without_emptied
 from applier.decision.managers import Patch, after_takeover, entries_of, ownership_patch
 from applier.desired import Desired, Graph
 from applier.errors import ApplierError, ClusterError, FieldConflict, Invalid, NotFound, UnknownKind, Unreachable, WriteConflict
@@ -196,6 +197,16 @@ async def repair_ownership(run: Run, desired: Desired, resource: Resource, live:
     # The repair comes first: on a write the server drops entries of versions that it no longer serves, and their fields lose their owner.
     live = await _patch(run, resource, live, rewrite_old_versions(live, await _served(run, resource, live)))
     return await _patch(run, resource, live, ownership_patch(live, run.manager, run.plan.intent.taken_over(desired.policy)))
+
+
+async def empty_first(run: Run, resource: Resource, intent: Manifest, live: Manifest, emptied: list[Emptied]) -> tuple[Manifest, Manifest]:
+    """Empties maps for which an apply would store null; returns the intent and the resulting object. Raises `WriteConflict`.
+
+    A dry run, which has emptied nothing before, applies the intent without them.
+    """
+    if run.options.dry_run:
+        return without_emptied(intent, emptied), live
+    return intent, await _patch(run, resource, live, emptying_patch(live, emptied))
 
 
 async def _served(run: Run, resource: Resource, live: Manifest) -> set[str]:

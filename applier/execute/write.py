@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from applier.decision import hide_secrets, prepared
+from applier.decision.emptied import emptied_parts
 from applier.decision.intent import revealed
 from applier.decision.managers import applied_by, entries_of
 from applier.desired import Desired
@@ -18,6 +19,7 @@ from applier.execute.requests import (
     apply_manifest,
     apply_to_live,
     delete_and_wait,
+    empty_first,
     repair_ownership,
     wait_until_gone,
     with_owner_uid,
@@ -172,7 +174,12 @@ async def _configure(run: Run, desired: Desired, step: Step, before: Manifest) -
     if step.patch:
         return await _follow(run, step, before)
     intent = await with_owner_uid(run, desired, revealed(step.intent or desired.manifest, desired.manifest))
-    live = await repair_ownership(run, desired, await run.cluster.resource(Kind.of(intent)), before)
+    resource = await run.cluster.resource(Kind.of(intent))
+    if emptied := emptied_parts(intent, before, await run.schema(resource.kind), manager=run.manager):
+        intent, live = await empty_first(run, resource, intent, before, emptied)
+    else:
+        live = before
+    live = await repair_ownership(run, desired, resource, live)
     try:
         after = await apply_to_live(run, desired, intent, live, force=step.force, exact=run.options.exact)
     except UnresolvedConflicts as blocked:

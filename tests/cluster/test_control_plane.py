@@ -87,8 +87,7 @@ def test_what_an_owner_leaves_behind_is_collected(control_plane: ControlPlane, n
 @pytest.mark.cluster("kube-controller-manager", "kube-scheduler", "kwok")
 def test_a_deployments_pods_run_on_a_node_of_kwok(control_plane: ControlPlane, namespace: str) -> None:
     status = {"allocatable": {"cpu": "8", "memory": "8Gi", "pods": "110"}, "capacity": {"cpu": "8", "memory": "8Gi", "pods": "110"}}
-    metadata = {"name": f"node-{namespace}", "annotations": {"kwok.x-k8s.io/node": "fake"}}
-    node = {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "status": status}
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"node-{namespace}"}, "status": status}
     control_plane.request("POST", "/api/v1/nodes", node)
     try:
         control_plane.kubectl("create", "deployment", "web", "--image=any", "--replicas=2", "-n", namespace)

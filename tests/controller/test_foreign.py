@@ -119,7 +119,8 @@ def test_once_it_is_gone_the_set_starts_within_seconds(kind: str, shape: Manifes
 
 
 def test_a_pod_that_has_the_name_of_one_of_ours_stays_and_ours_gets_another(shape: Manifest, monkeypatch: pytest.MonkeyPatch) -> None:
-    simulation, theirs = Simulation(), []
+    simulation = Simulation()
+    theirs: list[Manifest] = []
     create = simulation.world.cluster.create
 
     async def too_late(resource: Any, manifest: Manifest, **options: Any) -> Manifest:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from applier.testing.control_plane import ControlPlane
-from grove_operator.install.webhook_configurations import ALWAYS, AUTHORIZE, Hook, Installation, webhook_configurations
+from grove_operator.install.webhook_configurations import ALWAYS, AUTHORIZE, VALIDATE_TOPOLOGIES, Hook, Installation, webhook_configurations
 from tests.cli.conftest import cache_of_the_session
 from tests.cli.running import ROOT
 from tests.webhooks.conftest import Manifest
@@ -37,6 +37,10 @@ server:
 """
 
 
+NAMESPACED = tuple(hook for hook in ALWAYS if hook is not VALIDATE_TOPOLOGIES)
+"""Webhooks that can be limited to one namespace: others would answer, or fail to, for all tests of this server."""
+
+
 class Place:
     """A namespace with a Service that leads to this machine, and the webhook configurations for it alone."""
 
@@ -46,7 +50,7 @@ class Place:
         service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "admission", "namespace": namespace}}
         self.apply({**service, "spec": {"type": "ExternalName", "externalName": "localhost"}})
 
-    def install(self, port: int, hooks: Sequence[Hook] = ALWAYS) -> None:
+    def install(self, port: int, hooks: Sequence[Hook] = NAMESPACED) -> None:
         """Installs the configurations for a process that listens there."""
         mine = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": self.namespace}}}
         for manifest in webhook_configurations(Installation(self.namespace, "admission", port), hooks):

@@ -26,7 +26,7 @@ def node(control_plane: ControlPlane, namespace: str) -> Iterator[str]:
     """A node for the pods of one test."""
     room = {"cpu": "8", "memory": "8Gi", "pods": "110"}
     name = f"node-{namespace}"
-    metadata = {"name": name, "labels": {"only": namespace}, "annotations": {"kwok.x-k8s.io/node": "fake"}}
+    metadata = {"name": name, "labels": {"only": namespace}}
     node = {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "status": {"allocatable": room, "capacity": room}}
     control_plane.request("POST", "/api/v1/nodes", node)
     yield name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import partial
 from typing import Any
 
 import pytest
@@ -202,20 +203,20 @@ async def test_a_topology_is_guarded_and_followed_however_people_write_it(world:
     for name, way in WAYS.items():
         await world.kubectl(*way, input=topology(name, rack=RACK, host=HOST))
     await world.start(everywhere=True, config=TAS)
-    for name in WAYS:
-        await world.until(lambda name=name: labels(world, name), f"{RACK} {HOST}")
-        await world.until(lambda name=name: is_guarded(world, name), True)
+    await until_guarded(world, f"{RACK} {HOST}")
     for name, way in CHANGES.items():
         await world.kubectl(*way, input=topology(name, block=BLOCK, host=HOST))
-    for name in WAYS:
-        await world.until(lambda name=name: labels(world, name), f"{BLOCK} {HOST}")
-        await world.until(lambda name=name: is_guarded(world, name), True)
-        assert await keys(world, name) == f"{BLOCK} {HOST}"
+    await until_guarded(world, f"{BLOCK} {HOST}")
+    assert {await keys(world, name) for name in WAYS} == {f"{BLOCK} {HOST}"}
     assert world.troubles() == []
 
 
-async def is_guarded(world: World, name: str) -> bool:
-    return await metadata(world, "clustertopologies.grove.io", name, "finalizers") == ["grove.io/clustertopology.grove.io"]
+async def until_guarded(world: World, wanted: str) -> None:
+    """Returns once each topology has our finalizer, and KAI's has its levels."""
+    for name in WAYS:
+        await world.until(partial(labels, world, name), wanted)
+        finalizers = partial(metadata, world, "clustertopologies.grove.io", name, "finalizers")
+        await world.until(finalizers, ["grove.io/clustertopology.grove.io"])
 
 
 async def test_a_kai_topology_of_somebody_else_keeps_its_levels_and_no_topology_from_going(world: World) -> None:

@@ -17,6 +17,8 @@ from tests.status.world import merged
 Case = dict[str, Any]
 NODE = "why"
 """A node of which nobody but the cases says what its pods do."""
+LEFT_ALONE = {"kwok.x-k8s.io/status": "custom"}
+"""The annotation of nodes and pods whose status is not kwok's."""
 PLAYED = {"nodeSelector": {"kubernetes.io/hostname": NODE}, "tolerations": [{"operator": "Exists"}]}
 
 
@@ -36,11 +38,14 @@ def the_set(case: Case) -> Manifest:
 
 def _clique(name: str, given: Manifest) -> Manifest:
     """A clique; `pod` has fields of its pods, `box` of their container. Pods that are `played` go to the node that is left to the cases."""
-    pod = {**(PLAYED if given.pop("played", False) else {}), **given.pop("pod", {})}
+    is_played = given.pop("played", False)
+    pod = {**(PLAYED if is_played else {}), **given.pop("pod", {})}
     box, sharing, labels = given.pop("box", {}), given.pop("sharing", []), given.pop("labels", {})
     made = clique(name, **given)
     made["spec"]["podSpec"] |= pod
     made["spec"]["podSpec"]["containers"][0] |= box
+    if is_played:
+        made["annotations"] = LEFT_ALONE
     return {**made, **({"resourceSharing": sharing} if sharing else {}), **({"labels": labels} if labels else {})}
 
 

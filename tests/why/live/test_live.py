@@ -18,16 +18,16 @@ from tests.cli.running import run
 from tests.controller.live.conftest import node
 from tests.controller.live.world import AGENT, CONFIGURATION, World
 
-from .situation import NODE, Case, Situation, cases
+from .situation import LEFT_ALONE, NODE, Case, Situation, cases
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
 
 @pytest.fixture(scope="session")
 def plane(grove_plane: ControlPlane) -> ControlPlane:
-    """A control plane with a node that kwok leaves alone, with its pods: it lacks the annotation by which kwok knows its own."""
+    """A control plane with a node that kwok leaves alone."""
     alone = node(0)
-    alone["metadata"] = {"name": NODE, "labels": {"kubernetes.io/hostname": NODE}}
+    alone["metadata"] = {"name": NODE, "labels": {"kubernetes.io/hostname": NODE}, "annotations": LEFT_ALONE}
     alone["spec"] = {"taints": [{"key": "example.com/why", "effect": "NoSchedule"}]}
     grove_plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", input=json.dumps(alone))
     return grove_plane
