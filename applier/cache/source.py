@@ -104,11 +104,24 @@ class Source:
                 self.version = ""
                 delay = self._delay_after_end()
             except UnknownKind as error:
-                self._clear()
-                delay = self._delay_after_error(error)
+                cause = await self._confirmed(error)
+                if isinstance(cause, UnknownKind):
+                    self._clear()
+                delay = self._delay_after_error(cause)
             except Exception as error:  # giving up would leave the cache stale for ever
                 delay = self._delay_after_error(error)
             await self._wait(delay)
+
+    async def _confirmed(self, error: UnknownKind) -> Exception:
+        """Returns the error, if discovery does not know the kind either; else why that is not known.
+
+        A load balancer answers 404 to everything while it has no server, and nothing may count as gone because of that.
+        """
+        try:
+            await self._cluster.resource(self.query.kind)
+        except Exception as other:
+            return other
+        return Unreachable(f"{error}; but it is among the kinds that the server serves")
 
     async def _wait(self, seconds: float) -> None:
         """Waits before the next try; for a kind that is not served, until a definition changes."""

@@ -10,7 +10,18 @@ from typing import Any, Generic, TypeVar
 
 from applier.cache import WatchCache, as_one
 from applier.desired import Gone, Graph, Hold
-from applier.errors import ApplierError, Forbidden, NotFound, NotSynced, ServerFailure, TooManyRequests, Unreachable, WriteConflict
+from applier.errors import (
+    ApiError,
+    ApplierError,
+    Forbidden,
+    NotFound,
+    NotSynced,
+    ServerFailure,
+    TooManyRequests,
+    UnknownKind,
+    Unreachable,
+    WriteConflict,
+)
 from applier.loop.interests import Interests
 from applier.loop.lease import Lease
 from applier.loop.queue import QueueClosed, WorkQueue
@@ -219,12 +230,12 @@ class Loop(Generic[K]):
     def _requeue(self, result: Result[K], desired: Graph | Gone | Hold) -> None:
         """Requeues a key that failed, with a back-off that depends on the error; resets the back-off of one that succeeded."""
         errors = [result.error, *(outcome.error for outcome in result.outcomes)]
-        if any(isinstance(error, NotSynced | Unreachable) for error in errors):
+        if any(isinstance(error, NotSynced | Unreachable | UnknownKind) for error in errors):
             self._until_current[result.key] = None
         if any(isinstance(error, NotSynced) for error in errors):
             self.queue.retry(result.key, MAX_BACKOFF_UNSYNCED)
-        elif any(isinstance(error, Unreachable | ServerFailure | TooManyRequests) for error in errors):
-            self.queue.retry(result.key, MAX_BACKOFF_OUTAGE)
+        elif any(isinstance(error, Unreachable | ServerFailure | TooManyRequests | UnknownKind) for error in errors):
+            self.queue.retry(result.key, MAX_BACKOFF_OUTAGE, least=_asked_for(errors))
         elif any(outcome.step.foreign for outcome in result.outcomes):
             self.queue.retry(result.key, MAX_BACKOFF_FOREIGN)
         elif result.error is not None or any(map(_may_succeed_on_retry, result.outcomes)):
@@ -266,6 +277,11 @@ class Loop(Generic[K]):
         finally:
             if view.read.count() > reads:  # planning and `members` read, too
                 self._interests.replace(key, view, desired.objects if isinstance(desired, Graph) else ())
+
+
+def _asked_for(errors: Iterable[Exception | None]) -> float:
+    """Returns for how many seconds a server, or a webhook of somebody, has asked not to be asked again."""
+    return max((error.retry_after or 0.0 for error in errors if isinstance(error, ApiError)), default=0.0)
 
 
 def _may_succeed_on_retry(outcome: Outcome) -> bool:

@@ -120,12 +120,12 @@ class WorkQueue(Generic[K]):
         heapq.heappush(self._alarms, (when, self._numbered, key))
         self._set_timer()
 
-    def retry(self, key: K, longest: float = float("inf")) -> float:
-        """Adds a key after its back-off, `longest` seconds at most; returns the seconds."""
+    def retry(self, key: K, longest: float = float("inf"), *, least: float = 0.0) -> float:
+        """Adds a key after its back-off, `longest` seconds at most and `least` in any case; returns the seconds."""
         failures = self._failures.get(key, 0)
         self._failures[key] = failures + 1
         self.counts.retried += 1
-        wait = min(longest, self._longest, self._first * 2.0 ** min(failures, 64))
+        wait = max(least, min(longest, self._longest, self._first * 2.0 ** min(failures, 64)))
         self.add_after(key, wait)
         return wait
 

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from applier.cluster import Resource
-from applier.errors import ClusterError, UnknownKind
+from applier.errors import ClusterError, NotFound, UnknownKind, Unreachable
 from applier.ref import Kind
 from applier.transport.disk import Disk
 from applier.transport.retries import ApiRequest
@@ -76,14 +76,17 @@ class Discovery:
 
     async def _get(self, path: str) -> dict[str, Any]:
         """Fetches the discovery document of one of the server's two roots. Raises `ClusterError` if the response is none."""
-        answer = await self.wire.call(ApiRequest("get", "discovery"), "GET", path, headers={"Accept": AGGREGATED})
+        where = f"{self.wire.target.server}{path}"
+        try:
+            answer = await self.wire.call(ApiRequest("get", "discovery"), "GET", path, headers={"Accept": AGGREGATED})
+        except (NotFound, UnknownKind):
+            raise Unreachable(f"{where} is not found, as behind a proxy without a server; is the address right?") from None
         try:
             document = orjson.loads(answer.body)
         except orjson.JSONDecodeError:
             document = None
         if isinstance(document, dict) and document.get("kind") == "APIGroupDiscoveryList":
             return document
-        where = f"{self.wire.target.server}{path}"
         if isinstance(document, dict) and document.get("kind") in ("APIVersions", "APIGroupList"):
             raise ClusterError(f"{where} knows no aggregated discovery: Kubernetes 1.27 or later is needed, and nothing between it and us")
         raise ClusterError(f"{where} does not answer like a Kubernetes API server; is the address right?")

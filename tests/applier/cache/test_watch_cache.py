@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from applier.cache import Query, WatchCache
-from applier.errors import Forbidden, NotSynced, TooManyRequests, Unreachable
+from applier.errors import Forbidden, NotSynced, TooManyRequests, UnknownKind, Unreachable
 from applier.ref import Kind, Manifest, Ref
 from applier.testing.memory import MemoryCluster
 from applier.testing.virtual_time import in_virtual_time
@@ -379,3 +379,22 @@ async def test_nothing_is_left_running_after_a_stop() -> None:
     async with watching(cluster, CONFIG_MAP, POD, NODE):
         pass
     assert (len(asyncio.all_tasks()), len(cluster.store.watchers)) == (before, 0)
+
+
+@in_virtual_time
+async def test_what_is_not_found_because_something_in_between_finds_nothing_is_not_gone() -> None:
+    cluster = MemoryCluster()
+    define_orders(cluster)
+    cache = WatchCache(cluster, [Query(ORDER, optional=True)])
+    await cache.start()
+    await cache.synced()
+    assert cache.get(ONE)
+    for verb in ("list", "watch"):
+        cluster.fail(verb, UnknownKind("404 page not found"), times=4)
+    cluster.end_watches(UnknownKind("404 page not found"))
+    await until(lambda: bool(cache.staleness([ONE[:2]])))
+    assert cache.get(ONE) and not cache.unserved()
+    assert "the server serves" in cache.staleness([ONE[:2]])[0]
+    await asyncio.sleep(30)
+    assert cache.get(ONE) and not cache.staleness([ONE[:2]])
+    await cache.stop()

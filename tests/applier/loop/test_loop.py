@@ -334,3 +334,14 @@ async def test_a_standby_stops_at_once() -> None:
         second.loop.stop()
         await tasks[1]
         assert now() - began < 1.0
+
+
+@in_virtual_time
+async def test_who_goes_on_asking_for_time_is_not_asked_before() -> None:
+    """A webhook of somebody, say, of which a request knows only that it was refused for good."""
+    world = lab()
+    world.cluster.seed(some("set", 1))
+    world.cluster.fail("apply", TooManyRequests(429, "TooManyRequests", "slowly", retry_after=30.0), times=-1)
+    async with running(world):
+        await asyncio.sleep(299)
+        assert sum(request.verb == "apply" for request in world.cluster.log) == 10

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from applier.cluster import Resource
-from applier.errors import ClusterError, Forbidden, UnknownKind
+from applier.errors import ClusterError, Forbidden, UnknownKind, Unreachable
 from applier.ref import Kind
 from applier.transport import ApiCluster, connect_to
 from applier.transport import discovery as module
@@ -95,6 +95,14 @@ async def test_many_unknown_kinds_do_not_make_us_ask_many_times(server: Scripted
     for number in range(5):
         await raised(lambda: cluster.resource(Kind("example.com", "v1", f"Widget{number}")))  # noqa: B023
     assert len(server.asked(path="/apis")) == 1
+
+
+async def test_a_proxy_that_finds_nothing_does_not_make_kinds_unknown(server: Scripted, cluster: ApiCluster) -> None:
+    for path in ("/api", "/apis"):
+        server.on("GET", path, Answer(404, "404 page not found"))
+    error = await raised(lambda: cluster.resource(WIDGET))
+    assert isinstance(error, Unreachable)
+    assert "is not found, as behind a proxy without a server" in str(error)
 
 
 UNKNOWN: dict[str, tuple[Kind, str]] = {
