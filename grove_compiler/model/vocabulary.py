@@ -11,7 +11,7 @@ from grove_compiler.model.admitted.podgang import AdmittedPodGang, belongs_to_ga
 from grove_compiler.model.checks.group_variables import unset_group_variables
 from grove_compiler.model.checks.mnnvl_conflicts import class_conflicts, lost_waits, mode_conflicts, shared_claims
 from grove_compiler.model.checks.name_budget import names_too_long, names_too_long_together
-from grove_compiler.model.checks.name_collisions import name_collisions
+from grove_compiler.model.checks.name_collisions import collisions_with_sets, name_collisions
 from grove_compiler.model.checks.priority_classes import priority_classes
 from grove_compiler.model.checks.scale_target import foreign_autoscalers
 from grove_compiler.model.checks.sharing_levels import sharing_levels
@@ -221,6 +221,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         clique_failure,
         clique_is_breached,
         clique_roll,
+        collisions_with_sets,
         comes_back,
         condition_since,
         dependencies,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from grove_compiler.model.checks.name_patterns import NamePattern, Segment, patterns_of
+from grove_compiler.model.expanded.context import SetInContext
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.record import record
 
@@ -35,6 +38,43 @@ def name_collisions(set: PodCliqueSet) -> list[NameCollision]:
                 collisions.append(NameCollision(pattern.kind, name, other, pattern))
         others.append(pattern)
     return collisions
+
+
+@record
+class SetCollision:
+    """An entry of a manifest one of whose objects would have the name of an object of another `set`; `name` is one such name."""
+
+    kind: str
+    name: str
+    own: NamePattern
+    set: str
+
+
+def collisions_with_sets(set: SetInContext) -> list[SetCollision]:
+    """Returns the entries whose objects would share a name with those of another set of the namespace, in whatever replica of the two.
+
+    Only the names of sets of which one begins with the other's can collide, as `a` with a clique `0-c` and `a-0` with a clique `c`. The
+    operator is told of none: it finds a name taken, and of two such sets the older one may go on.
+    """
+    if set.settings.is_operator or not set.snapshot:
+        return []
+    live = set.snapshot.labelled("grove.io", "PodCliqueSet", namespace=set.namespace)
+    others = [PodCliqueSet(manifest, set.namespace) for manifest in live if _is_prefix(set.name, manifest["metadata"]["name"])]
+    return [collision for other in others for collision in _between(set, other)]
+
+
+def _is_prefix(one: str, other: str) -> bool:
+    return one.startswith(f"{other}-") or other.startswith(f"{one}-")
+
+
+def _between(set: PodCliqueSet, other: PodCliqueSet) -> Iterator[SetCollision]:
+    theirs: dict[tuple[str, ...], list[NamePattern]] = {}
+    for pattern in patterns_of(other):
+        theirs.setdefault(_outline(pattern), []).append(pattern)
+    for own in patterns_of(set):
+        names = (common_name(own.segments, pattern.segments) for pattern in theirs.get(_outline(own), []))
+        if name := next(filter(None, names), ""):
+            yield SetCollision(own.kind, name, own, other.name)
 
 
 def common_name(left: tuple[Segment, ...], right: tuple[Segment, ...]) -> str:
