@@ -83,7 +83,7 @@ class LiveObjects:
             # Every step reads its set, but must not be enqueued by changes of the set's counts, which would evaluate all of its replicas.
             return self._answer(lambda: self._view.peek(Ref(group, kind, namespace, name)))
         live = self._answer(lambda: self._view.get(Ref(group, kind, namespace, name)))
-        return None if live is not None and kind in PARTS and self._is_another_sets(live) else live
+        return None if live is not None and kind in PARTS and self._answer(lambda: self._is_another_sets(live)) else live
 
     def _is_another_sets(self, part: Manifest) -> bool:
         set = self._view.peek(self._set) if self._set is not None else None

@@ -42,7 +42,7 @@ def waits_of(
     pending = [set_key]
     while pending:
         for key in pending:
-            outcome = step(LiveObjects.for_step(cache.view(), key), key, now, context)
+            outcome = step(LiveObjects(cache.view()), key, now, context)
             if isinstance(outcome, StepHold):
                 ref = ObjectRef(set["apiVersion"], SET_KIND, set_key.namespace, set_key.name, metadata.get("uid") or "")
                 return [*waits, Wait(ref, "Held", hold_message(outcome), "mend it; until then everything stays as it is", None, None, HELD)]

@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 from applier.ref import Kind, Manifest, Ref
+from grove_compiler.model.inputs.settings import Settings
 from tests.controller.test_held_is_told import stalled_of
 from tests.model.sets import clique, pcs
 from tests.simulation.sets import NAME, demo, replicas
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.watch import assert_all_ready
 from tests.simulation.world import EVENT, NAMESPACE, POD, SET
+from tests.step.world import context
 
 LABELS = {"app.kubernetes.io/managed-by": "grove-operator", "app.kubernetes.io/part-of": NAME}
 SHAPES: dict[str, Manifest] = {
@@ -157,7 +159,7 @@ def test_what_is_handed_over_is_ours() -> None:
 
 def test_of_two_sets_whose_names_collide_the_older_one_runs_and_the_newer_one_says_why_it_does_not() -> None:
     """`a` with a clique `0-c`, and `a-0` with a clique `c`: both want a PodClique `a-0-0-c`."""
-    simulation = Simulation()
+    simulation = Simulation(context(Settings(pods=True, is_operator=True)))
     older, newer = (named(pcs([clique(of, 2)]), name) for name, of in (("a", "0-c"), ("a-0", "c")))
     simulation.world.apply(older)
     simulation.settle()

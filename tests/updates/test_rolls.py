@@ -364,3 +364,22 @@ def test_where_there_is_room_for_no_more_than_what_is_needed_it_goes_on_all_the_
     simulation.settle()
     assert simulation.images("demo-0-front") == {"new"}
     assert serving(simulation)["demo-0-front"] == 2
+
+
+@pytest.mark.parametrize(("kind", "name"), [(CLIQUE, "demo-0-front"), (GROUP, "demo-0-sg")])
+def test_a_part_that_was_not_asked_again_before_the_set_ended_its_update_ends_its_own(kind: Kind, name: str) -> None:
+    simulation = running()
+    simulation.edit(image("new"))
+    simulation.settle()
+
+    def not_told(part: Manifest) -> None:
+        del part["status"]["updateProgress"]["updateEndedAt"]
+        breached = next(one for one in part["status"]["conditions"] if one["type"] == "MinAvailableBreached")
+        breached |= {"status": "Unknown", "reason": "UpdateInProgress"}
+
+    simulation.edit(not_told, kind=kind, name=name)
+    simulation.operator.restart()
+    simulation.settle()
+    status = simulation.status(kind, name)
+    assert status["updateProgress"]["updateEndedAt"]
+    assert [one["status"] for one in status["conditions"] if one["type"] == "MinAvailableBreached"] == ["False"]

@@ -83,5 +83,14 @@ def replica_is_updating(replica: Replica) -> bool:
     return status.get("currentGenerationHash") == replica.set.generation_hash and replica.index in updating
 
 
+def update_has_ended(set: ExpandedSet) -> bool:
+    """Reports whether the set has come to the current generation, by its status: then no part of it is still being updated.
+
+    A part whose last pods get ready just as the set ends its update is not asked again, and would be in progress for ever.
+    """
+    status = set.status
+    return status.get("currentGenerationHash") == set.generation_hash and bool((status.get("updateProgress") or {}).get("updateEndedAt"))
+
+
 def _in_progress(progress: Manifest) -> list[Manifest]:
     return [entry for entry in progress.get("currentlyUpdating") or [] if not entry.get("updateEndedAt")]
