@@ -23,12 +23,14 @@ POLICY: dict[str, Any] = {
 
 
 def read(log: Path, start: int = 0) -> Iterator[tuple[Request, str]]:
-    """Yields each request in the log once, with its URL, from an offset in the file.
+    """Yields each request in the log once, with its URL, from an offset in the file. A line that it is in the middle of began before it.
 
     A watch counts when it begins: it may not end for a long time. A watch that was refused never began, and counts when it ends.
     """
     with log.open("rb") as stream:
-        stream.seek(start)
+        stream.seek(max(start - 1, 0))
+        if start and stream.read(1) != b"\n" and not stream.readline().endswith(b"\n"):
+            return
         for line in stream:
             if not line.endswith(b"\n"):
                 return
