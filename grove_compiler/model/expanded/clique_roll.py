@@ -9,7 +9,7 @@ from grove_compiler.model.expanded.live_object import live_object, old_status
 from grove_compiler.model.expanded.live_pods import POD_HASH_LABEL, LivePod, leaving_pods, live_pods
 from grove_compiler.model.expanded.pods import pods
 from grove_compiler.model.expanded.rolls import Roll, Selection, may_replace_next, next_selection, selected
-from grove_compiler.model.expanded.set_update import replica_is_updating, update_has_ended
+from grove_compiler.model.expanded.set_update import is_over_out_of_turn, replica_is_updating
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.lazy import lazy, remembered
 from grove_compiler.record import record
@@ -48,8 +48,7 @@ class CliqueRoll:
     def is_over(self) -> bool:
         """Whether nothing is left to replace; always true for `OnDelete`, where pods are replaced by hand."""
         if not self.is_active:
-            is_at_rest = bool(self.old.get("updateEndedAt")) or not self.old
-            return not self.clique.set.is_rolled or is_at_rest or update_has_ended(self.clique.set)
+            return is_over_out_of_turn(self.clique.set, self.old)
         return not self._is_behind and self._roll.serving >= self._roll.desired
 
     @lazy

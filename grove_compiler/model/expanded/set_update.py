@@ -83,11 +83,16 @@ def replica_is_updating(replica: Replica) -> bool:
     return status.get("currentGenerationHash") == replica.set.generation_hash and replica.index in updating
 
 
-def update_has_ended(set: ExpandedSet) -> bool:
-    """Reports whether the set has come to the current generation, by its status: then no part of it is still being updated.
+def is_over_out_of_turn(set: ExpandedSet, progress: Manifest) -> bool:
+    """Reports whether a part with this recorded progress, whose replica is not the one being updated, has nothing left to replace.
 
-    A part whose last pods get ready just as the set ends its update is not asked again, and would be in progress for ever.
+    It need not have recorded so itself: where its last pods get ready just as the set ends its update, it is not asked in between.
     """
+    return not set.is_rolled or not progress or bool(progress.get("updateEndedAt")) or _has_ended(set)
+
+
+def _has_ended(set: ExpandedSet) -> bool:
+    """Reports whether the set has come to the current generation, by its status."""
     status = set.status
     return status.get("currentGenerationHash") == set.generation_hash and bool((status.get("updateProgress") or {}).get("updateEndedAt"))
 
