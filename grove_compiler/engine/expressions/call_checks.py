@@ -12,7 +12,7 @@ from jinja2 import nodes
 from grove_compiler.engine.expressions.expression_syntax import ExpressionError
 from grove_compiler.engine.runtime.access import EvaluationError
 
-KEYED_FILTERS = {"sort", "unique", "sum", "min", "max"}
+KEYED_FILTERS = {"sort", "unique", "repeats", "sum", "min", "max"}
 """Filters that may look at an attribute of each item instead of at the item."""
 
 

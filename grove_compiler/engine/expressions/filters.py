@@ -41,7 +41,7 @@ class Filters(Accesses):
         return Code(python, self._result(node.name, base), max(base.depth, depth))
 
     def _keyed_filter(self, node: nodes.Filter, base: Code) -> Code:
-        """Compiles `sort`, `unique`, `sum`, `min` and `max`, which take an attribute or nothing."""
+        """Compiles `sort`, `unique`, `repeats`, `sum`, `min` and `max`, which take an attribute or nothing."""
         check_attribute_only(node)
         kind = self._result(node.name, base)
         if not keywords(node):

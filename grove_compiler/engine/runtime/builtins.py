@@ -9,6 +9,8 @@ from grove_compiler.engine.runtime.access import LARGEST_TEXT, EvaluationError, 
 
 Key = Callable[[Any], Any]
 MOST_COMPARED = 5000
+MOST_SHOWN = 50
+EMPTY = (None, "")
 
 
 def length(value: Any) -> int:
@@ -22,6 +24,13 @@ def join(items: Any, separator: str = "") -> str:
     if len(separator) * len(texts) > LARGEST_TEXT:
         raise EvaluationError(f"joining {len(texts)} items by so long a separator makes more than {LARGEST_TEXT} characters")
     return separator.join(texts)
+
+
+def shown(items: Any) -> str:
+    """The items as one text for a message, with commas between them; of a long list the first ones, and how many more there are."""
+    texts = list(each(items))
+    more = len(texts) - MOST_SHOWN
+    return ", ".join(as_text(item) for item in texts[:MOST_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def map_(items: Any, key: Key) -> list[Any]:
@@ -42,7 +51,7 @@ def reject(items: Any, key: Key) -> list[Any]:
 def sort(items: Any, key: Key | None = None) -> list[Any]:
     """In ascending order; `sort(attribute='a')` orders by an attribute."""
     try:
-        return sorted(each(items), key=key)
+        return sorted(items if isinstance(items, set | frozenset) else each(items), key=key)
     except TypeError as error:
         raise EvaluationError(f"cannot sort: {error}") from None
 
@@ -53,10 +62,25 @@ def unique(items: Any, key: Key | None = None) -> list[Any]:
     return [item for item in each(items) if seen.is_new(key(item) if key else item)]
 
 
+def as_set(items: Any) -> frozenset[Any]:
+    """The values as a set: `in` finds a value in it at once, and goes through a list from its beginning."""
+    try:
+        return frozenset(each(items))
+    except TypeError:
+        raise EvaluationError("a set cannot have lists or maps") from None
+
+
 def duplicates(items: Any) -> list[Any]:
     """The values that occur more than once, each once, in order of their second appearance."""
     seen, reported = _Values(), _Values()
     return [item for item in each(items) if not seen.is_new(item) and reported.is_new(item)]
+
+
+def repeats(items: Any, key: Key | None = None) -> list[int]:
+    """The indices of items that equal an earlier one; `repeats(attribute='a')` compares an attribute. What is none or empty never does."""
+    seen = _Values()
+    values = [key(item) if key else item for item in each(items)]
+    return [index for index, value in enumerate(values) if value not in EMPTY and not seen.is_new(value)]
 
 
 class _Values:
@@ -236,16 +260,17 @@ def owner_references(owner: Any) -> list[dict[str, Any]]:
 
 FILTERS: dict[str, Callable[..., Any]] = {
     "length": length, "count": length, "join": join, "map": map_, "select": select, "selectattr": select, "reject": reject,
-    "rejectattr": reject, "sort": sort, "unique": unique, "duplicates": duplicates, "first": first, "last": last, "sum": sum_,
-    "min": min_, "max": max_, "list": list_, "items": items_, "keys": keys_, "values": values_, "over": over, "without": without,
+    "rejectattr": reject, "sort": sort, "unique": unique, "duplicates": duplicates, "repeats": repeats, "first": first, "last": last,
+    "sum": sum_, "min": min_, "max": max_, "list": list_, "as_set": as_set, "items": items_, "keys": keys_, "values": values_,
+    "over": over, "without": without,
     "default": default, "d": default, "string": string, "int": int_, "lower": lower, "upper": upper, "trim": trim,
-    "replace": replace, "tojson": tojson,
+    "replace": replace, "tojson": tojson, "shown": shown,
 }  # fmt: skip
 
 # What a filter gives, where it can be said without looking at its input. (`first`, `map` and the like are inferred by the compiler.)
 RESULTS: dict[str, Any] = {
     "length": int, "count": int, "join": str, "string": str, "int": int, "lower": str, "upper": str, "trim": str, "replace": str,
-    "tojson": str, "over": dict[str, Any],
+    "tojson": str, "shown": str, "repeats": list[int], "over": dict[str, Any],
 }  # fmt: skip
 
 TESTS: dict[str, Callable[..., bool]] = {

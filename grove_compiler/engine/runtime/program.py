@@ -31,6 +31,10 @@ Scope = Mapping[str, Any]
 """The values of the roots, by name. A missing root is none; `now`, in seconds since the epoch, is 0 where it is not given."""
 
 
+MOST_NEAREST = 20
+"""Findings of one input that may suggest what was meant: nobody reads more, and to compare with a thousand names takes milliseconds."""
+
+
 class _Enough(Exception):
     """Ends the validation of an input that has reached the limit of findings."""
 
@@ -130,7 +134,7 @@ class Program:
         def report(index: int, path: str, at: str, message: str, value: Any, known: Any, hint: str) -> None:
             rule = self.rules[index]
             severity: Severity = rule.details["severity"]
-            nearest = _nearest(value, known) if known else ""
+            nearest = _nearest(value, known) if known and len(findings) < MOST_NEAREST else ""
             kind = rule.details["type"]
             self._budget.spend(STEPS_OF_A_FINDING)
             findings.append(Diagnostic(rule.id, severity, message, path, nearest=nearest, type=kind, value=value, hint=hint, at=at))

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeVar
-
 from grove_compiler.model.spec.constraints import Constraint
 from grove_compiler.model.spec.mnnvl_layers import Layer, MnnvlAnnotation
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
 from grove_compiler.record import record
-
-Template = TypeVar("Template", CliqueTemplate, ScalingGroupTemplate)
 
 
 @record
@@ -34,12 +29,12 @@ class MnnvlChange:
 
 def old_clique(old: PodCliqueSet, clique: CliqueTemplate) -> CliqueTemplate | None:
     """Returns the clique of this name in the old set; none when it is new. A clique keeps its identity by its name."""
-    return _of_same_name(old.cliques, clique)
+    return old.cliques_by_name.get(clique.name)
 
 
 def old_group(old: PodCliqueSet, group: ScalingGroupTemplate) -> ScalingGroupTemplate | None:
     """Returns the scaling group of this name in the old set; none when it is new."""
-    return _of_same_name(old.groups, group)
+    return old.groups_by_name.get(group.name)
 
 
 def topology_changed(set: PodCliqueSet, old: PodCliqueSet | None) -> bool:
@@ -65,13 +60,6 @@ def mnnvl_changes(set: PodCliqueSet, old: PodCliqueSet) -> list[MnnvlChange]:
         return []
     before = {_key(layer): layer for layer in reversed(old.mnnvl.layers)}
     return [change for layer in set.mnnvl.layers if _key(layer) in before for change in _mnnvl_changes(layer, before[_key(layer)])]
-
-
-def _of_same_name(candidates: Sequence[Template], template: Template) -> Template | None:
-    """Returns the candidate with the template's name; tries its index first, since most templates keep theirs."""
-    if template.index < len(candidates) and candidates[template.index].name == template.name:
-        return candidates[template.index]
-    return next((candidate for candidate in candidates if candidate.name == template.name), None)
 
 
 def _constraint(template: CliqueTemplate | ScalingGroupTemplate | None) -> Constraint | None:

@@ -93,6 +93,7 @@ def pod_claim_names(clique: Clique, index: int) -> list[str]:
     return [_name(clique.set, clique.name, index, ref) for ref in clique.template.resource_sharing if ref.scope == PER_REPLICA]
 
 
+@remembered
 def unresolved_sharing(set: ExpandedSet) -> list[SharingRef]:
     """Returns the references to claim templates that are neither in the manifest nor in the snapshot."""
     refs = [*set.resource_sharing, *_refs(set.groups), *_refs(set.cliques)]
@@ -110,7 +111,7 @@ def _refs(templates: Sequence[ScalingGroupTemplate] | Sequence[CliqueTemplate]) 
 
 def _claim_spec(set: ExpandedSet, ref: SharingRef) -> Manifest | None:
     """Returns the claim spec of the referenced template: from the set's own templates, else from the cluster."""
-    own = None if ref.namespace else next((entry for entry in set.claim_templates if entry.name == ref.name), None)
+    own = None if ref.namespace else set.claim_templates_by_name.get(ref.name)
     if own is not None:
         return spec_in_version(own.spec, set.settings.resource_api)
     template = _claim_template(set, ref.namespace or set.namespace, ref.name)

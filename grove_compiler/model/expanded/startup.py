@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.kube.conditions import status_of
-from grove_compiler.model.expanded.structure import Clique
+from grove_compiler.model.expanded.structure import Clique, Replica
 from grove_compiler.model.lazy import remembered
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.model.spec.templates import CliqueTemplate
@@ -74,7 +76,7 @@ def waits(set: PodCliqueSet, clique: CliqueTemplate) -> list[Wait]:
         return [Wait(clique, set.cliques[clique.index - 1], "spec.template.cliqueStartupType")]
     if set.startup_type != EXPLICIT:
         return []
-    by_name = {other.name: other for other in set.cliques}
+    by_name = set.cliques_by_name
     path = f"{clique.path}.spec.startsAfter"
     return [Wait(clique, by_name[name], f"{path}[{index}]") for index, name in enumerate(clique.starts_after) if name in by_name]
 
@@ -88,9 +90,18 @@ def _parents(clique: Clique) -> list[Clique]:
 
 def _in_base_gang(clique: Clique, template: CliqueTemplate) -> list[Clique]:
     """Returns the PodCliques of a template in the base gang, including those of other replicas of a scaling group."""
-    groups = [group for group in clique.replica.scaling_groups if group.template is template.group]
-    members = [member.cliques for group in groups for member in group.base_members]
-    return [each for cliques in (clique.replica.cliques, *members) for each in cliques if each.declared.name == template.name]
+    found = _base_gang_by_template(clique.replica).get(template.name, [])
+    return [each for each in found if each.member is None or each.member.group.template is template.group]
+
+
+@remembered
+def _base_gang_by_template(replica: Replica) -> dict[str, list[Clique]]:
+    """Indexes the PodCliques of a replica's base gang by the names of their templates."""
+    members = [member.cliques for group in replica.scaling_groups for member in group.base_members]
+    by_name: dict[str, list[Clique]] = {}
+    for each in chain(replica.cliques, *members):
+        by_name.setdefault(each.declared.name, []).append(each)
+    return by_name
 
 
 def _in_own_member(clique: Clique, template: CliqueTemplate) -> list[Clique]:

@@ -130,6 +130,11 @@ class PodCliqueSet:
         return claim_templates_in(self.template, "spec.template")
 
     @lazy
+    def claim_templates_by_name(self) -> dict[str, ClaimTemplate]:
+        """Its claim templates by name, the first of each name."""
+        return {template.name: template for template in reversed(self.claim_templates)}
+
+    @lazy
     def resource_sharing(self) -> list[SharingRef]:
         return sharing_in(self.template, "spec.template")
 
@@ -157,8 +162,18 @@ class PodCliqueSet:
         return [clique.name for clique in self.cliques]
 
     @lazy
+    def cliques_by_name(self) -> dict[str, CliqueTemplate]:
+        """The clique templates by name, the first of each name."""
+        return {clique.name: clique for clique in reversed(self.cliques)}
+
+    @lazy
     def group_names(self) -> list[str]:
         return [group.name for group in self.groups]
+
+    @lazy
+    def groups_by_name(self) -> dict[str, ScalingGroupTemplate]:
+        """The scaling-group templates by name, the first of each name."""
+        return {group.name: group for group in reversed(self.groups)}
 
     @lazy
     def structs(self) -> list[Struct]:

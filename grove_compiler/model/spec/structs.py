@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.definitions import DEFINITIONS
@@ -21,7 +22,7 @@ class Struct:
     """A struct that a user wrote in a Kubernetes type: a pod spec, a container, a probe, a metric.
 
     `type` is its name in that API, `field` the field that holds it, `index` its position where that is a list. `holder` is the enclosing
-    struct; outermost ones have none, and `field` is their whole path.
+    struct; outermost ones have none, and `field` is their whole path. `named` indexes lists of a pod spec once somebody has asked.
     """
 
     type: str
@@ -29,6 +30,7 @@ class Struct:
     holder: Struct | None
     field: str
     index: int | None
+    named: dict[str, dict[str, Manifest]] | None = None
 
     @property
     def path(self) -> str:
@@ -40,7 +42,53 @@ class Struct:
     @property
     def pod(self) -> Manifest:
         """The enclosing pod spec, itself for a pod spec; empty outside of any."""
-        return self.manifest if self.type == "PodSpec" else self.holder.pod if self.holder is not None else {}
+        spec = self.enclosing("PodSpec")
+        return spec.manifest if spec is not None else {}
+
+    @property
+    def volumes(self) -> dict[str, Manifest]:
+        """The volumes of the enclosing pod spec, by name."""
+        return self._named_in_pod("volumes")
+
+    @property
+    def resource_claims(self) -> dict[str, Manifest]:
+        """The resource claims of the enclosing pod spec, by name."""
+        return self._named_in_pod("resourceClaims")
+
+    @property
+    def host_port(self) -> tuple[Any, ...] | None:
+        """What a port of a container takes from its pod's node: pod, port, protocol and address. None for one that takes nothing."""
+        port, holder = self.manifest, self.holder
+        if holder is None or holder.field != "containers" or not port.get("hostPort"):
+            return None
+        return id(self.pod), port["hostPort"], port.get("protocol"), port.get("hostIP")
+
+    @property
+    def projected_path(self) -> tuple[Any, ...] | None:
+        """Where a projected volume has a file of one of its sources, volume and path; none for a file of another volume."""
+        source = self.holder.holder if self.holder is not None else None
+        if source is None or source.type != "VolumeProjection" or not self.manifest.get("path"):
+            return None
+        return id(source.holder), self.manifest["path"]
+
+    def enclosing(self, type: str) -> Struct | None:
+        """Returns the innermost struct of a type around it, itself if it is one; none outside of any."""
+        struct: Struct | None = self
+        while struct is not None and struct.type != type:
+            struct = struct.holder
+        return struct
+
+    def _named_in_pod(self, field: str) -> dict[str, Manifest]:
+        """Returns the items of a list in the enclosing pod spec by name, the first of each name. Indexed once for all that ask."""
+        spec = self.enclosing("PodSpec")
+        if spec is None:
+            return {}
+        if spec.named is None:
+            spec.named = {}
+        if field not in spec.named:
+            items = [item for item in spec.manifest.get(field) or () if isinstance(item, dict) and isinstance(item.get("name"), str)]
+            spec.named[field] = {item["name"]: item for item in reversed(items)}
+        return spec.named[field]
 
     @property
     def container(self) -> Struct | None:

@@ -73,11 +73,27 @@ class _Template:
 
 
 @record(slots=False)
+class _Templates:
+    """All templates of a set, and indexes by which they find each other. Of several with one name, which is an error, the first counts."""
+
+    cliques: list[CliqueTemplate] = field(default_factory=list)
+    groups: list[ScalingGroupTemplate] = field(default_factory=list)
+
+    @lazy
+    def cliques_by_name(self) -> dict[str, CliqueTemplate]:
+        return {clique.name: clique for clique in reversed(self.cliques)}
+
+    @lazy
+    def groups_by_clique(self) -> dict[str, ScalingGroupTemplate]:
+        return {name: group for group in reversed(self.groups) for name in group.clique_names}
+
+
+@record(slots=False)
 class CliqueTemplate(_Template):
     """An entry of `spec.template.cliques` (shipped semantics §1.3)."""
 
     _set_template: Manifest = field(default_factory=dict, repr=False)
-    _groups: list[ScalingGroupTemplate] = field(default_factory=list, repr=False)
+    _all: _Templates = field(default_factory=_Templates, repr=False)
 
     _list = "cliques"
     _scaling_field = "spec.autoScalingConfig"
@@ -96,7 +112,7 @@ class CliqueTemplate(_Template):
     @lazy
     def group(self) -> ScalingGroupTemplate | None:
         """The scaling group that names this clique; the first of several, which are an error."""
-        return next((group for group in self._groups if self.name in group.clique_names), None)
+        return self._all.groups_by_clique.get(self.name)
 
     @lazy
     def gpu_containers(self) -> list[GpuContainer]:
@@ -147,7 +163,7 @@ class CliqueTemplate(_Template):
         rest = {key: value for key, value in self.manifest.items() if key not in (*OUTSIDE_SPEC, "spec")}
         outer = {key: parts[key] for key in OUTSIDE_SPEC if key in parts}
         return CliqueTemplate(
-            {**rest, **outer, "spec": {**self.spec, "podSpec": parts.get("podSpec") or {}}}, self.index, self._set_template, self._groups
+            {**rest, **outer, "spec": {**self.spec, "podSpec": parts.get("podSpec") or {}}}, self.index, self._set_template, self._all
         )
 
     # Each clique computes its own hash, instead of one list for all, so that `explain` attributes it to the lines of this clique alone.
@@ -168,7 +184,7 @@ class CliqueTemplate(_Template):
 class ScalingGroupTemplate(_Template):
     """An entry of `spec.template.podCliqueScalingGroups` (shipped semantics §1.4)."""
 
-    _cliques: list[CliqueTemplate] = field(default_factory=list, repr=False)
+    _all: _Templates = field(default_factory=_Templates, repr=False)
 
     _list = "podCliqueScalingGroups"
     _scaling_field = "scaleConfig"
@@ -180,7 +196,7 @@ class ScalingGroupTemplate(_Template):
     @lazy
     def cliques(self) -> list[CliqueTemplate]:
         """The templates in `clique_names`, in that order; unknown names are left out, and the first of duplicate names counts."""
-        by_name = {clique.name: clique for clique in reversed(self._cliques)}
+        by_name = self._all.cliques_by_name
         return [by_name[name] for name in self.clique_names if name in by_name]
 
     @lazy
@@ -191,12 +207,10 @@ class ScalingGroupTemplate(_Template):
 
 def templates_in(template: Manifest) -> tuple[list[CliqueTemplate], list[ScalingGroupTemplate]]:
     """Returns the cliques and scaling groups of `spec.template` in the manifest's order, with references to each other."""
-    # Which clique belongs to which group is resolved lazily, so that `explain` does not make an index depend on the names of all.
-    cliques: list[CliqueTemplate] = []
-    groups: list[ScalingGroupTemplate] = []
-    cliques += [CliqueTemplate(entry, index, template, groups) for index, entry in enumerate(template.get("cliques") or [])]
-    groups += [ScalingGroupTemplate(entry, index, cliques) for index, entry in enumerate(template.get("podCliqueScalingGroups") or [])]
-    return cliques, groups
+    every = _Templates()
+    every.cliques += [CliqueTemplate(entry, index, template, every) for index, entry in enumerate(template.get("cliques") or [])]
+    every.groups += [ScalingGroupTemplate(entry, index, every) for index, entry in enumerate(template.get("podCliqueScalingGroups") or [])]
+    return every.cliques, every.groups
 
 
 def kai_queue_in(labels: dict[str, str], annotations: dict[str, str]) -> str:

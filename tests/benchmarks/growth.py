@@ -1,0 +1,131 @@
+"""How the cost of rules grows with a set: `python -m tests.benchmarks.growth [BYTES] [DIMENSION…]`. Ends with 1 where a goal is missed.
+
+A set that the API server stores may have 1.5 MB: thousands of volumes, mounts, ports, claims, cliques, groups. In each dimension a legal
+set of a quarter of the size is reviewed, as new and as an update, and compiled, and one of the whole size. Goals: the cost is linear
+(`LINEAR`), and no rule of a review takes more than a second. CPU time, without the garbage collector, whose runs hit any rule. What is
+computed once for all rules is in the time of the one that asks first; most of a compilation is the hash of each pod template in Go's form.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+from grove_compiler.compile import VOCABULARY, Inputs, Result, lint_manifests
+from grove_compiler.compile import compile as compile_inputs
+from grove_compiler.engine.runtime.program import Program
+from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.model.inputs.settings import Settings
+from grove_compiler.source.document import Document
+from grove_operator import rulebook
+from tests.benchmarks.growth_sets import DIMENSIONS, Manifest, inputs_of
+from tests.benchmarks.measure import machine, table
+
+BYTES = 1_500_000
+LINEAR = 8.0
+"""Times as much for four times the size: 4, and what caches that are too small for all add. Quadratic is 16."""
+MOST_SECONDS = 1.0
+MOST_ITEMS = 10_000
+"""That a list of ours may have; where items are small a set stays below the size."""
+FAINT = 0.3
+"""Seconds below which nothing can be said of growth."""
+
+
+class Cost(NamedTuple):
+    """CPU seconds of a whole run and of each of its rules, and what was found wrong."""
+
+    seconds: float
+    rules: dict[str, float]
+    errors: list[Diagnostic]
+
+
+class Timed:
+    """A program that notes how long each rule takes."""
+
+    def __init__(self, program: Program) -> None:
+        self.program, self.seconds = program, dict[str, float]()
+        self._rules_of = program._rules_of
+        program._rules_of = self._timed  # type: ignore[method-assign]
+
+    def _timed(self, *arguments: Any, **named: Any) -> Any:
+        return [(rule, partial(self._run, rule.id, function), sliced) for rule, function, sliced in self._rules_of(*arguments, **named)]
+
+    def _run(self, rule: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        began = time.process_time()
+        try:
+            return function(*arguments)
+        finally:
+            self.seconds[rule] = self.seconds.get(rule, 0.0) + time.process_time() - began
+
+
+def measured(timed: Timed, work: Callable[[], list[Diagnostic] | Result]) -> Cost:
+    """What a run costs."""
+    gc.collect()
+    gc.disable()
+    timed.seconds.clear()
+    began = time.process_time()
+    result = work()
+    seconds = time.process_time() - began
+    gc.enable()
+    found = result if isinstance(result, list) else result.diagnostics
+    return Cost(seconds, dict(timed.seconds), [finding for finding in found if finding.severity == "error"])
+
+
+def items_for(make: Callable[[int], Manifest], size: int) -> int:
+    """How many items make a set of about so many bytes."""
+    few, many = (len(json.dumps(make(count))) for count in (100, 400))
+    return min(MOST_ITEMS, max(4, (size - few) * 300 // (many - few) + 100))
+
+
+def compared(timed: Timed, name: str, size: int) -> tuple[list[list[str]], list[str]]:
+    """The rows of a dimension, and the goals that it misses."""
+    make, (config, more) = DIMENSIONS[name], inputs_of(name)
+    most = items_for(make, size)
+    rows, missed = [], []
+    settings = Settings(pods=True, is_operator=True)
+    for kind, run in (("review", lint_manifests), ("update", lint_manifests), ("compile", compile_inputs)):
+        costs = []
+        for count in (most // 4, most):
+            documents = [Document(make(count)), *map(Document, more)]
+            old = [Document(make(count - 1))] if kind == "update" else []
+            configuration = Document(config) if config else None
+            inputs = Inputs(documents, old=old, config=configuration, settings=replace(settings, pods=kind == "compile"))
+            costs.append(measured(timed, partial(run, inputs, timed.program)))
+        few, many = costs
+        if many.errors and kind != "update":  # most lists cannot change, but that is about rules that compare
+            missed.append(f"{name}: not legal: {many.errors[0].code} {many.errors[0].message}")
+        worst, cost = max(many.rules.items(), key=lambda entry: entry[1])
+        missed += [f"{name}, {kind}: {worst} takes {cost:.2f} s"] if kind != "compile" and cost > MOST_SECONDS else []
+        growth = many.seconds / few.seconds
+        is_linear = growth <= LINEAR or many.seconds < FAINT
+        missed += [] if is_linear else [f"{name}, {kind}: {many.seconds:.2f} s, {growth:.1f} times a quarter's"]
+        rows.append([f"{name}, {kind}", f"{most:,}", f"{few.seconds:.2f}", f"{many.seconds:.2f}", f"{growth:.1f}", f"{worst} {cost:.2f}"])
+    return rows, missed
+
+
+def main() -> int:
+    """Prints the table, and each goal that is missed."""
+    arguments = sys.argv[1:]
+    size = int(arguments.pop(0)) if arguments and arguments[0].isdecimal() else BYTES
+    timed = Timed(rulebook.read().program(VOCABULARY))
+    rows, missed = [], []
+    for name in arguments or DIMENSIONS:
+        more, wrong = compared(timed, name, size)
+        rows += more
+        missed += wrong
+        print(f"{name} ✓" if not wrong else "\n".join(wrong), file=sys.stderr, flush=True)
+    print(machine())
+    print(f"Sets of {size:,} bytes; CPU seconds of a quarter, of all; the slowest rule.\n")
+    print(table(["dimension", "items", "a quarter", "all", "times", "slowest rule"], rows))
+    print("".join(f"\nMissed: {goal}" for goal in missed))
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
