@@ -3,6 +3,7 @@
 from applier.loop.deletions import DeletionOptions
 from applier.loop.fence import Fence, FencedCluster, LeaseLost
 from applier.loop.lease import Lease, Timing
+from applier.loop.lease_thread import LeaseThread
 from applier.loop.loop import Loop, Result
 from applier.loop.queue import QueueClosed, WorkQueue
 from applier.loop.reconcile import Reconciler
@@ -14,6 +15,7 @@ __all__ = [
     "FencedCluster",
     "Lease",
     "LeaseLost",
+    "LeaseThread",
     "Loop",
     "QueueClosed",
     "Reconciler",

@@ -34,6 +34,7 @@ class Timing(NamedTuple):
 
 
 DEFAULT_TIMING = Timing()
+OnChange = Callable[["Lease"], None]
 
 
 class Lease:
@@ -41,7 +42,8 @@ class Lease:
 
     `led_since` is when we began to lead, on the event loop's clock: writes of an earlier leader may not have reached our cache by then.
 
-    `identity` must be unique to this process. `now` is wall time, written for people only.
+    `identity` must be unique to this process. `now` is wall time, written for people only. `on_change` is called with the candidate after
+    each try, and when it no longer leads.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class Lease:
         timing: Timing = DEFAULT_TIMING,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         chance: random.Random | None = None,
+        on_change: OnChange = lambda _: None,
     ) -> None:
         if not timing.duration > timing.renew > timing.retry * JITTER:
             raise ValueError(f"lease times must fall: duration > renew > {JITTER} x retry, and not {timing}")
@@ -62,7 +65,7 @@ class Lease:
         self.error: ClusterError | None = None
         self.led_since = float("inf")
         self._cluster, self._namespace, self._name, self._now = cluster, namespace, name, now
-        self._chance = chance or random.Random()
+        self._chance, self._on_change = chance or random.Random(), on_change
         self._seen: Manifest = {}  # the Lease as we last saw it
         self._seen_at = float("-inf")
 
@@ -72,6 +75,7 @@ class Lease:
             await self._try()
             if self.held.is_set() and not self.fence.is_open:
                 self.held.clear()  # writes in flight may still end before anybody else leads
+            self._on_change(self)
             await asyncio.sleep(self._pause())
 
     async def release(self) -> None:
@@ -156,6 +160,7 @@ class Lease:
     def _lose(self) -> None:
         self.held.clear()
         self.fence.close()
+        self._on_change(self)
 
     def _stamp(self) -> str:
         return self._now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -24,6 +24,7 @@ from applier.errors import (
 )
 from applier.loop.interests import Interests
 from applier.loop.lease import Lease
+from applier.loop.lease_thread import LeaseThread
 from applier.loop.queue import QueueClosed, WorkQueue
 from applier.loop.view import View
 from applier.outcome import Action, Outcome
@@ -98,7 +99,7 @@ class Loop(Generic[K]):
         *,
         keys: Keys[K] = _no_keys,
         queue: WorkQueue[K] | None = None,
-        lease: Lease | None = None,
+        lease: Lease | LeaseThread | None = None,
         workers: int = 4,
         on_result: OnResult[K] = _ignore,
         partial: bool = False,

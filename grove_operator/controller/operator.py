@@ -9,7 +9,7 @@ from applier.cache import Query, WatchCache
 from applier.cluster import Cluster
 from applier.desired import Gone, Graph, Hold
 from applier.events import Sink, nowhere
-from applier.loop import DeletionOptions, FencedCluster, Lease, Loop, Reconciler, Result, View, WorkQueue
+from applier.loop import DeletionOptions, FencedCluster, Lease, LeaseThread, Loop, Reconciler, Result, View, WorkQueue
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.model.inputs.mnnvl_shape import AS_PROPOSED
 from grove_compiler.model.inputs.settings import Settings
@@ -54,7 +54,7 @@ class Options:
     """
 
     namespace: str = ""
-    lease: Lease | None = None
+    lease: Lease | LeaseThread | None = None
     workers: int = WORKERS
     sink: Sink = nowhere
     on_result: Callable[[Result[Key]], None] = field(default=lambda _: None)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from applier.cluster import Cluster
@@ -60,12 +61,16 @@ def program_of(folders: Sequence[str], *, may_be_empty: bool = False, named: boo
 
 @record
 class Session:
-    """A connection to a cluster. `namespace` is the default of manifests; `version` requests the server's `major.minor`."""
+    """A connection to a cluster. `namespace` is the default of manifests; `version` requests the server's `major.minor`.
+
+    `another` opens a further connection, for another event loop; nobody is told of its requests.
+    """
 
     cluster: Cluster
     namespace: str
     server: str
     version: Callable[[], Awaitable[str]]
+    another: Callable[[], AbstractAsyncContextManager[Cluster]]
 
 
 @asynccontextmanager
@@ -79,22 +84,23 @@ async def open_session(target: Target, sink: Sink) -> AsyncIterator[Session]:
     from grove_operator.warm_cache import folder
 
     seconds = target.request_timeout
-    async with connect(
+    another = partial(
+        connect,
         kubeconfig=target.kubeconfig,
         context=target.context,
         user=target.user,
         user_agent=USER_AGENT,
         cache_dir=Path(folder()) / "clusters",
-        sink=sink,
         warn=_warn,
         retries=Retries.within(seconds) if seconds else None,
         trace=_log_request if target.verbosity >= REQUESTS else untraced,
-    ) as api:
+    )
+    async with another(sink=sink) as api:
 
         async def version() -> str:
             return minor_version(await api.version())
 
-        yield Session(api, target.namespace or api.namespace, api.server, version)
+        yield Session(api, target.namespace or api.namespace, api.server, version, another)
 
 
 def run(

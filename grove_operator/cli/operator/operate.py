@@ -22,7 +22,7 @@ from grove_operator.controller.operator import Operator, Options
 from grove_operator.controller.operator_events import OperatorEvents
 
 if TYPE_CHECKING:
-    from applier.loop import Lease
+    from applier.loop import LeaseThread
     from grove_compiler.step import Context
     from grove_operator.cli.cluster.session import Session
     from grove_operator.cli.operator.relay import Relay
@@ -92,7 +92,7 @@ async def _until(stop: Stop, operator: Operator, webhooks: Background | None) ->
         await asyncio.gather(*others, return_exceptions=True)
 
 
-def _lease(session: Session, context: Context) -> Lease | None:
+def _lease(session: Session, context: Context) -> LeaseThread | None:
     """Returns the lease of the configuration (`leaderElection`, shipped semantics §1.13); none when it is not enabled."""
     election, name = context.config.manifest.get("leaderElection") or {}, _lease_name(session, context)
     if name is None:
@@ -100,12 +100,13 @@ def _lease(session: Session, context: Context) -> Lease | None:
     import socket
     import uuid
 
-    from applier.loop import Lease, Timing
+    from applier.loop import Lease, LeaseThread, Timing
     from grove_compiler.kube import duration
 
     seconds = (duration.parse(election[name]) / duration.SECOND for name in ("leaseDuration", "renewDeadline", "retryPeriod"))
     identity = f"{socket.gethostname()}_{uuid.uuid4()}"
-    return Lease(session.cluster, *name, identity, timing=Timing(*seconds))
+    timing = Timing(*seconds)
+    return LeaseThread(session.another, lambda cluster, on_change: Lease(cluster, *name, identity, timing=timing, on_change=on_change))
 
 
 def _lease_name(session: Session, context: Context) -> tuple[str, str] | None:

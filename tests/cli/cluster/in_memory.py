@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -48,7 +48,7 @@ class Bench:
 
         @asynccontextmanager
         async def open_session(target: Target, sink: Sink) -> AsyncIterator[Session]:
-            yield Session(self.cluster, target.namespace or "default", "memory", _version)
+            yield Session(self.cluster, target.namespace or "default", "memory", _version, lambda: nullcontext(self.cluster))
 
         with mock.patch.object(sessions, "open_session", open_session):
             return run(*arguments, stdin=stdin)
