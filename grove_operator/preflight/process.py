@@ -115,7 +115,7 @@ async def _listen(open: AsyncExitStack, admission: AdmissionServer, cluster: Clu
         await source.first()
     except NoCertificate as error:
         raise OSError(str(error)) from None
-    server = WebhookServer({MUTATE_PODS: admission.review, NVSENTINEL_PATH: admission.review}, shown.tls, log)
+    server = WebhookServer({path: lambda review, _: admission.review(review) for path in (MUTATE_PODS, NVSENTINEL_PATH)}, shown.tls, log)
     log(f"listening on port {await server.start(webhook.address, webhook.port)}")
     open.push_async_callback(server.stop)
     renewal = asyncio.create_task(source.keep_fresh(log), name="certificate")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from grove_compiler.decoder import SET_KIND
-from grove_compiler.graph.diagnostic import has_errors
+from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.inputs.snapshot import Objects
 from grove_operator.install.webhook_configurations import (
@@ -19,12 +19,17 @@ from grove_operator.install.webhook_configurations import (
     VALIDATE_SETS,
     VALIDATE_TOPOLOGIES,
 )
+from grove_operator.webhooks.aside import LARGE, LONGEST, Aside, Overdue
 from grove_operator.webhooks.domains import DomainWebhooks
 from grove_operator.webhooks.pod_trial import PodTrial
 from grove_operator.webhooks.requests import protection_findings, scaling_findings
-from grove_operator.webhooks.review import Reviewer, answer, read_request
+from grove_operator.webhooks.review import Request, Reviewer, answer, read_request
 from grove_operator.webhooks.server import Answer
 from grove_operator.webhooks.share import Traffic
+
+OVERDUE = Diagnostic(
+    "admission/overdue", "error", f"the review of this object, and of large ones before it, takes more than {LONGEST:.0f} s; try again"
+)
 
 
 class Answers:
@@ -32,20 +37,21 @@ class Answers:
 
     def __init__(self, reviewer: Callable[[], Reviewer], trial: PodTrial | None = None, traffic: Traffic | None = None) -> None:
         self._reviewer, self._trial, self._traffic = reviewer, trial, traffic or Traffic()
+        self._aside = Aside()
         self._domain_handlers: dict[str, Answer] = {}
 
     def serve_domains(self, domains: DomainWebhooks, view: Callable[[], Objects]) -> None:
         """Adds the webhooks for PodCliques and PodGangs of other controllers; `view` returns the existing domains."""
 
-        async def podclique(review: Any) -> Manifest:
+        async def podclique(review: Any, _: int = 0) -> Manifest:
             reviewer, request = self._reviewer(), read_request(review)
             return await domains.podclique(request, reviewer.context, reviewer.settings(request))
 
-        async def validate(review: Any) -> Manifest:
+        async def validate(review: Any, _: int = 0) -> Manifest:
             reviewer, request = self._reviewer(), read_request(review)
             return domains.validate(request, reviewer.context, reviewer.settings(request))
 
-        async def podgang(review: Any) -> Manifest:
+        async def podgang(review: Any, _: int = 0) -> Manifest:
             reviewer, request = self._reviewer(), read_request(review)
             return domains.podgang(request, reviewer.context, reviewer.settings(request), view())
 
@@ -63,14 +69,18 @@ class Answers:
             **self._domain_handlers,
         }
 
-    async def default(self, review: Any) -> Manifest:
+    async def default(self, review: Any, size: int = 0) -> Manifest:
         """Returns the defaults of a set as a patch."""
         self._traffic.note()
-        return self._reviewer().default(review)
+        if size < LARGE:
+            return self._reviewer().default(review)
+        return await self._beside(read_request(review), lambda reviewer: reviewer.default(review))
 
-    async def validate(self, review: Any) -> Manifest:
-        """Validates a set or a topology."""
+    async def validate(self, review: Any, size: int = 0) -> Manifest:
+        """Validates a set or a topology. The pods of a large one are not tried, and its effects not previewed."""
         self._traffic.note()
+        if size >= LARGE:
+            return await self._beside(read_request(review), lambda reviewer: reviewer.validate(review))
         reviewer, request = self._reviewer(), read_request(review)
         findings = reviewer.findings(request) if request.is_validated else []
         if self._trial and request.is_validated and request.object["kind"] == SET_KIND and not has_errors(findings):
@@ -78,7 +88,7 @@ class Answers:
             findings += await self._trial.findings(request.old, request.object, context, settings, reviewer.config, reviewer.view)
         return reviewer.conclude(request, findings)
 
-    async def scale(self, review: Any) -> Manifest:
+    async def scale(self, review: Any, _: int = 0) -> Manifest:
         """Validates a change of the replicas of a set, scaling group or clique."""
         self._traffic.note()
         reviewer, request = self._reviewer(), read_request(review)
@@ -86,9 +96,15 @@ class Answers:
             return answer(request, [])
         return answer(request, scaling_findings(request, reviewer.context, reviewer.view))
 
-    async def authorize(self, review: Any) -> Manifest:
+    async def authorize(self, review: Any, _: int = 0) -> Manifest:
         """Authorizes a change or deletion of an object that the operator manages."""
         self._traffic.note()
         reviewer, request = self._reviewer(), read_request(review)
         findings = protection_findings(request, reviewer.context, reviewer.view, reviewer.operator) if reviewer.view is not None else []
         return answer(request, findings, refusal=(403, "Forbidden"))
+
+    async def _beside(self, request: Request, work: Callable[[Reviewer], Manifest]) -> Manifest:
+        try:
+            return await self._aside.run(self._reviewer(), work)
+        except Overdue:
+            return answer(request, [OVERDUE], refusal=(504, "Timeout"))

@@ -23,8 +23,8 @@ LONGEST_PATH = 64
 """Characters of a request's path in the log."""
 
 Log = Callable[[str], None]
-Answer = Callable[[object], Manifest | Awaitable[Manifest]]
-"""Returns the response to the body of a review, or an awaitable of it. Raises `NoReview`, and `Unknown` until the cache is synced."""
+Answer = Callable[[object, int], Manifest | Awaitable[Manifest]]
+"""Returns the response to the body of a review, and its size in bytes. Raises `NoReview`, and `Unknown` until the cache is synced."""
 
 
 class WebhookServer:
@@ -86,8 +86,8 @@ class WebhookServer:
             except (ValueError, RecursionError):
                 return _refused(400, "the body is no JSON that can be read")
             try:
-                # A review is some milliseconds of computation, for which a thread would wait for the same interpreter lock.
-                response = answer(review)
+                # A review is some milliseconds of computation, for which a thread would wait for the same interpreter lock (see `aside`).
+                response = answer(review, len(body))
                 return web.json_response(response if isinstance(response, dict) else await response)
             except NoReview as error:
                 return _refused(400, str(error))

@@ -103,7 +103,7 @@ class Webhook:
         asyncio.run_coroutine_threadsafe(self._server.stop(), self._loop).result(60)
         self._loop.call_soon_threadsafe(self._loop.stop)
 
-    async def _validate(self, review: Any) -> Manifest:
+    async def _validate(self, review: Any, _: int) -> Manifest:
         user = review["request"]["userInfo"]["username"]
         self.asked.add(user)
         return await Answers(lambda: self.judges[user]).validate(review)

@@ -62,13 +62,14 @@ class Program:
         code: CodeType,
         places: bytes,
         vocabulary: Vocabulary,
+        budget: CostBudget | None = None,
     ) -> None:
         self.rules = tuple(rules)
         self.name = ""
         self._code, self._places = code, LinePlaces(self.rules, places)
         self._roots = vocabulary.root_names
         self._first_subject = next(iter(vocabulary.subjects), "")
-        self._budget = CostBudget()
+        self._budget, self._vocabulary = budget or CostBudget(), vocabulary
         self._chosen: dict[tuple[str, str, str, str], Sequence[tuple[RuleInfo, Callable[..., Any], bool]]] = {}
         self._namespace = runtime(vocabulary.functions, self._budget) | {"failed": self._failed}
         exec(code, self._namespace)  # our own module: see `Compiled.load` on whose bytes are trusted
@@ -87,6 +88,12 @@ class Program:
         """Restores a program from the bytes of `dump`, which have to be trusted: see `Compiled.load`. Raises `ValueError` as it does."""
         compiled = Compiled.load(data)
         return cls(compiled.rules, compiled.code, compiled.places, vocabulary)
+
+    def with_budget(self, budget: CostBudget) -> Program:
+        """Returns another instance of the same program, for another thread: instances share nothing that changes."""
+        other = Program(self.rules, self._code, self._places.data, self._vocabulary, budget)
+        other.name = self.name
+        return other
 
     def place_of(self, rule: str, path: FieldPath) -> tuple[str, int]:
         """Returns file and line of what wrote the field at `path` in an object of a user-rendered rule, or else what is around it.

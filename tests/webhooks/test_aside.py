@@ -1,0 +1,97 @@
+"""Large objects are reviewed beside everything else, with the same result, and not for longer than an API server waits."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+
+from grove_compiler.engine.runtime.cost_budget import CostBudget
+from grove_compiler.model.inputs.snapshot import ObjectList
+from grove_compiler.step import Context
+from grove_operator.webhooks.answers import Answers
+from grove_operator.webhooks.aside import LARGE, Aside, Overdue
+from grove_operator.webhooks.review import Reviewer
+
+from .conftest import Manifest, asked
+
+PATIENCE = 20.0
+
+
+class Witness(ObjectList):
+    """Notes in which thread it is asked."""
+
+    def __init__(self, threads: set[str]) -> None:
+        super().__init__()
+        self._threads = threads
+
+    def get(self, *arguments: Any) -> Manifest | None:
+        self._threads.add(threading.current_thread().name)
+        return super().get(*arguments)
+
+    def by_label(self, *arguments: Any) -> list[Manifest]:
+        self._threads.add(threading.current_thread().name)
+        return super().by_label(*arguments)
+
+
+async def test_small_reviews_are_answered_while_a_large_one_is_computed(judge: Reviewer, workload: Manifest) -> None:
+    gate, begun = threading.Event(), threading.Event()
+
+    def compute(_: Reviewer) -> bool:
+        begun.set()
+        return gate.wait(PATIENCE)
+
+    large = asyncio.ensure_future(Aside(PATIENCE).run(judge, compute))
+    async with asyncio.timeout(PATIENCE):
+        while not begun.is_set():
+            await asyncio.sleep(0.001)
+        small = await Answers(lambda: judge).validate(asked("CREATE", workload), LARGE - 1)
+        assert (small["response"]["allowed"], large.done()) == (True, False)
+        gate.set()
+        assert await large
+
+
+@pytest.mark.parametrize("minimum", [2, 3])
+async def test_a_large_review_has_the_same_answer(minimum: int, judge: Reviewer, workload: Manifest) -> None:
+    workload["spec"]["template"]["cliques"][0]["spec"]["minAvailable"] = minimum
+    answers, review = Answers(lambda: judge), asked("CREATE", workload)
+    assert await answers.validate(review, LARGE) == await answers.validate(review)
+    assert await answers.default(review, LARGE) == await answers.default(review)
+
+
+async def test_what_exists_is_read_by_the_event_loop_alone(judge: Reviewer, workload: Manifest) -> None:
+    threads = set[str]()
+    await Answers(lambda: Reviewer(judge.context, None, Witness(threads))).validate(asked("CREATE", workload), LARGE)
+    assert threads == {threading.current_thread().name}
+
+
+async def test_a_review_past_its_time_is_given_up_before_its_next_rule(judge: Reviewer, workload: Manifest) -> None:
+    aside = Aside(PATIENCE)
+
+    def review(reviewer: Reviewer) -> Manifest:
+        aside._budget.until = 0.0
+        return reviewer.validate(asked("CREATE", workload))
+
+    with pytest.raises(Overdue):
+        await aside.run(judge, review)
+
+
+async def test_a_review_past_its_time_is_answered(judge: Reviewer, workload: Manifest, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def overdue(*_: object) -> None:
+        raise Overdue
+
+    monkeypatch.setattr(Aside, "run", overdue)
+    response = (await Answers(lambda: judge).validate(asked("CREATE", workload), LARGE))["response"]
+    assert (response["allowed"], response["status"]["code"], "takes more than 8 s" in response["status"]["message"]) == (False, 504, True)
+
+
+async def test_rules_that_are_reloaded_count_for_large_reviews_too(judge: Reviewer) -> None:
+    aside, others = Aside(PATIENCE), Context(judge.context.program.with_budget(CostBudget()), judge.context.settings)
+
+    async def rules(reviewer: Reviewer) -> Any:
+        return await aside.run(reviewer, lambda beside: beside.context.program)
+
+    first, again, other = await rules(judge), await rules(judge), await rules(Reviewer(others))
+    assert (first is again, first is other) == (True, False)
