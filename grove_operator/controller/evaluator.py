@@ -141,7 +141,8 @@ class Evaluator:
 
 
 def _report(result: Step, of: ObjectRef, stall: Stall) -> None:
-    result.conditions.append(stalled_condition(of, stall))
+    if of.kind not in WITHOUT_STATUS:
+        result.conditions.append(stalled_condition(of, stall))
     result.events.append(stalled_event(of, stall))
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from grove_compiler.model.expanded.topology import MANAGED_BY
 from grove_compiler.source.document import Document
 from grove_compiler.step import Key
 from tests.model.sets import clique, pcs
@@ -120,3 +121,16 @@ def test_whoever_deletes_a_topology_that_sets_refer_to_is_told_which() -> None:
     assert report(lab, *users[:2], key=key)["events"] == [f"{event}ml/chat, ml/web"]
     assert report(lab, *users, key=key)["events"] == [f"{event}{', '.join(f'ml/{index}' for index in range(10))} and 2 more"]
     assert report(lab, key=key)["events"] == []
+
+
+def test_whoever_deletes_the_default_topology_that_sets_refer_to_is_told_which() -> None:
+    metadata = {"name": "grove-topology", "deletionTimestamp": "2027-01-15T07:00:00Z", "labels": {MANAGED_BY: "grove-operator"}}
+    default = {**binding(), "kind": "ClusterTopology"}
+    default["metadata"] |= {**metadata, "finalizers": ["grove.io/clustertopology.grove.io"]}
+    user = pcs([clique("a")], topologyConstraint={"packDomain": "rack"})
+    user["metadata"] |= {"name": "chat", "namespace": "ml", "uid": "uid-chat", "generation": 1}
+    levels = {"topologyAwareScheduling": {"enabled": True, "levels": [{"domain": "rack", "key": "example.com/rack"}]}}
+    key = KEY._replace(kind="ClusterTopology", name="grove-topology")
+    event = "ClusterTopology grove-topology Warning TopologyInUse: Deletion waits until no PodCliqueSet refers to it: ml/chat"
+    assert report(default, user, key=key, config=KAI | levels)["events"] == [event]
+    assert report(default, key=key, config=KAI | levels)["events"] == []

@@ -47,8 +47,9 @@ class ExpandedTopology(Topology):
 
     @lazy
     def ref(self) -> ObjectRef:
-        uid = (self.manifest.get("metadata") or {}).get("uid") or ""
-        return self.snapshot.with_uid(ObjectRef(API_VERSION, self.kind, "", self.name, uid))
+        # The manifest of the default one is the configuration's; what exists keeps its UID until it is gone, also while it is deleted.
+        uids = ((manifest.get("metadata") or {}).get("uid") for manifest in (self.manifest, self._live or {}))
+        return ObjectRef(API_VERSION, self.kind, "", self.name, next(filter(None, uids), ""))
 
     @lazy
     def exists(self) -> bool:
@@ -83,7 +84,9 @@ class ExpandedTopology(Topology):
         They block changes of its levels and its deletion. A set with constraints and no topology name refers to the default one.
         """
         peers = self.peers or [self]
-        users = [set for set in self.find_sets() if set.placement.find(peers) is self]
+        # Sets know a replaced one by its name alone, and what its author changes of it is what they are placed by.
+        own = next((peer for peer in peers if (peer.kind, peer.name) == (self.kind, self.name)), self)
+        users = [set for set in self.find_sets() if set.placement.find(peers) is own]
         scheduled = {f"{set.namespace}/{set.name}": self.snapshot.scheduled_pods(set.namespace, set.name) for set in users}
         return [TopologyUse(name, scheduled[name]) for name in sorted(scheduled)]
 
@@ -103,10 +106,17 @@ class ExpandedTopology(Topology):
     @lazy
     def foreign_kai_topology(self) -> Manifest | None:
         """The KAI Topology of this name, if it exists and was made by others (shipped §8.1)."""
-        manifest = self.snapshot.live(ObjectRef(KAI_API_VERSION, "Topology", "", self.name))
-        owner = controller_of(manifest) if manifest else None
-        is_ours = owner is not None and owner.get("kind") in (CLUSTER_TOPOLOGY, BINDING) and owner.get("name") == self.name
-        return None if is_ours or KAI in self.bound_schedulers else manifest
+        return None if self.has_kai_topology or KAI in self.bound_schedulers else self._kai_topology
+
+    @lazy
+    def has_kai_topology(self) -> bool:
+        """Whether the KAI Topology of this name exists, and was made for a topology of ours of this name."""
+        owner = controller_of(self._kai_topology) if self._kai_topology else None
+        return owner is not None and owner.get("kind") in (CLUSTER_TOPOLOGY, BINDING) and owner.get("name") == self.name
+
+    @lazy
+    def _kai_topology(self) -> Manifest | None:
+        return self.snapshot.live(ObjectRef(KAI_API_VERSION, "Topology", "", self.name))
 
 
 def default_topology(levels: list[Manifest], snapshot: Snapshot) -> ExpandedTopology:

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
 RACK, HOST, BLOCK = "example.com/rack", "kubernetes.io/hostname", "example.com/block"
 PROFILES = {"profiles": [{"name": "default-scheduler"}, {"name": "kai-scheduler"}]}
+WITHOUT_RESOURCES = {"profiles": [{"name": "kai-scheduler", "config": {"createTopologyResources": False}}, {"name": "default-scheduler"}]}
 TAS = {"scheduler": PROFILES, "topologyAwareScheduling": {"enabled": True}}
 
 
@@ -171,6 +172,24 @@ async def test_a_default_topology_that_somebody_edits_or_deletes_comes_back(worl
     await world.kubectl("delete", "clustertopologies.grove.io", "grove-topology", "--wait=false")
     await world.until(lambda: metadata(world, "clustertopologies.grove.io", "grove-topology", "deletionTimestamp"), None)
     await world.until(lambda: labels(world, "grove-topology"), f"{RACK} {HOST}")
+
+
+async def test_the_default_topology_that_a_set_refers_to_is_kept_until_the_set_goes(world: World) -> None:
+    await world.start(everywhere=True, config=tas(rack=RACK, host=HOST))
+    await world.until(lambda: labels(world, "grove-topology"), f"{RACK} {HOST}")
+    uid = await metadata(world, "clustertopologies.grove.io", "grove-topology", "uid")
+    await world.apply(placed(name="grove-topology"))
+    await world.until_ready(*PODS)
+    await world.kubectl("delete", "clustertopologies.grove.io", "grove-topology", "--wait=false")
+    why = f"Deletion waits until no PodCliqueSet refers to it: {world.namespace}/chat"
+    await world.until(lambda: told(world, why), True)
+    assert await metadata(world, "clustertopologies.grove.io", "grove-topology", "uid") == uid
+    await world.kubectl("delete", "podcliqueset", "chat")
+    await world.until(lambda: is_another(world, uid), True)
+
+
+async def is_another(world: World, uid: str) -> bool:
+    return await metadata(world, "clustertopologies.grove.io", "grove-topology", "uid") not in (None, uid)
 
 
 async def test_kais_topology_follows_the_levels_of_ours(world: World) -> None:
@@ -347,6 +366,23 @@ async def test_kais_topology_goes_when_a_binding_names_one_of_somebody_elses(wor
     await world.apply(topology("lab", "ClusterTopologyBinding", theirs, rack=RACK))
     await world.until(lambda: topologies(world), ["topology.kai.scheduler/theirs"])
     await world.until(lambda: drift(world), "False")
+
+
+async def test_kais_topology_stays_as_it_is_when_the_configuration_no_longer_makes_any(world: World) -> None:
+    await world.start(everywhere=True, config=TAS)
+    await world.apply(topology(rack=RACK, host=HOST))
+    await world.until(lambda: labels(world), f"{RACK} {HOST}")
+    uid = await metadata(world, "topologies.kai.scheduler", "lab", "uid")
+    await world.stop()
+    await world.start(everywhere=True, config={**TAS, "scheduler": WITHOUT_RESOURCES})
+    await world.apply(topology(block=BLOCK))
+    await world.apply(topology("other", block=BLOCK))
+    finalizers = ["grove.io/clustertopology.grove.io"]
+    await world.until(lambda: metadata(world, "clustertopologies.grove.io", "other", "finalizers"), finalizers)
+    assert (await metadata(world, "topologies.kai.scheduler", "lab", "uid"), await labels(world)) == (uid, f"{RACK} {HOST}")
+    assert await labels(world, "other") == ""
+    await world.kubectl("delete", "clustertopologies.grove.io", "lab")
+    await world.until(lambda: labels(world), "")
 
 
 async def test_an_operator_of_one_namespace_leaves_topologies_alone(world: World) -> None:
