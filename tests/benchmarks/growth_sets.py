@@ -126,6 +126,10 @@ def cliques_in_groups_of_one(count: int) -> Manifest:
     return pcs({"cliques": many_cliques(count), "podCliqueScalingGroups": groups})
 
 
+def cliques_with_numbers_as_names(count: int) -> Manifest:
+    return pcs({"cliques": [clique(str(index)) for index in range(count)]})
+
+
 def cliques_in_one_group(count: int) -> Manifest:
     group = {"name": "g", "cliqueNames": [f"c{index}" for index in range(count)], "replicas": 2, "minAvailable": 1}
     return pcs({"cliques": many_cliques(count), "podCliqueScalingGroups": [group]})
@@ -211,7 +215,8 @@ DIMENSIONS: dict[str, Callable[[int], Manifest]] = {
         mounts_of_many_containers, devices_and_mounts, claims_of_many_containers, host_ports, variables, variables_from_files,
         projected_files, sysctls, tolerations, node_terms, pod_terms, pod_terms_of_many_cliques, labels_and_annotations, containers,
         init_containers, cliques_in_groups_of_one, cliques_in_one_group, a_chain, all_after_all_before, in_order, shared_claims,
-        claims_shared_by_each_clique, failure_rules, packed_cliques, nvlink_groups, nvlink_annotations, autoscaled_cliques,
+        claims_shared_by_each_clique, cliques_with_numbers_as_names, failure_rules, packed_cliques, nvlink_groups,
+        nvlink_annotations, autoscaled_cliques,
     )
 }  # fmt: skip
 

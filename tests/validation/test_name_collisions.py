@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import combinations, product
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_compiler.model.checks.name_collisions import common_name, name_collisions
-from grove_compiler.model.checks.name_patterns import Segment
+from grove_compiler.model.checks.name_patterns import NamePattern, Segment, patterns_of
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from tests.suite.rows import rows
 
@@ -118,3 +118,15 @@ def test_a_set_has_a_collision_just_when_two_of_its_pod_cliques_have_one_name(cl
     set = pcs("s", [clique(name) for name in cliques], [group(name, members[index], replicas) for index, name in enumerate(groups)])
     names = names_of_pod_cliques(set)
     assert bool(name_collisions(set)) == (len(names) != len({*names}))
+
+
+@given(st.lists(SHORT_NAMES, unique=True, min_size=2, max_size=8), st.lists(SHORT_NAMES, unique=True, max_size=3), st.integers(1, 2))
+def test_all_pairs_are_found_that_a_comparison_of_all_with_all_finds(cliques: list[str], groups: list[str], replicas: int) -> None:
+    members = [cliques[index :: len(groups) + 1] for index in range(len(groups))]
+    set = pcs("s", [clique(name) for name in cliques], [group(name, members[index], replicas) for index, name in enumerate(groups)])
+    pairs = [(one.path, other.path) for one, other in combinations(patterns_of(set), 2) if is_shared(one, other)]
+    assert sorted((found.first.path, found.second.path) for found in name_collisions(set)) == sorted(pairs)
+
+
+def is_shared(one: NamePattern, other: NamePattern) -> bool:
+    return one.kind == other.kind and bool(common_name(one.segments, other.segments))

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from grove_compiler.graph.node import Manifest
+from grove_compiler.kube.definitions import DEFINITIONS
+from grove_compiler.kube.structure import check_and_prune
 from grove_compiler.model.checks.name_patterns import NamePattern, Segment, patterns_of
 from grove_compiler.model.expanded.context import SetInContext
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.record import record
 
+SET_SCHEMA = {"ref": "grove.io/v1alpha1.PodCliqueSet"}
+Shape = tuple[int, ...]
+"""The positions of a pattern's words; at the others it has indices."""
+Numbered = tuple[int, NamePattern]
 LONGEST_INDEX = 10
 """The number of digits of the largest int32, the type of Kubernetes' counts."""
 
@@ -28,15 +35,12 @@ def name_collisions(set: PodCliqueSet) -> list[NameCollision]:
 
     Claims of ComputeDomains share a name only when the domains do, so only the domains are reported.
     """
-    by_outline: dict[tuple[str, ...], list[NamePattern]] = {}
-    collisions = []
+    index, collisions = _PatternIndex(), []
     for pattern in patterns_of(set):
-        others = by_outline.setdefault(_outline(pattern), [])
-        for other in others:
-            name = common_name(other.segments, pattern.segments)
-            if name and not (pattern.is_of_domain and other.is_of_domain):
+        for other, name in index.sharing(pattern):
+            if not (pattern.is_of_domain and other.is_of_domain):
                 collisions.append(NameCollision(pattern.kind, name, other, pattern))
-        others.append(pattern)
+        index.add(pattern)
     return collisions
 
 
@@ -59,8 +63,14 @@ def collisions_with_sets(set: SetInContext) -> list[SetCollision]:
     if set.settings.is_operator or not set.snapshot:
         return []
     live = set.snapshot.labelled("grove.io", "PodCliqueSet", namespace=set.namespace)
-    others = [PodCliqueSet(manifest, set.namespace) for manifest in live if _is_prefix(set.name, manifest["metadata"]["name"])]
-    return [collision for other in others for collision in _between(set, other)]
+    others = [_pruned(manifest) for manifest in live if _is_prefix(set.name, str(manifest["metadata"].get("name")))]
+    return [collision for other in others for collision in _between(set, PodCliqueSet(other, set.namespace))]
+
+
+def _pruned(manifest: Manifest) -> Manifest:
+    """Returns a set without what no server with our definitions would have stored."""
+    _, pruned = check_and_prune(manifest, SET_SCHEMA, DEFINITIONS)
+    return pruned if isinstance(pruned, dict) else {}
 
 
 def _is_prefix(one: str, other: str) -> bool:
@@ -68,13 +78,55 @@ def _is_prefix(one: str, other: str) -> bool:
 
 
 def _between(set: PodCliqueSet, other: PodCliqueSet) -> Iterator[SetCollision]:
-    theirs: dict[tuple[str, ...], list[NamePattern]] = {}
+    theirs = _PatternIndex()
     for pattern in patterns_of(other):
-        theirs.setdefault(_outline(pattern), []).append(pattern)
+        theirs.add(pattern)
     for own in patterns_of(set):
-        names = (common_name(own.segments, pattern.segments) for pattern in theirs.get(_outline(own), []))
-        if name := next(filter(None, names), ""):
+        for _, name in theirs.sharing(own):
             yield SetCollision(own.kind, name, own, other.name)
+            break
+
+
+class _PatternIndex:
+    """Finds the patterns that share a name with another one, without looking at all others.
+
+    Where both patterns have words, these are equal. So the patterns with words at the same positions are indexed by those that a pattern
+    of other positions has as well: there are a handful of such shapes, and thousands of patterns.
+    """
+
+    def __init__(self) -> None:
+        self._shapes: dict[tuple[str, ...], dict[Shape, list[Numbered]]] = {}
+        self._by_words: dict[tuple[str, ...], dict[tuple[Shape, Shape], dict[tuple[Segment, ...], list[Numbered]]]] = {}
+        self._count = 0
+
+    def add(self, pattern: NamePattern) -> None:
+        """Adds a pattern, after all that `sharing` was asked about before."""
+        outline, shape = _outline(pattern), _shape(pattern)
+        numbered = self._count, pattern
+        self._count += 1
+        self._shapes.setdefault(outline, {}).setdefault(shape, []).append(numbered)
+        for (own, positions), index in self._by_words.get(outline, {}).items():
+            if own == shape:
+                index.setdefault(_words_at(pattern, positions), []).append(numbered)
+
+    def sharing(self, pattern: NamePattern) -> Iterator[tuple[NamePattern, str]]:
+        """Yields the patterns that share a name with this one, with such a name, in the order in which they were added."""
+        outline, shape = _outline(pattern), _shape(pattern)
+        found: list[Numbered] = []
+        for other in self._shapes.get(outline, {}):
+            positions = tuple(sorted({*shape} & {*other}))
+            found += self._indexed(outline, other, positions).get(_words_at(pattern, positions), [])
+        for _, one in sorted(found, key=lambda numbered: numbered[0]):
+            if name := common_name(one.segments, pattern.segments):
+                yield one, name
+
+    def _indexed(self, outline: tuple[str, ...], shape: Shape, positions: Shape) -> dict[tuple[Segment, ...], list[Numbered]]:
+        indexes = self._by_words.setdefault(outline, {})
+        if (shape, positions) not in indexes:
+            index = indexes[shape, positions] = {}
+            for numbered in self._shapes[outline][shape]:
+                index.setdefault(_words_at(numbered[1], positions), []).append(numbered)
+        return indexes[shape, positions]
 
 
 def common_name(left: tuple[Segment, ...], right: tuple[Segment, ...]) -> str:
@@ -100,6 +152,14 @@ def _word_of_index(word: Segment, count: int) -> str | None:
 
 def _is_index(word: str) -> bool:
     return word.isascii() and word.isdigit() and len(word) <= LONGEST_INDEX and (word[0] != "0" or word == "0")
+
+
+def _shape(pattern: NamePattern) -> Shape:
+    return tuple(position for position, segment in enumerate(pattern.segments) if isinstance(segment, str))
+
+
+def _words_at(pattern: NamePattern, positions: Shape) -> tuple[Segment, ...]:
+    return tuple(pattern.segments[position] for position in positions)
 
 
 def _outline(pattern: NamePattern) -> tuple[str, ...]:
