@@ -151,8 +151,12 @@ class Decoder:
             entry.is_defaulted = False
             self.decoded.append(entry)
             return
+
+        def warn(finding: Diagnostic) -> None:
+            self.report(entry.restore(finding), entry)
+
         try:
-            entry.manifest = self.program.default(value["kind"], entry.manifest, self.scope)
+            entry.manifest = self.program.default(value["kind"], entry.manifest, self.scope, warn)
         except RuleFailure as failure:
             entry.is_defaulted = False  # still decoded: a missing set would count as deleted, and be pruned
             self.report(failure.diagnostic, entry)

@@ -88,10 +88,12 @@ class Reviewer:
         An invalid object is not changed: the validating webhook, which is called next, reports all of its errors.
         """
         request = read_request(review)
-        defaulted = self._defaulted(request) if request.operation in ("CREATE", "UPDATE") else request.object
-        if defaulted == request.object:
+        decoded = self.context.decode(request.object) if request.operation in ("CREATE", "UPDATE") else None
+        if decoded is None or has_errors(decoded.findings) or decoded.manifest == request.object:
             return answer(request, [])
-        return answer(request, [], _patch(request.object, defaulted))
+        # Only this webhook sees the values that defaults replace; the validating one reports everything else.
+        replaced = [finding for finding in decoded.findings if finding.code.startswith("default/")]
+        return answer(request, replaced, _patch(request.object, decoded.manifest))
 
     def findings(self, request: Request) -> list[Diagnostic]:
         """Returns the findings about a request's object, or the update to it, as `grove lint` does.
@@ -130,10 +132,6 @@ class Reviewer:
         """Returns the settings for an object of the request's namespace."""
         settings = self.context.settings
         return replace(settings, namespace=request.namespace or settings.namespace)
-
-    def _defaulted(self, request: Request) -> Manifest:
-        decoded = self.context.decode(request.object)
-        return decoded.manifest if decoded is not None and not has_errors(decoded.findings) else request.object
 
 
 class _Without:

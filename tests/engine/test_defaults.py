@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from grove_compiler.engine.runtime.defaults import apply_default, parse_default_path
 from grove_compiler.engine.runtime.failure import RuleFailure
+from grove_compiler.graph.diagnostic import Diagnostic
 from tests.suite.rows import rows
 
 from .bookshop import program
@@ -52,6 +53,29 @@ PLACES: dict[str, tuple[str, Any, Any]] = {
 @rows(("path", "given_", "expected"), PLACES.values(), ids=PLACES.keys())
 def test_a_default_is_set_where_its_path_leads(path: str, given_: Any, expected: Any) -> None:
     assert defaulted(rule(path, "5"), given_) == expected
+
+
+WARN = "absent: [0, '']\nwarn: it becomes 5"
+
+
+@rows(
+    ("path", "given_", "places"),
+    [
+        ("a", {"a": 0}, ["a"]),
+        ("a", {"a": None}, []),
+        ("a", {}, []),
+        ("a", {"a": 5}, []),
+        ("a[*].b", {"a": [{"b": 0}, {}, {"b": 1}, {"b": ""}]}, ["a[0].b", "a[3].b"]),
+        ("'{a,b}.c'", {"a": {"c": 0}, "b": {"c": 0}}, ["a.c", "b.c"]),
+    ],
+)
+def test_a_default_warns_of_the_values_that_it_replaces(path: str, given_: Any, places: list[str]) -> None:
+    found: list[Diagnostic] = []
+    earlier = rule("'{a,b}.x'", "1", id="earlier")  # what an earlier default has copied is compared as well
+    program([earlier, rule(path, "5", WARN, id="later")]).default("Thing", given_, {"shop": {}}, found.append)
+    assert [(one.code, one.severity, one.message, one.path) for one in found] == [
+        ("later", "warning", "it becomes 5", place) for place in places
+    ]
 
 
 VALUES: dict[str, tuple[str, Any]] = {

@@ -186,6 +186,12 @@ def test_what_is_only_warned_of_gets_its_defaults(judge: Reviewer, workload: Man
     assert jsonpatch.apply_patch(workload, patch) == defaulted.manifest
 
 
+def test_who_writes_a_value_that_a_default_replaces_is_warned_by_the_webhook_that_sees_it(judge: Reviewer, workload: Manifest) -> None:
+    workload["spec"]["template"]["cliques"][0]["spec"] |= {"replicas": 0, "minAvailable": 1}
+    [warning] = response(judge.default(asked("CREATE", workload)))["warnings"]
+    assert warning.startswith("spec.template.cliques[0].spec.replicas: 0 becomes 1")
+
+
 def test_defaulting_twice_adds_nothing(judge: Reviewer, workload: Manifest) -> None:
     defaulted = judge.context.decode(workload)
     assert defaulted is not None

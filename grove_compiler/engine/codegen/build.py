@@ -102,7 +102,8 @@ def _details(rule: Rule, rule_set: RuleSet) -> dict[str, Any]:
     """Returns the keys of a rule that are data, not code: what `Program` needs at run time without the rule's text."""
     keys = rule.keys
     if rule.verb == "default":
-        return {"of": rule.list_of("of"), "paths": _default_paths(rule), "absent": keys.get("absent", [])}
+        written = {"absent": keys.get("absent", []), "warn": keys.get("warn", "")}
+        return {"of": rule.list_of("of"), "paths": _default_paths(rule), **written}
     if rule.verb == "validate":
         choices = {"severity": keys.get("severity", "error"), "holds": keys.get("holds", "all")}
         return {"operations": rule.list_of("validate"), "type": keys.get("type", ""), **choices}

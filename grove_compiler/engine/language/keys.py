@@ -70,6 +70,7 @@ VERB_KEYS: dict[Verb, dict[str, Key]] = {
             required=True,
         ),
         "absent": Key("list", "further values that count as absent, such as `0`"),
+        "warn": Key("line", "a warning about each value that somebody wrote and that the default replaces; without it nothing is said"),
     },
     "validate": {
         "validate": Key("words", "the operations that it checks; `update` alone has the old input in scope", choices=OPERATIONS_OF_INPUT),

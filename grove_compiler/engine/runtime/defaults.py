@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from grove_compiler.engine.runtime.access import OMIT
+from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.record import record
 
 DefaultPath = list[list[list[str]]]
@@ -54,6 +55,26 @@ def apply_default(manifest: Any, path: DefaultPath, value: Value, owned: set[int
     for steps in path:
         manifest = _Walk(steps, partial(value, manifest), absent, owned).apply(manifest, 0, None)
     return manifest
+
+
+def replaced_values(before: Any, after: Any, path: DefaultPath) -> Iterator[FieldPath]:
+    """Yields the places of a path where a value was written before and is another one after."""
+    if before is not after:
+        for steps in path:
+            yield from _replaced(before, after, steps)
+
+
+def _replaced(before: Any, after: Any, steps: list[list[str]]) -> Iterator[FieldPath]:
+    if before is after or before is None:
+        return
+    if not steps:
+        yield ()
+    elif steps[0][0] == "each":
+        for index, (old, new) in enumerate(zip(before, after, strict=True)):
+            yield from ((index, *rest) for rest in _replaced(old, new, steps[1:]))
+    else:
+        key = steps[0][1]
+        yield from ((key, *rest) for rest in _replaced(before.get(key), after[key], steps[1:]))
 
 
 @record

@@ -9,13 +9,13 @@ from typing import Any, Literal, NoReturn
 
 from grove_compiler.engine.runtime.compiled import Compiled
 from grove_compiler.engine.runtime.cost_budget import STEPS_OF_A_FINDING, CostBudget
-from grove_compiler.engine.runtime.defaults import apply_default
+from grove_compiler.engine.runtime.defaults import apply_default, replaced_values
 from grove_compiler.engine.runtime.failure import FAILURES, LinePlaces, RuleInfo
 from grove_compiler.engine.runtime.namespace import runtime
 from grove_compiler.engine.runtime.results import Condition, Deletion, Event, StatusPatch, Wait
 from grove_compiler.engine.sources import Vocabulary
 from grove_compiler.graph.diagnostic import MOST_FINDINGS, Diagnostic, Severity, too_many_findings
-from grove_compiler.graph.field_path import FieldPath
+from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.graph.node import Manifest, Node, ObjectRef
 
 Part = int | Literal["all", "rest"]
@@ -119,15 +119,23 @@ class Program:
 
     # -- what is declared --------------------------------------------------------------------------------------------------
 
-    def default(self, kind: str, manifest: Manifest, scope: Scope) -> Manifest:
-        """Returns the manifest with every default that the rules set for its kind. The given manifest is not changed; parts are shared."""
+    def default(self, kind: str, manifest: Manifest, scope: Scope, report: Callable[[Diagnostic], None] = lambda _: None) -> Manifest:
+        """Returns the manifest with every default that the rules set for its kind. The given manifest is not changed; parts are shared.
+
+        `report` gets a warning for each value that a rule with `warn` replaces.
+        """
         owned: set[int] = set()
         for index, rule in enumerate(self.rules):
             if rule.verb != "default" or kind not in rule.details["of"]:
                 continue
             value = partial(self._function(index), *self._arguments(scope))
+            warning = rule.details["warn"]
+            if warning:
+                owned.clear()  # what is changed in place could not be compared with what it was
             for path in rule.details["paths"]:
-                manifest = self._guarded(rule, apply_default, manifest, path, value, owned, rule.details["absent"])
+                before, manifest = manifest, self._guarded(rule, apply_default, manifest, path, value, owned, rule.details["absent"])
+                for place in replaced_values(before, manifest, path) if warning else ():
+                    report(Diagnostic(rule.id, "warning", warning, render(place)))
         return manifest
 
     def validate(self, scope: Scope, operation: str, about: str = "", most: int = MOST_FINDINGS) -> list[Diagnostic]:
