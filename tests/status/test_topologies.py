@@ -123,6 +123,16 @@ def test_whoever_deletes_a_topology_that_sets_refer_to_is_told_which() -> None:
     assert report(lab, key=key)["events"] == []
 
 
+@pytest.mark.parametrize(("outer", "inner", "reports"), [("rack", "host", 0), ("host", "rack", 1), ("host", "host", 0)])
+def test_constraints_that_do_not_nest_are_told_although_no_webhook_saw_them(outer: str, inner: str, reports: int) -> None:
+    lab = {key: value for key, value in binding().items() if key != "status"} | {"kind": "ClusterTopology"}
+    nested = {**clique("a"), "topologyConstraint": {"packDomain": inner}}
+    chat = pcs([nested], clusterTopologyName="lab", topologyConstraint={"packDomain": outer})
+    chat["metadata"] |= {"name": "chat", "namespace": "ml", "uid": "uid-chat", "generation": 1, "labels": {"kai.scheduler/queue": "team"}}
+    events = [event for event in report(lab, chat, key=Key("PodCliqueSet", "ml", "chat"))["events"] if "Hierarchy" in event]
+    assert [event.partition(": ")[0] for event in events] == ["PodCliqueSet chat Warning TopologyHierarchyViolated"] * reports
+
+
 def test_whoever_deletes_the_default_topology_that_sets_refer_to_is_told_which() -> None:
     metadata = {"name": "grove-topology", "deletionTimestamp": "2027-01-15T07:00:00Z", "labels": {MANAGED_BY: "grove-operator"}}
     default = {**binding(), "kind": "ClusterTopology"}
