@@ -199,9 +199,13 @@ def test_values_that_are_wrong_are_told_with_their_place(setting: str, told: str
     assert told in ended.err
 
 
-def test_a_field_that_the_configuration_lacks_is_warned_of() -> None:
-    ended = run("install", "--no-crds", "--set", "config.logLevl=debug")
-    assert (ended.code, "warning" in ended.err, 'did you mean "logLevel"?' in ended.err) == (0, True, True), ended.err
+@rows(
+    ("setting", "told"),
+    [("config.logLevl=debug", 'did you mean "logLevel"?'), ("preflight-injector.gangs=true", 'unknown field "gangs"')],
+)
+def test_a_value_that_does_not_exist_is_an_error(setting: str, told: str) -> None:
+    ended = run("install", "--no-crds", "--set", setting)
+    assert (ended.code, ended.out, told in ended.err) == (2, "", True), ended.err
 
 
 def test_nothing_is_said_of_the_defaults() -> None:
