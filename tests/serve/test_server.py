@@ -15,9 +15,10 @@ from applier.ref import Kind, Manifest
 from grove_compiler.step import Context
 from grove_operator.cli.serve import server as server_module
 from grove_operator.cli.serve import stage as stage_module
+from grove_operator.cli.serve.scene import Snapshot, draw_scene
 from grove_operator.cli.serve.server import HEADERS, is_known_host
 from grove_operator.controller.operator import settings_of
-from tests.features.compiling import program_with
+from tests.features.compiling import program_with, shipped_program
 from tests.model.sets import clique, pcs
 from tests.serve.serving import CLIQUE, SET, Served, served
 
@@ -107,6 +108,25 @@ async def test_a_set_that_waits_is_told_first() -> None:
         while not message["notes"]:
             message = await told()
         assert message["notes"] == [[SET, "Held: a rule fails"]]
+
+
+async def test_a_page_that_is_closed_is_nobodys_error(caplog: pytest.LogCaptureFixture) -> None:
+    async with served() as page:
+        for replicas in (3, 4, 5):
+            async with listening(page) as told:
+                await told()
+            page.scale(replicas)  # the server learns by a write that nobody reads any more
+        async with listening(page) as told:
+            await told()
+            page.report("PodClique", "demo-0-worker", readyReplicas=1)
+            await told()
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == []
+
+
+@pytest.mark.parametrize(("is_complete", "of"), [(True, "live"), (False, "a snapshot")])
+async def test_a_page_says_whether_it_is_live(is_complete: bool, of: str) -> None:
+    scene = draw_scene(Snapshot([], is_complete=is_complete), Context(shipped_program(), settings_of("1.35")))
+    assert scene.page()["of"] == of
 
 
 async def test_another_graph_is_told_with_all_of_its_states() -> None:

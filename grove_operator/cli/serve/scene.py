@@ -55,17 +55,18 @@ class Scene:
     """The data of the page. `graph` is that of `page_data` without states, and `id` its hash.
 
     `rows` are states: the position of an object, a summary, and one of `ready`, `waiting`, `failed`, `going`, `missing`. `notes` are
-    messages at the top of the page: the id of an object, and a text.
+    messages at the top of the page: the id of an object, and a text. `of` says what is shown: `live`, or `a snapshot`.
     """
 
     graph: Manifest
     id: str
     rows: list[Row]
     notes: list[tuple[str, str]]
+    of: str = "live"
 
     def page(self) -> Manifest:
         """Returns the data of a page with this scene."""
-        return {**self.graph, "states": self.rows, "live": self.id, "notes": self.notes}
+        return {**self.graph, "states": self.rows, "live": self.id, "of": self.of, "notes": self.notes}
 
 
 def draw_scene(snapshot: Snapshot, context: Context, namespace: str = "", name: str = "") -> Scene:
@@ -83,7 +84,8 @@ def draw_scene(snapshot: Snapshot, context: Context, namespace: str = "", name: 
     data = page_data(picture, {rule.id: rule.doc for rule in context.program.rules}, {}, {})
     digest = hashlib.sha256(json.dumps(data).encode()).hexdigest()[:16]
     states = LiveStates(readiness_check(context.program), snapshot.objects)
-    return Scene(data, digest, _rows(picture, cache, states, _known_kinds(snapshot, context)), [*notes, *cycle])
+    of = "live" if snapshot.is_complete else "a snapshot"
+    return Scene(data, digest, _rows(picture, cache, states, _known_kinds(snapshot, context)), [*notes, *cycle], of)
 
 
 def _picture(result: Result, declared: dict[str, Manifest]) -> tuple[Picture, list[tuple[str, str]]]:

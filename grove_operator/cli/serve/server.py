@@ -86,13 +86,15 @@ class PageServer:
         if self._listeners >= MOST_LISTENERS:
             raise web.HTTPServiceUnavailable(text="too many browsers are listening\n")
         self._listeners += 1
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         try:
-            response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
             await response.prepare(request)
             before: Scene | None = None
             async for scene in self._stage.scenes(HEARTBEAT):
                 await response.write(b": still here\n\n" if scene is None else _event(before, scene))
                 before = scene or before
+            return response
+        except ConnectionError:  # the page was closed, of which nobody need be told
             return response
         finally:
             self._listeners -= 1
