@@ -38,8 +38,8 @@ class TrackedInputs:
 
     # -- as the program ----------------------------------------------------------------------------------------------------
 
-    def default(self, kind: str, manifest: Manifest, scope: Mapping[str, Any]) -> Manifest:
-        """Returns the manifest after defaulting, tracked, and records every default."""
+    def default(self, kind: str, manifest: Manifest, scope: Mapping[str, Any], _: object = None) -> Manifest:
+        """Returns the manifest after defaulting, tracked, and records every default. What is replaced it leaves to a plain compilation."""
         document, at, written = self._claim(kind, manifest)
         number, input_manifest = len(self.manifests), InputManifest(kind, written, document, at)
         self.manifests.append(input_manifest)

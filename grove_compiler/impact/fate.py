@@ -1,4 +1,8 @@
-"""Computes the fate of each object that exists or should exist (shipped semantics §3.5 to §3.9, §7.5, §7.7, gotchas 19 and 20)."""
+"""Computes the fate of each object that exists or should exist (shipped semantics §3.5 to §3.9, §7.5, §7.7, gotchas 19 and 20).
+
+Both operators restart the same pods in the same order. The shipped one recreates the PodCliques of a scaling group's replica for that, and
+changes none otherwise; ours changes them in place, and recreates one only if its declared number of pods has changed.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +19,13 @@ from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.record import record
 
 What = Literal["made", "changed", "replaced", "deleted", "left"]
+Operator = Literal["grove", "shipped"]
 ROLLING_RECREATE, ON_DELETE = "RollingRecreate", "OnDelete"
 
 MADE_ONCE = "is made once and never changed"
 WITH_ITS_REPLICA = "a replica of a scaling group is deleted as a whole and recreated"
 NOT_PATCHED = "a scaling group does not change a PodClique that exists; it gets this when it is recreated"
+RESIZED = "its number of pods takes effect with the new template, and so it is recreated"
 OWN_NUMBER = "what exists keeps its number of replicas: autoscalers and `kubectl scale` own it"
 
 Part = tuple[str, int]
@@ -49,24 +55,34 @@ class Fate:
 class Rollout:
     """Tells which pods of a set an edit replaces: `templates` are the cliques whose pod template has changed.
 
-    Templates are compared by meaning, not by hash, as in a cluster: see `kube.semantic_difference`.
+    Templates are compared by meaning, not by hash, as in a cluster: see `kube.semantic_difference`. `sizes` are the cliques whose declared
+    number of pods has changed, each with the number before.
     """
 
     strategy: str
     templates: set[str]
+    sizes: dict[str, int] = field(default_factory=dict)
+    operator: Operator = "grove"
 
     def restarts(self, clique: Clique) -> bool:
         """Reports whether the operator replaces the pods of a PodClique."""
         return self.strategy != ON_DELETE and clique.template_name in self.templates
 
+    def recreates(self, clique: Clique) -> bool:
+        """Reports whether the operator recreates a PodClique of a scaling group's replica whose pods it replaces.
+
+        A number of pods that was never declared was set by an autoscaler or by hand, and is kept.
+        """
+        return self.operator == "shipped" or self.sizes.get(clique.template_name) == clique.pods
+
     def parts(self, before: Mapping[str, Node], after: Mapping[str, Node]) -> set[Part | None]:
-        """Returns the scaling-group replicas that are deleted as a whole: those with any changed pod template (shipped §7.5)."""
+        """Returns the scaling-group replicas whose pods are deleted as a whole: those with any changed pod template (shipped §7.5)."""
         cliques = [read_clique(node.object) for key, node in after.items() if key in before and node.object["kind"] == CLIQUE_KIND]
         return {part_of(clique) for clique in cliques if clique.group and self.restarts(clique)}
 
 
-def rollout(old: Manifest | None, new: Manifest | None, strategy: str) -> Rollout:
-    """Returns the rollout of an update from `old` to `new`, two defaulted manifests of a set, under a strategy."""
+def rollout(old: Manifest | None, new: Manifest | None, strategy: str, operator: Operator = "grove") -> Rollout:
+    """Returns the rollout of an update from `old` to `new`, two defaulted manifests of a set, under a strategy, by an operator."""
     before, after = (PodCliqueSet(manifest or {}) for manifest in (old, new))
     templates = {clique.name: clique.hashed_template(before.priority_class) for clique in before.cliques}
     pairs = [
@@ -74,7 +90,9 @@ def rollout(old: Manifest | None, new: Manifest | None, strategy: str) -> Rollou
         for clique in after.cliques
         if clique.name in templates
     ]
-    return Rollout(strategy, {name for name, was, now in pairs if pod_template_differences(was, now)})
+    sizes = {clique.name: clique.replicas for clique in before.cliques}
+    resized = {clique.name: sizes[clique.name] for clique in after.cliques if sizes.get(clique.name) not in (None, clique.replicas)}
+    return Rollout(strategy, {name for name, was, now in pairs if pod_template_differences(was, now)}, resized, operator)
 
 
 def fates(before: Mapping[str, Node], after: Mapping[str, Node], desired: Mapping[str, Node], roll: Rollout) -> list[Fate]:
@@ -87,10 +105,10 @@ def fates(before: Mapping[str, Node], after: Mapping[str, Node], desired: Mappin
     for key, node in after.items():
         if key not in before:
             fate: Fate | None = Fate("made", node)
-        elif node.object["kind"] == CLIQUE_KIND and part_of(read_clique(node.object)) in rolled:
-            fate = Fate("replaced", node, _paths(before[key], node), WITH_ITS_REPLICA)
+        elif is_recreated(before[key], rolled, roll):
+            fate = Fate("replaced", node, _paths(before[key], node), WITH_ITS_REPLICA if roll.operator == "shipped" else RESIZED)
         else:
-            fate = _fate_of_existing(before[key], node, desired.get(key, node), roll.strategy)
+            fate = _fate_of_existing(before[key], node, desired.get(key, node), roll)
         if fate is not None:
             result.append(fate)
     return result + [Fate("deleted", node) for key, node in before.items() if key not in after]
@@ -106,14 +124,23 @@ def part_of(clique: Clique) -> Part | None:
     return (clique.group, clique.group_replica) if clique.group else None
 
 
-def _fate_of_existing(before: Node, after: Node, desired: Node, strategy: str) -> Fate | None:
+def is_recreated(node: Node, rolled: set[Part | None], roll: Rollout) -> bool:
+    """Reports whether an object is a PodClique that is deleted and created again, where the pods of the parts `rolled` are replaced."""
+    if node.object["kind"] != CLIQUE_KIND:
+        return False
+    clique = read_clique(node.object)
+    return part_of(clique) in rolled and roll.recreates(clique)
+
+
+def _fate_of_existing(before: Node, after: Node, desired: Node, roll: Rollout) -> Fate | None:
     """Returns the fate of an object that remains; None when nothing differs."""
     fields, own = _paths(before, after), _paths(after, desired)
     if not fields:
         return Fate("left", after, own, OWN_NUMBER) if own else None
     if after.policy.get("create") == "only":
         return Fate("left", after, fields, MADE_ONCE)
-    if strategy != ON_DELETE and after.object["kind"] == CLIQUE_KIND and read_clique(after.object).group:
+    is_member = after.object["kind"] == CLIQUE_KIND and read_clique(after.object).group
+    if roll.operator == "shipped" and roll.strategy != ON_DELETE and is_member:
         return Fate("left", after, fields, NOT_PATCHED)
     if after.policy.get("recreate") and not all(path.startswith("metadata.") for path in fields):
         return Fate("replaced", after, fields)

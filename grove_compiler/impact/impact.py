@@ -10,11 +10,11 @@ from grove_compiler.compile import Inputs, Result
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.engine.runtime.program import Program
-from grove_compiler.gangs.clique import CLIQUE_KIND, key_of, read_clique, section
+from grove_compiler.gangs.clique import key_of, section
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest, Node
 from grove_compiler.impact.edit import Edit, GivenObjects, applied, as_declared, edits, read_given
-from grove_compiler.impact.fate import ROLLING_RECREATE, Fate, Rollout, by_id, fates, part_of, rollout
+from grove_compiler.impact.fate import ROLLING_RECREATE, Fate, Operator, Rollout, by_id, fates, is_recreated, rollout
 from grove_compiler.impact.pods import Pods, pods_of
 from grove_compiler.record import record
 from grove_compiler.source.document import Document
@@ -76,14 +76,22 @@ class Impact:
         return any(set.touches for set in self.sets)
 
 
-def impact(old: Inputs, new: Inputs, program: Program, *, old_program: Program | None = None, with_causes: bool = True) -> Impact:
-    """Returns what happens when `new` replaces `old`, which runs. Both have the same settings, configuration and snapshot.
+def impact(
+    old: Inputs,
+    new: Inputs,
+    program: Program,
+    *,
+    operator: Operator = "grove",
+    old_program: Program | None = None,
+    with_causes: bool = True,
+) -> Impact:
+    """Returns what happens when `new` replaces `old`, which an operator runs. Both have the same settings, configuration and snapshot.
 
     Fields that an API server adds are ignored in both. Attributing changes to edits takes as long again for each of several edits. With an
     `old_program`, the running objects were made by other rules; changes are then not attributed to edits.
     """
     old, new = (Inputs(as_declared(one.documents), one.snapshot, [], one.config, one.settings) for one in (old, new))
-    comparison = _Comparison(old, new, program, old_program or program)
+    comparison = _Comparison(old, new, program, old_program or program, operator)
     desired = comparison.compile(new.documents)
     result = Impact(findings=[diagnostic for diagnostic in comparison.before.diagnostics if diagnostic.severity == "error"])
     of_updates = {rule.id for rule in program.rules if rule.verb == "validate" and list(rule.details["operations"]) == ["update"]}
@@ -108,8 +116,8 @@ def impact(old: Inputs, new: Inputs, program: Program, *, old_program: Program |
 class _Comparison:
     """Compares a running input with the one that replaces it, as a whole and edit by edit."""
 
-    def __init__(self, old: Inputs, new: Inputs, program: Program, old_program: Program) -> None:
-        self.old = old
+    def __init__(self, old: Inputs, new: Inputs, program: Program, old_program: Program, operator: Operator) -> None:
+        self.old, self.operator = old, operator
         self.program = program
         self.before = compile_inputs(old, old_program)
         self.given = read_given(old.documents, old_program, old.settings)
@@ -148,10 +156,10 @@ class _Comparison:
         for place, nodes in _by_set(self.before).items():
             key = SET_KIND, *place
             old, new = (known[key].defaulted if key in known else None for known in (self.given, given))
-            rolls[place] = roll = rollout(old, new, self._strategies.get(key, ""))
+            rolls[place] = roll = rollout(old, new, self._strategies.get(key, ""), self.operator)
             rolled = roll.parts(by_id(nodes), desired_nodes)
             for node in nodes:
-                if node.object["kind"] == CLIQUE_KIND and part_of(read_clique(node.object)) in rolled:
+                if is_recreated(node, rolled, roll):
                     live.pop(_place(node.object), None)
                 elif node.object["kind"] in KEEP_THEIR_NUMBER:
                     live.setdefault(_place(node.object), node.object)
@@ -167,9 +175,8 @@ class _Comparison:
             roll = rolls.get(place) or Rollout(self._strategies.get((SET_KIND, *place), ""), set())
             objects = fates(old.get(place, {}), new.get(place, {}), target.get(place, {}), roll)
             if objects or hashes[0] != hashes[1]:
-                result.append(
-                    SetImpact(place, roll.strategy if hashes[1] else "", hashes, objects, pods_of(old.get(place, {}), objects, roll))
-                )
+                pods = pods_of(old.get(place, {}), new.get(place, {}), roll)
+                result.append(SetImpact(place, roll.strategy if hashes[1] else "", hashes, objects, pods))
         return result
 
 

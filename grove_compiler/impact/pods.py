@@ -7,7 +7,7 @@ from dataclasses import field
 
 from grove_compiler.gangs.clique import CLIQUE_KIND, MIG, Clique, read_clique
 from grove_compiler.graph.node import Node
-from grove_compiler.impact.fate import Fate, Rollout, by_id
+from grove_compiler.impact.fate import Rollout, part_of
 from grove_compiler.record import record
 
 Amounts = dict[str, int]
@@ -47,15 +47,16 @@ class Pods:
         return list(dict.fromkeys(clique.gang for replica in self.restarts for clique in replica.all_cliques))
 
 
-def pods_of(before: Mapping[str, Node], result: Iterable[Fate], roll: Rollout) -> Pods:
-    """Counts the pods that the fates of one set's PodCliques make, restart and delete."""
-    total, rolled = Pods(), []
-    for fate in result:
-        if fate.kind != CLIQUE_KIND:
+def pods_of(before: Mapping[str, Node], after: Mapping[str, Node], roll: Rollout) -> Pods:
+    """Counts the pods of one set that an edit makes, restarts and deletes."""
+    total, rolled, parts = Pods(), [], roll.parts(before, after)
+    for key, node in {**after, **{key: node for key, node in before.items() if key not in after}}.items():
+        if node.object["kind"] != CLIQUE_KIND:
             continue
-        clique = read_clique(fate.node.object)
-        (key,) = by_id([fate.node])
-        counts = _counts(fate, clique, before.get(key), roll)
+        clique = read_clique(node.object)
+        old = read_clique(before[key].object).pods if key in before else None
+        is_restarted = part_of(clique) in parts or roll.restarts(clique)
+        counts = _counts(clique, old, is_restarted=is_restarted) if key in after else (0, 0, clique.pods)
         for what, number in zip(WHAT, counts, strict=True):
             total.pods[what] += number
             total.gpus[what] += number * clique.gpus
@@ -66,17 +67,14 @@ def pods_of(before: Mapping[str, Node], result: Iterable[Fate], roll: Rollout) -
     return total
 
 
-def _counts(fate: Fate, clique: Clique, old: Node | None, roll: Rollout) -> tuple[int, int, int]:
-    """Returns the number of pods made, restarted and deleted."""
-    if old is None or fate.what == "made":
+def _counts(clique: Clique, old: int | None, *, is_restarted: bool) -> tuple[int, int, int]:
+    """Returns the number of pods made, restarted and deleted, of a PodClique that stays or is new, and has had `old` pods."""
+    if old is None:
         return clique.pods, 0, 0
-    if fate.what == "deleted":
-        return 0, 0, clique.pods
-    old_pods = read_clique(old.object).pods
-    if fate.what == "replaced" and clique.group:
-        both = min(old_pods, clique.pods)
-        return clique.pods - both, both, old_pods - both
-    return (0, old_pods, 0) if roll.restarts(clique) else (0, 0, 0)
+    if not is_restarted:
+        return 0, 0, 0
+    both = min(old, clique.pods)
+    return clique.pods - both, both, old - both
 
 
 def _in_order(cliques: Iterable[Clique]) -> list[ReplicaRestart]:

@@ -9,6 +9,7 @@ import yaml
 
 from grove_compiler.compile import Inputs
 from grove_compiler.graph.field_path import ABSENT, parse, replace
+from grove_compiler.impact.fate import Operator
 from grove_compiler.impact.impact import Impact, impact
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.yaml_writer import write_yaml
@@ -30,9 +31,10 @@ def inputs(*manifests: Any, file: str = "new.yaml", snapshot: Any = ()) -> Input
     return Inputs(documents_of(write_yaml(manifests), file), snapshot=list(snapshot), settings=Settings())
 
 
-def effect(old: dict[str, Any], new: dict[str, Any], snapshot: Any = ()) -> Impact:
+def effect(old: dict[str, Any], new: dict[str, Any], snapshot: Any = (), operator: Operator = "grove") -> Impact:
     """What an edit of one set does."""
-    return impact(inputs(old, file="old.yaml", snapshot=snapshot), inputs(new, snapshot=snapshot), shipped_program())
+    given = inputs(old, file="old.yaml", snapshot=snapshot), inputs(new, snapshot=snapshot)
+    return impact(*given, shipped_program(), operator=operator)
 
 
 def counts(found: Impact) -> dict[str, dict[str, int]]:

@@ -23,6 +23,7 @@ KEYS = {
     "replaced",
     "deleted",
     "left",
+    "shipped",
     "pods",
     "gpus",
     "restarts",
@@ -35,7 +36,7 @@ WORDS = ("made", "changed", "replaced", "deleted", "left")
 every_case = rows("path", CASES, ids=lambda path: path.stem)
 those_with = {
     key: pytest.mark.parametrize("path", [path for path in CASES if key in read_case(path)], ids=lambda path: path.stem)
-    for key in ("restarts", "forbidden", "causes")
+    for key in ("restarts", "shipped", "forbidden", "causes")
 }
 
 
@@ -54,6 +55,15 @@ def test_objects_become_what_the_case_says(path: Path) -> None:
     case, found = of(path)
     if "causes" not in case or any(word in case for word in WORDS):
         assert counts(found) == {word: case[word] for word in WORDS if word in case}
+
+
+@those_with["shipped"]
+def test_the_shipped_operator_recreates_pod_cliques_and_restarts_the_same_pods(path: Path) -> None:
+    case = read_case(path)
+    found = effect(base(*case.get("old", [])), base(*case["edits"]), operator="shipped")
+    assert counts(found) == case["shipped"]
+    assert amounts(found, "pods") == case["pods"]
+    assert "restarts" not in case or restarts(found) == case["restarts"]
 
 
 @every_case

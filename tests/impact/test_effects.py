@@ -37,7 +37,7 @@ def test_the_same_input_has_no_effect_and_no_cause() -> None:
 
 def test_an_account_is_short_and_in_the_order_of_the_restarts() -> None:
     told = account(effect(base(), base(WORKER, IMAGE)).sets)
-    assert told.objects == {"replaced": {"PodClique": 12}, "changed": {"PodClique": 2}}
+    assert told.objects == {"changed": {"PodClique": 8}}
     assert (told.pods["restarted"], told.gpus["restarted"], told.gangs["restarted"]) == (36, 198, 6)
     assert told.restarts == [
         ("demo", 0, "demo-0-router", (), 3),

@@ -73,7 +73,7 @@ def test_a_new_image_of_a_clique_restarts_its_pods(judge: Reviewer, serving: Man
 def test_a_new_image_in_a_scaling_group_replaces_its_replicas_one_after_the_other(judge: Reviewer, serving: Manifest) -> None:
     assert warnings_of(judge, serving, new_image(1)) == [
         "this edit: pods: 2 restarted; GPUs: 16 restarted; gangs: 2 restarted",
-        "this edit: objects replaced 2: 2 PodClique",
+        "this edit: objects changed 2: 2 PodClique",
         "restarts: replica 0: chat-0-model (replicas 0, 1 one after the other, each as a whole)",
     ]
 

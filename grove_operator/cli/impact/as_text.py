@@ -100,7 +100,7 @@ def _steps(replica: ReplicaRestart) -> Iterator[str]:
         pods = f"{number(clique.pods, 'pod')}{devices_each(clique)}"
         yield f"clique {clique.name}: {pods}, one after the other, each deleted before it is recreated"
     for name, parts in replica.groups.items():
-        yield f"scaling group {name}: {indices(list(parts))}, each deleted as a whole and recreated"
+        yield f"scaling group {name}: {indices(list(parts))}, the pods of each deleted and recreated as a whole"
         first = next(iter(parts.values()))
         yield from (f"  clique {clique.name}: {number(clique.pods, 'pod')}{devices_each(clique)}" for clique in first)
 

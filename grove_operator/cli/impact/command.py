@@ -7,6 +7,7 @@ import sys
 import click
 
 from grove_compiler.compile import Inputs
+from grove_compiler.impact.fate import Operator
 from grove_compiler.impact.impact import Impact, impact
 from grove_operator import findings
 from grove_operator.cli import output as outputs
@@ -43,12 +44,20 @@ Exit codes, as those of kubectl diff: 0 no object changes, 1 objects change, 2 t
     type=FILES,
     help="Your own rules that the running objects were made by. Default: those of --rules; none without NEW.",
 )
+@click.option(
+    "--operator",
+    type=click.Choice(["grove", "shipped"]),
+    default="grove",
+    show_default=True,
+    help="Whose update it is: that of this project's operator, or of NVIDIA's, which recreates the PodCliques of scaling groups.",
+)
 @context_options
 @text_or_json_option
 def command(
     old: str,
     new: str | None,
     old_rules: tuple[str, ...],
+    operator: Operator,
     context: Context,
     output: str,
 ) -> int:
@@ -74,7 +83,7 @@ def command(
     result = Impact(findings=reader.problems)
     if result.is_known:
         edited = Inputs(after.documents, before.snapshot, [], before.config, settings)
-        result = impact(before, edited, program, old_program=None if old_program is program else old_program)
+        result = impact(before, edited, program, operator=operator, old_program=None if old_program is program else old_program)
         result.findings = reader.problems + result.findings
     reported = [*result.forbidden, *result.findings]
     if output == "json":
