@@ -112,7 +112,8 @@ class CliqueTemplate(_Template):
     @lazy
     def group(self) -> ScalingGroupTemplate | None:
         """The scaling group that names this clique; the first of several, which are an error."""
-        return self._all.groups_by_clique.get(self.name)
+        name = self.name  # first, so that `explain` names it first
+        return self._all.groups_by_clique.get(name)
 
     @lazy
     def gpu_containers(self) -> list[GpuContainer]:
