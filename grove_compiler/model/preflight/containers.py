@@ -71,6 +71,17 @@ class Container:
         return max(containing, key=lambda mount: len(mount["mountPath"]), default=None)
 
 
+def copied_mount(mount: Manifest) -> Manifest:
+    """Returns a mount as an unprivileged container may have it.
+
+    Its path has no slash at the end, so that two spellings of a folder are one. What such a container mounts does not propagate to the
+    node: an API server allows that to privileged ones only.
+    """
+    path = str(mount.get("mountPath") or "").rstrip("/") or "/"
+    propagation = {"mountPropagation": "HostToContainer"} if mount.get("mountPropagation") == "Bidirectional" else {}
+    return {**mount, "mountPath": path, **propagation}
+
+
 def containers_of(pod_spec: Manifest) -> list[Container]:
     """Returns the containers of a pod, then its init containers, including sidecars."""
     return [

@@ -6,7 +6,7 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.label_selector import selects
 from grove_compiler.model.inputs.snapshot import Unknown
 from grove_compiler.model.lazy import lazy
-from grove_compiler.model.preflight.containers import TOPOLOGY_VARIABLE, Container
+from grove_compiler.model.preflight.containers import TOPOLOGY_VARIABLE, Container, copied_mount
 from grove_compiler.model.preflight.gang import GangContext, GangReference, PodGroupMember, find_gang
 from grove_compiler.model.preflight.globs import matches_any
 from grove_compiler.model.preflight.placement import instance_type
@@ -137,12 +137,10 @@ class CheckedPod(PodWithDevices):
         The topology file's mount comes first.
         """
         is_copied = self.decisions.of(is_copied_mount)
-        mounts = {str(self.topology_mount["mountPath"]): self.topology_mount} if self.topology_mount is not None else {}
-        for container in self.containers:
-            for mount in container.mounts:
-                if is_copied(mount, self.preflight):
-                    mounts.setdefault(str(mount.get("mountPath")), mount)
-        return list(mounts.values())
+        copies = [copied_mount(self.topology_mount)] if self.topology_mount is not None else []
+        given = (copied_mount(mount) for container in self.containers for mount in container.mounts)
+        copies += (mount for mount in given if is_copied(mount, self.preflight))
+        return list({mount["mountPath"]: mount for mount in reversed(copies)}.values())[::-1]
 
     @lazy
     def volume_names(self) -> list[str]:

@@ -112,11 +112,13 @@ class PodWithDevices:
         return list({container.path: container for container in (*requesting, *users.values())}.values())
 
     def references(self, claims: list[Claim]) -> list[Manifest]:
-        """Returns the entries of `resources.claims` by which containers use these claims, without duplicates.
+        """Returns the entries of `resources.claims` by which containers use these claims, each entry once.
 
-        A reference to a whole claim stands for those to its single requests.
+        A claim may be given several times: it may hold GPUs and network devices, and an API server refuses a repeated reference. A
+        reference to a whole claim stands for those to its single requests.
         """
-        return [reference for claim in claims for reference in self._references(claim.name)]
+        names = dict.fromkeys(claim.name for claim in claims)
+        return [reference for name in names for reference in self._references(name)]
 
     def _references(self, name: str) -> list[Manifest]:
         uses = (use for container in self.containers for use in container.claims if use.get("name") == name)
