@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from preflight_images.dcgm_diag.diag_json import BAD, Unreadable, read_diag
+from preflight_images.dcgm_diag.diag_json import Unreadable, read_diag
 from preflight_images.dcgm_diag.gpus import NotWhole, engine_indices, own_uuids
-from preflight_images.dcgm_diag.verdict import BUSY, TAKEN, judge, missing
-from preflight_images.shared.outcome import FAILED, Action, Misconfigured, Outcome, Report
+from preflight_images.dcgm_diag.levels import TESTS, missing, required_tests
+from preflight_images.dcgm_diag.verdict import BUSY, TAKEN, judge, strangers
+from preflight_images.shared.outcome import FAILED, MISCONFIGURED, Action, Misconfigured, Outcome, Report
 from preflight_images.shared.settings import Settings, required, whole
 
 NAME = "dcgm-diag"
-LEVELS = range(1, 5)
 TRIES, PAUSE = 10, 10
 """The default number of attempts while the engine is busy with another diagnostic, and the seconds between them."""
 
@@ -33,7 +33,8 @@ class Ended(NamedTuple):
 
 def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
     """Returns the outcome of the diagnostic. An unreachable or busy engine fails the check, and blames no GPU. Raises `Misconfigured`."""
-    level = whole(environment, "DCGM_DIAG_LEVEL", 1, LEVELS)
+    level = whole(environment, "DCGM_DIAG_LEVEL", min(TESTS), range(min(TESTS), max(TESTS) + 1))
+    tests = required_tests(environment, level)
     address = required(environment, "DCGM_HOSTENGINE_ADDR")
     try:
         uuids = own_uuids(lambda command: printed(command, settings.timeout))
@@ -61,7 +62,7 @@ def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
         ended = until_free(lambda: execute(command, end - time.monotonic()), tries, pause, end)
     except subprocess.TimeoutExpired:
         return unknown("DCGM_TIMEOUT", f"the diagnostic did not end within {settings.timeout:.0f} s")
-    return verdict(ended, own)
+    return verdict(ended, own, tests)
 
 
 def until_free(
@@ -82,26 +83,41 @@ def until_free(
     return ended
 
 
-def verdict(ended: Ended, own: Mapping[int, str]) -> Outcome:
-    """Returns the outcome for the output and exit code of dcgmi; GPUs are keyed by the engine's index."""
+def verdict(ended: Ended, own: Mapping[int, str], required: Sequence[str]) -> Outcome:
+    """Returns the outcome for the output and exit code of dcgmi; GPUs are keyed by the engine's index.
+
+    Each of them needs a verdict of each `required` test. Whatever the output does not explain is no pass.
+    """
     if ended.code in BUSY:
         return unknown("DCGM_BUSY", f"no diagnostic was made: {BUSY[ended.code]}")
     try:
         results = read_diag(ended.out)
     except Unreadable as error:
         return unknown("DCGM_UNREADABLE", f"what dcgmi printed cannot be read (exit code {ended.code}): {error}")
-    if ended.code and not any(result.status in BAD for result in results):
-        return unknown("DCGM_UNREADABLE", f"dcgmi ended with exit code {ended.code}, and no test that it tells of has failed")
+    others = ", ".join(map(str, strangers(results, own)))
+    if others:
+        return unknown(
+            "DCGM_UNREADABLE", f"the results are of GPU {others} as well, which dcgmi was not asked to test (exit code {ended.code})"
+        )
     outcome = judge(results, own)
-    untested = missing(results, own)
-    if outcome.exit_code == 0 and untested:
-        return unknown("DCGM_INCOMPLETE", f"no test says anything of {', '.join(untested)}")
-    return outcome
+    if outcome.exit_code:
+        return outcome
+    if ended.code:
+        return unknown("DCGM_UNREADABLE", f"dcgmi ended with exit code {ended.code}, and no test that it tells of has failed")
+    untested = missing(results, own, required)
+    return incomplete(untested) if untested else outcome
 
 
 def unknown(code: str, message: str) -> Outcome:
     """Returns the failure of a check without results about the GPUs, which blames no hardware."""
     return Outcome(FAILED, message, (Report("DcgmDiagnostic", message, error_code=code),), error_code=code)
+
+
+def incomplete(untested: Sequence[str]) -> Outcome:
+    """Returns the end of a check whose tests did not run: the level, or the version of DCGM, does not suit these GPUs."""
+    message = f"there is no verdict of {'; '.join(untested)}; a lower DCGM_DIAG_LEVEL, or DCGM_DIAG_REQUIRED_TESTS, may suit these GPUs"
+    report = Report("DcgmDiagnostic", message, error_code="DCGM_INCOMPLETE")
+    return Outcome(MISCONFIGURED, message, (report,), error_code="DCGM_INCOMPLETE")
 
 
 def lost(message: str) -> Outcome:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 ROOTS = ("DCGM Diagnostic", "DCGM GPU Diagnostic")
@@ -24,7 +24,8 @@ class Unreadable(Exception):
 class Result:
     """The result of a test for an entity: `gpu` is the engine's index, none for results that are not about a single GPU.
 
-    `categories` are DCGM's of its errors; `names_entity` says that it is about one of a sort, a GPU or something else.
+    `categories` are DCGM's of its errors; `names_entity` says that it is about one of a sort, a GPU or something else. `round` counts the
+    rounds of a diagnostic with several.
     """
 
     test: str
@@ -34,19 +35,26 @@ class Result:
     error_ids: tuple[int, ...] = ()
     categories: tuple[int, ...] = ()
     names_entity: bool = False
+    round: int = 0
 
 
 def read_diag(text: str) -> list[Result]:
     """Returns the results of a diagnostic. Raises `Unreadable`, also for one that could not start or has no results."""
     document = _document(text)
-    root = next((document[key] for key in ROOTS if isinstance(document.get(key), dict)), None)
-    if root is None:
-        rounds = document.get("iterations")
-        if isinstance(rounds, list) and rounds:
-            return [result for each in rounds for result in read_diag(json.dumps(each))]
-        raise Unreadable(f"there is no {ROOTS[0]!r} in it")
-    if root.get("runtime_error"):
-        raise Unreadable(f"the diagnostic did not run: {root['runtime_error']}")
+    rounds = document.get("iterations")
+    if isinstance(rounds, list) and rounds and not any(key in document for key in ROOTS):
+        return [replace(result, round=number) for number, each in enumerate(rounds) for result in _read_round(each)]
+    return _read_round(document)
+
+
+def _read_round(document: Any) -> list[Result]:
+    roots = [document[key] for key in ROOTS if isinstance(document.get(key), dict)] if isinstance(document, dict) else []
+    if len(roots) != 1:
+        raise Unreadable(f"there is no {ROOTS[0]!r} in it" if not roots else "there are two diagnostics in it")
+    root = roots[0]
+    trouble = root.get("runtime_error") or document.get("runtime_error")
+    if trouble:
+        raise Unreadable(f"the diagnostic did not run: {trouble}")
     categories = root.get("test_categories")
     if not isinstance(categories, list):
         raise Unreadable("it has no test_categories")

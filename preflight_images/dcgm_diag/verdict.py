@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from preflight_images.dcgm_diag.diag_json import Result
 from preflight_images.dcgm_diag.error_names import name_of
+from preflight_images.dcgm_diag.levels import DEPLOYMENT
 from preflight_images.shared.outcome import FAILED, PASSED, Action, Outcome, Report
 
 ACTIONS = {
@@ -26,11 +27,7 @@ The design's Memory, PCIe and NVLink need support, its Stress is what loads a GP
 sort; any other needs support, too.
 """
 
-NOT_HARDWARE = {"software", "denylist", "nvml_library", "cuda_main_library", "cuda_toolkit_library", "permissions_and_os_blocks"} | {
-    "persistence_mode",
-    "environment_variables",
-    "graphics_processes",
-}
+NOT_HARDWARE = {"software", *DEPLOYMENT} - {"page_retirement/row_remap", "inforom"}
 """Tests of the deployment: a failure is a misconfiguration of the machine, which no replacement of a GPU resolves."""
 HARDWARE = frozenset(range(9, 16))
 """DCGM's categories of hardware errors: heat, memory, NVLink, NVSwitch, PCIe, power, other.
@@ -45,11 +42,9 @@ TAKEN = {217, 222}
 
 
 def judge(results: Sequence[Result], uuids: Mapping[int, str]) -> Outcome:
-    """Returns the outcome for the pod's own GPUs, `uuids` by the engine's index. Results of other GPUs are ignored."""
-    reports = [_report(result, uuids) for result in results if result.gpu is None or result.gpu in uuids]
-    sent = [report for report in reports if report is not None]
-    own = results_of(results, uuids)
-    failed = [result for result, report in zip(own, reports, strict=True) if report is not None and result.status == "FAIL"]
+    """Returns the outcome for the pod's own GPUs, `uuids` by the engine's index. There are no results of `strangers`."""
+    sent = [report for result in results if (report := _report(result, uuids)) is not None]
+    failed = [result for result in results if result.status == "FAIL"]
     if failed:
         names = ", ".join(dict.fromkeys(result.test for result in failed))
         return Outcome(FAILED, f"failed: {names}", tuple(sent), error_code=_code(failed[0]))
@@ -57,17 +52,12 @@ def judge(results: Sequence[Result], uuids: Mapping[int, str]) -> Outcome:
     return Outcome(PASSED, "passed with warnings" if warned else "passed", tuple(sent))
 
 
-def results_of(results: Sequence[Result], uuids: Mapping[int, str]) -> list[Result]:
-    """Returns the results about GPUs of the pod, or not about a single GPU."""
-    return [result for result in results if result.gpu is None or result.gpu in uuids]
+def strangers(results: Sequence[Result], uuids: Mapping[int, str]) -> list[int]:
+    """Returns the GPUs with results that are none of the pod's.
 
-
-def missing(results: Sequence[Result], uuids: Mapping[int, str]) -> list[str]:
-    """Returns the UUIDs of the pod's GPUs without any result, whose health is unknown."""
-    seen = {result.gpu for result in results if result.status != "SKIP"}
-    if seen == {None} and not any(result.names_entity for result in results):  # a version without results of single GPUs
-        return []
-    return [uuid for index, uuid in uuids.items() if index not in seen]
+    Nobody asked for them, so the output is of another diagnostic, or garbled.
+    """
+    return sorted({result.gpu for result in results if result.gpu is not None and result.gpu not in uuids})
 
 
 def _report(result: Result, uuids: Mapping[int, str]) -> Report | None:

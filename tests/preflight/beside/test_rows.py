@@ -17,7 +17,7 @@ from grove_operator.preflight.injector import MUTATE_PODS, NVSENTINEL_PATH
 from grove_operator.preflight.metrics import CheckMetrics
 from preflight_images.dcgm_diag.check import Ended, unknown, verdict
 from preflight_images.dcgm_diag.diag_json import Result
-from preflight_images.dcgm_diag.verdict import judge
+from preflight_images.dcgm_diag.verdict import judge, strangers
 from preflight_images.nccl_allreduce.gang import read_gang
 from preflight_images.nccl_allreduce.verdict import gang_timeout
 from preflight_images.nccl_loopback.check import command
@@ -77,9 +77,10 @@ def test_gpus_are_found_by_claim_and_in_init_containers_as_well() -> None:
 
 
 @row("GPUs of the diagnostic", "better")
-def test_what_is_found_about_other_pods_gpus_counts_for_nothing() -> None:
+def test_results_of_other_pods_gpus_are_none_of_the_pod_s() -> None:
     results = [Result("memory", "FAIL", 0, "bad"), Result("memory", "PASS", 5, "")]
-    assert judge(results, {5: "GPU-mine"}).exit_code == PASSED
+    assert strangers(results, {5: "GPU-mine"}) == [0]
+    assert judge(results[1:], {5: "GPU-mine"}).exit_code == PASSED
 
 
 @row("level of the diagnostic", "different")
@@ -198,7 +199,7 @@ def test_stress_asks_for_diagnostics_of_the_field_and_settings_blame_no_hardware
 
 @row("an engine that is away or busy", "better")
 def test_an_engine_that_is_away_or_busy_stops_the_pod_and_blames_no_hardware() -> None:
-    for outcome in (unknown("DCGM_UNREACHABLE", "no route"), verdict(Ended(217, "", ""), {0: "GPU-a"})):
+    for outcome in (unknown("DCGM_UNREACHABLE", "no route"), verdict(Ended(217, "", ""), {0: "GPU-a"}, ("software",))):
         assert [(report.is_fatal, report.action) for report in outcome.reports] == [(False, Action.NONE)]
         assert outcome.exit_code == FAILED
 

@@ -25,6 +25,38 @@ def v3(*rows: dict[str, Any], test: str = "GPU Memory") -> dict[str, Any]:
     return {"DCGM GPU Diagnostic": {"version": "3.1.8", "GPU Device IDs": ["20b2"], "test_categories": categories}}
 
 
+def leveled(level: int, version: int = 4, **others: str) -> dict[str, Any]:
+    """What a diagnostic of a level prints of the GPUs 0 and 1, all well; `others` are statuses by test, of both or as `pcie_1` of one."""
+    names = {1: ["software"], 2: ["memory", "pcie"], 3: ["diagnostic", "memory_bandwidth", "targeted_stress", "targeted_power"]}
+    names[4] = ["memtest", "pulse_test"]
+    tests = [name for of in range(1, level + 1) for name in names[of]]
+    made = [(name, [(gpu, others.get(f"{name}_{gpu}", others.get(name, "Pass"))) for gpu in (0, 1)]) for name in tests]
+    if version == 4:
+        document = v4()
+        (category,) = document["DCGM Diagnostic"]["test_categories"]
+        category["tests"] = [
+            {"name": name, "results": [entity(*row) for row in rows], "test_summary": {"status": rows[0][1]}} for name, rows in made
+        ]
+        return document
+    document = v3()
+    (category,) = document["DCGM GPU Diagnostic"]["test_categories"]
+    category["tests"] = [
+        {"name": NAMES_OF_3[name], "results": [{"gpu_id": str(gpu), "status": status} for gpu, status in rows]} for name, rows in made[1:]
+    ]
+    category["tests"] += [{"name": name, "results": [{"status": made[0][1][0][1]}]} for name in ("Denylist", "Persistence Mode")]
+    return document
+
+
+NAMES_OF_3 = {
+    "memory": "GPU Memory",
+    "pcie": "PCIe",
+    "diagnostic": "Diagnostic",
+    "memory_bandwidth": "Memory Bandwidth",
+    "targeted_stress": "Targeted Stress",
+    "targeted_power": "Targeted Power",
+    "memtest": "Memtest",
+    "pulse_test": "Pulse Test",
+}
 WARNING = {"warning": "ECC", "error_id": 4, "error_category": 10, "error_severity": 2}
 READ = {
     "3.1, two GPUs in one text": (v3({"gpu_ids": "0,1", "status": "Pass"}), [("memory", "PASS", 0), ("memory", "PASS", 1)]),
