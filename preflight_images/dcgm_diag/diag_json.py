@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,6 +13,8 @@ GPU_GROUP = "gpu"
 STATUSES = {"pass": "PASS", "fail": "FAIL", "warn": "WARN", "warning": "WARN", "skip": "SKIP", "skipped": "SKIP", "not run": "SKIP"}
 
 BAD = ("FAIL", "WARN")
+TROUBLE = re.compile(r"error|abort|fail|unable|cannot", re.IGNORECASE)
+"""Words that no notice before a result has."""
 LONGEST_INDEX = 6
 """Digits of a GPU's number."""
 
@@ -65,16 +68,35 @@ def _read_round(document: Any) -> list[Result]:
 
 
 def _document(text: str) -> dict[str, Any]:
-    start = text.find("{")  # some versions print notices first
-    if start < 0:
+    """Returns the one document of an output.
+
+    Some versions print notices before it. Whatever follows it tells of an end that the document does not know.
+    """
+    notices, brace, rest = text.partition("{")
+    if not brace:
         raise Unreadable(f"it is no JSON: {text.strip()[:200] or 'nothing was printed'}")
+    if TROUBLE.search(notices):
+        raise Unreadable(f"there is an error before the result: {notices.strip()[:200]}")
+    document, rest = _first_document(brace + rest)
+    if rest.strip():
+        raise Unreadable(f"there is something after the result: {rest.strip()[:200]}")
+    return document
+
+
+def _first_document(text: str) -> tuple[dict[str, Any], str]:
     try:
-        document, _ = json.JSONDecoder().raw_decode(text[start:])
+        document, end = json.JSONDecoder(object_pairs_hook=_unique).raw_decode(text)
     except (ValueError, RecursionError) as error:  # ValueError also for a number with thousands of digits
         raise Unreadable(f"it is cut off or garbled: {error}") from None
-    if not isinstance(document, dict):
-        raise Unreadable("it is no map")
-    return document
+    return document, text[end:]
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Returns a map. Raises `ValueError` for a key that is there twice: which of the values holds, nobody knows."""
+    keys = dict(pairs)
+    if len(keys) < len(pairs):
+        raise ValueError(f"a key is there twice among {', '.join(key[:40] for key, _ in pairs[:10])}")
+    return keys
 
 
 def _results(test: dict[str, Any]) -> Iterator[Result]:

@@ -32,9 +32,19 @@ def test_every_version_is_read(version: str) -> None:
 @rows("version", READ)
 def test_notices_before_the_result_do_no_harm(version: str) -> None:
     document, expected = READ[version]
-    assert told(read_diag("Successfully ran diagnostic for group.\n" + json.dumps(document, indent=2))) == expected
+    assert told(read_diag("Successfully ran diagnostic for group.\n" + json.dumps(document, indent=2) + "\n\n")) == expected
 
 
+AFTER = [
+    "\nError: the diagnostic was aborted\n",
+    "\nSuccessfully ran diagnostic for group.",
+    json.dumps(v4(entity(0, "Fail"))),
+    "\n" + json.dumps(v4(entity(0, "Pass"))),
+    "}",
+    " 0",
+    "\x00",
+]
+BEFORE = ["Error: the child ended early.\n", "Unable to complete diagnostic\n", "aborted\n"]
 UNREADABLE = {
     "nothing": "",
     "text": "Error: unable to establish a connection to the specified host: localhost",
@@ -49,6 +59,11 @@ UNREADABLE = {
     "a GPU without a number": json.dumps(v3({"gpu_id": "first", "status": "Pass"})),
     "a number of thousands of digits": '{"DCGM Diagnostic": ' + "9" * 5000 + "}",
     "a summary of another world": json.dumps(v4(entity(0, "Pass"))).replace('{"status": "Pass"}}', '{"status": "?"}}'),
+    **{f"{text[:30]!r} after the result": json.dumps(v4(entity(0, "Pass"))) + text for text in AFTER},
+    **{f"{text!r} before the result": text + json.dumps(v4(entity(0, "Pass"))) for text in BEFORE},
+    "two results in one document": json.dumps({**v4(entity(0, "Fail")), **v3({"gpu_id": "0", "status": "Pass"})}),
+    "a status that is there twice": json.dumps(v4(entity(0, "Fail"))).replace('"status": "Fail"', '"status": "Fail", "status": "Pass"'),
+    "an error beside the result": json.dumps({**v4(entity(0, "Pass")), "runtime_error": "the child was killed"}),
     "a row that is no map": json.dumps(v3("Pass")),  # type: ignore[arg-type]
 }
 
