@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from preflight_images.dcgm_diag.diag_json import Unreadable, read_diag
-from preflight_images.dcgm_diag.gpus import NotWhole, engine_indices, own_uuids
+from preflight_images.dcgm_diag.gpus import NotWhole, UnreadableList, engine_indices, own_uuids
 from preflight_images.dcgm_diag.levels import TESTS, missing, required_tests
 from preflight_images.dcgm_diag.verdict import BUSY, TAKEN, judge, strangers
 from preflight_images.shared.outcome import FAILED, MISCONFIGURED, Action, Misconfigured, Outcome, Report
@@ -48,7 +48,10 @@ def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
         return unknown("DCGM_UNREACHABLE", f"the engine at {address} did not answer within {settings.timeout:.0f} s")
     if discovery.code:
         return unknown("DCGM_UNREACHABLE", f"the engine at {address} cannot be asked: {first_line(discovery)}")
-    indices = engine_indices(discovery.out)
+    try:
+        indices = engine_indices(discovery.out)
+    except UnreadableList as error:
+        return unknown("DCGM_UNREADABLE", str(error))
     foreign = [uuid for uuid in uuids if uuid not in indices]
     if foreign:
         return unknown("DCGM_OTHER_NODE", f"the engine at {address} does not know {foreign[0]}: does its Service lead to another node?")

@@ -11,7 +11,8 @@ from preflight_images.shared.outcome import Misconfigured
 
 UUID = re.compile(r"GPU-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 QUERY = ("nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader")
-DISCOVERY = re.compile(r"^\|\s*(\d+)\s*\|.*$")
+DISCOVERY = re.compile(r"^\|\s*([0-9]{1,6})\s*\|.*$")
+COUNT = re.compile(r"^\s*([0-9]{1,6}) GPUs? found", re.MULTILINE)
 
 GPU_IS_LOST = 15
 """NVML's error of a GPU that has fallen off its bus."""
@@ -25,6 +26,10 @@ class NotWhole(Exception):
         super().__init__(text)
 
 
+class UnreadableList(Exception):
+    """A list of GPUs that tells nothing reliable. The message is one line."""
+
+
 Run = Callable[[Sequence[str]], str]
 """Runs a program and returns its output."""
 
@@ -34,12 +39,21 @@ def own_uuids(run: Run) -> list[str]:
     uuids = _by_nvml()
     if uuids is None:
         try:
-            uuids = UUID.findall(run(QUERY))
+            uuids = _by_nvidia_smi(run(QUERY))
         except (OSError, subprocess.SubprocessError) as error:
             raise Misconfigured(f"neither NVML nor nvidia-smi can be asked for the GPUs: {error}") from None
     if not uuids:
         raise Misconfigured("the container has no GPU")
     return list(dict.fromkeys(uuids))
+
+
+def _by_nvidia_smi(printed: str) -> list[str]:
+    """Returns the UUIDs that nvidia-smi prints, one a line. Raises `NotWhole` where it says anything else of a GPU."""
+    lines = list(filter(None, map(str.strip, printed.splitlines())))
+    for line in lines:
+        if not UUID.fullmatch(line):  # testing only the other GPUs could pass
+            raise NotWhole(f"nvidia-smi names no UUID: {line[:200]}", "is lost" in line)
+    return lines
 
 
 def _by_nvml() -> list[str] | None:
@@ -72,7 +86,10 @@ def _uuids(nvml: Any, count: int) -> list[str]:
 
 
 def engine_indices(discovery: str) -> dict[str, int]:
-    """Parses `dcgmi discovery -l`: returns the engine's index of each UUID. The engine sees all GPUs of the node."""
+    """Parses `dcgmi discovery -l`: returns the engine's index of each UUID. The engine sees all GPUs of the node.
+
+    Raises `UnreadableList` for a list that is cut off or garbled: its indices could be those of other GPUs.
+    """
     found: dict[str, int] = {}
     index: int | None = None
     for line in discovery.splitlines():
@@ -80,6 +97,12 @@ def engine_indices(discovery: str) -> dict[str, int]:
         if row:
             index = int(row.group(1))
         uuid = UUID.search(line)
-        if uuid and index is not None:
-            found[uuid.group()] = index
+        if uuid is None:
+            continue
+        if index is None or index in found.values() or uuid.group() in found:
+            raise UnreadableList(f"the engine's list of GPUs has no index of its own for {uuid.group()}")
+        found[uuid.group()], index = index, None
+    count = COUNT.search(discovery)
+    if count is not None and int(count[1]) != len(found):
+        raise UnreadableList(f"the engine's list has {len(found)} of {count[1]} GPUs")
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -16,7 +15,7 @@ from typing import Any
 
 from preflight_images.nccl_allreduce.benchmark import MET
 from preflight_images.nccl_allreduce.gang import POLL, Gang, GangTimeout, GangWatch, wait_for_gang
-from preflight_images.nccl_allreduce.verdict import gang_timeout, judge
+from preflight_images.nccl_allreduce.verdict import gang_timeout, judge, read_report
 from preflight_images.nccl_loopback.check import count_gpus
 from preflight_images.shared.log import say
 from preflight_images.shared.nccl import with_topology
@@ -61,7 +60,8 @@ def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
         say({"check": NAME, "gang": gang.size, "rank": gang.rank, "master": gang.master, "waited_seconds": round(waited, 1)})
         watch = GangWatch(folder, pod, address, gang)
         process_environment = {**variables, "PET_RDZV_ID": gang.generation}
-        outcome = measure(torchrun(gang, ranks, port), process_environment, ranks, threshold, settings.timeout, watch)
+        world = gang.size * ranks
+        outcome = measure(torchrun(gang, ranks, port), process_environment, ranks, threshold, settings.timeout, watch, world=world)
         if outcome is not None:
             return replace(outcome, gang_wait=(gang_id, waited))
         waited += time.monotonic() - began
@@ -95,8 +95,11 @@ def measure(
     watch: GangWatch,
     settling: float = SETTLING,
     poll: float = POLL,
+    world: int = 0,
 ) -> Outcome | None:
     """Returns the outcome for the results of the pod's ranks; none if the gang changed before ranks connected.
+
+    `world` is the number of ranks of the gang, 0 if nobody knows it.
 
     Where they fail at once a peer may be gone of which the files do not tell yet.
     """
@@ -110,7 +113,7 @@ def measure(
         ended = launch(command, {**environment, "RANK_REPORTS": reports}, timeout + PATIENCE, is_over, poll)
         if ended == CHANGED:
             return None
-        outcome = judge(read_reports(Path(reports)), ranks, threshold, ended)
+        outcome = judge(read_reports(Path(reports)), ranks, threshold, ended, world)
         while outcome.error_code in OF_A_PEER and not met.exists() and time.monotonic() < began + settling:
             time.sleep(poll)
             if is_over():
@@ -152,8 +155,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def read_reports(folder: Path) -> list[dict[str, Any]]:
-    """Returns the reports of ranks, by rank."""
-    return [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    """Returns the reports of ranks, by rank. One that cannot be read is the report of an error."""
+    return [read_report(path.stem, path.read_text(errors="replace")) for path in sorted(folder.glob("*.json"))]
 
 
 def processes(environment: Mapping[str, str]) -> int:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from preflight_images.nccl_allreduce.benchmark import COLLECTIVE, INIT
 from preflight_images.shared.nccl import BANDWIDTH, FATAL, error_of, failure
 from preflight_images.shared.outcome import PASSED, Outcome, Report
 
 CHECK_NAME = "NCCLAllReduceTest"
+MEASURED = {"bus_bandwidth_gbps", "ranks", "rank"}
+"""What the report of a rank says that has measured."""
 OF_THE_STORE = re.compile(r"Dist(Store|Network)Error\b")
 """Errors of PyTorch's store, by which ranks connect over TCP: they concern the first pod and the pod network, not NCCL."""
 
@@ -21,14 +25,46 @@ def gang_timeout(message: str) -> Outcome:
     return failure(CHECK_NAME, "NCCL_GANG_TIMEOUT", message)
 
 
-def judge(ranks: Sequence[dict[str, Any]], expected: int, threshold: float, ended: str) -> Outcome:
-    """Returns the outcome for the reports of `expected` ranks. `ended` is the error of torchrun, empty for success."""
+def read_report(name: str, text: str) -> dict[str, Any]:
+    """Returns the report of a rank, which is called by its number. One that is cut off, garbled or another's is the report of an error."""
+    rank = int(name) if name.isdecimal() else 0
+    try:
+        report = json.loads(text, object_pairs_hook=_unique)
+    except (ValueError, RecursionError) as error:
+        return {"rank": rank, "phase": COLLECTIVE, "error": f"its report cannot be read: {error}"}
+    told = report.get("error") if isinstance(report, dict) else ""
+    if isinstance(told, str) and told and report.get("phase") in (INIT, COLLECTIVE):
+        return {**report, "rank": rank}
+    if not isinstance(report, dict) or set(report) - {"phase"} != MEASURED or report["rank"] != rank:
+        return {"rank": rank, "phase": COLLECTIVE, "error": f"its report tells of no measurement: {text[:200]!r}"}
+    numbers = report["bus_bandwidth_gbps"], report["ranks"]
+    if any(isinstance(number, bool) or not isinstance(number, int | float) for number in numbers):
+        return {"rank": rank, "phase": COLLECTIVE, "error": f"its report has no numbers: {text[:200]!r}"}
+    return report
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Returns a map. Raises `ValueError` for a key that is there twice."""
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("a key is there twice")
+    return dict(pairs)
+
+
+def judge(ranks: Sequence[dict[str, Any]], expected: int, threshold: float, ended: str, world: int = 0) -> Outcome:
+    """Returns the outcome for the reports of `expected` ranks. `ended` is the error of torchrun, empty for success.
+
+    `world` is the number of ranks of the gang, 0 if nobody knows it.
+    """
     errors = [rank for rank in ranks if rank.get("error")]
     if errors:
         return _failed(errors)
     if len(ranks) < expected:
         why = ended or "torchrun ended without an error"
         return failure(CHECK_NAME, "NCCL_TIMEOUT", f"{expected - len(ranks)} of {expected} ranks of this pod told nothing: {why}")
+    sizes = {rank["ranks"] for rank in ranks}
+    if len(sizes | ({world} if world else set())) > 1 or len({rank["rank"] for rank in ranks}) < len(ranks):
+        told = ", ".join(map(str, sorted(sizes)))
+        return failure(CHECK_NAME, "NCCL_TEST_ERROR", f"ranks of this pod tell of {told} ranks, and there are {world or 'fewer'}")
     found = [float(rank["bus_bandwidth_gbps"]) for rank in ranks]
     slowest = next((each for each in found if not math.isfinite(each)), min(found))
     message = f"{slowest:g} GB/s across {ranks[0]['ranks']} ranks"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Mapping
 
@@ -75,12 +76,15 @@ def _judge(code: int, result: Bandwidth, threshold: float, gpus: int) -> Outcome
 
 
 def count_gpus() -> int:
-    """Returns the number of GPUs of the container. Raises `Misconfigured` without any."""
+    """Returns the number of GPUs of the container. Raises `Misconfigured` without any, and where nvidia-smi does not name all of them."""
     try:
         listed = subprocess.run(QUERY, capture_output=True, text=True, timeout=60, check=True).stdout
     except (OSError, subprocess.SubprocessError) as error:
         raise Misconfigured(f"nvidia-smi cannot be asked for the GPUs: {error}") from None
-    gpus = sum(line.strip().startswith("GPU-") for line in listed.splitlines())
-    if not gpus:
+    lines = list(filter(None, map(str.strip, listed.splitlines())))
+    strange = next((line for line in lines if not re.fullmatch(r"GPU-\S+", line)), "")
+    if strange:  # a test of the other GPUs could pass
+        raise Misconfigured(f"nvidia-smi names no UUID of a GPU: {strange[:200]}")
+    if not lines:
         raise Misconfigured("the container has no GPU")
-    return gpus
+    return len(set(lines))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 NUMBER = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?(e[+-]?[0-9]{1,2})?", re.IGNORECASE)
@@ -11,12 +12,19 @@ NUMBER = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?(e[+-]?[0-9]{1,2})?", re.IGNORE
 COUNT = re.compile(r"[0-9]{1,15}")
 FOOTER = re.compile(r"Out of bounds values\s*:\s*([0-9]{1,15})\s+(OK|FAILED)\s")
 AVERAGE = re.compile(rf"Avg bus bandwidth\s*:\s*{NUMBER.pattern}[ \t]*(OK|FAILED)?[ \t]*\r?\n", re.IGNORECASE)
-RANK = re.compile(r"#\s+(?:Rank|rank)\s+\d+.*?\bdevice\b")
-OLD_RANK = re.compile(r"#\s+Rank\s+\d+\s+(?:Group\s+\d+\s+)?Pid\s+\d+\s+on\s")
+STARTED, CONCLUDED = "# Collective test starting", "# Collective test concluded"
+MARKS = ("# nThread ", "# nccl-tests version ", "# Using devices", STARTED, CONCLUDED)
+"""Lines of which an output has one at most."""
+RANK = re.compile(r"#\s+[Rr]ank\s+([0-9]+)\b.*?\b(?:device|[Pp]id\s+[0-9]+\s+on)\b")
 FAILURE = re.compile(r"Test (CUDA failure|NCCL failure|timeout|failure)\b.*")
 LEAST_FIELDS = 9
+KIND = ["float", "sum"]
+"""The columns of type and operation, which are the program's defaults."""
+FLOAT_BYTES = 4
 ROUNDED = 0.02
-"""GB/s by which the columns of a row may differ, as each has two decimals."""
+"""GB/s by which columns of a row may differ, as they have two decimals, and also the part of their value, as times are rounded."""
+UNITS = {True: (1e-6,), False: (1e-6, 1e-3)}
+"""Units of the column of times by whether the header says `(us)`: without it they are milliseconds in releases before 2.0."""
 
 
 class Unreadable(Exception):
@@ -37,55 +45,96 @@ class Bandwidth:
     wrong: int
 
 
+class _Half(NamedTuple):
+    """The numbers of one half of a row, out of place or in place: time, and algorithm and bus bandwidth in GB/s."""
+
+    time: float
+    algorithm: float
+    bus: float
+
+
 class _Row(NamedTuple):
-    """A row: algorithm and bus bandwidth in GB/s, out of place and in place, and the number of wrong values."""
+    """A row, with the number of wrong values."""
 
     size: int
-    halves: tuple[tuple[float, float], tuple[float, float]]
+    halves: tuple[_Half, _Half]
     wrong: int
 
     @property
     def bus(self) -> float:
         """The smaller bandwidth of both halves."""
-        return min(bus for _, bus in self.halves)
+        return min(half.bus for half in self.halves)
 
-    def fits(self, gpus: int) -> bool:
-        """Returns whether the columns are consistent: 2(n-1)/n of the data is sent over the bus."""
+    def fits(self, gpus: int, unit: float) -> bool:
+        """Returns whether the columns are consistent: a bandwidth is bytes by time, and 2(n-1)/n of the data is sent over the bus.
+
+        One GPU sends nothing; its other columns tell nothing of a link.
+        """
+        if gpus == 1:
+            return all(half.bus <= ROUNDED for half in self.halves)
         factor = 2 * (gpus - 1) / gpus
-        return all(abs(bus - algorithm * factor) <= ROUNDED + bus / 100 for algorithm, bus in self.halves)
+        return all(
+            half.time > 0 and _is_near(half.algorithm, self.size / (half.time * unit) / 1e9) and _is_near(half.bus, half.algorithm * factor)
+            for half in self.halves
+        )
+
+
+def _is_near(value: float, expected: float) -> bool:
+    return abs(value - expected) <= ROUNDED + ROUNDED * min(value, expected)
 
 
 def read_output(text: str) -> Bandwidth:
-    """Returns the result. Raises `TestFailed` for a reported failure, `Unreadable` for incomplete output."""
+    """Returns the result. Raises `TestFailed` for a reported failure, `Unreadable` for incomplete output, and for more than one."""
     failed = FAILURE.search(text)
     if failed:
         raise TestFailed(failed.group().strip())
-    lines = text.splitlines()
-    rows = [row for line in lines if not line.lstrip().startswith("#") and (row := _row(line)) is not None]
-    footer, average = FOOTER.search(text), AVERAGE.search(text)
-    gpus = sum(bool(RANK.match(line) or OLD_RANK.match(line)) for line in lines)
+    end = FOOTER.search(text)
+    if end is not None and any(map(_read_line, text[end.end() :].splitlines())):
+        raise Unreadable("there is a row after the program's last lines")
+    rows = [row for line in text.splitlines() if (row := _read_line(line)) is not None]
     if not rows:
         raise Unreadable("it has no row with a result")
-    if footer is None or average is None:
+    footer, average = _only(FOOTER, text), _only(AVERAGE, text)
+    for mark in MARKS:
+        _only(re.compile(mark), text)
+    if footer is None or average is None or text.count(STARTED) != text.count(CONCLUDED):
         raise Unreadable("it ends before the program's last lines")
-    if gpus == 0:
-        raise Unreadable("it names no GPU")
-    size = max(row.size for row in rows)
-    largest = [row for row in rows if row.size == size]
-    if not all(row.fits(gpus) for row in largest):
-        raise Unreadable(f"the bandwidths at the size {size} contradict one another for {gpus} GPUs")
+    gpus = _gpus(text)
+    if any(one.size >= other.size for one, other in pairwise(rows)):
+        raise Unreadable("its sizes do not grow")
+    largest = rows[-1]
+    if not any(largest.fits(gpus, unit) for unit in UNITS["(us)" in text]):
+        raise Unreadable(f"the time and the bandwidths at the size {largest.size} contradict one another for {gpus} GPUs")
     wrong = sum(row.wrong for row in rows) + int(footer[1])
     is_failed = "FAILED" in (footer[2], average[3])
-    return Bandwidth(size, min(row.bus for row in largest), gpus, wrong or int(is_failed))
+    return Bandwidth(largest.size, largest.bus, gpus, wrong or int(is_failed))
 
 
-def _row(line: str) -> _Row | None:
+def _only(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """Returns the one match of a text; none without one. Raises `Unreadable` for more: there are two outputs, or parts of them."""
+    matches = list(pattern.finditer(text))
+    if len(matches) > 1:
+        raise Unreadable(f"there are two outputs in it, or parts of them: it says twice {matches[1].group().strip()[:120]!r}")
+    return matches[0] if matches else None
+
+
+def _gpus(text: str) -> int:
+    """Returns the number of GPUs, which have ranks from 0 on. Raises `Unreadable`."""
+    ranks = [int(match[1]) for line in text.splitlines() if (match := RANK.match(line))]
+    if not ranks:
+        raise Unreadable("it names no GPU")
+    if ranks != list(range(len(ranks))):
+        raise Unreadable(f"its ranks are {', '.join(map(str, ranks))}")
+    return len(ranks)
+
+
+def _read_line(line: str) -> _Row | None:
     """Parses a line; returns None if it is not a row. Raises `Unreadable` for a garbled one.
 
     Columns are size, count, type, operation, (root since 2.0,) then time, algorithm's and bus bandwidth and wrong values, twice.
     """
     fields = line.split()
-    if len(fields) < 2 or not COUNT.fullmatch(fields[0]) or not COUNT.fullmatch(fields[1]):
+    if line.lstrip().startswith("#") or len(fields) < 2 or not COUNT.fullmatch(fields[0]) or not COUNT.fullmatch(fields[1]):
         return None
     rest = fields[4:]
     if len(rest) >= LEAST_FIELDS and re.fullmatch(r"-?[0-9]+", rest[0]):
@@ -94,9 +143,9 @@ def _row(line: str) -> _Row | None:
         raise Unreadable(f"a row is cut off: {line.strip()[:120]}")
     first, second = rest[0:4], rest[4:8]
     try:
-        for time in (first[0], second[0]):
-            _number(time)
-        halves = (_number(first[1]), _number(first[2])), (_number(second[1]), _number(second[2]))
+        if fields[2:4] != KIND or int(fields[0]) != int(fields[1]) * FLOAT_BYTES:
+            raise ValueError(fields[0])
+        halves = _Half(*map(_number, first[:3])), _Half(*map(_number, second[:3]))
         return _Row(int(fields[0]), halves, _wrong(first[3]) + _wrong(second[3]))
     except ValueError:
         raise Unreadable(f"a row is garbled: {line.strip()[:120]}") from None

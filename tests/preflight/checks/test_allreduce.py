@@ -11,7 +11,7 @@ import pytest
 from preflight_images.nccl_allreduce.benchmark import bus_bandwidth
 from preflight_images.nccl_allreduce.check import check, launch, measure, message_bytes, torchrun
 from preflight_images.nccl_allreduce.gang import Gang, GangTimeout, GangWatch, read_gang, wait_for_gang
-from preflight_images.nccl_allreduce.verdict import judge
+from preflight_images.nccl_allreduce.verdict import judge, read_report
 from preflight_images.shared.nccl import ACTIONS, FATAL, failure
 from preflight_images.shared.outcome import Action, Misconfigured
 from preflight_images.shared.settings import Settings
@@ -211,6 +211,9 @@ VERDICTS = {
     "a timeout in the collective": ([rank(0, error=TIMEOUT)], "", 1, "NCCL_TIMEOUT"),
     "a peer that died": ([rank(0, error="RuntimeError: Connection closed by peer [10.0.1.6]:1234")], "", 1, "NCCL_REMOTE_ERROR"),
     "of two errors that of the hardware": ([rank(0, error=TIMEOUT), rank(1, error="ncclSystemError: IB")], "", 1, "NCCL_SYSTEM_ERROR"),
+    "ranks of different gangs": ([rank(0), rank(1, ranks=1)], "", 1, "NCCL_TEST_ERROR"),
+    "ranks of another gang": ([rank(0, ranks=1), rank(1, ranks=1)], "", 1, "NCCL_TEST_ERROR"),
+    "a rank that reports twice": ([rank(0), rank(0)], "", 1, "NCCL_TEST_ERROR"),
     "an end that is none": ([rank(0), rank(1)], "torchrun ended with exit code 1", 1, "NCCL_TEST_ERROR"),
 }
 
@@ -218,8 +221,33 @@ VERDICTS = {
 @rows("what", VERDICTS)
 def test_what_ranks_found_is_one_verdict(what: str) -> None:
     ranks, ended, code, error = VERDICTS[what]
-    outcome = judge(ranks, 2, 5.0, ended)
+    outcome = judge(ranks, 2, 5.0, ended, 4)
     assert (outcome.exit_code, outcome.error_code) == (code, error)
+
+
+NO_REPORTS = {
+    "nothing": "",
+    "half of one": '{"rank": 1, "ran',
+    "two": '{"rank": 1, "ranks": 4, "bus_bandwidth_gbps": 4.9}{"rank": 1, "ranks": 4, "bus_bandwidth_gbps": 100.0}',
+    "a number that is there twice": '{"rank": 1, "ranks": 4, "bus_bandwidth_gbps": 4.9, "bus_bandwidth_gbps": 100.0}',
+    "another rank's": '{"rank": 0, "ranks": 4, "bus_bandwidth_gbps": 100.0}',
+    "a text for a number": '{"rank": 1, "ranks": 4, "bus_bandwidth_gbps": "100.0"}',
+    "true for a number": '{"rank": 1, "ranks": true, "bus_bandwidth_gbps": 100.0}',
+    "a list": "[1]",
+    "an error that is empty": '{"rank": 1, "phase": "collective", "error": ""}',
+    "an error that is no text": '{"rank": 1, "ranks": 4, "bus_bandwidth_gbps": 100.0, "error": 1}',
+}
+
+
+@rows("what", NO_REPORTS)
+def test_what_is_no_report_of_a_rank_is_no_pass(what: str) -> None:
+    outcome = judge([rank(0), read_report("000001", NO_REPORTS[what])], 2, 5.0, "", 4)
+    assert (outcome.exit_code, outcome.error_code) == (1, "NCCL_TEST_ERROR")
+
+
+def test_a_report_of_a_rank_is_read() -> None:
+    text = '{"bus_bandwidth_gbps": 100.0, "ranks": 4, "phase": "collective", "rank": 1}'
+    assert judge([rank(0), read_report("000001", text)], 2, 5.0, "", 4).exit_code == 0
 
 
 @pytest.mark.parametrize(("text", "size"), [("4G", 4 << 30), ("512M", 512 << 20), ("64KiB", 64 << 10), ("1024", 1024), ("1gb", 1 << 30)])

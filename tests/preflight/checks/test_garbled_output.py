@@ -15,11 +15,12 @@ from preflight_images.nccl_loopback.check import verdict as of_nccl
 from preflight_images.shared.outcome import PASSED
 from tests.suite.effort import runs
 
+from .mutations import slowed
 from .recorded import RELEASES, entity, v3, v4
 
 OWN = {0: "GPU-a", 1: "GPU-b"}
 THRESHOLD = 10.0
-SLOW = {release: text.replace("41.50", "4.15").replace("42.00", "4.20") for release, text in RELEASES.items()}
+SLOW = {release: slowed(text) for release, text in RELEASES.items()}
 SICK = {
     "3.1": v3({"gpu_ids": "0", "status": "Pass"}, {"gpu_ids": "1", "status": "Fail", "warnings": "ECC", "error_id": 4}),
     "3.3": v3({"gpu_id": "0", "status": "Pass"}, {"gpu_id": "1", "status": "Fail"}),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from preflight_images.dcgm_diag.check import check, printed
-from preflight_images.dcgm_diag.gpus import NotWhole, own_uuids
+from preflight_images.dcgm_diag.gpus import NotWhole, UnreadableList, engine_indices, own_uuids
+from preflight_images.nccl_loopback.check import count_gpus
 from preflight_images.shared.outcome import Action, Misconfigured
 from preflight_images.shared.settings import read_settings
 
@@ -77,3 +79,47 @@ def test_what_a_program_prints_that_fails_counts_for_nothing(monkeypatch: pytest
     monkeypatch.setitem(sys.modules, "pynvml", None)
     with pytest.raises(Misconfigured, match="nvidia-smi"):
         own_uuids(lambda _: printed(("sh", "-c", f"echo {UUIDS[0]}; exit 15"), 60))
+
+
+LOST_GPU = "Unable to determine the device handle for GPU 0000:3B:00.0: GPU is lost.  Reboot the system to recover this GPU"
+PARTS = {"a GPU that is lost": LOST_GPU, "a part of a UUID": UUIDS[1][:20], "a heading": "uuid", "two in a line": " ".join(UUIDS[:2])}
+
+
+@pytest.mark.parametrize("what", PARTS)
+def test_whatever_else_nvidia_smi_says_of_gpus_they_are_not_all_there(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", None)
+    with pytest.raises(NotWhole) as raised:
+        own_uuids(lambda _: f"{UUIDS[0]}\n{PARTS[what]}\n")
+    assert raised.value.is_lost is (PARTS[what] == LOST_GPU)
+
+
+def test_a_loopback_of_some_gpus_is_none_of_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "nvidia-smi"
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    for text, count in ((f"{UUIDS[0]}\n{UUIDS[1]}\n\n", 2), (f"{UUIDS[0]}\n{LOST_GPU}\n", 0)):
+        program.write_text(f"#!/bin/sh\ncat <<END\n{text}END\n")
+        program.chmod(0o755)
+        if count:
+            assert count_gpus() == count
+        else:
+            with pytest.raises(Misconfigured, match="is lost"):
+                count_gpus()
+
+
+LISTED = "2 GPUs found.\n" + "".join(
+    f"| {index} | Name: H100 |\n|   | Device UUID: {uuid} |\n" for index, uuid in ((0, UUIDS[0]), (5, UUIDS[1]))
+)
+LISTS = {
+    "a GPU without an index": LISTED.replace("| 5 | Name: H100 |\n", ""),
+    "an index of two GPUs": LISTED.replace("| 5 |", "| 0 |"),
+    "a GPU with two indices": LISTED + f"| 6 | Name: H100 |\n|   | Device UUID: {UUIDS[1]} |\n",
+    "fewer than were found": LISTED.partition("| 5 |")[0],
+    "more than were found": LISTED.replace("2 GPUs", "1 GPU"),
+}
+
+
+@pytest.mark.parametrize("what", LISTS)
+def test_a_list_of_the_engine_that_may_lead_to_other_gpus_leads_to_none(what: str) -> None:
+    assert engine_indices(LISTED) == {UUIDS[0]: 0, UUIDS[1]: 5}
+    with pytest.raises(UnreadableList):
+        engine_indices(LISTS[what])

@@ -11,7 +11,8 @@ from preflight_images.nccl_loopback.output import Unreadable, read_output
 from preflight_images.shared.nccl import with_topology
 from tests.suite.rows import rows
 
-from .recorded import RELEASES
+from .mutations import slowed
+from .recorded import RELEASES, sweep
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -45,7 +46,8 @@ def test_the_bandwidth_has_to_reach_the_threshold(threshold: float, code: int, e
 
 
 def test_one_gpu_has_no_link_to_be_slow() -> None:
-    text = RELEASES["2.13"].replace("#  Rank  1", "#  rest  1").replace("41.50", "0.00").replace("42.00", "0.00")
+    text = RELEASES["2.13"].replace("#  Rank  1", "#  rest  1").replace("nGpus 2", "nGpus 1").replace("41.50   41.50", "41.50    0.00")
+    text = text.replace("42.00   42.00", "42.00    0.00")
     assert verdict(0, text, 10.0, 1).exit_code == 0
 
 
@@ -77,6 +79,37 @@ def test_a_failure_has_its_place_in_the_design_s_taxonomy(line: str) -> None:
 def test_a_bandwidth_that_its_own_row_contradicts_is_none() -> None:
     with pytest.raises(Unreadable, match="contradict"):
         read_output(RELEASES["2.13"].replace("41.50   41.50", "41.50   415.0"))
+
+
+OUT = RELEASES["2.13"]
+LAST_ROW = next(line for line in OUT.splitlines(keepends=True) if line.lstrip().startswith("268435456"))
+CONTRADICTIONS = {
+    "a time of another bandwidth": OUT.replace("6468.3", "64683."),
+    "a time that is none": OUT.replace("6468.3", "     0"),
+    "a slow half whose bandwidths were mended": slowed(OUT).replace(" 4.15    4.15", "41.50   41.50"),
+    "a row that is there twice": OUT.replace(LAST_ROW, LAST_ROW * 2),
+    "rows that changed places": OUT.replace(LAST_ROW, "").replace("           8 ", LAST_ROW + "           8 "),
+    "a size that its count contradicts": OUT.replace("67108864", "67108863"),
+    "another operation": LAST_ROW.join(OUT.replace("  sum ", " prod ").split(LAST_ROW)),
+    "an output after another": slowed(OUT) + OUT,
+    "an output before another": OUT + slowed(OUT),
+    "a row after the end": OUT + LAST_ROW.replace("41.50", "4.15"),
+    "a beginning after the end": OUT + "# Using devices\n",
+    "ranks that are there twice": OUT.replace("#  Rank  1", "#  Rank  0"),
+    "an end that is missing": RELEASES["2.18"].replace("# Collective test concluded: all_reduce_perf\n", ""),
+}
+
+
+@rows("what", CONTRADICTIONS)
+def test_an_output_that_contradicts_itself_is_none(what: str) -> None:
+    outcome = verdict(0, CONTRADICTIONS[what], 1.0, 2)
+    assert (outcome.exit_code, outcome.error_code) == (1, "NCCL_TEST_ERROR")
+
+
+@rows("release", RELEASES)
+def test_an_output_of_all_sizes_is_read(release: str) -> None:
+    assert verdict(0, sweep(release), 10.0, 2).measured == {"bus_bandwidth_gbps": 41.5}
+    assert verdict(0, slowed(sweep(release)), 10.0, 2).measured == {"bus_bandwidth_gbps": 4.15}
 
 
 def test_the_largest_size_has_to_be_measured() -> None:
