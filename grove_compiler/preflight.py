@@ -21,6 +21,7 @@ from grove_compiler.model.inputs.snapshot import ObjectList, Objects, Snapshot
 from grove_compiler.model.preflight.gang import GangReference
 from grove_compiler.model.preflight.pod import CheckedPod
 from grove_compiler.model.preflight.values import Preflight
+from grove_compiler.preflight_values import contradictions
 from grove_compiler.record import record
 from grove_compiler.source.document import Document
 
@@ -62,12 +63,14 @@ def read_values(document: Document | None) -> tuple[Preflight, list[Diagnostic]]
     if isinstance(value, dict) and BLOCK in value:
         value, path_prefix = value[BLOCK], (BLOCK,)
     placed_findings, valid = check_and_prune({} if value is None else value, VALUES_SCHEMA, DEFINITIONS, path_prefix)
-    for path, finding in placed_findings:
-        if document is not None:
+    preflight = Preflight(apply_defaults(valid if isinstance(valid, dict) else {}, VALUES_SCHEMA, DEFINITIONS))
+    if document is not None:  # the defaults have a meaning
+        found = [((*path_prefix, *one.path), one.diagnostic(path_prefix)) for one in contradictions(preflight)]
+        placed_findings = [*placed_findings, *found]
+        for path, finding in placed_findings:
             finding.file = document.file
             finding.line, finding.column = document.place(path)
-    values = apply_defaults(valid if isinstance(valid, dict) else {}, VALUES_SCHEMA, DEFINITIONS)
-    return Preflight(values), [finding for _, finding in placed_findings]
+    return preflight, [finding for _, finding in placed_findings]
 
 
 def inject(pod: Manifest, view: Objects | None, preflight: Preflight, program: Program, namespace: str = "default") -> Injection:

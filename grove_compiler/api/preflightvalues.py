@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from grove_compiler.api.kube import Duration, Kube, Structure, list_map
+from grove_compiler.api.kube import Kube, Structure, list_map
 
 PREFLIGHT = "preflight.grove.io/v1alpha1"
 
@@ -19,6 +19,14 @@ Resources = Annotated[dict[str, Any], Structure({"ref": "core/v1.ResourceRequire
 SecurityContext = Annotated[dict[str, Any], Structure({"ref": "core/v1.SecurityContext"})]
 LabelSelector = Annotated[dict[str, Any], Structure({"ref": "meta/v1.LabelSelector"})]
 Policy = Literal["Fail", "Ignore"]
+PART = r"[0-9]+(\.[0-9]+)?(ns|us|µs|μs|ms|s|m|h)"
+LONG_PART = r"([0-9]*[1-9][0-9]*(\.[0-9]+)?(s|m|h)|[0-9]*[1-9][0-9]{3,}(\.[0-9]+)?ms|0*\.[0-9]*[1-9][0-9]*(m|h))"
+Timeout = Annotated[str, Field(pattern=f"^({PART})*{LONG_PART}({PART})*$"), Structure({"kind": "duration", "minimum": "1s"})]
+"""A duration of a second at least: with less no check would ever pass. Helm knows only the pattern."""
+Text = Annotated[str, Field(min_length=1)]
+"""A text that is not empty."""
+Bandwidth = Annotated[float, Field(ge=0, le=100_000)]
+"""GB/s; no link has as much as the limit, which keeps out numbers that checks cannot read."""
 
 
 SHIPPED_CHECKS: Any = [
@@ -65,7 +73,7 @@ class Check(Section):
 class Dcgm(Section):
     """Settings of the DCGM diagnostic."""
 
-    hostengine_addr: str = "dcgm-hostengine.nvsentinel.svc:5555"
+    hostengine_addr: Text = "dcgm-hostengine.nvsentinel.svc:5555"
     """Address of DCGM's Service, which has to route to the host engine of the pod's own node (`internalTrafficPolicy: Local`)."""
     diag_level: Annotated[int, Field(ge=1, le=4)] = 1
     """Level of the diagnostic: 1 takes about 30 s, 2 two to three minutes, 3 a quarter of an hour, 4 one to two hours."""
@@ -74,18 +82,18 @@ class Dcgm(Section):
 class Nccl(Section):
     """Thresholds of the NCCL tests."""
 
-    loopback_threshold_gbps: Annotated[float, Field(ge=0, alias="loopbackThresholdGBps")] = 10.0
+    loopback_threshold_gbps: Annotated[Bandwidth, Field(alias="loopbackThresholdGBps")] = 10.0
     """Minimum bus bandwidth inside a node, in GB/s."""
-    allreduce_threshold_gbps: Annotated[float, Field(ge=0, alias="allreduceThresholdGBps")] = 5.0
+    allreduce_threshold_gbps: Annotated[Bandwidth, Field(alias="allreduceThresholdGBps")] = 5.0
     """Minimum bus bandwidth across a gang, in GB/s."""
 
 
 class GangLabels(Section):
     """Labels that identify a gang."""
 
-    gang_id_label: str = "app.kubernetes.io/gang-id"
+    gang_id_label: Text = "app.kubernetes.io/gang-id"
     """Label with the gang's id, which its pods share."""
-    gang_size_label: str = "app.kubernetes.io/gang-size"
+    gang_size_label: Text = "app.kubernetes.io/gang-size"
     """Label with the number of pods of the gang."""
 
 
@@ -126,7 +134,7 @@ class NetworkDetection(Detection):
 class NcclTopology(Section):
     """Topology file for NCCL, unless the pod provides one."""
 
-    instance_type_label: str = "node.kubernetes.io/instance-type"
+    instance_type_label: Text = "node.kubernetes.io/instance-type"
     """Node label with the instance type."""
     instance_type_mapping: dict[str, str] = {
         "Standard_ND96isr_H100_v5": "azure-ndv5.xml",
@@ -187,9 +195,9 @@ class PreflightValues(Section):
     """Settings of the DCGM diagnostic."""
     nccl: Nccl = DEFAULTED
     """Thresholds of the NCCL tests."""
-    check_timeout: Duration = "300s"
+    check_timeout: Timeout = "300s"
     """Timeout of a check."""
-    gang_timeout: Duration = "600s"
+    gang_timeout: Timeout = "600s"
     """Timeout of waiting for the gang."""
     gang_discovery: GangDiscovery = DEFAULTED
     """Discovery of a pod's gang."""
@@ -203,7 +211,7 @@ class PreflightValues(Section):
     """Topology file for NCCL, unless the pod provides one."""
     volume_mount_patterns: list[str] = []
     """Globs of the volumes whose mounts network checks copy, such as those of a provider's libraries."""
-    shared_memory: Annotated[str, Field(pattern="^([0-9]+(Mi|Gi))?$")] = ""
+    shared_memory: Annotated[str, Field(pattern="^([1-9][0-9]{0,6}(Mi|Gi))?$")] = ""
     """Memory at /dev/shm, such as `8Gi`, for NCCL checks of pods that mount none; NCCL may need more than the default of 64Mi."""
     namespaces: list[str] = ["training"]
     """Namespaces whose GPU pods are checked."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -62,7 +63,7 @@ def _range(value: float, least: float | None, most: float | None, path: FieldPat
 
 
 def _number(value: Any, schema: dict[str, Any], path: FieldPath, findings: Findings) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         findings.wrong_type(path, value, "a number")
     else:
         _range(value, schema.get("minimum"), schema.get("maximum"), path, findings)
@@ -97,15 +98,17 @@ def _quantity(value: Any, _schema: dict[str, Any], path: FieldPath, findings: Fi
         findings.add(path, "quantity", f'is a number with a fraction, which no CRD takes; write "{value}"', value=value, severity="warning")
 
 
-def _duration(value: Any, _schema: dict[str, Any], path: FieldPath, findings: Findings) -> None:
+def _duration(value: Any, schema: dict[str, Any], path: FieldPath, findings: Findings) -> None:
     if not isinstance(value, str):
         findings.wrong_type(path, value, "a duration such as 30s, 10m or 1h30m")
         return
-    from grove_compiler.kube.duration import explain  # most documents have none
+    from grove_compiler.kube.duration import explain, parse  # most documents have none
 
-    reason = explain(value)
+    reason, least = explain(value), schema.get("minimum")
     if reason:
         findings.add(path, "duration", reason, value=value)
+    elif least is not None and parse(value) < parse(least):
+        findings.add(path, "out-of-range", f"must be at least {least}, not {shorten(value)}", value=value)
 
 
 def _time(value: Any, _schema: dict[str, Any], path: FieldPath, findings: Findings) -> None:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from preflight_images.shared.outcome import Misconfigured
 
-UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h))+")
+UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+"""As Go has them: the micro sign as well as the Greek letter."""
+PART = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
 STRATEGIES = ("EXECUTE_REMEDIATION", "STORE_ONLY")
 
 
@@ -59,13 +60,14 @@ def required(environment: Mapping[str, str], name: str) -> str:
 
 
 def seconds(environment: Mapping[str, str], name: str, default: str) -> float:
-    """Parses a duration such as `300s` or `1h30m`, or a number of seconds; returns seconds. Raises `Misconfigured`."""
+    """Parses a duration such as `300s` or `1h30m`, or a number of seconds; returns seconds. Raises `Misconfigured`, also for zero."""
     text = environment.get(name) or default
-    if re.fullmatch(r"\d+(\.\d+)?", text):
-        return float(text)
-    if not DURATION.fullmatch(text):
-        raise Misconfigured(f"{name} is {text!r}; expected a duration such as 300s or 10m")
-    return sum(float(number) * UNITS[unit] for number, unit in re.findall(r"(\d+(?:\.\d+)?)(ms|s|m|h)", text))
+    parts = [(float(amount), unit) for amount, unit in PART.findall(text)]
+    is_number = re.fullmatch(r"[0-9]+(\.[0-9]+)?", text) is not None
+    found = float(text) if is_number else sum(amount * UNITS[unit] for amount, unit in parts)
+    if not found or not (is_number or re.fullmatch(rf"\+?(?:{PART.pattern})+", text)):
+        raise Misconfigured(f"{name} is {text!r}; expected a duration such as 300s or 10m, longer than nothing")
+    return found
 
 
 def number(environment: Mapping[str, str], name: str, default: float) -> float:
@@ -73,7 +75,7 @@ def number(environment: Mapping[str, str], name: str, default: float) -> float:
     text = environment.get(name)
     if not text:
         return default
-    if not re.fullmatch(r"\d+(\.\d+)?", text):
+    if not re.fullmatch(r"[0-9]+(\.[0-9]+)?(e[+-]?[0-9]{1,2})?", text):
         raise Misconfigured(f"{name} is {text!r}; expected a number such as 10.0")
     return float(text)
 

@@ -188,6 +188,9 @@ WRONG = {
     "a configuration that is wrong": ("config.logLevel=warn", "must be one of debug, info, error"),
     "webhooks that nobody answers": ("config.server.webhooks.enabled=false", "config.server.webhooks.enabled: no server would answer"),
     "several operators that all lead": ("config.leaderElection.enabled=false", "values: replicas: 2 operators would work at once"),
+    "a timeout of checks that none would pass": ("preflight-injector.checkTimeout=0s", "must be at least 1s, not"),
+    "a timeout that nobody can mean": ("preflight-injector.gangTimeout=-5s", "must be at least 1s, not"),
+    "a folder of two things": ("preflight-injector.platformConnector.spool=/var/run", "is the folder of platformConnector.socket as well"),
     "a profile that does not exist": ("config.scheduler.defaultProfileName=volcano", "must be one of the profiles"),
 }
 

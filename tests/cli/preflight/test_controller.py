@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ..processes import Grove
 
 KUBECONFIG = """\
@@ -14,10 +16,11 @@ current-context: c
 """
 
 
-def test_values_that_are_wrong_are_told_with_their_line(grove: Grove) -> None:
+@pytest.mark.parametrize(("text", "place"), [("dcgm: {diagLevl: 2}", "1:8"), ("gangTimeout: 0s", "1:1")])
+def test_values_that_are_wrong_are_told_with_their_line(text: str, place: str, grove: Grove) -> None:
     grove.file("config", KUBECONFIG)
-    grove.file("values.yaml", "dcgm: {diagLevl: 2}\n")
+    grove.file("values.yaml", text + "\n")
     result = grove("preflight", "controller", "--values", "values.yaml", "--kubeconfig", "config")
     assert result.code == 2
-    assert "values.yaml:1:8" in result.err
+    assert f"values.yaml:{place}" in result.err
     assert "Traceback" not in result.err

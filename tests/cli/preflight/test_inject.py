@@ -60,12 +60,15 @@ def test_a_pod_may_come_with_the_claims_that_it_names(grove: Grove) -> None:
     assert injected["spec"]["initContainers"][0]["resources"]["claims"] == [{"name": "gpus"}]
 
 
-def test_what_is_wrong_with_values_is_told_with_its_line_and_nothing_is_printed(grove: Grove) -> None:
+@pytest.mark.parametrize(
+    ("text", "place"), [("dcgm: {diagLevl: 2}", "1:8"), ("checkTimeout: 0s", "1:1"), ("preflight-injector:\n  gangTimeout: -5s", "2:3")]
+)
+def test_what_is_wrong_with_values_is_told_with_its_line_and_nothing_is_printed(text: str, place: str, grove: Grove) -> None:
     grove.file("pod.yaml", POD)
-    grove.file("values.yaml", "dcgm: {diagLevl: 2}\n")
+    grove.file("values.yaml", text + "\n")
     result = grove("preflight", "inject", "pod.yaml", "--values", "values.yaml")
     assert (result.code, result.out) == (1, "")
-    assert "values.yaml:1:8" in result.err
+    assert f"values.yaml:{place}" in result.err
 
 
 def test_a_pod_that_no_server_would_decode_is_told_with_its_line(grove: Grove) -> None:

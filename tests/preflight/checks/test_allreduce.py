@@ -145,7 +145,7 @@ def test_an_address_of_ipv6_keeps_its_colons(tmp_path: Path) -> None:
 
 def test_a_gang_that_does_not_form_blames_no_hardware(tmp_path: Path) -> None:
     settings = Settings("n", "unix:///s", "EXECUTE_REMEDIATION", 1, "", "", "")
-    told = {"MY_POD_NAME": "pod-0", "GANG_CONFIG_DIR": str(tmp_path), "GANG_TIMEOUT": "0s", "NPROCS_PER_NODE": "1"}
+    told = {"MY_POD_NAME": "pod-0", "GANG_CONFIG_DIR": str(tmp_path), "GANG_TIMEOUT": "1ns", "NPROCS_PER_NODE": "1"}
     outcome = check(told, settings)
     (report,) = outcome.reports
     assert (outcome.exit_code, report.error_code, report.is_fatal) == (1, "NCCL_GANG_TIMEOUT", False)

@@ -78,7 +78,12 @@ def test_where_faults_are_only_stored_they_stop_no_pod(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("NODE_NAME", ""), ("CHECK_TIMEOUT", "soon"), ("PLATFORM_CONNECTOR_SOCKET", "localhost:1"), ("PROCESSING_STRATEGY", "EXECUTE")],
+    [
+        ("NODE_NAME", ""),
+        *(("CHECK_TIMEOUT", text) for text in ("soon", "0s", "0", "0h0m", "-5s", "s", "1h-5s", "5s!")),
+        ("PLATFORM_CONNECTOR_SOCKET", "localhost:1"),
+        ("PROCESSING_STRATEGY", "EXECUTE"),
+    ],
 )
 def test_a_wrong_setting_is_told_by_its_name(name: str, value: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("test", ending(FAULT), environment(folder, **{name: value}), Clock()) == 2
