@@ -41,11 +41,17 @@ class CheckedPod(PodWithDevices):
 
     @lazy
     def selection(self) -> list[str] | None:
-        """The checks that its annotation names, in that order; none without the annotation, or if the values do not allow it."""
+        """The checks that its annotation names, in that order; none without the annotation, or if the values do not allow it.
+
+        It may name a check by its container as well, `preflight-dcgm-diag`, which is what NVSentinel's checks are called.
+        """
         text = self.annotations.get(SELECTION)
         if text is None or not self.preflight.pods_may_select:
             return None
-        return [name.strip() for name in text.split(",") if name.strip()]
+        containers = {check.container_name: check.name for check in self.preflight.checks}
+        own = {check.name: check.name for check in self.preflight.checks}
+        names = (name.strip() for name in text.split(","))
+        return [{**containers, **own}.get(name, name) for name in names if name]
 
     @lazy
     def chosen(self) -> list[Check]:
