@@ -55,7 +55,7 @@ class Check(Section):
     scope: Literal["Node", "Gang"] | None = None
     """Whether the check runs on one node or across a gang; by default custom checks run on one node."""
     network: bool | None = None
-    """Whether it needs network devices and NCCL's settings; by default custom checks need none."""
+    """Whether it needs network devices and NCCL's settings; by default a custom check needs none, and gets the devices that its pod has."""
     command: list[str] = []
     """Command, instead of the image's entrypoint."""
     args: list[str] = []

@@ -108,7 +108,16 @@ from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.preflight.forming_gang import FormingGang, is_expected, is_registered
 from grove_compiler.model.preflight.gang import gang_methods, gang_reference, gang_size
 from grove_compiler.model.preflight.globs import matches_any
-from grove_compiler.model.preflight.pod import CheckedPod, is_checked, is_copied_mount, runs_in_gang, skip_reason, unmet_need, uses_network
+from grove_compiler.model.preflight.pod import (
+    CheckedPod,
+    gets_network_devices,
+    is_checked,
+    is_copied_mount,
+    runs_in_gang,
+    skip_reason,
+    unmet_need,
+    uses_network,
+)
 from grove_compiler.model.preflight.pod_devices import is_gpu_request, is_mnnvl_claim, is_network_request
 from grove_compiler.model.preflight.values import Preflight
 from grove_compiler.model.spec.mnnvl_layers import mnnvl_annotation
@@ -151,6 +160,7 @@ DECISIONS = _by_name(
     gang_reference,
     gang_scheduler,
     gang_size,
+    gets_network_devices,
     gate_is_lifted,
     is_breached,
     is_checked,

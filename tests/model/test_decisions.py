@@ -240,6 +240,7 @@ CASES: dict[str, list[tuple[str, Callable[[Program], Any], Any, Any]]] = {
     "is_mnnvl_claim": [("true", lambda program: program.decisions.is_mnnvl_claim(Claim("c", "", {}, "")), False, True)],
     "is_copied_mount": [("true", lambda program: program.decisions.is_copied_mount({"mountPath": "/data"}, PREFLIGHT), False, True)],
     "runs_in_gang": [("true", lambda program: program.decisions.runs_in_gang(DCGM), False, True)],
+    "gets_network_devices": [("true", lambda program: program.decisions.gets_network_devices(DCGM), False, True)],
     "uses_network": [("true", lambda program: program.decisions.uses_network(DCGM), False, True)],
     "unmet_need": [("'a key'", checks, None, [])],
     "skip_reason": [("'not today'", checks, None, [])],

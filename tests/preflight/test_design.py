@@ -53,7 +53,7 @@ def test_claims_of_gpus_and_of_the_network_are_mirrored_as_printed() -> None:
     printed: dict[str, Any] = yaml.load((HERE / "design-claims.yaml").read_text(), yaml.CSafeLoader)
     (expected,) = (one["resources"] for one in printed["spec"].pop("initContainers"))
     values = {
-        "checks": [{"name": "dcgm-diag", "image": "d"}],
+        "checks": [{"name": "nvsentinel", "image": "d"}],
         "gpuDetection": {"deviceClasses": ["gpu.nvidia.com"]},
         "networkDetection": {"deviceClasses": ["rdma.nvidia.com"]},
     }

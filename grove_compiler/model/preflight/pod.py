@@ -195,8 +195,13 @@ def runs_in_gang(check: Check) -> bool:
     raise NotImplementedError
 
 
+def gets_network_devices(check: Check) -> bool:
+    """Decides whether a check is given the network devices of its pod, if there are any: extended resources and claims."""
+    raise NotImplementedError
+
+
 def uses_network(check: Check) -> bool:
-    """Decides whether a check needs network devices, NCCL's settings and a topology file."""
+    """Decides whether a check needs the network: pods without network devices do not get it, others with NCCL's settings and topology."""
     raise NotImplementedError
 
 

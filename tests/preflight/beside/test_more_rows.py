@@ -66,7 +66,7 @@ def test_only_the_gang_s_check_is_told_of_the_gang() -> None:
 
 
 @row("network devices of checks", "different")
-def test_only_checks_of_the_network_ask_for_its_devices() -> None:
+def test_the_diagnostic_of_gpus_asks_for_no_network_devices() -> None:
     asked = {name: one["resources"]["limits"] for name, one in of_a_gang().items()}
     assert asked == {"dcgm-diag": GPUS["limits"], "nccl-loopback": DEVICES["limits"], "nccl-allreduce": DEVICES["limits"]}
 
