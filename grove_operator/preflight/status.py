@@ -52,7 +52,10 @@ class PodState:
 
 @record
 class GangState:
-    """One gang. `expected` is 0 until it is known; `since` is the creation of its first pod, in seconds since the epoch."""
+    """One gang. `expected` is 0 until it is known; `since` is the creation of its first pod, in seconds since the epoch.
+
+    `problem` tells why `expected` will not be known as things are; empty if it may be.
+    """
 
     namespace: str
     name: str
@@ -60,6 +63,7 @@ class GangState:
     registered: int
     since: float
     pods: list[PodState]
+    problem: str = ""
 
     @property
     def state(self) -> str:
@@ -106,7 +110,8 @@ def _gang(key: GangKey, pods: Sequence[Manifest], data: Manifest) -> GangState:
     living = [pod for pod in pods if not is_finished(pod)]
     counted = living if living and expected and registered >= expected else pods  # replacements of the finished pods have registered
     states = sorted(map(_pod, counted), key=lambda pod: pod.name)
-    return GangState(key.namespace, key.name, expected, registered, min(pod.since for pod in states), states)
+    problem = str(data.get("problem") or "")
+    return GangState(key.namespace, key.name, expected, registered, min(pod.since for pod in states), states, problem)
 
 
 def _pod(pod: Manifest) -> PodState:

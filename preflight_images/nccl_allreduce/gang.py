@@ -48,7 +48,7 @@ def read_gang(folder: Path, pod: str, address: str = "") -> tuple[Gang | None, s
     """
     count, master, text = (_read(folder / name) for name in ("expected_count", "master_addr", "peers"))
     if not count or count == "0":
-        return None, "nobody has said yet how many pods there are"
+        return None, _read(folder / "problem") or "nobody has said yet how many pods there are"
     if not count.isascii() or not count.isdigit():
         raise Misconfigured(f"expected_count is {count!r}, which is no number")
     addresses = _peers(text)

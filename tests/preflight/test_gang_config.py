@@ -16,6 +16,7 @@ from grove_compiler.model.preflight.gang import config_map_name
 from grove_compiler.preflight_gang import ForeignName, GangKey, gang_objects, key_of
 from grove_compiler.subjects import VOCABULARY
 from grove_operator import rulebook
+from preflight_images.nccl_allreduce.gang import read_gang
 
 from ..shipped import program
 from .injecting import inject_pod, pod_of, values_of
@@ -109,6 +110,21 @@ def sized(name: str, size: str, **more: Any) -> Manifest:
     spec = {"volumes": [{"name": "preflight-gang-config", "configMap": {"name": "preflight-g"}}]}
     made = pod_of(spec, labels=labels)
     return {**made, "metadata": {**made["metadata"], "name": name, **more}, "status": {"podIP": "10.0.1.9"}}
+
+
+@pytest.mark.parametrize("size", ["abc", "0", "-1"])
+def test_a_gang_whose_pods_say_no_number_says_why_it_waits_for_ever(size: str, tmp_path: Path) -> None:
+    values = values_of({**VALUES, "gangDiscovery": {"method": "labels"}})
+    found = [
+        gang_objects(GangKey("training", "preflight-g", "preflight-g"), ObjectList([sized("pod-0", text)]), values, program())[0].object[
+            "data"
+        ]
+        for text in (size, "1")
+    ]
+    assert [(data["expected_count"], "problem" in data) for data in found] == [("0", True), ("1", False)]
+    for name, text in found[0].items():
+        (tmp_path / name).write_text(text)
+    assert read_gang(tmp_path, "pod-0") == (None, f"the label app.kubernetes.io/gang-size is '{size}', and not a number of pods such as 2")
 
 
 LEFT = {"deletionTimestamp": "2026-01-01T01:00:00Z", "creationTimestamp": "2026-01-01T02:00:00Z"}

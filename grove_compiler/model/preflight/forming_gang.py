@@ -87,6 +87,11 @@ class FormingGang:
         expected = self.decisions.of(is_expected)
         return max(size, sum(map(expected, self.pods))) if size else 0
 
+    @property
+    def problem(self) -> str:
+        """Why nobody can say how many pods it has; empty if somebody can, or may yet."""
+        return self.reference.size_problem if self.reference is not None and not self.expected else ""
+
     @lazy
     def owners(self) -> list[dict[str, Any]]:
         """The owner references of its ConfigMap: the gang's object if there is one, else its remaining pods, else all its pods."""

@@ -21,6 +21,8 @@ LABEL = "preflight.grove.io/gang"
 LONGEST_NAME = 253
 LONGEST_LABEL = 63
 HASH_LENGTH = 8
+MOST_DIGITS = 6
+"""Digits of the size of a gang; no cluster has as many pods."""
 
 
 @record(slots=False)
@@ -64,7 +66,8 @@ class GangReference:
     """A gang as its pods refer to it.
 
     `parts` distinguish it from the other gangs of its namespace. `object` is the API object that represents it, an empty reference if none
-    does. `declared_size` is the number of pods that the pods themselves declare, 0 if they do not.
+    does. `declared_size` is the number of pods that the pods themselves declare, 0 if they do not, or if `size_problem` tells why what
+    they declare is none.
     """
 
     method: str
@@ -72,6 +75,7 @@ class GangReference:
     parts: list[str]
     object: ObjectRef
     declared_size: int
+    size_problem: str
     _context: GangContext
 
     @property
@@ -155,7 +159,10 @@ def gang_methods(preflight: Preflight) -> list[str]:
 
 
 def gang_reference(pod: PodGroupMember, method: str) -> dict[str, Any] | None:
-    """Decides the gang of a pod: `parts`, optionally `apiVersion`, `kind` and `name` of its object, and `size`; none without a gang."""
+    """Decides the gang of a pod: `parts`, optionally `apiVersion`, `kind` and `name` of its object, and `size`; none without a gang.
+
+    `sizeFrom` says in words where the pod declares the size.
+    """
     raise NotImplementedError
 
 
@@ -170,7 +177,8 @@ def find_gang(pod: PodGroupMember, namespace: str, context: GangContext) -> Gang
         answer = context.decisions.of(gang_reference)(pod, method)
         if answer and all(answer["parts"]):
             reference = ObjectRef(answer.get("apiVersion") or "", answer.get("kind") or "", namespace, answer.get("name") or "")
-            return GangReference(method, namespace, answer["parts"], reference, _number(answer.get("size")), context)
+            size, problem = _declared_size(answer)
+            return GangReference(method, namespace, answer["parts"], reference, size, problem, context)
     return None
 
 
@@ -193,6 +201,12 @@ def _hash(parts: list[str]) -> str:
     return sha256("/".join(parts).encode()).hexdigest()[:HASH_LENGTH]
 
 
-def _number(value: Any) -> int:
-    text = str(value or "")
-    return int(text) if text.isascii() and text.isdigit() else 0
+def _declared_size(answer: dict[str, Any]) -> tuple[int, str]:
+    """Returns the size that pods declare, and why what they declare is none. Without an object of the gang nobody else can say it."""
+    source, declared = answer.get("sizeFrom") or "its size", answer.get("size")
+    text = str(declared) if declared is not None else ""
+    if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS and int(text):
+        return int(text), ""
+    if declared is None:
+        return 0, f"{source} is missing" if "sizeFrom" in answer and not answer.get("kind") else ""
+    return 0, f"{source} is {text!r}, and not a number of pods such as 2"

@@ -61,7 +61,8 @@ def as_text(gangs: Sequence[GangState], alone: Sequence[PodState], now: float) -
         speed = f"  {min(gang.bandwidths):g} GB/s" if gang.bandwidths else ""
         wait = f"  waited {max(gang.waits):.0f} s" if gang.waits else ""
         line = f"{gang.namespace}/{gang.name}  {gang.state}  {gang.registered} of {gang.expected or '?'} pods{_age(gang.since, now)}"
-        yield outputs.encoded(f"{line}{wait}{speed}\n")
+        problem = f": {gang.problem}" if gang.problem else ""
+        yield outputs.encoded(f"{line}{wait}{speed}{problem}\n")
         for pod in gang.pods:
             if pod.state != "passed":
                 yield outputs.encoded(f"  {pod.name}  {pod.address or 'no address'}  {_checks(pod, now)}\n")
@@ -98,7 +99,8 @@ def as_json(gangs: Sequence[GangState], alone: Sequence[PodState]) -> dict[str, 
 
 def _gang_as_json(gang: GangState) -> dict[str, Any]:
     keys = {"namespace": gang.namespace, "name": gang.name, "state": gang.state, "since": gang.since}
-    return keys | {"expected": gang.expected, "registered": gang.registered, "pods": [_pod_as_json(pod) for pod in gang.pods]}
+    size = {"expected": gang.expected, "registered": gang.registered, "problem": gang.problem}
+    return keys | size | {"pods": [_pod_as_json(pod) for pod in gang.pods]}
 
 
 def _alone_as_json(pod: PodState) -> dict[str, Any]:

@@ -28,6 +28,7 @@ REFUSED_ANYWAY = {
     "a gang's check that comes after a wait for other pods of the gang would never end",
     "before that wait it is fine",
     "checks are told by the names of NVSentinel's images as well",
+    "and a size of less than none",
     "what a kubelet shows of a pod of its own has begun already",
 }
 """Cases with pods that this server does not take without checks either: fields of other versions, and what a case does not need."""
