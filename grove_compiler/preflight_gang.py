@@ -13,6 +13,7 @@ from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import Objects, Snapshot, is_finished, is_terminating
 from grove_compiler.model.preflight.forming_gang import FormingGang, Peer
 from grove_compiler.model.preflight.gang import LABEL, PREFIX
+from grove_compiler.model.preflight.placement import node_instance_type
 from grove_compiler.model.preflight.pod import CheckedPod
 from grove_compiler.model.preflight.values import Preflight
 
@@ -46,7 +47,14 @@ def forming_gang(key: GangKey, view: Objects, preflight: Preflight, decisions: D
     pods = [pod for pod in view.by_label("", "Pod", LABEL, key.label, key.namespace) if key_of(pod) == key]
     snapshot = Snapshot(view=view)
     reference = CheckedPod(_newest(pods), key.namespace, preflight, snapshot, decisions).gang if pods else None
-    return FormingGang(key.namespace, key.name, key.label, [Peer(pod) for pod in pods], reference, decisions)
+    peers = [Peer(pod, _instance_type(pod, preflight, snapshot)) for pod in pods]
+    return FormingGang(key.namespace, key.name, key.label, peers, reference, decisions)
+
+
+def _instance_type(pod: Manifest, preflight: Preflight, snapshot: Snapshot) -> str:
+    """Returns the instance type of a pod's node, if topology files are chosen by it; empty for a pod without a node."""
+    node = (pod.get("spec") or {}).get("nodeName")
+    return node_instance_type(str(node), preflight.instance_type_label, snapshot) if node and preflight.topology_files else ""
 
 
 def _newest(pods: Sequence[Manifest]) -> Manifest:

@@ -38,8 +38,9 @@ WATCHED = (
     Query(Kind("resource.k8s.io", "v1", "ResourceClaimTemplate"), managed=False, optional=True),
     Query(Kind("resource.k8s.io", "v1", "DeviceClass"), managed=False, optional=True),
     Query(Kind("", "v1", "Namespace"), managed=False),
+    Query(Kind("", "v1", "Node"), managed=False, metadata_only=True),
 )
-"""Pods with checks, our ConfigMaps, the kinds of gangs, and the objects that decide which pods of a gang have checks.
+"""Pods with checks, our ConfigMaps, the kinds of gangs, the objects that decide which pods of a gang have checks, and the labels of nodes.
 
 The kinds of schedulers are optional, and watched in their newest versions.
 """

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from typing import Any, Protocol
 
-from applier.cache import Query, WatchCache
+from applier.cache import WatchCache
 from applier.cluster import Cluster
 from applier.loop import View
-from applier.ref import Kind, Ref
+from applier.ref import Ref
 from applier.stop import Stop
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.node import Manifest
@@ -28,9 +28,6 @@ from grove_operator.webhooks.service import Serving, source_of
 Log = Callable[[str], None]
 Answered = Callable[[str, float], None]
 OnChange = Callable[[Ref, Manifest | None, Manifest | None], None]
-
-ADMISSION = (Query(Kind("", "v1", "Node"), managed=False, metadata_only=True),)
-"""What the webhook reads in addition to the kinds of the gang controller."""
 
 
 class Listener(Protocol):

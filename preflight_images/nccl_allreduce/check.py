@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from preflight_images.nccl_allreduce.benchmark import MET
-from preflight_images.nccl_allreduce.gang import POLL, Gang, GangTimeout, GangWatch, wait_for_gang
+from preflight_images.nccl_allreduce.gang import POLL, Gang, GangTimeout, GangWatch, instance_type, wait_for_gang
 from preflight_images.nccl_allreduce.verdict import gang_timeout, judge, read_report
 from preflight_images.nccl_loopback.check import count_gpus
 from preflight_images.shared.log import say
@@ -44,7 +44,6 @@ def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
     ranks = processes(environment)
     patience = seconds(environment, "GANG_TIMEOUT", "600s")
     variables = {
-        **with_topology(environment, lambda text: say({"check": NAME, "warning": text})),
         "MESSAGE_BYTES": str(size),
         "COLLECTIVE_TIMEOUT": str(settings.timeout),
         "BENCHMARK_ITERS": str(whole(environment, "BENCHMARK_ITERS", 20, range(1, 10_001))),
@@ -59,7 +58,8 @@ def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
         waited, began = waited + gang.waited, time.monotonic()
         say({"check": NAME, "gang": gang.size, "rank": gang.rank, "master": gang.master, "waited_seconds": round(waited, 1)})
         watch = GangWatch(folder, pod, address, gang)
-        process_environment = {**variables, "PET_RDZV_ID": gang.generation}
+        with_files = with_topology(environment, warn, instance_type(folder, pod))
+        process_environment = {**with_files, **variables, "PET_RDZV_ID": gang.generation}
         world = gang.size * ranks
         outcome = measure(torchrun(gang, ranks, port), process_environment, ranks, threshold, settings.timeout, watch, world=world)
         if outcome is not None:
@@ -68,6 +68,11 @@ def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
         say({"check": NAME, "warning": CHANGED})
         if waited >= patience:
             return replace(gang_timeout(f"{CHANGED}, for {waited:.0f} s"), gang_wait=(gang_id, waited))
+
+
+def warn(text: str) -> None:
+    """Logs circumstances that may explain a result."""
+    say({"check": NAME, "warning": text})
 
 
 def torchrun(gang: Gang, ranks: int, port: int) -> list[str]:

@@ -118,6 +118,12 @@ def _read(path: Path) -> str:
         return ""
 
 
+def instance_type(folder: Path, pod: str) -> str:
+    """Returns the instance type of a pod's node, as the gang's files tell it in lines `pod:type`; empty if they do not."""
+    lines = (line.partition(":") for line in _read(folder / "instance_types").splitlines())
+    return next((machine.strip() for name, _, machine in lines if name.strip() == pod), "")
+
+
 def _peers(text: str) -> dict[str, str]:
     """Returns the addresses of pods by name, from lines `pod:address`; an IPv6 address has colons of its own."""
     peers: dict[str, str] = {}

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from preflight_images.shared.outcome import FAILED, Action, Outcome, Report
+from preflight_images.shared.topology import built_in_file
 
 TOPOLOGY = "NCCL_TOPO_FILE"
 
@@ -55,13 +56,19 @@ def error_of(text: str) -> str:
     return next((code for code, pattern in PATTERNS if re.search(pattern, text, re.IGNORECASE)), TEST_ERROR)
 
 
-def with_topology(environment: Mapping[str, str], tell: Callable[[str], None]) -> dict[str, str]:
-    """Returns the environment for NCCL, without a missing topology file, so that NCCL detects the topology."""
-    file = environment.get(TOPOLOGY, "")
-    if not file or os.path.isfile(file):
-        return dict(environment)
+def with_topology(environment: Mapping[str, str], tell: Callable[[str], None], instance_type: str = "") -> dict[str, str]:
+    """Returns the environment for NCCL with the topology file: the one that it names, else the built-in one for the machine.
+
+    Without either, and without a file that is missing, NCCL detects the topology. Raises `Misconfigured` where it may not.
+    """
+    file = environment.get(TOPOLOGY, "") or built_in_file(environment, tell, instance_type)
+    others = {name: value for name, value in environment.items() if name != TOPOLOGY}
+    if not file:
+        return others
+    if os.path.isfile(file):
+        return {**others, TOPOLOGY: file}
     tell(f"there is no topology file {file}; NCCL finds the topology out by itself")
-    return {name: value for name, value in environment.items() if name != TOPOLOGY}
+    return others
 
 
 def failure(check_name: str, code: str, message: str) -> Outcome:

@@ -76,7 +76,7 @@ async def ours(folder: Path) -> None:
     from grove_operator.cli.garbage import collect_in_small_portions, freeze_existing
     from grove_operator.preflight.gangs import WATCHED, GangController
     from grove_operator.preflight.metrics import AdmissionMetrics, CheckMetrics
-    from grove_operator.preflight.process import ADMISSION, Served, serve
+    from grove_operator.preflight.process import Served, serve
     from grove_operator.webhooks.service import Serving
 
     collect_in_small_portions()  # as the command does
@@ -90,7 +90,7 @@ async def ours(folder: Path) -> None:
             print(ports[0], flush=True)
 
     cluster, registry = the_cluster(), CollectorRegistry()
-    controller = GangController(cluster, the_values(), program(), WatchCache(cluster, [*WATCHED, *ADMISSION]))
+    controller = GangController(cluster, the_values(), program(), WatchCache(cluster, WATCHED))
     webhook = Serving("127.0.0.1", 0, str(folder), "nvsentinel", "", "")
     served = Served(webhook, answered=AdmissionMetrics(registry).answered, on_change=CheckMetrics(registry, 0.0))
     await serve(cluster, controller, the_values(), program(), served, Stop(), tell)

@@ -20,6 +20,8 @@ OURS = {"NODE_NAME", "CHECK_TIMEOUT", "PROCESSING_STRATEGY", "PLATFORM_CONNECTOR
 """Variables that the design's prose, or the contract of checks, needs beyond those that it prints."""
 SHIPPED = {"BW_THRESHOLD_GBPS", "GANG_CONFIG_DIR", "GANG_TIMEOUT_SECONDS", "MASTER_PORT", "POD_NAME", "POD_IP"}
 """The same by the names of NVSentinel's images."""
+DETECTION = {"TOPOLOGY_FILES", "INSTANCE_TYPE_LABEL", "TOPOLOGY_FALLBACK"}
+"""What a check needs that looks for the topology file of its machine itself (Topology selection priority, Auto-detect)."""
 
 
 def worked_example() -> list[Manifest]:
@@ -46,7 +48,7 @@ def test_the_printed_variables_come_first_and_in_their_order() -> None:
 def test_the_variables_that_come_after_them_are_those_that_checks_need() -> None:
     pairs = zip(worked_example(), PRINTED, strict=True)
     after = [{variable["name"] for variable in one["env"][len(printed["env"]) :]} for one, printed in pairs]
-    assert after == [OURS - {"PLATFORM_CONNECTOR_SOCKET", "GANG_ID"}, OURS | SHIPPED]
+    assert after == [OURS - {"PLATFORM_CONNECTOR_SOCKET", "GANG_ID"}, OURS | SHIPPED | DETECTION]
 
 
 def test_claims_of_gpus_and_of_the_network_are_mirrored_as_printed() -> None:

@@ -16,7 +16,7 @@ from grove_compiler.model.preflight.gang import config_map_name
 from grove_compiler.preflight_gang import ForeignName, GangKey, gang_objects, key_of
 from grove_compiler.subjects import VOCABULARY
 from grove_operator import rulebook
-from preflight_images.nccl_allreduce.gang import read_gang
+from preflight_images.nccl_allreduce.gang import instance_type, read_gang
 
 from ..shipped import program
 from .injecting import inject_pod, pod_of, values_of
@@ -110,6 +110,18 @@ def sized(name: str, size: str, **more: Any) -> Manifest:
     spec = {"volumes": [{"name": "preflight-gang-config", "configMap": {"name": "preflight-g"}}]}
     made = pod_of(spec, labels=labels)
     return {**made, "metadata": {**made["metadata"], "name": name, **more}, "status": {"podIP": "10.0.1.9"}}
+
+
+def test_peers_with_a_node_are_told_its_type_of_machine(tmp_path: Path) -> None:
+    pods = [pod(f"pod-{number}", f"10.0.1.{number}") for number in range(3)]
+    for number, name in enumerate(("h100", "plain")):
+        pods[number]["spec"]["nodeName"] = name
+    labels = {"h100": {"node.kubernetes.io/instance-type": "p5.48xlarge"}, "plain": {}}
+    nodes = [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": those}} for name, those in labels.items()]
+    data = config_map(WORKLOAD, *pods, *nodes)["data"]
+    assert data["instance_types"] == "pod-0:p5.48xlarge\n"
+    (tmp_path / "instance_types").write_text(data["instance_types"])
+    assert [instance_type(tmp_path, f"pod-{number}") for number in range(3)] == ["p5.48xlarge", "", ""]
 
 
 @pytest.mark.parametrize("size", ["abc", "0", "-1"])

@@ -15,9 +15,10 @@ from grove_compiler.record import record
 
 @record(slots=False)
 class Peer:
-    """A live pod of a gang, with the gang's ConfigMap among its volumes."""
+    """A live pod of a gang, with the gang's ConfigMap among its volumes. `instance_type` is that of its node; empty while unknown."""
 
     manifest: Manifest
+    instance_type: str = ""
 
     @property
     def name(self) -> str:
@@ -79,6 +80,11 @@ class FormingGang:
     def peer_lines(self) -> str:
         """Its peers in the format of the ConfigMap: one line `pod:address` for each."""
         return "".join(f"{pod.name}:{pod.address}\n" for pod in self.peers)
+
+    @property
+    def instance_type_lines(self) -> str:
+        """The instance types of its peers' nodes in the format of the ConfigMap: one line `pod:type` for each that is known."""
+        return "".join(f"{pod.name}:{pod.instance_type}\n" for pod in self.peers if pod.instance_type)
 
     @lazy
     def expected(self) -> int:

@@ -10,12 +10,13 @@ def instance_type(pod_spec: Manifest, label: str, snapshot: Snapshot) -> str:
     """Returns the label's value on every node on which the pod may run: by its node, node selector or affinity; empty if not unique."""
     name = pod_spec.get("nodeName")
     if name:
-        return _of_node(str(name), label, snapshot)
+        return node_instance_type(str(name), label, snapshot)
     selected = (pod_spec.get("nodeSelector") or {}).get(label)
     return str(selected) if selected else _by_affinity(pod_spec, label)
 
 
-def _of_node(name: str, label: str, snapshot: Snapshot) -> str:
+def node_instance_type(name: str, label: str, snapshot: Snapshot) -> str:
+    """Returns the label's value on a node; empty for an unknown node, and without the label."""
     try:
         node = snapshot.get("v1", "Node", "", name) or {}
     except Unknown:

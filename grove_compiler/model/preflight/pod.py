@@ -136,6 +136,11 @@ class CheckedPod(PodWithDevices):
         """The name of the built-in topology file for its instance type; empty if there is none, or if the user provides one."""
         return "" if self.topology_mount is not None else self.preflight.topology_files.get(self.instance_type, "")
 
+    @property
+    def detects_topology(self) -> bool:
+        """Whether its checks have to find out the type of their machine: nothing tells it yet, and there are files to choose from."""
+        return self.topology_mount is None and not self.instance_type and bool(self.preflight.topology_files)
+
     @lazy
     def copied_mounts(self) -> list[Manifest]:
         """The mounts that network checks copy from its containers, by the rule `is_copied_mount`, each path once.

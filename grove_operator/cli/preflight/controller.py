@@ -72,7 +72,7 @@ async def _control(session: Session, options: Options) -> int:
     from grove_operator.cli.preflight.values import values_of
     from grove_operator.preflight.error_log import ErrorLog
     from grove_operator.preflight.gangs import WATCHED, GangController
-    from grove_operator.preflight.process import ADMISSION, serve
+    from grove_operator.preflight.process import serve
     from grove_operator.reading.inputs import InputReader
 
     reader = InputReader()
@@ -85,7 +85,7 @@ async def _control(session: Session, options: Options) -> int:
     program = program_of(options.rules, may_be_empty=True)
     freeze_existing()
     served = _served(session, options)
-    cache = WatchCache(session.cluster, [*WATCHED, *(ADMISSION if served.webhook else ())])
+    cache = WatchCache(session.cluster, WATCHED)
     controller, stop = GangController(session.cluster, preflight, program, cache, ErrorLog(say)), Stop()
     with ended_by_signal(stop):
         try:
