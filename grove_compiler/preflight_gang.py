@@ -11,14 +11,13 @@ from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import Objects, Snapshot, is_finished, is_terminating
-from grove_compiler.model.preflight.forming_gang import FormingGang, Peer
+from grove_compiler.model.preflight.forming_gang import VOLUME, FormingGang, Peer
 from grove_compiler.model.preflight.gang import LABEL, PREFIX
 from grove_compiler.model.preflight.placement import node_instance_type
 from grove_compiler.model.preflight.pod import CheckedPod
 from grove_compiler.model.preflight.values import Preflight
 
 SUBJECT = "PreflightGang"
-VOLUME = "preflight-gang-config"
 
 
 class GangKey(NamedTuple):
@@ -48,7 +47,9 @@ def forming_gang(key: GangKey, view: Objects, preflight: Preflight, decisions: D
     snapshot = Snapshot(view=view)
     reference = CheckedPod(_newest(pods), key.namespace, preflight, snapshot, decisions).gang if pods else None
     peers = [Peer(pod, _instance_type(pod, preflight, snapshot)) for pod in pods]
-    return FormingGang(key.namespace, key.name, key.label, peers, reference, decisions)
+    live = view.get("", "ConfigMap", key.namespace, key.name) or {}
+    recorded = str((live.get("data") or {}).get("passed") or "")
+    return FormingGang(key.namespace, key.name, key.label, peers, reference, decisions, recorded)
 
 
 def _instance_type(pod: Manifest, preflight: Preflight, snapshot: Snapshot) -> str:

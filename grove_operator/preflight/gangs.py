@@ -14,6 +14,7 @@ from applier.ref import Kind, Manifest, Ref
 from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.model.inputs.check_run import CheckRun, TestedPod
+from grove_compiler.model.inputs.snapshot import Unknown
 from grove_compiler.model.preflight.gang import LABEL, PREFIX
 from grove_compiler.model.preflight.values import Preflight
 from grove_compiler.preflight_gang import ForeignName, GangKey, gang_objects, key_of
@@ -127,6 +128,8 @@ class GangController:
             nodes = gang_objects(key, objects, self._preflight, self._program)
         except (ForeignName, RuleFailure) as error:
             return Hold(str(error))
+        except Unknown as error:
+            raise objects.not_synced or error from None
         if objects.not_synced is not None:
             raise objects.not_synced
         return Graph([Desired(node.object, policy=WITHOUT_ADOPTION, source=node.rule) for node in nodes]) if nodes else Gone()

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from preflight_images.nccl_allreduce.benchmark import MET
-from preflight_images.nccl_allreduce.gang import POLL, Gang, GangTimeout, GangWatch, instance_type, wait_for_gang
+from preflight_images.nccl_allreduce.gang import POLL, Gang, GangTimeout, GangWatch, has_passed, instance_type, wait_for_gang
 from preflight_images.nccl_allreduce.verdict import gang_timeout, judge, read_report
 from preflight_images.nccl_loopback.check import count_gpus
 from preflight_images.shared.log import say
 from preflight_images.shared.nccl import with_topology
-from preflight_images.shared.outcome import Misconfigured, Outcome
+from preflight_images.shared.outcome import PASSED, Misconfigured, Outcome
 from preflight_images.shared.settings import Settings, required, seconds, threshold_of, whole
 
 NAME = "nccl-allreduce"
@@ -30,6 +30,8 @@ PATIENCE = 30.0
 CHANGED = "the gang has changed before its ranks found one another"
 SETTLING = 90.0
 """Seconds after which a kubelet has updated the files of the gang."""
+PASSED_BEFORE = Outcome(PASSED, "this pod has passed with its gang before; its sandbox was restarted since, and its peers have gone on")
+"""The outcome of a pod that runs the check again, alone. It has measured nothing, so it reports nothing."""
 OF_A_PEER = {"NCCL_INIT_TIMEOUT", "NCCL_TIMEOUT", "NCCL_REMOTE_ERROR"}
 """Errors that may be caused by the replacement of a peer."""
 
@@ -50,11 +52,19 @@ def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
         "WARMUP_ITERS": str(whole(environment, "WARMUP_ITERS", 5, range(1001))),
     }
     gang_id, address, waited = environment.get("GANG_ID", ""), environment.get("POD_IP", ""), 0.0
+
+    def is_behind_it() -> bool:
+        return has_passed(folder, NAME, environment.get("POD_UID", ""), settings.node)
+
     while True:
+        if is_behind_it():
+            return PASSED_BEFORE
         try:
             gang = wait_for_gang(folder, pod, patience - waited, lambda waits: say({"check": NAME, "waits": waits}), address=address)
         except GangTimeout as error:
             return replace(gang_timeout(str(error)), gang_wait=(gang_id, patience))
+        if is_behind_it():  # the kubelet may have shown files from before
+            return PASSED_BEFORE
         waited, began = waited + gang.waited, time.monotonic()
         say({"check": NAME, "gang": gang.size, "rank": gang.rank, "master": gang.master, "waited_seconds": round(waited, 1)})
         watch = GangWatch(folder, pod, address, gang)

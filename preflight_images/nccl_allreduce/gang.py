@@ -118,6 +118,14 @@ def _read(path: Path) -> str:
         return ""
 
 
+def has_passed(folder: Path, check: str, uid: str, node: str) -> bool:
+    """Returns whether the gang's files record that this very pod, at this node, has passed a check with its gang.
+
+    Its peers have gone on since then, and nobody is left to run the check with a pod that has lost its sandbox.
+    """
+    return bool(uid and node) and f"{check} {uid} {node}" in _read(folder / "passed").splitlines()
+
+
 def instance_type(folder: Path, pod: str) -> str:
     """Returns the instance type of a pod's node, as the gang's files tell it in lines `pod:type`; empty if they do not."""
     lines = (line.partition(":") for line in _read(folder / "instance_types").splitlines())

@@ -18,6 +18,8 @@ HERE = Path(__file__).parent
 PRINTED = yaml.load((HERE / "design-init-containers.yaml").read_text(), yaml.CSafeLoader)["initContainers"]
 OURS = {"NODE_NAME", "CHECK_TIMEOUT", "PROCESSING_STRATEGY", "PLATFORM_CONNECTOR_SOCKET", "GANG_ID"}
 """Variables that the design's prose, or the contract of checks, needs beyond those that it prints."""
+OF_THE_POD = {"POD_UID"}
+"""By which a gang's check knows what is recorded of its pod."""
 SHIPPED = {"BW_THRESHOLD_GBPS", "GANG_CONFIG_DIR", "GANG_TIMEOUT_SECONDS", "MASTER_PORT", "POD_NAME", "POD_IP"}
 """The same by the names of NVSentinel's images."""
 DETECTION = {"TOPOLOGY_FILES", "INSTANCE_TYPE_LABEL", "TOPOLOGY_FALLBACK"}
@@ -48,7 +50,7 @@ def test_the_printed_variables_come_first_and_in_their_order() -> None:
 def test_the_variables_that_come_after_them_are_those_that_checks_need() -> None:
     pairs = zip(worked_example(), PRINTED, strict=True)
     after = [{variable["name"] for variable in one["env"][len(printed["env"]) :]} for one, printed in pairs]
-    assert after == [OURS - {"PLATFORM_CONNECTOR_SOCKET", "GANG_ID"}, OURS | SHIPPED | DETECTION]
+    assert after == [OURS - {"PLATFORM_CONNECTOR_SOCKET", "GANG_ID"}, OURS | SHIPPED | DETECTION | OF_THE_POD]
 
 
 def test_claims_of_gpus_and_of_the_network_are_mirrored_as_printed() -> None:

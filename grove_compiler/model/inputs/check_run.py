@@ -191,6 +191,17 @@ def passed_containers(pod: Manifest) -> Iterator[str]:
             yield status["name"]
 
 
+def once_passed_containers(pod: Manifest) -> Iterator[str]:
+    """Yields the names of the init containers of a pod whose last run, or the one before, has succeeded.
+
+    Those that succeeded run again where the pod has lost its sandbox, as by a restart of its node.
+    """
+    for status in (pod.get("status") or {}).get("initContainerStatuses") or ():
+        runs = ((status.get(key) or {}).get("terminated") for key in ("state", "lastState"))
+        if any(run and run.get("exitCode") == 0 for run in runs):
+            yield status["name"]
+
+
 def _running(status: Manifest) -> Manifest | None:
     running: Manifest | None = (status.get("state") or {}).get("running")
     return running

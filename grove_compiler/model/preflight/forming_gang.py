@@ -7,10 +7,14 @@ from typing import Any
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.conditions import status_of
 from grove_compiler.model.decisions import DecisionRules
+from grove_compiler.model.inputs.check_run import PREFIX, once_passed_containers
 from grove_compiler.model.inputs.snapshot import is_finished, is_terminating
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.preflight.gang import GangReference
 from grove_compiler.record import record
+
+VOLUME = "preflight-gang-config"
+"""The volume with the gang's ConfigMap."""
 
 
 @record(slots=False)
@@ -41,6 +45,26 @@ class Peer:
         return str((self.manifest.get("spec") or {}).get("nodeName") or "")
 
     @property
+    def gang_checks(self) -> list[str]:
+        """The names of its checks that run across the gang: their containers mount the gang's ConfigMap."""
+        containers = (self.manifest.get("spec") or {}).get("initContainers") or []
+        names = [str(container.get("name") or "") for container in containers if _mounts_gang(container)]
+        return [name.removeprefix(PREFIX) for name in names if name.startswith(PREFIX)]
+
+    @lazy
+    def passed_checks(self) -> list[str]:
+        """Those of its gang checks that it has passed, as far as its status still tells."""
+        passed = set(once_passed_containers(self.manifest))
+        return [check for check in self.gang_checks if PREFIX + check in passed]
+
+    def verdict_of(self, check: str) -> str:
+        """Returns the line by which the ConfigMap says that this pod, at this node, has passed a check with its gang; empty without a node.
+
+        No other pod has its UID, whatever its name, and a pod never changes its node.
+        """
+        return f"{check} {self.uid} {self.node_name}" if self.uid and self.node_name else ""
+
+    @property
     def is_leaving(self) -> bool:
         """Whether it is being deleted."""
         return is_terminating(self.manifest)
@@ -55,7 +79,7 @@ class Peer:
 class FormingGang:
     """A gang and its live pods. `name` is the name of its ConfigMap, `label` the value of the gang label of its pods and ConfigMap.
 
-    `reference` is the gang as its pods refer to it; none without pods.
+    `reference` is the gang as its pods refer to it; none without pods. `recorded` are the verdicts that the ConfigMap has, a line each.
     """
 
     namespace: str
@@ -64,6 +88,7 @@ class FormingGang:
     pods: list[Peer]
     reference: GangReference | None
     decisions: DecisionRules
+    recorded: str = ""
 
     @property
     def id(self) -> str:
@@ -85,6 +110,16 @@ class FormingGang:
     def instance_type_lines(self) -> str:
         """The instance types of its peers' nodes in the format of the ConfigMap: one line `pod:type` for each that is known."""
         return "".join(f"{pod.name}:{pod.instance_type}\n" for pod in self.peers if pod.instance_type)
+
+    @property
+    def verdict_lines(self) -> str:
+        """The verdicts of its pods in the format of the ConfigMap: one line `check uid node` for each check that a pod has passed.
+
+        What is recorded stays as long as its pod: a pod that has lost its sandbox runs its checks again, and its status forgets the rest.
+        """
+        recorded = set(self.recorded.splitlines())
+        verdicts = ((pod.verdict_of(check), check in pod.passed_checks) for pod in self.pods for check in pod.gang_checks)
+        return "".join(f"{verdict}\n" for verdict in sorted({text for text, passed in verdicts if text and (passed or text in recorded)}))
 
     @lazy
     def expected(self) -> int:
@@ -110,6 +145,10 @@ class FormingGang:
         remaining = [pod for pod in self.pods if not pod.is_leaving] or self.pods
         pods = sorted(remaining, key=lambda pod: pod.name)
         return [{"apiVersion": "v1", "kind": "Pod", "name": pod.name, "uid": pod.uid} for pod in pods if pod.uid]
+
+
+def _mounts_gang(container: Manifest) -> bool:
+    return any(mount.get("name") == VOLUME for mount in container.get("volumeMounts") or [])
 
 
 def is_registered(pod: Peer) -> bool:
