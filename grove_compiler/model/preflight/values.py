@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from grove_compiler.graph.node import Manifest
@@ -120,6 +121,11 @@ class Preflight:
     def allows_unknown_machines(self) -> bool:
         """Whether NCCL may detect the topology of an instance type that is not in the mapping."""
         return (self.manifest.get("ncclTopology") or {}).get("enableFallback") is not False
+
+    @lazy
+    def topology_files_text(self) -> str:
+        """`ncclTopology.instanceTypeMapping` as JSON, for checks that choose the file themselves."""
+        return json.dumps(self.topology_files, sort_keys=True, separators=(",", ":"))
 
     @property
     def token_source(self) -> Manifest:
