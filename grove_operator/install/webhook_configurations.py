@@ -64,11 +64,13 @@ VALIDATE_SETS = Hook("podcliqueset-validating-webhook", "pcs.validating.webhooks
 VALIDATE_TOPOLOGIES = Hook(
     "clustertopology-validating-webhook", "clustertopology.validating.webhooks.grove.io", "/webhooks/validate-clustertopology", [TOPOLOGIES]
 )
+CHILDREN = ("podcliquescalinggroups", "podcliques")
 VALIDATE_SCALES = Hook(
     "scale-validating-webhook",
     "scale.validating.webhooks.grove.io",
     "/webhooks/validate-scale",
-    [Rule("grove.io", [f"{kind}/scale" for kind in ("podcliquesets", "podcliquescalinggroups", "podcliques")], [UPDATE])],
+    # The replicas of a set are also changed by an edit of it, which `VALIDATE_SETS` reviews.
+    [Rule("grove.io", ["podcliquesets/scale", *(f"{kind}/scale" for kind in CHILDREN), *CHILDREN], [UPDATE])],
     failure_policy="Ignore",  # autoscalers continue without us, and the operator reverts what a training set must not change
 )
 CHANGES, ALL = (UPDATE, DELETE), (CREATE, UPDATE, DELETE)

@@ -89,7 +89,7 @@ class Answers:
         return reviewer.conclude(request, findings)
 
     async def scale(self, review: Any, _: int = 0) -> Manifest:
-        """Validates a change of the replicas of a set, scaling group or clique."""
+        """Validates a change of the replicas of a set, scaling group or clique, by its scale subresource or of the object itself."""
         self._traffic.note()
         reviewer, request = self._reviewer(), read_request(review)
         if request.operation != "UPDATE" or reviewer.view is None:

@@ -1,4 +1,4 @@
-"""Validates requests to scale subresources, and to objects that the operator manages."""
+"""Validates changes of replicas, and requests to objects that the operator manages."""
 
 from __future__ import annotations
 
@@ -8,31 +8,40 @@ from grove_compiler.decoder import SET_KIND
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.inputs.managed_edit import ManagedEdit, ScaleRequest
-from grove_compiler.model.inputs.snapshot import PART_OF, Objects, is_terminating
+from grove_compiler.model.inputs.snapshot import PART_OF, Objects, controller_of, group_of, is_terminating
 from grove_compiler.scale import Scaling, judge_scaling
 from grove_compiler.step import Context
 from grove_operator.webhooks.review import NoReview, Request
 
 GROUP = "grove.io"
 SCALED = {"podcliquesets": SET_KIND, "podcliques": "PodClique", "podcliquescalinggroups": "PodCliqueScalingGroup"}
+SCALE = "Scale"
+LONGEST_CHAIN = 2
+"""Owners between an object and its set, which included: a PodClique may be a scaling group's."""
 UNPROTECTED = "grove.io/disable-managed-resource-protection"
 
 
 def scaling_findings(request: Request, context: Context, view: Objects) -> list[Diagnostic]:
-    """Validates a change of replicas. Requests to objects that do not exist are allowed. Raises `NoReview`."""
+    """Validates a change of replicas. Requests to objects that do not exist are allowed. Raises `NoReview`.
+
+    An edit of the object itself is a change of replicas like one through its scale subresource, if it changes them.
+    """
     kind, replicas = SCALED.get(request.resource), _replicas(request.object)
     if kind is None or replicas is None:
         raise NoReview("the request is about no scale of a kind of Grove")
-    live = view.get(GROUP, kind, request.namespace, request.name)
-    owner = live if kind == SET_KIND else _set_of(live, request.namespace, view)
+    before, is_edit = _replicas(request.old) or 0, request.object["kind"] != SCALE
+    if is_edit and replicas == before:
+        return []
+    live = request.old if is_edit else view.get(GROUP, kind, request.namespace, request.name)
+    owner = live if kind == SET_KIND else _owning_set(live, request.namespace, view)
     if live is None or owner is None:
         return []
     findings = judge_scaling(Scaling(kind, request.name, replicas), owner, context.program, context.config)
     if findings:
         return findings
     minimum = 0 if kind == SET_KIND else (live.get("spec") or {}).get("minAvailable") or 0
-    scale = ScaleRequest(kind, request.name, replicas, _replicas(request.old) or 0, minimum)
-    return context.program.validate(_scope(context, scale=scale), "update", "Scale")
+    scale = ScaleRequest(kind, request.name, replicas, before, minimum)
+    return context.program.validate(_scope(context, scale=scale), "update", SCALE)
 
 
 def protection_findings(request: Request, context: Context, view: Objects, operator: str) -> list[Diagnostic]:
@@ -60,6 +69,21 @@ def _scope(context: Context, **roots: Any) -> dict[str, Any]:
     return {**context.scope, "config": context.config, "old": None, **roots}
 
 
+def _owning_set(manifest: Manifest | None, namespace: str, view: Objects) -> Manifest | None:
+    """Returns the set to which controlling owners lead: a label may be edited before the replicas are (decisions §8)."""
+    for _ in range(LONGEST_CHAIN):
+        owner = controller_of(manifest or {}) or {}
+        kind = owner.get("kind")
+        if group_of(str(owner.get("apiVersion") or "")) != GROUP or kind not in SCALED.values():
+            return None
+        manifest = view.get(GROUP, str(kind), namespace, str(owner.get("name") or ""))
+        if manifest is None or manifest["metadata"].get("uid") != owner.get("uid"):
+            return None
+        if kind == SET_KIND:
+            return manifest
+    return None
+
+
 def _set_of(manifest: Manifest | None, namespace: str, view: Objects) -> Manifest | None:
     name = _set_name(manifest)
     return view.get(GROUP, SET_KIND, namespace, name) if name else None
@@ -70,9 +94,9 @@ def _set_name(manifest: Manifest | None) -> str:
     return str(labels.get(PART_OF) or "") if isinstance(labels, dict) else ""
 
 
-def _replicas(scale: Manifest) -> int | None:
-    """Returns the replicas of a Scale, which omits 0."""
-    if scale.get("kind") != "Scale" or not isinstance(scale.get("spec") or {}, dict):
+def _replicas(manifest: Manifest) -> int | None:
+    """Returns the replicas of a Scale, or of an object that has one. Both omit 0."""
+    if manifest.get("kind") not in (SCALE, *SCALED.values()) or not isinstance(manifest.get("spec") or {}, dict):
         return None
-    replicas = (scale.get("spec") or {}).get("replicas", 0)
+    replicas = (manifest.get("spec") or {}).get("replicas", 0)
     return replicas if isinstance(replicas, int) and not isinstance(replicas, bool) else None

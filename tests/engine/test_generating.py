@@ -150,6 +150,18 @@ def test_a_node_carries_the_policy_of_its_rule(text: str, policy: Any) -> None:
     assert nodes("a: 1", rule=f"policy: {text}\n")[0].policy == policy
 
 
+def test_fields_are_left_to_others_only_where_the_rule_says_so() -> None:
+    policy = "policy: {create: only, yield: /spec/replicas, yieldWhen: book.pages > 200}\n"
+    policies = {node.object["metadata"]["name"]: node.policy for node in nodes("a: 1", rule=policy)}
+    left, kept = {"create": "only", "yield": "/spec/replicas"}, {"create": "only"}
+    assert policies == {"north-emma": left, "north-faust": kept, "south-walden-pond": left}
+
+
+def test_a_condition_of_a_policy_is_read_before_it_is_used() -> None:
+    [told] = mistakes(CARD_RULE + "policy: {yield: /spec/replicas, yieldWhen: book.leafs}\n", card=CARD)
+    assert (told.path, told.message) == ("policy.yieldWhen", "Book has no attribute 'leafs'")
+
+
 def test_a_rule_without_policy_has_an_empty_one() -> None:
     assert nodes("a: 1")[0].policy == {}
 

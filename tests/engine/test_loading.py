@@ -294,7 +294,14 @@ def test_a_rule_says_where_it_stands_and_what_it_is() -> None:
         "rules/shop.yaml",
         2,
     )
-    assert rule.details == {"template": "box.yaml", "kind": "Box", "policy": {"create": "only"}, "about": [], "sliced": False}
+    assert rule.details == {
+        "template": "box.yaml",
+        "kind": "Box",
+        "policy": {"create": "only"},
+        "keeping": {"create": "only"},
+        "about": [],
+        "sliced": False,
+    }
     assert rule.loops == (("shelf", "shelves"),)
 
 

@@ -74,7 +74,7 @@ class Place:
     def refused(self, *arguments: str) -> str:
         """What kubectl tells once a request is refused: before that it succeeds, or the webhook is not trusted yet."""
         deadline = time.monotonic() + PATIENCE
-        while "may not" not in (told := self._told(*arguments)) and "must not" not in told:
+        while not any(words in (told := self._told(*arguments)) for words in ("may not", "must not", "cannot change")):
             assert time.monotonic() < deadline, told
             time.sleep(0.2)
         return told
@@ -168,3 +168,24 @@ def test_webhooks_that_are_down_keep_others_out_and_not_the_operator(place: Plac
 
 def edited(manifest: Manifest, by: str) -> Manifest:
     return {**manifest, "metadata": {**manifest["metadata"], "annotations": {"by": by}}}
+
+
+def test_the_size_of_a_job_is_guarded_whoever_writes_it_and_however(place: Place, there: Manifest, tmp_path: Path) -> None:
+    there["spec"]["workloadType"] = "Training"
+    there["spec"]["template"]["podCliqueScalingGroups"] = [{"name": "ranks", "cliqueNames": ["worker"], "replicas": 2}]
+    apply = ("apply", "--server-side", "--force-conflicts", "--field-manager=mine", "-f")
+    with operator(place, tmp_path, "one") as port:
+        place.install(port)
+        place.until(there, "")
+        assert place.tried(there) == ""
+        for name in ("pcsg/chat-0-ranks", "pclq/chat-0-ranks-1-worker"):
+            place.plane.kubectl("wait", name, "-n", place.namespace, "--for=create", "--timeout=90s")
+            assert "spec.replicas" in place.refused("scale", name, "--replicas=5")
+            assert "spec.replicas" in place.refused("patch", name, "--type=merge", "-p", '{"spec": {"replicas": 5}}')
+            live = json.loads(place.plane.kubectl("get", name, "-n", place.namespace, "-o", "json").stdout)
+            del live["metadata"]["resourceVersion"]  # the operator may have written a status since
+            live["spec"]["replicas"], other = 5, tmp_path / "other.json"
+            other.write_text(json.dumps(live))
+            assert "spec.replicas" in place.refused("replace", "-f", str(other))
+            assert "spec.replicas" in place.refused(*apply, str(other))
+            place.plane.kubectl("annotate", name, "-n", place.namespace, "note=mine")

@@ -19,8 +19,12 @@ OPERATOR = "system:serviceaccount:system:grove-operator"
 LABELS = {"app.kubernetes.io/managed-by": "grove-operator", "app.kubernetes.io/part-of": "chat"}
 
 
+def owned_by(kind: str, name: str, uid: str) -> Manifest:
+    return {"apiVersion": "grove.io/v1alpha1", "kind": kind, "name": name, "uid": uid, "controller": True}
+
+
 def child(kind: str, name: str, **spec: Any) -> Manifest:
-    metadata = {"name": name, "namespace": "team", "labels": LABELS}
+    metadata = {"name": name, "namespace": "team", "labels": LABELS, "ownerReferences": [owned_by("PodCliqueSet", "chat", "u")]}
     return {"apiVersion": "grove.io/v1alpha1", "kind": kind, "metadata": metadata, "spec": spec}
 
 
@@ -44,6 +48,66 @@ async def scaled(judge: Reviewer, existing: list[Manifest], resource: str, name:
 def training(workload: Manifest) -> Manifest:
     workload["spec"]["workloadType"] = "Training"
     return workload
+
+
+async def edited(judge: Reviewer, existing: list[Manifest], old: Manifest, **changes: Any) -> Manifest:
+    """The answer to an edit of an object itself: `changes` are fields of its spec, or its `metadata`."""
+    metadata = {**old["metadata"], **changes.pop("metadata", {})}
+    answers = Answers(lambda: Reviewer(judge.context, None, ObjectList(existing)))
+    resource = {"group": "grove.io", "version": "v1alpha1", "resource": f"{old['kind'].lower()}s"}
+    new = {**old, "metadata": metadata, "spec": {**old["spec"], **changes}}
+    review = asked("UPDATE", new, old, name=metadata["name"], resource=resource)
+    response: Manifest = (await answers.scale(review))["response"]
+    return response
+
+
+def with_group(training: Manifest) -> tuple[Manifest, Manifest]:
+    """Adds a scaling group to a set; returns the group, and a PodClique of it."""
+    training["spec"]["template"]["podCliqueScalingGroups"] = [{"name": "ranks", "cliqueNames": ["worker"], "replicas": 2}]
+    group = child("PodCliqueScalingGroup", "chat-0-ranks", replicas=2, minAvailable=2, cliqueNames=["worker"])
+    group["metadata"]["uid"] = "g"
+    member = child("PodClique", "chat-0-ranks-1-worker", replicas=2, minAvailable=2)
+    member["metadata"]["ownerReferences"] = [owned_by("PodCliqueScalingGroup", "chat-0-ranks", "g")]
+    return group, member
+
+
+@pytest.mark.parametrize("replicas", [0, 1, 3])
+async def test_an_edit_of_a_part_of_a_training_workload_does_not_change_its_size(
+    replicas: int, judge: Reviewer, training: Manifest
+) -> None:
+    group, member = with_group(training)
+    for edit in (group, member):
+        response = await edited(judge, [training, group, member], edit, replicas=replicas)
+        assert (response["allowed"], response["status"]["details"]["causes"][0]["field"]) == (False, "spec.replicas")
+        assert "of the PodCliqueSet team/chat)" in response["status"]["message"]
+
+
+async def test_an_edit_that_also_removes_the_labels_is_refused(judge: Reviewer, training: Manifest) -> None:
+    bare = {**CLIQUE, "metadata": {**CLIQUE["metadata"], "labels": {}}}
+    both = await edited(judge, [training, CLIQUE], CLIQUE, replicas=5, metadata={"labels": {}, "ownerReferences": []})
+    later = await edited(judge, [training, bare], bare, replicas=5)
+    assert (both["allowed"], later["allowed"]) == (False, False)
+
+
+async def test_a_wrong_number_keeps_nobody_from_other_edits_and_may_be_put_back(judge: Reviewer, training: Manifest) -> None:
+    wrong = child("PodClique", "chat-0-worker", replicas=7, minAvailable=2)
+    assert (await edited(judge, [training, wrong], wrong, metadata={"annotations": {"note": "mine"}}))["allowed"]
+    assert (await edited(judge, [training, wrong], wrong, replicas=2))["allowed"]
+    assert not (await edited(judge, [training, wrong], wrong, replicas=6))["allowed"]
+
+
+async def test_an_edit_of_a_part_of_a_service_is_judged_like_its_scale(judge: Reviewer, workload: Manifest) -> None:
+    assert (await edited(judge, [workload, CLIQUE], CLIQUE, replicas=50))["allowed"]
+    response = await edited(judge, [workload, CLIQUE], CLIQUE, replicas=1)
+    assert "must not be less than minAvailable (2) of the PodClique chat-0-worker" in response["status"]["message"]
+
+
+@pytest.mark.parametrize(
+    "owner", [owned_by("PodCliqueSet", "chat", "of an earlier set"), {**owned_by("PodCliqueSet", "chat", "u"), "apiVersion": "else/v1"}]
+)
+async def test_a_part_of_something_else_by_the_name_is_not_judged(owner: Manifest, judge: Reviewer, training: Manifest) -> None:
+    other = {**CLIQUE, "metadata": {**CLIQUE["metadata"], "ownerReferences": [owner]}}
+    assert (await edited(judge, [training, other], other, replicas=5))["allowed"]
 
 
 @pytest.mark.parametrize(("resource", "name", "old"), [("podcliques", "chat-0-worker", 2), ("podcliquesets", "chat", 1)])
@@ -81,7 +145,7 @@ async def test_an_object_of_no_set_is_nobodys_to_judge(judge: Reviewer) -> None:
 async def test_what_is_no_scale_is_no_review(judge: Reviewer, workload: Manifest) -> None:
     answers = Answers(lambda: Reviewer(judge.context, None, ObjectList([workload])))
     with pytest.raises(NoReview):
-        await answers.scale(asked("UPDATE", workload, workload, resource={"resource": "podcliquesets"}))
+        await answers.scale(asked("UPDATE", workload, workload, resource={"resource": "configmaps"}))
 
 
 async def authorized(

@@ -109,7 +109,9 @@ def _details(rule: Rule, rule_set: RuleSet) -> dict[str, Any]:
         return {"operations": rule.list_of("validate"), "type": keys.get("type", ""), **choices}
     if rule.verb == "generate":
         template = rule_set.templates.get(rule.template)
-        return {"template": rule.template, "kind": template.kind if template else "", "policy": keys.get("policy", {})}
+        policy = {key: value for key, value in keys.get("policy", {}).items() if key != "yieldWhen"}
+        keeping = {key: value for key, value in policy.items() if key != "yield"}  # of the objects for which `yieldWhen` does not hold
+        return {"template": rule.template, "kind": template.kind if template else "", "policy": policy, "keeping": keeping}
     if rule.verb == "patch":
         return {"of": rule.list_of("patch")}
     if rule.verb == "decide":

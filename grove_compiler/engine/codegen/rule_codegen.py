@@ -123,7 +123,15 @@ class RuleCodegen:
         self._render(function, self._owned(rule, node) if node else None, patches)
         if rule.source.metered and not function.traced:
             block.add("o = identified(o)", rule.at("generate"))
-        block.add(f"emit({INDEX}, o, {function.positions}, {owner})", rule.at("generate"))
+        block.add(f"emit({INDEX}, o, {function.positions}, {owner}{self._yields(function)})", rule.at("generate"))
+
+    def _yields(self, function: RuleFunction) -> str:
+        """Returns the Python of the argument that says whether an object yields fields; nothing for a rule whose objects are all alike."""
+        policy = function.rule.keys.get("policy") or {}
+        if "yieldWhen" not in policy:
+            return ""
+        at = function.rule.at("policy")
+        return f", bool({self._expression(function, policy, 'yieldWhen', at)})"
 
     def _condition(self, function: RuleFunction, _: Sequence[Rule]) -> None:
         """Writes a function that emits a status condition from the first case that holds."""

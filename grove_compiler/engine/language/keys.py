@@ -190,6 +190,7 @@ POLICY_KEYS = {
     "recreate": Key("boolean", "the object is deleted and recreated if an immutable field differs"),
     "operator": Key("boolean", "only the operator writes the object, such as a part of one that people write; `grove apply` omits it"),
     "yield": Key("words", "JSON pointers of the fields that others may change"),
+    "yieldWhen": Key("expression", "the fields of `yield` are only left to others where it holds; elsewhere they are put back"),
     "follow": Key("words", "JSON pointers of the fields that are still updated if the object is created once; list items by their `name`"),
 }
 

@@ -286,16 +286,16 @@ def _only(index: int, items: Items) -> Iterator[tuple[int, Any]]:
 
 
 def _collector(rule: RuleInfo, nodes: list[Node], limit: int, position: tuple[int, ...]) -> Callable[..., None]:
-    policy, id = rule.details["policy"], rule.id
+    yielding, keeping, id = rule.details["policy"], rule.details["keeping"], rule.id
     append = nodes.append
 
-    def emit(_: int, object: Manifest, loop: tuple[int, ...], owner: ObjectRef | None) -> None:
+    def emit(_: int, object: Manifest, loop: tuple[int, ...], owner: ObjectRef | None, yields: bool = True) -> None:
         if len(nodes) >= limit:
             raise TooManyObjects(limit)
         metadata = object["metadata"]
         namespace, name = metadata.get("namespace"), metadata["name"]
         node = f"{object['kind']}/{namespace}/{name}" if namespace else f"{object['kind']}/{name}"
-        append(Node(node, object, id, position + loop, owner, policy))
+        append(Node(node, object, id, position + loop, owner, yielding if yields else keeping))
 
     return emit
 

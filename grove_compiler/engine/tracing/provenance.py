@@ -187,7 +187,7 @@ class Tracer:
         arguments = [self.model.track(scope.get(word), {}) for word in self.roots]
         return self._namespace[f"rule_{index}"](*arguments, *rest)
 
-    def _emit(self, _: int, object: Any, loop: tuple[int, ...], __: Any) -> None:
+    def _emit(self, _: int, object: Any, loop: tuple[int, ...], __: Any, ___: Any = True) -> None:
         if loop == self._position:
             raise _Emitted(object)
 

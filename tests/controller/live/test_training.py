@@ -146,3 +146,24 @@ async def test_an_operator_that_is_killed_during_a_restart_counts_it_once(world:
     await world.until(lambda: attempts(world), {"2"})
     await world.until_ready(*RANKS)
     assert await told(world, "restartCount") == 1
+
+
+async def sizes(world: World) -> dict[str, int]:
+    return {one["metadata"]["name"]: one["spec"]["replicas"] for what in ("cliques", "groups") for one in await world.objects(what)}
+
+
+async def test_the_size_of_a_job_is_put_back_where_no_webhook_has_refused_another(world: World) -> None:
+    await run(world)
+    declared, before = await sizes(world), {name: pod["metadata"]["uid"] for name, pod in (await living(world)).items()}
+    for what, name in (("podclique", "chat-0-lead"), ("podcliquescalinggroup", "chat-0-ranks"), ("podclique", "chat-0-ranks-1-rank")):
+        manifest = await world.get(what, name)
+        other = {**manifest, "metadata": {"name": name}, "spec": {**manifest["spec"], "replicas": 6}}
+        for write in (
+            ("scale", what, name, "--replicas=6"),
+            ("patch", what, name, "--type=merge", "-p", '{"spec": {"replicas": 0}}'),
+            ("apply", "--server-side", "--force-conflicts", "--field-manager=mine", "-f", "-"),
+        ):
+            await world.kubectl(*write, input=other)
+            await world.until(lambda: sizes(world), declared)
+    await world.at_rest()
+    assert {name: pod["metadata"]["uid"] for name, pod in (await living(world)).items()} == before
