@@ -40,10 +40,12 @@ def deadline_of(set: Manifest) -> float | None:
 def _of_status(set: Manifest) -> Iterator[Moment | None]:
     status = set.get("status") or {}
     yield _at(set["metadata"].get("creationTimestamp"), "Created", "the set was created")
+    current = {(replica.get("index"), replica.get("attempt")) for replica in status.get("trainingReplicas") or []}
     for attempt in status.get("attempts") or []:
         where = attempt.get("replica"), attempt.get("attempt")
         yield _at(attempt.get("startTime"), "AttemptStarted", "all its pods run", where)
-        yield _at(attempt.get("endTime"), "AttemptEnded", _end(attempt), where, is_bad=attempt.get("cause") not in ENDS)
+        is_last = where in current and status.get("phase") == "Failed"
+        yield _at(attempt.get("endTime"), "AttemptEnded", _end(attempt, is_last), where, is_bad=attempt.get("cause") not in ENDS)
     for replica in status.get("trainingReplicas") or []:
         if replica.get("phase") == "Running":
             yield _at(replica.get("startTime"), "AttemptStarted", "all its pods run", (replica.get("index"), replica.get("attempt")))
@@ -51,11 +53,13 @@ def _of_status(set: Manifest) -> Iterator[Moment | None]:
     yield _at(status.get("completionTime"), str(status.get("phase")), "the workload has ended", is_bad=status.get("phase") == "Failed")
 
 
-def _end(attempt: Manifest) -> str:
+def _end(attempt: Manifest, is_last: bool) -> str:
+    """Describes how an attempt ended; nothing is said of a restart after the last one."""
     cause = str(attempt.get("cause"))
     if attempt.get("podClique"):
         words = failure_description(str(attempt["podClique"]), attempt)
-        cost = "" if attempt.get("counted") is None else "; it costs a restart" if attempt["counted"] else "; it costs no restart"
+        is_silent = is_last or attempt.get("counted") is None
+        cost = "" if is_silent else "; it costs a restart" if attempt["counted"] else "; it costs no restart"
         last = str(attempt.get("message") or "").strip().rpartition("\n")[2]
         return f"{words}{f': {last}' if last and cause == 'PodFailed' else ''}{cost}"
     return ENDS.get(cause, cause)

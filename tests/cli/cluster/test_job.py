@@ -103,6 +103,13 @@ def test_what_happened_is_told_in_order_with_what_it_cost(bench: Bench) -> None:
     assert lines[3].endswith(f"pod {FAILED_POD}, container main, exited with 3: loss is NaN; it costs a restart")
 
 
+def test_nothing_is_said_of_a_restart_after_the_attempt_that_ended_the_workload(bench: Bench) -> None:
+    last = FAILED | {"attempt": 2, "endTime": "2026-11-23T08:40:00Z", "counted": False}
+    bench.cluster.seed(job(phase="Failed", completionTime="2026-11-23T08:40:01Z", attempts=[FAILED, last]))
+    ends = [line.rpartition("loss is NaN")[2] for line in timeline(bench).splitlines() if "AttemptEnded" in line]
+    assert ends == ["; it costs a restart", ""]
+
+
 def test_programs_get_the_deadline_and_which_rank_ran_when(bench: Bench) -> None:
     told = json.loads(timeline(bench, "-o", "json"))
     assert (told["phase"], told["restartCount"], told["maxRestarts"], told["deadline"]) == ("Running", 1, 2, "2026-11-23T10:01:00Z")

@@ -96,6 +96,12 @@ class ReplicaFailure:
         return self.job.set.decisions.of(failure_is_counted)(self)
 
     @lazy
+    def number(self) -> int:
+        """Which restart of the budget follows it, if one does: those of the same time are counted in the order of their replicas."""
+        before = [failure for failure in self.job.failures if failure.index <= self.index and failure.is_counted]
+        return self.job.restart_count + len(before)
+
+    @lazy
     def words(self) -> str:
         """A short description of the failure: `pod demo-0-a-xyz, container main, exited with 1`."""
         return failure_description(self.clique, self.report)
@@ -215,13 +221,12 @@ class Job:
 
     @lazy
     def failures(self) -> list[ReplicaFailure]:
-        """The failures of replicas in their current attempts, the earliest first."""
-        failures = [
+        """The failures of replicas in their current attempts, in the order of the replicas."""
+        return [
             ReplicaFailure(self, attempt, *report)
             for attempt in self.attempts
             if not is_done(attempt.replica) and (report := _first_failure(attempt))
         ]
-        return sorted(failures, key=lambda failure: (str(failure.report.get("time") or ""), failure.index))
 
     @lazy
     def counted_failures(self) -> int:
@@ -232,6 +237,20 @@ class Job:
     def is_exhausted(self) -> bool:
         """Whether the current failures need more restarts than the budget has left."""
         return self.counted_failures > max(self.max_restarts - self.restart_count, 0)
+
+    @lazy
+    def budget(self) -> str:
+        """What the current failures need of the budget, what it allows and what is used: the same words wherever it is exceeded."""
+        *others, last = ["", *(str(failure.index) for failure in self.failures if failure.is_counted)]
+        needed = "1 restart is needed" if self.counted_failures == 1 else f"{self.counted_failures} restarts are needed"
+        whose = f", for replicas {', '.join(others[1:])} and {last}" if len(others) > 1 else f", for replica {last}" if others else ""
+        used = "1 is used" if self.restart_count == 1 else f"{self.restart_count} are used"
+        return f"{needed}{whose}; maxRestarts allows {self.max_restarts}, and {used}"
+
+    @lazy
+    def recorded_message(self) -> str:
+        """What the recorded condition `Failed` says, which is final like the outcome; empty before there is one."""
+        return str(condition_in(self.old, "Failed").get("message") or "") if self.recorded_outcome else ""
 
     def outcome(self, now: float) -> str:
         """Returns how it has ended by `now`, by the rule `job_outcome`; empty while it has not."""

@@ -159,7 +159,10 @@ def job_status(job: Job, now: float) -> JobStatus:
 
 
 def ended_attempt(attempt: ReplicaAttempt, cause: str, now: float, failure: ReplicaFailure | None = None) -> Manifest:
-    """Returns the status entry of an ended attempt, which is all that is kept of it: its pods and their logs are deleted."""
+    """Returns the status entry of an ended attempt, which is all that is kept of it: its pods and their logs are deleted.
+
+    `cause` is the outcome of the workload, or why the attempt ended without a failure; empty where a restart follows the failure.
+    """
     start = start_of(attempt)
     report = failure.report if failure else {}
     body = {
@@ -170,6 +173,7 @@ def ended_attempt(attempt: ReplicaAttempt, cause: str, now: float, failure: Repl
         "cause": report.get("cause") or cause,
         "podClique": failure.clique if failure else None,
         **{key: report.get(key) for key in ("pod", "container", "exitCode", "message")},
-        "counted": failure.is_counted if failure else None,
+        # An attempt that ends the workload is followed by no restart, so that it counts nothing: the sum is always `restartCount`.
+        "counted": not cause and failure.is_counted if failure else None,
     }
     return {key: value for key, value in body.items() if value is not None}
