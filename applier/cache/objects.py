@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from applier.cache.index import KindIndex
+from applier.cache.last_states import LastStates
 from applier.cache.own_writes import OwnWrites
 from applier.cache.selectors import Selector
 from applier.cache.versions import Tombstones, as_of, is_older, is_same
@@ -21,6 +22,7 @@ class Objects:
         self.own = OwnWrites()
         self._kinds: dict[GroupKind, KindIndex] = {}
         self._dead = Tombstones()
+        self.last = LastStates(self._dead.has)
 
     def get(self, ref: Ref) -> Manifest | None:
         kind = self._kinds.get(ref[:2])
@@ -66,9 +68,10 @@ class Objects:
     def observe_deletion(self, manifest: Manifest, version: str = "") -> None:
         """Removes an object that a watch shows as deleted, or as no longer selected. A newer object of the same name stays.
 
-        `version` is the version of the deletion, unless the object has it itself.
+        `version` is the version of the deletion, unless the object has it itself. A watch shows the last state of the object.
         """
         ref = Ref.of(manifest)
+        self.last.note(ref[:2], manifest)
         self.own.observe(ref, manifest, gone=True)
         known = self.get(ref)
         self._dead.bury(uid_of(manifest), version or resource_version_of(manifest))

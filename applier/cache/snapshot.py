@@ -15,6 +15,7 @@ class Query(NamedTuple):
     `managed` keeps managedFields, about half of an object's size, which are only needed to plan applies. An `optional` kind that the server
     does not serve is known to have no objects; any other such kind stays unknown, since a server that has just started may not have loaded
     its definitions yet. `labels` is a selector: to a watch, objects that do not match do not exist. `metadata_only` watches only metadata.
+    A watch keeps the last states of deleted objects that have the label `keeps_deleted`, for `WatchCache.deleted`.
     """
 
     kind: Kind
@@ -24,6 +25,7 @@ class Query(NamedTuple):
     optional: bool = False
     labels: str = ""
     metadata_only: bool = False
+    keeps_deleted: str = ""
 
 
 def by_place(objects: Iterable[tuple[Kind, Ref]]) -> list[Query]:

@@ -225,7 +225,7 @@ class Source:
                 continue
             self._confirm()
             if event.type == "DELETED":
-                self._objects.observe_deletion(event.object)
+                self._objects.observe_deletion(self._compacted(event.object) if self.query.keeps_deleted else event.object)
             elif event.type != "BOOKMARK":
                 self._objects.observe(self._compacted(event.object))
             self.version = resource_version_of(event.object)

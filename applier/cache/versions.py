@@ -50,6 +50,10 @@ class Tombstones:
         """Removes a UID that a list has shown to exist."""
         self._dead.pop(uid, None)
 
+    def has(self, uid: str) -> bool:
+        """Reports whether the object with this UID is gone, or was when it was last shown."""
+        return uid in self._dead
+
     def holds(self, manifest: Manifest) -> bool:
         """Reports whether this is a state from before the object was gone."""
         version = self._dead.get(uid_of(manifest))

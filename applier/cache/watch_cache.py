@@ -128,6 +128,15 @@ class WatchCache:
         self._check((group, kind), namespace)
         return self._objects.of(group, kind, namespace, read_selector(selector))
 
+    def deleted(self, uid: str, group: str, kind: str) -> list[Manifest]:
+        """Returns the last states of deleted objects of a kind that have an owner with this UID, in the order of the deletions.
+
+        They are what a watch has shown, and were forgotten with their owner; those deleted in a gap of the watch are as they were before.
+        Only kinds and labels with `Query.keeps_deleted` are kept, and of each process only what it has watched. Raises `NotSynced`.
+        """
+        self._check((group, kind))
+        return self._objects.last.of(uid, (group, kind))
+
     def changes(self, group: str, kind: str, label: str, value: str, namespace: str, since: object = None) -> Changes:
         """Returns which objects of a kind with this label, in one namespace or in all, have changed since a mark. Raises `NotSynced`.
 
@@ -246,6 +255,8 @@ class WatchCache:
     def _begin(self, query: Query) -> None:
         """Starts a source. One of all namespaces replaces those of single namespaces as soon as its state is known."""
         group, kind = query.kind.group, query.kind.kind
+        if query.keeps_deleted:
+            self._objects.last.keep_of((group, kind), query.keeps_deleted)
         source = self._new_source(query, self._objects)
         source.when_served = lambda: _call_all(self._served_subscribers)
         source.when_current = lambda: _call_all(self._current_subscribers)

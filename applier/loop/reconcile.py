@@ -86,11 +86,12 @@ class Reconciler(Generic[K]):
                 return await self._reconcile_graph(key, desired, view)
 
     async def _reconcile_graph(self, key: K, graph: Graph, view: View) -> list[Outcome]:
+        existing = {ref for ref in graph.objects if _live(view, ref)}  # before anything is awaited: the state that the graph is about
         schemas = await self._watch_and_load_schemas(graph, view)
         outcomes = await self._report(key, graph, view, schemas)
         # A status that was rejected for its resourceVersion was computed from a stale state, so its decisions must not be carried out.
         if not any(_is_rejected_as_stale(outcome) for outcome in outcomes):
-            outcomes += await self._apply(key, graph, view, schemas)
+            outcomes += await self._apply(key, graph, view, schemas, existing)
         failed = next((outcome for outcome in outcomes if outcome.action in UNDONE and outcome.step.ref[:2] != EVENT), None)
         if failed:
             self._schemas.clear()  # a definition may have changed
@@ -116,9 +117,13 @@ class Reconciler(Generic[K]):
         outcomes = await self._events.write(desired.events)
         return outcomes + await self._statuses.write(desired.statuses, view, schemas, self._group(key))
 
-    async def _apply(self, key: K, graph: Graph, view: View, schemas: Schemas) -> list[Outcome]:
-        """Applies the graph without terminating objects, which are created again once the watch has shown that they are gone."""
-        leaving = _leaving(graph, view)
+    async def _apply(self, key: K, graph: Graph, view: View, schemas: Schemas, existing: set[Ref]) -> list[Outcome]:
+        """Applies the graph without terminating objects, which are created again once the watch has shown that they are gone.
+
+        Nor are those created that were `existing` when the graph was computed: they have been deleted meanwhile, which enqueues the key.
+        The function may want another object in their place, or none.
+        """
+        leaving = _leaving(graph, view, existing)
         staying = Graph([desired for ref, desired in graph.objects.items() if ref not in leaving]) if leaving else graph
         planned = plan(staying, view, schemas, Intent(self.manager, self.force, brief=True), unserved=view.unserved())
         if any(step.unsure for step in planned.steps):
@@ -148,10 +153,15 @@ def _is_rejected_as_stale(outcome: Outcome) -> bool:
     return outcome.action in UNDONE and bool(outcome.step.resource_version)
 
 
-def _leaving(graph: Graph, view: View) -> set[Ref]:
-    """Returns the objects of a graph that are terminating or to be deleted, and those that they own, which are collected with them."""
+def _leaving(graph: Graph, view: View, existing: set[Ref]) -> set[Ref]:
+    """Returns the objects of a graph that are terminating, to be deleted, or gone meanwhile, and those that they own.
+
+    What they own is collected with them.
+    """
+    gone = {ref for ref in existing if not _live(view, ref)}
     leaving = {deletion.of.ref for deletion in graph.deletions if uid_of(_live(view, deletion.of.ref)) == deletion.of.uid}
     leaving |= {ref for ref in graph.objects if is_being_deleted(_live(view, ref))}
+    leaving |= gone
     while leaving and (more := {ref for ref, desired in graph.objects.items() if desired.owner in leaving} - leaving):
         leaving |= more
     return leaving

@@ -71,6 +71,12 @@ class View:
         self.read.kinds |= kinds or self._cache.declared
         return self._cache.by_owner(uid, kinds)
 
+    def deleted(self, uid: str, group: str, kind: str) -> list[Manifest]:
+        """Returns the last states of deleted objects of a kind with this owner (see `WatchCache.deleted`). Raises `NotSynced`."""
+        self.read.owned.add(Ownership(uid, (group, kind)))
+        self.read.kinds.add((group, kind))
+        return self._cache.deleted(uid, group, kind)
+
     def by_label(self, group: str, kind: str, selector: str = "", namespace: str = "") -> list[Manifest]:
         """Returns the objects of a kind that match a selector. Raises `NotSynced`."""
         self.read.selections.add(Selection(group, kind, namespace, selector))

@@ -36,6 +36,11 @@ class Recording:
         manifests: list[Manifest] = self._recorded(("by_owner", group, kind, *owner), lambda: self.view.by_owner(group, kind, owner))
         return manifests
 
+    def deleted(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
+        """See `Objects.deleted`."""
+        manifests: list[Manifest] = self._recorded(("deleted", group, kind, *owner), lambda: self.view.deleted(group, kind, owner))
+        return manifests
+
     def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
         """See `Objects.by_label`."""
         arguments = group, kind, key, value, namespace
@@ -75,6 +80,10 @@ class Recorded:
         """See `Objects.by_owner`."""
         return [*self._answer("by_owner", group, kind, *owner)]
 
+    def deleted(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
+        """See `Objects.deleted`."""
+        return [*self._answer("deleted", group, kind, *owner)]
+
     def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
         """See `Objects.by_label`."""
         return [*self._answer("by_label", group, kind, key, value, namespace)]
@@ -98,8 +107,8 @@ def in_words(question: Question) -> str:
     """Describes a read in words: `Pod team-a/chat-0`, `Pod of PodClique team-a/chat-0-web`."""
     method, group, kind, *rest = question
     of = f"{kind}.{group}" if group else kind
-    if method == "by_owner":
-        return f"{of} of {ObjectRef(*rest).id}"
+    if method in ("by_owner", "deleted"):
+        return f"{'deleted ' * (method == 'deleted')}{of} of {ObjectRef(*rest).id}"
     if method == "get":
         return f"{of} {'/'.join(filter(None, rest))}"
     key, value, namespace = rest

@@ -11,6 +11,7 @@ from applier.loop import View
 from applier.ref import Kind, Manifest, Ref
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.graph.node import ObjectRef
+from grove_compiler.model.expanded.attempts.attempt import ATTEMPT_LABEL
 from grove_compiler.model.inputs.snapshot import Changes, Unknown
 from grove_compiler.step import Key
 from grove_operator.cluster.snapshot import DRIVER
@@ -27,7 +28,7 @@ WATCHED = (
     Query(Kind("grove.io", "v1alpha1", "PodClique")),
     Query(Kind("grove.io", "v1alpha1", "PodCliqueScalingGroup")),
     Query(Kind("scheduler.grove.io", "v1alpha1", "PodGang")),
-    Query(Kind("", "v1", "Pod"), managed=False, labels=OURS),
+    Query(Kind("", "v1", "Pod"), managed=False, labels=OURS, keeps_deleted=ATTEMPT_LABEL),
     Query(Kind("apps", "v1", "ControllerRevision"), labels=OURS),
     Query(Kind("grove.io", "v1alpha1", "ClusterTopology")),
     Query(Kind("grove.io", "v1alpha1", "ClusterTopologyBinding"), optional=True),
@@ -47,7 +48,7 @@ WATCHED = (
 
 The kinds of schedulers and drivers are optional: when they are not served they have no objects. Of the built-in kinds only objects with our
 label are watched, not the other pods and Secrets of the cluster. Pods are cached without `managedFields`, half of their size: no field of
-a Pod is decided by its owner.
+a Pod is decided by its owner. Of the pods of training workloads the last states are kept as well: they say why a replica has failed.
 """
 
 CLUSTER_WIDE = frozenset({"ClusterTopology", "ClusterTopologyBinding", "Topology", "PriorityClass"})
@@ -92,6 +93,10 @@ class LiveObjects:
     def by_owner(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
         """See `Objects.by_owner`. An owner without a UID does not exist yet, and owns nothing."""
         return self._answer(lambda: self._view.by_owner(owner.uid, [(group, kind)])) if owner.uid else []
+
+    def deleted(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
+        """See `Objects.deleted`."""
+        return self._answer(lambda: self._view.deleted(owner.uid, group, kind)) if owner.uid else []
 
     def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
         """See `Objects.by_label`."""

@@ -32,6 +32,10 @@ class RecordedCache:
         """See `View.by_owner`."""
         return self._objects.by_owner(uid, frozenset(kinds))
 
+    def deleted(self, *_: str) -> list[Manifest]:
+        """See `View.deleted`. Nothing was watched, so that nothing was seen to be deleted."""
+        return []
+
     def by_label(self, group: str, kind: str, wanted: str = "", namespace: str = "") -> list[Manifest]:
         """See `View.by_label`."""
         return self._objects.of(group, kind, namespace, selector(wanted))

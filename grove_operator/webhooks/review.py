@@ -141,7 +141,7 @@ class _Without:
         self._view = view
         metadata = object.get("metadata") or {}
         self._name = group_of(object["apiVersion"]), object["kind"], metadata.get("namespace") or "", metadata.get("name") or ""
-        self.by_owner, self.by_label, self.changes = view.by_owner, view.by_label, view.changes
+        self.by_owner, self.by_label, self.changes, self.deleted = view.by_owner, view.by_label, view.changes, view.deleted
 
     def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
         """See `Objects.get`."""

@@ -49,6 +49,9 @@ class Cluster:
     def by_owner(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
         return self.as_list.by_owner(group, kind, owner)
 
+    def deleted(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
+        return self.as_list.deleted(group, kind, owner)
+
     def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
         found = self.as_list.by_label(group, kind, key, value, namespace)
         self.looked_at += len(found) * (kind == "PodClique")

@@ -29,7 +29,7 @@ class Changes(NamedTuple):
 class Objects(Protocol):
     """Answers what exists, from a watch cache in a cluster or a list of manifests offline.
 
-    A compilation asks the first three questions; `changes` serves those who keep sums over the answers (`tally`). Each is one look-up in an
+    A compilation asks the first four questions; `changes` serves those who keep sums over the answers (`tally`). Each is one look-up in an
     index, so that the cost of a set does not depend on what else is in the cluster. Groups are API groups without a version, because all
     versions of a group show the same object. Each method raises `Unknown` rather than report that nothing exists.
     """
@@ -39,6 +39,12 @@ class Objects(Protocol):
 
     def by_owner(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
         """Returns the objects of a kind whose controller is `owner` by UID, not another object of its name."""
+
+    def deleted(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
+        """Returns the last states of deleted objects of a kind whose owner is `owner` by UID, as far as they are known, the newest last.
+
+        Only the pods of training workloads are kept, and by an operator only those that it has watched itself.
+        """
 
     def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
         """Returns the objects of a kind with that label, or all without a key; of all namespaces when `namespace` is empty."""
@@ -89,6 +95,10 @@ class ObjectList:
         if key:
             manifests = self._labelled(group, kind, key).get(value, [])
         return [manifest for manifest in manifests if not namespace or _metadata(manifest).get("namespace") == namespace]
+
+    def deleted(self, *_: object) -> list[Manifest]:
+        """See `Objects.deleted`. A list says nothing about what is not there any more."""
+        return []
 
     def changes(self, *_: object) -> Changes | None:
         """See `Objects.changes`. A list never changes, but the next call may get another list, so nothing is known."""
@@ -147,6 +157,10 @@ class Snapshot:
     def owned(self, kind: str, owner: ObjectRef, group: str = "") -> list[Manifest]:
         """Returns the objects of a kind whose controller is `owner` by UID, including terminating ones."""
         return [*self._given.by_owner(group, kind, owner), *(self._view.by_owner(group, kind, owner) if self._view is not None else ())]
+
+    def deleted(self, kind: str, owner: ObjectRef, group: str = "") -> list[Manifest]:
+        """Returns the last states of deleted objects of a kind whose owner is `owner` by UID (see `Objects.deleted`)."""
+        return self._view.deleted(group, kind, owner) if self._view is not None else []
 
     def scheduled_pods(self, namespace: str, set_name: str) -> int:
         """Returns how many pods of a set are scheduled, by the statuses of its PodCliques."""

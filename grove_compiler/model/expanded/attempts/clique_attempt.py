@@ -16,7 +16,7 @@ from grove_compiler.model.expanded.attempts.attempt import (
     recorded_attempt,
     replica_attempt,
 )
-from grove_compiler.model.expanded.attempts.pod_end import has_finished_well, is_held_up, started_at
+from grove_compiler.model.expanded.attempts.pod_end import has_finished_well, is_held_up, started_at, tells_its_end
 from grove_compiler.model.expanded.live_pods import LivePod
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.lazy import lazy, remembered
@@ -37,10 +37,21 @@ class CliqueAttempt:
         return [pod for pod in leaving(self.clique) if attempt_number(pod) == self.attempt.number]
 
     @lazy
+    def gone(self) -> list[LivePod]:
+        """Its pods that are gone, in their last states: of each index without a pod the last one, as far as that is known.
+
+        A watch may show that a pod was evicted and that it is gone at once, so that no step has seen it being deleted.
+        """
+        held = {pod.index for pod in (*attempt_pods(self.clique), *self.leaving)}
+        deleted = (LivePod(self.clique, manifest) for manifest in self.clique.set.snapshot.deleted("Pod", self.clique.ref))
+        ours = {pod.index: pod for pod in deleted if attempt_number(pod) == self.attempt.number and pod.index not in held}
+        return [pod for pod in ours.values() if tells_its_end(pod)]
+
+    @lazy
     def succeeded(self) -> list[int]:
         """The indices of pods that have succeeded: those recorded in the status, and those observed now."""
         recorded = indices.read(self.old.get("succeededIndexes") or "", self.clique.replicas)
-        observed = {pod.index for pod in (*attempt_pods(self.clique), *self.leaving) if has_finished_well(pod)}
+        observed = {pod.index for pod in (*attempt_pods(self.clique), *self.leaving, *self.gone) if has_finished_well(pod)}
         return sorted(recorded | {index for index in observed if 0 <= index < self.clique.replicas})
 
     @lazy

@@ -74,6 +74,11 @@ def has_finished_well(pod: LivePod) -> bool:
     return requested is None or (ended is not None and ended <= requested)
 
 
+def tells_its_end(pod: LivePod) -> bool:
+    """Reports whether the state of a pod says why it will be, or is, gone: it has ended, was asked to go, or was disrupted."""
+    return pod.is_finished or _requested(pod) is not None or bool(_disruption(pod))
+
+
 def is_held_up(pod: LivePod) -> bool:
     """Reports whether no container of a pod runs yet: it waits for a node or an image. A pod whose init container runs is not held up."""
     running = any("running" in (container.get("state") or {}) for container in _containers(pod))

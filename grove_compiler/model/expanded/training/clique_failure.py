@@ -15,7 +15,7 @@ from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.lazy import remembered
 
 LOST_SECONDS = 10.0
-"""A pod that is missing without an observed delete counts as lost after this: the watch may be late."""
+"""A pod that is missing without an observed end counts as lost after this: the watch may be late."""
 LATE_SECONDS = 60.0
 """A pod that starts this long after another one failed is late, as after an image pull: the others may have given up waiting for it."""
 PAUSE_SECONDS = 10.0
@@ -60,18 +60,19 @@ def _failures(state: CliqueAttempt, now: float) -> list[Failure]:
 
 
 def _deleted_by_others(state: CliqueAttempt) -> list[LivePod]:
-    """Returns the terminating pods that others have deleted before they had finished."""
-    return [pod for pod in state.leaving if not is_ours(pod) and not has_finished_well(pod) and pod.index not in state.succeeded]
+    """Returns the pods that others have deleted before they had finished: those that terminate, and those that are gone already."""
+    others = [pod for pod in (*state.leaving, *state.gone) if not is_ours(pod) and not has_finished_well(pod)]
+    return [pod for pod in others if pod.index not in state.succeeded]
 
 
 @remembered
 def lost_indices(clique: Clique) -> list[int]:
-    """Returns the indices whose pods ran and have disappeared without an observed delete."""
+    """Returns the indices whose pods ran and have disappeared without an observed end."""
     state = clique_attempt(clique)
     if not state.old.get("startTime") or state.replaces_pods or state.attempt.is_over:
         return []
-    leaving = {pod.index for pod in state.leaving}
-    return [index for index in state.missing if index not in leaving]
+    known = {pod.index for pod in (*state.leaving, *state.gone)}
+    return [index for index in state.missing if index not in known]
 
 
 def lost_since(clique: Clique, now: float) -> float:

@@ -1,0 +1,117 @@
+"""Of what is deleted the last state is kept where somebody asks for it: by owner, until the owner goes, and of no more than so many."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from applier.cache import Query, WatchCache
+from applier.cache.last_states import LastStates
+from applier.errors import NotSynced
+from applier.ref import Manifest
+from applier.testing.memory import MemoryCluster
+from applier.testing.virtual_time import in_virtual_time
+
+from .conftest import CONFIG_MAP, delete, ref, until
+
+MARK = "example.com/mark"
+KIND = ("", "ConfigMap")
+
+
+def owned(name: str, value: str = "1", owner: str = "u", **labels: str) -> Manifest:
+    owners = [{"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner}]
+    metadata = {"name": name, "namespace": "default", "labels": labels or {MARK: "yes"}, "ownerReferences": owners}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"k": value}}
+
+
+@asynccontextmanager
+async def watching(cluster: MemoryCluster) -> AsyncIterator[WatchCache]:
+    cache = WatchCache(cluster, [Query(CONFIG_MAP, managed=False, keeps_deleted=MARK)])
+    await cache.start()
+    await cache.synced()
+    try:
+        yield cache
+    finally:
+        await cache.stop()
+
+
+def kept(cache: WatchCache, owner: str = "u") -> list[tuple[str, str]]:
+    return [(one["metadata"]["name"], one["data"]["k"]) for one in cache.deleted(owner, *KIND)]
+
+
+@in_virtual_time
+async def test_the_last_state_is_what_the_watch_has_shown_though_nobody_has_looked_in_between() -> None:
+    cluster = MemoryCluster()
+    cluster.seed(owned("a"), owned("b"))
+    async with watching(cluster) as cache:
+        cluster.seed(owned("b", "last"))
+        await delete(cluster, "b")
+        await delete(cluster, "a")
+        await until(lambda: len(kept(cache)) == 2)
+        assert kept(cache) == [("b", "last"), ("a", "1")]
+        assert [one["metadata"].get("managedFields") for one in cache.deleted("u", *KIND)] == [None, None]
+
+
+@in_virtual_time
+async def test_what_has_no_such_label_is_not_kept() -> None:
+    cluster = MemoryCluster()
+    cluster.seed(owned("a", other="label"), owned("b"))
+    async with watching(cluster) as cache:
+        await delete(cluster, "a")
+        await delete(cluster, "b")
+        await until(lambda: bool(kept(cache)))
+        assert kept(cache) == [("b", "1")]
+
+
+@pytest.mark.parametrize("first", ["the owner", "what it owns"])
+def test_with_the_owner_all_is_forgotten(first: str) -> None:
+    @in_virtual_time
+    async def left() -> list[tuple[str, str]]:
+        cluster = MemoryCluster()
+        cluster.seed(owned("owner", other="label"))
+        uid = cluster.store.objects[ref("owner")]["metadata"]["uid"]
+        cluster.seed(owned("a", owner=uid), owned("b"))
+        async with watching(cluster) as cache:
+            for name in ("owner",) if first == "the owner" else ("a", "owner"):  # what it owned is collected
+                await delete(cluster, name)
+            await delete(cluster, "b")
+            await until(lambda: bool(kept(cache)))
+            return kept(cache, uid)
+
+    assert left() == []
+
+
+@in_virtual_time
+async def test_what_goes_in_a_gap_of_the_watch_is_kept_as_it_was_known() -> None:
+    cluster = MemoryCluster()
+    cluster.seed(owned("a"))
+    async with watching(cluster) as cache:
+        cluster.end_watches()
+        cluster.seed(owned("a", "never shown"))
+        await delete(cluster, "a")
+        cluster.store.forget()
+        await until(lambda: bool(kept(cache)))
+        assert kept(cache) == [("a", "1")]
+
+
+@in_virtual_time
+async def test_nothing_is_said_of_a_kind_that_is_not_known() -> None:
+    cache = WatchCache(MemoryCluster(), [Query(CONFIG_MAP, keeps_deleted=MARK)])
+    await cache.start()
+    with pytest.raises(NotSynced):
+        cache.deleted("u", *KIND)
+    await cache.stop()
+    await asyncio.sleep(0)
+
+
+def test_the_oldest_are_dropped_where_there_are_too_many() -> None:
+    states = LastStates(lambda _: False, most=2)
+    states.keep_of(KIND, MARK)
+    for name in "abc":
+        manifest = owned(name)
+        manifest["metadata"]["uid"] = name
+        states.note(KIND, manifest)
+    assert [one["metadata"]["name"] for one in states.of("u", KIND)] == ["b", "c"]

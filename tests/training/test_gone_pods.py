@@ -1,0 +1,119 @@
+"""Pods that are gone before an operator has looked are judged by their last state, which a watch shows with the deletion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+
+from applier.ref import Manifest
+from tests.simulation.simulation import Simulation
+from tests.simulation.world import CLIQUE, POD
+from tests.training.jobs import WORKER, attempts, causes, exit_pod, last_attempt, phase, pod_of, report, started, take
+
+Deed = Callable[[Simulation], object]
+
+
+def unseen(simulation: Simulation, *deeds: Deed, seconds: float = 30.0) -> None:
+    """Things happen, and pods that were asked to go are gone, before the watch of pods tells any of it, all at once."""
+    simulation.network.silent["Pod"] = simulation.loop.time() + seconds
+    simulation.let_pass(0.1)
+    for deed in deeds:
+        deed(simulation)
+        simulation.machines.tick()
+    simulation.let_pass(seconds)
+    simulation.run_operator()
+    simulation.settle()
+
+
+def evict(simulation: Simulation) -> None:
+    take(simulation, 1, reason="EvictionByEvictionAPI")
+
+
+def delete(simulation: Simulation) -> None:
+    take(simulation, 1)
+
+
+def fail(simulation: Simulation) -> None:
+    exit_pod(simulation, 1, 7)
+
+
+JUDGED: dict[str, tuple[list[Deed], dict[str, Any]]] = {
+    "an eviction": ([evict], {"cause": "PodDisrupted", "message": "EvictionByEvictionAPI"}),
+    "a deletion": ([delete], {"cause": "PodDeleted"}),
+    "a failure that was cleaned up": ([fail, delete], {"cause": "PodFailed", "exitCode": 7}),
+}
+
+
+@pytest.mark.parametrize("what", JUDGED)
+def test_a_pod_that_is_gone_before_anybody_looked_is_judged_by_its_last_state(what: str) -> None:
+    simulation = started(maxRestarts=1)
+    name = pod_of(simulation, WORKER, 1)["metadata"]["name"]
+    deeds, told = JUDGED[what]
+    unseen(simulation, *deeds)
+    last = last_attempt(simulation)
+    assert {key: last.get(key) for key in ("pod", *told)} == {"pod": name, **told}
+    assert (simulation.status()["restartCount"], attempts(simulation), phase(simulation)) == (1, {"2"}, "Running")
+
+
+def test_an_eviction_that_nobody_saw_is_free_where_the_set_says_so() -> None:
+    simulation = started(ignoreDisruptions=True)
+    unseen(simulation, evict)
+    assert (causes(simulation), simulation.status()["restartCount"], simulation.status()["disruptionCount"]) == (["PodDisrupted"], 0, 1)
+
+
+def test_a_pod_that_had_finished_before_it_was_deleted_has_succeeded() -> None:
+    simulation = started()
+    unseen(simulation, partial(exit_pod, index=1), delete)
+    assert (report(simulation)["succeededIndexes"], attempts(simulation), causes(simulation)) == ("1", {"1"}, [])
+    for index in (0, 2):
+        exit_pod(simulation, index)
+    simulation.settle()
+    assert phase(simulation) == "Succeeded"
+
+
+def test_a_pod_that_is_only_no_longer_shown_is_lost_after_a_while() -> None:
+    """A watch shows what has lost the label by which it selects like something that was deleted."""
+    simulation = started(maxRestarts=1)
+
+    def hide(pod: Manifest) -> None:
+        del pod["metadata"]["labels"]["app.kubernetes.io/managed-by"]
+
+    hidden: Manifest = {**pod_of(simulation, WORKER, 1), "metadata": {**pod_of(simulation, WORKER, 1)["metadata"]}}
+    hidden["metadata"]["labels"] = dict(hidden["metadata"]["labels"])
+    hide(hidden)
+    simulation.world.put(hidden)
+    simulation.run_operator()
+    assert (causes(simulation), "lostSince" in report(simulation)) == ([], True)
+    simulation.wait(11)
+    assert causes(simulation) == ["PodLost"]
+
+
+def test_a_deletion_in_a_gap_of_the_watch_is_judged_by_what_was_known() -> None:
+    """Nothing shows the deletion itself then, only that the pod is not there any more."""
+    simulation = started(maxRestarts=1)
+    simulation.machines.lost.add(pod_of(simulation, WORKER, 1)["metadata"]["uid"])
+    gone = pod_of(simulation, WORKER, 1)
+    simulation.operator.connection.cut_until = simulation.loop.time() + 5
+    evict(simulation)
+    simulation.world.end(simulation.world.get(POD, gone["metadata"]["name"]))
+    simulation.world.cluster.end_watches()
+    simulation.world.cluster.store.forget()
+    simulation.let_pass(8)
+    simulation.run_operator()
+    assert "lostSince" in report(simulation)
+    simulation.wait(11)
+    assert causes(simulation) == ["PodLost"]
+
+
+def test_what_is_known_of_gone_pods_goes_with_their_podclique() -> None:
+    simulation = started(maxRestarts=3)
+    unseen(simulation, delete)
+    uid = simulation.world.get(CLIQUE, WORKER)["metadata"]["uid"]
+    cache = simulation.operator.process.cache
+    assert [pod["metadata"]["name"] for pod in cache.deleted(uid, "", "Pod")] != []
+    simulation.world.delete(CLIQUE, WORKER)
+    simulation.settle()
+    assert cache.deleted(uid, "", "Pod") == []
