@@ -11,7 +11,6 @@ from applier.loop import View
 from applier.ref import Kind, Manifest, Ref
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.graph.node import ObjectRef
-from grove_compiler.model.expanded.attempts.attempt import ATTEMPT_LABEL
 from grove_compiler.model.inputs.snapshot import Changes, Unknown
 from grove_compiler.step import Key
 from grove_operator.cluster.snapshot import DRIVER
@@ -22,13 +21,14 @@ T = TypeVar("T")
 SET = ("grove.io", "PodCliqueSet")
 NAMESPACE = Kind("", "v1", "Namespace")
 COMPUTE_DOMAIN = Kind("resource.nvidia.com", "v1beta1", "ComputeDomain")
+CLIQUE_LABEL = "grove.io/podclique"
 OURS = "app.kubernetes.io/managed-by=grove-operator"
 WATCHED = (
     Query(Kind("grove.io", "v1alpha1", "PodCliqueSet")),
     Query(Kind("grove.io", "v1alpha1", "PodClique")),
     Query(Kind("grove.io", "v1alpha1", "PodCliqueScalingGroup")),
     Query(Kind("scheduler.grove.io", "v1alpha1", "PodGang")),
-    Query(Kind("", "v1", "Pod"), managed=False, labels=OURS, keeps_deleted=ATTEMPT_LABEL),
+    Query(Kind("", "v1", "Pod"), managed=False, labels=OURS, keeps_deleted=CLIQUE_LABEL),
     Query(Kind("apps", "v1", "ControllerRevision"), labels=OURS),
     Query(Kind("grove.io", "v1alpha1", "ClusterTopology")),
     Query(Kind("grove.io", "v1alpha1", "ClusterTopologyBinding"), optional=True),
@@ -48,7 +48,8 @@ WATCHED = (
 
 The kinds of schedulers and drivers are optional: when they are not served they have no objects. Of the built-in kinds only objects with our
 label are watched, not the other pods and Secrets of the cluster. Pods are cached without `managedFields`, half of their size: no field of
-a Pod is decided by its owner. Of the pods of training workloads the last states are kept as well: they say why a replica has failed.
+a Pod is decided by its owner. Of deleted pods the last states are kept: they say why a replica of a training workload has failed, and
+which names were used.
 """
 
 CLUSTER_WIDE = frozenset({"ClusterTopology", "ClusterTopologyBinding", "Topology", "PriorityClass"})

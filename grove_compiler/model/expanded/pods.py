@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from grove_compiler.model import names
-from grove_compiler.model.expanded.attempts.attempt import attempt_pods, is_kept, replica_attempt
+from grove_compiler.model.expanded.attempts.attempt import attempt_pods, is_kept
 from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
 from grove_compiler.model.expanded.check_failures import failed_checks
 from grove_compiler.model.expanded.gates import gate_is_lifted, new_pod_is_gated
 from grove_compiler.model.expanded.live_pods import LivePod, live_pods
+from grove_compiler.model.expanded.pod_names import new_pod_name
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.lazy import remembered
 from grove_compiler.model.spec.templates import CliqueTemplate
@@ -99,14 +100,6 @@ def _existing_pod(clique: Clique, pod: LivePod) -> Pod:
 
 
 def _new_pod(clique: Clique, index: int, new_names: set[str]) -> Pod:
-    """Returns a new pod with a name that no pod in the namespace has, and that is not in `new_names`, to which it adds the name."""
-    snapshot, namespace = clique.set.snapshot, clique.set.namespace
-    # Offline there is no pod to look up, and ten thousand look-ups would be a tenth of a compilation.
-    is_taken = (
-        (lambda name: name in new_names or snapshot.get("v1", "Pod", namespace, name) is not None) if snapshot else new_names.__contains__
-    )
-    attempt = replica_attempt(clique.replica).number if clique.set.is_training else 1
-    name = names.pod(clique.name, index, is_taken, attempt)
-    new_names.add(name)
+    name = new_pod_name(clique, index, new_names)
     gated = clique.set.decisions.of(new_pod_is_gated)(clique)
     return Pod(name, names.part_of(clique.name, index), index, False, gated, clique.template, clique.template_hash)

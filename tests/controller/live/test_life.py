@@ -28,6 +28,32 @@ async def test_a_pod_that_is_deleted_comes_back_with_its_index(world: World) -> 
     await world.until_ready("chat-0-front-0", "chat-0-front-1", "chat-0-front-2")
 
 
+async def test_a_pod_that_is_deleted_by_force_never_has_the_name_of_its_replacement(world: World) -> None:
+    """Whether the operator sees that it goes, is too slow for that, or does not even run."""
+    await world.apply(pod_clique_set(clique("front", 2)))
+    had: list[str] = []
+    for turn in range(6):
+        await world.until_ready("chat-0-front-0", "chat-0-front-1")
+        [name] = [pod["metadata"]["name"] for pod in await world.objects("pods") if pod["spec"]["hostname"] == "chat-0-front-1"]
+        had.append(name)
+        force = ("delete", "pod", name, "--force", "--grace-period=0")
+        if turn % 3 == 0:
+            await world.kubectl(*force)
+        elif turn % 3 == 1:
+            world.plane.kubectl("-n", world.namespace, *force)  # nothing else happens in this process
+        else:
+            await world.at_rest()
+            await world.kill()
+            await world.kubectl(*force)
+            await world.start()
+        await world.until(lambda name=name: is_there(world, name), False)  # type: ignore[misc]
+    assert len(set(had)) == len(had)
+
+
+async def is_there(world: World, name: str) -> bool:
+    return name in await world.names("pods")
+
+
 async def gone(world: World, uid: str) -> bool:
     return all(pod["metadata"]["uid"] != uid for pod in await world.objects("pods"))
 

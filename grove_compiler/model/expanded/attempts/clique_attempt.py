@@ -43,6 +43,8 @@ class CliqueAttempt:
         A watch may show that a pod was evicted and that it is gone at once, so that no step has seen it being deleted.
         """
         held = {pod.index for pod in (*attempt_pods(self.clique), *self.leaving)}
+        if all(index in held for index in range(self.clique.replicas)):
+            return []  # nearly always
         deleted = (LivePod(self.clique, manifest) for manifest in self.clique.set.snapshot.deleted("Pod", self.clique.ref))
         ours = {pod.index: pod for pod in deleted if attempt_number(pod) == self.attempt.number and pod.index not in held}
         return [pod for pod in ours.values() if tells_its_end(pod)]
