@@ -120,7 +120,7 @@ def api_server(assets: Assets, folder: Path, port: int, etcd_port: int, *, audit
         f"--service-account-issuer={ISSUER}",
         f"--service-account-signing-key-file={key}",
         f"--service-account-key-file={key}",
-        "--disable-admission-plugins=ServiceAccount,PodSecurity",
+        "--disable-admission-plugins=ServiceAccount",
         "--endpoint-reconciler-type=none",
         "--service-cluster-ip-range=10.0.0.0/16",
         f"--runtime-config={','.join(SERVED)}",

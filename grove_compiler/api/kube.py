@@ -124,3 +124,7 @@ PodSpec = Annotated[dict[str, Any], Structure({"ref": "core/v1.PodSpec"})]
 """Opaque to the models: a new Kubernetes field never needs a release of Grove. The CRD and the tables spell it out."""
 MetricSpec = Annotated[dict[str, Any], Structure({"ref": "autoscaling/v2.MetricSpec"})]
 ResourceClaimTemplateSpec = Annotated[dict[str, Any], Structure({"ref": "resource.k8s.io/v1.ResourceClaimTemplateSpec"})]
+
+
+Resources = Annotated[dict[str, Any], Structure({"ref": "core/v1.ResourceRequirements"})]
+SecurityContext = Annotated[dict[str, Any], Structure({"ref": "core/v1.SecurityContext"})]

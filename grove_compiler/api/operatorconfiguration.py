@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import ConfigDict, Field
 
 from grove_compiler.api.clustertopology import TopologyLevel
-from grove_compiler.api.kube import CONFIGURATION, Duration, Int32, Kube
+from grove_compiler.api.kube import CONFIGURATION, Duration, Int32, Kube, Resources, SecurityContext
 
 Positive = Annotated[Int32, Field(gt=0)]
 Port = Annotated[Int32, Field(ge=0, le=65535)]
@@ -232,6 +232,10 @@ class InitContainerConfiguration(Section):
 
     image: str = "grove-initc"
     """Image; without a tag, the operator's version is the tag."""
+    resources: Annotated[Resources | None, Field()] = None
+    """Resources; 100m CPU and 128Mi memory, as requests and limits, when absent, and none when empty."""
+    security_context: Annotated[SecurityContext | None, Field()] = None
+    """Security context; what the Pod Security Standard `restricted` asks for when absent, and none when empty."""
 
 
 class OperatorConfiguration(Section):

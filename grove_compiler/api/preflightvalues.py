@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from grove_compiler.api.kube import Kube, Structure, list_map
+from grove_compiler.api.kube import Kube, Resources, SecurityContext, Structure, list_map
 
 PREFLIGHT = "preflight.grove.io/v1alpha1"
 
@@ -15,8 +15,6 @@ DEFAULTED: Any = Field(default={})
 
 EnvVar = Annotated[dict[str, Any], Structure({"ref": "core/v1.EnvVar"})]
 VolumeMount = Annotated[dict[str, Any], Structure({"ref": "core/v1.VolumeMount"})]
-Resources = Annotated[dict[str, Any], Structure({"ref": "core/v1.ResourceRequirements"})]
-SecurityContext = Annotated[dict[str, Any], Structure({"ref": "core/v1.SecurityContext"})]
 LabelSelector = Annotated[dict[str, Any], Structure({"ref": "meta/v1.LabelSelector"})]
 Policy = Literal["Fail", "Ignore"]
 PART = r"[0-9]+(\.[0-9]+)?(ns|us|µs|μs|ms|s|m|h)"
@@ -191,6 +189,10 @@ class PreflightValues(Section):
     """Resources of the injector's container."""
     checks: Annotated[list[Check], list_map("name")] = SHIPPED_CHECKS
     """The checks, in the order of their execution."""
+    check_resources: Annotated[Resources | None, Field()] = None
+    """Resources, besides devices, of checks without their own: required where a quota limits CPU or memory."""
+    check_security_context: Annotated[SecurityContext | None, Field()] = None
+    """Security context of checks without their own."""
     dcgm: Dcgm = DEFAULTED
     """Settings of the DCGM diagnostic."""
     nccl: Nccl = DEFAULTED

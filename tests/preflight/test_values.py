@@ -12,6 +12,8 @@ from grove_compiler.source.document import Document
 from grove_compiler.source.yaml_reader import read_yaml
 from tests.suite.rows import rows
 
+from .injecting import inject_pod, pod_of
+
 
 @rows(
     ("text", "path", "line", "nearest"),
@@ -132,3 +134,18 @@ def test_every_number_of_the_values_has_a_row() -> None:
 def test_checks_of_others_may_use_the_variables_as_they_like() -> None:
     check = {"name": "bandwidth-check", "image": "b", "env": [{"name": "CHECK_TIMEOUT", "value": "never"}]}
     assert read_values(Document({"checks": [check]}))[1] == []
+
+
+SMALL = {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"cpu": "1", "memory": "1Gi"}}
+QUIET = {"allowPrivilegeEscalation": False}
+
+
+def test_checks_without_their_own_share_resources_and_a_security_context() -> None:
+    own = {"name": "own", "image": "i", "resources": {"limits": {"cpu": "2"}}, "securityContext": {"runAsUser": 7}}
+    values = {"checks": [{"name": "plain", "image": "i"}, own], "checkResources": SMALL, "checkSecurityContext": QUIET}
+    box = {"name": "box", "resources": {"limits": {"nvidia.com/gpu": 8}}}
+    spec = inject_pod(pod_of({"containers": [box]}), values).injected["spec"]
+    plain, other = spec["initContainers"]
+    assert (plain["resources"]["requests"]["memory"], plain["resources"]["limits"]["cpu"], plain["securityContext"]) == ("1Gi", "1", QUIET)
+    assert (other["resources"]["limits"]["cpu"], other["securityContext"]) == ("2", {"runAsUser": 7})
+    assert plain["resources"]["limits"]["nvidia.com/gpu"] == 8

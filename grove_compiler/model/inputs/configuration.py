@@ -11,6 +11,16 @@ from grove_compiler.version import __version__
 
 DEFAULT_SCHEDULER = "default-scheduler"
 DEFAULT_INIT_IMAGE = "grove-initc"
+DEFAULT_INIT_RESOURCES: Manifest = {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"cpu": "100m", "memory": "128Mi"}}
+"""Equal, so that a Guaranteed pod stays that; a pod needs as much as its largest init container, so that few pods need more for it."""
+DEFAULT_INIT_SECURITY: Manifest = {
+    "allowPrivilegeEscalation": False,
+    "capabilities": {"drop": ["ALL"]},
+    "readOnlyRootFilesystem": True,
+    "runAsNonRoot": True,
+    "seccompProfile": {"type": "RuntimeDefault"},
+}
+"""What the Pod Security Standard `restricted` asks for."""
 KAI = "kai-scheduler"
 
 
@@ -69,10 +79,26 @@ class Configuration:
     def mnnvl_enabled(self) -> bool:
         return bool((self.manifest.get("network") or {}).get("autoMNNVLEnabled"))
 
+    @property
+    def _init_container(self) -> Manifest:
+        return self.manifest.get("initContainer") or {}
+
+    @lazy
+    def init_resources(self) -> Manifest:
+        """The resources of the start-up init container; empty for none."""
+        resources: Manifest | None = self._init_container.get("resources")
+        return DEFAULT_INIT_RESOURCES if resources is None else resources
+
+    @lazy
+    def init_security_context(self) -> Manifest:
+        """The security context of the start-up init container; empty for none."""
+        context: Manifest | None = self._init_container.get("securityContext")
+        return DEFAULT_INIT_SECURITY if context is None else context
+
     @lazy
     def init_image(self) -> str:
         """The image of the start-up init container; without tag or digest, the program's version is its tag."""
-        image = (self.manifest.get("initContainer") or {}).get("image") or DEFAULT_INIT_IMAGE
+        image = self._init_container.get("image") or DEFAULT_INIT_IMAGE
         name = image.rpartition("/")[2]
         return image if ":" in name or "@" in name else f"{image}:v{__version__}"
 

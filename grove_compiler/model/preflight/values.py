@@ -12,6 +12,9 @@ from grove_compiler.model.preflight.containers import Container
 from grove_compiler.model.spec.declared import declared, optional
 from grove_compiler.record import record
 
+SHARED = {"resources": "checkResources", "securityContext": "checkSecurityContext"}
+"""Fields of a check, and the values that checks without them have."""
+
 
 @record(slots=False)
 class Check:
@@ -89,8 +92,9 @@ class Preflight:
 
     @lazy
     def checks(self) -> list[Check]:
-        """The configured checks, in order."""
-        return [Check(entry) for entry in self.manifest.get("checks") or []]
+        """The configured checks, in order, with the resources and the security context that are those of all checks without their own."""
+        shared = {own: self.manifest[key] for own, key in SHARED.items() if self.manifest.get(key)}
+        return [Check({**shared, **entry}) for entry in self.manifest.get("checks") or []]
 
     @property
     def loopback_threshold(self) -> float:
