@@ -41,6 +41,7 @@ def contradictions(preflight: Preflight) -> Iterator[Contradiction]:
     values = preflight.manifest
     yield from _address(preflight.dcgm_address)
     yield from _resources(("resources",), values.get("resources") or {})
+    yield from _container(("checkResources",), values.get("checkResources"), ("checkSecurityContext",), values.get("checkSecurityContext"))
     for index, check in enumerate(values.get("checks") or []):
         yield from _check(("checks", index), check)
     yield from _folders(preflight)
@@ -58,21 +59,24 @@ def _address(text: str) -> Iterator[Contradiction]:
 
 
 def _check(path: FieldPath, check: Manifest) -> Iterator[Contradiction]:
-    resources = check.get("resources") or {}
-    yield from _resources((*path, "resources"), resources)
-    if resources.get("claims"):
-        message = "a check has the claims of its pod, and no others"
-        yield Contradiction((*path, "resources", "claims"), message, resources["claims"], "leave claims out")
-    security = check.get("securityContext") or {}
-    for name in ("runAsUser", "runAsGroup"):
-        if isinstance(security.get(name), int) and security[name] < 0:
-            yield Contradiction((*path, "securityContext", name), f"must be at least 0, not {security[name]}", security[name])
+    yield from _container((*path, "resources"), check.get("resources"), (*path, "securityContext"), check.get("securityContext"))
     for index, variable in enumerate(check.get("env") or []):
         expected = VARIABLES.get(str(variable.get("name")))
         text = variable.get("value")
         if check.get("name") in OWN_CHECKS and expected is not None and text and not expected.is_met(text):
             message = f"{variable['name']} is {text!r}; expected {expected.words}"
             yield Contradiction((*path, "env", index, "value"), message, text)
+
+
+def _container(at: FieldPath, resources: Manifest | None, beside: FieldPath, security: Manifest | None) -> Iterator[Contradiction]:
+    """Yields what a check's container cannot have, of its resources, which stand `at` a path, and of its security context `beside`."""
+    yield from _resources(at, resources or {})
+    if resources and resources.get("claims"):
+        yield Contradiction((*at, "claims"), "a check has the claims of its pod, and no others", resources["claims"], "leave claims out")
+    for name in ("runAsUser", "runAsGroup"):
+        user = (security or {}).get(name)
+        if isinstance(user, int) and user < 0:
+            yield Contradiction((*beside, name), f"must be at least 0, not {user}", user)
 
 
 def _resources(path: FieldPath, resources: Manifest) -> Iterator[Contradiction]:

@@ -93,6 +93,10 @@ class _OfLoop:
         """See `Objects.by_owner`."""
         return self._ask(lambda: self._view.by_owner(group, kind, owner))
 
+    def deleted(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
+        """See `Objects.deleted`."""
+        return self._ask(lambda: self._view.deleted(group, kind, owner))
+
     def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
         """See `Objects.by_label`."""
         return self._ask(lambda: self._view.by_label(group, kind, key, value, namespace))
