@@ -248,6 +248,12 @@ def test_a_pod_of_a_scaled_gang_is_drawn_as_in_section_13() -> None:
     assert owner_of(found) == "grove.io/v1alpha1 PodClique demo-0-model-1-decode"
     (init,) = found["spec"].pop("initContainers")
     assert init.pop("image").startswith("grove-initc:v")
+    # Ours on purpose (docs/differences.md): what quotas and the Pod Security Standard `restricted` ask for.
+    ours = {key: sorted(init.pop(key)) for key in ("resources", "securityContext")}
+    assert ours == {
+        "resources": ["limits", "requests"],
+        "securityContext": ["allowPrivilegeEscalation", "capabilities", "readOnlyRootFilesystem", "runAsNonRoot", "seccompProfile"],
+    }
     assert init == {
         "name": "grove-initc",
         "args": ["--podcliques=demo-0-model-1-prefill:1"],
