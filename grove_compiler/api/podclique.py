@@ -83,15 +83,6 @@ class PodCliqueFailure(Kube):
     """Whether it failed long before others of its gang had started."""
 
 
-class PodNameCount(Kube):
-    """How many names the pods of some indices have had."""
-
-    count: Int32
-    """Number of names, one for each pod after the other."""
-    indexes: str
-    """Indices of pods, such as 0-2,5."""
-
-
 class PodCliqueStatus(Kube):
     """What is observed of a clique."""
 
@@ -113,8 +104,6 @@ class PodCliqueStatus(Kube):
     """Selector of the pods for the scale subresource."""
     conditions: Conditions | None = None
     """Aspects of the state."""
-    pod_name_counts: list[PodNameCount] | None = None
-    """How many names its pods have had, so that none is used twice: ours."""
     attempt: Int32 | None = None
     """The attempt of a training workload that the following fields are about, from 1."""
     start_time: Time | None = None

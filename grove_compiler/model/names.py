@@ -26,23 +26,18 @@ def replica_of(name: str, set_name: str) -> int | None:
     return int(text) if text.isascii() and text.isdecimal() else None
 
 
-def pod(clique_name: str, index: int, is_taken: Callable[[str], bool], attempt: int = 1, first: int = 0) -> str:
-    """Returns a pod's name: the first that is not taken of those of its index, from number `first` on."""
-    number = first
-    while is_taken(name := numbered_pod(clique_name, index, number, attempt)):
-        number += 1
-    return name
-
-
-def numbered_pod(clique_name: str, index: int, number: int, attempt: int = 1) -> str:
-    """Returns a name of an index, by its number: a pure function of the clique, the index, and the attempt of a training workload.
+def pod(clique_name: str, index: int, is_taken: Callable[[str], bool], attempt: int = 1) -> str:
+    """Returns a pod's name: a pure function of the clique, the index, the names that are taken, and the attempt of a training workload.
 
     The suffix has the length and the alphabet of Kubernetes' generated names. It does not depend on the clique's UID, so that a name that
     was planned before the clique existed stays the same. Pods of two attempts have different names, so that a delete or an event by name
     cannot hit the wrong one.
     """
     rank = f"{clique_name}/{index}" if attempt == 1 else f"{clique_name}/{index}@{attempt}"
-    return f"{clique_name}-{_suffix(crc32(f'{rank}/{number}'.encode()))}"
+    tried = 0
+    while is_taken(name := f"{clique_name}-{_suffix(crc32(f'{rank}/{tried}'.encode()))}"):
+        tried += 1
+    return name
 
 
 def _suffix(number: int) -> str:

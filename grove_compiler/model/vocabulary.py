@@ -59,7 +59,6 @@ from grove_compiler.model.expanded.live_object import (
 )
 from grove_compiler.model.expanded.live_pods import leaving_pods, live_pods
 from grove_compiler.model.expanded.member_size import advertised_group_size, is_resized
-from grove_compiler.model.expanded.pod_names import pod_name_counts
 from grove_compiler.model.expanded.pod_state import (
     foreign_gates,
     is_up_to_scheduler,
@@ -290,7 +289,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         pod_claim_names,
         pod_condition,
         pod_counts,
-        pod_name_counts,
         pod_names,
         pod_spec_path,
         pods,

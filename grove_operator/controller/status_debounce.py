@@ -1,7 +1,4 @@
-"""Debounces statuses of PodCliques and scaling groups that lose ready pods: most deleted pods are replaced before the delay ends.
-
-What is then left to report is that the new pods have other names, which waits for a status that is written anyway.
-"""
+"""Debounces statuses of PodCliques and scaling groups that lose ready pods: most deleted pods are replaced before the delay ends."""
 
 from __future__ import annotations
 
@@ -19,10 +16,6 @@ DEBOUNCED_COUNTS = {"PodClique": "readyReplicas", "PodCliqueScalingGroup": "avai
 ENDINGS = ("attempt", "succeededIndexes", "lostSince", "failure")
 """Status fields that record how pods of a training workload ended. Those pods are not replaced and the set acts on the change, so that a
 status that changes one of these fields is written at once."""
-NAMES = "podNameCounts"
-NAMES_DELAY = 5.0
-"""Seconds after which a status is written in which nothing has changed but the names of pods. Until then an operator knows them from what
-it has watched; the next one would not."""
 EXPIRY = 60.0
 """Seconds after which a delayed status that was never evaluated again is forgotten: its object no longer exists."""
 
@@ -31,9 +24,7 @@ class StatusDebounce:
     """Tracks since when objects have fewer ready pods than their statuses report. After a restart of the process delays begin again."""
 
     def __init__(self) -> None:
-        # By UID, the oldest first.
-        self._since: dict[str, float] = {}
-        self._since_names: dict[str, float] = {}
+        self._since: dict[str, float] = {}  # by UID, the oldest first
 
     def filter(self, writes: Iterable[StatusWrite], objects: Objects, now: float) -> tuple[list[StatusWrite], list[float]]:
         """Returns the statuses to write now, and the remaining delay in seconds of each of the others."""
@@ -47,24 +38,17 @@ class StatusDebounce:
         return ready, delays
 
     def _delay(self, write: StatusWrite, objects: Objects, now: float) -> float:
-        """Returns for how many seconds a status is not written yet."""
         ref, uid = write.of.ref, write.of.uid
         live = objects.get(ref.group, ref.kind, ref.namespace, ref.name)
-        is_debounced, names_alone = (live is not None and test(write, live) for test in (_is_debounced, _reports_names_alone))
-        for since, applies in ((self._since, is_debounced), (self._since_names, names_alone)):
-            if applies:
-                _expire(since, now)
-                since.setdefault(uid, now)
-            else:
-                since.pop(uid, None)
-        if is_debounced:
-            return self._since[uid] + DELAY - now
-        return self._since_names[uid] + NAMES_DELAY - now if names_alone else 0.0
+        if live is None or not _is_debounced(write, live):
+            self._since.pop(uid, None)
+            return 0.0
+        self._expire(now)
+        return self._since.setdefault(uid, now) + DELAY - now
 
-
-def _expire(since: dict[str, float], now: float) -> None:
-    while since and since[first := next(iter(since))] < now - EXPIRY:
-        del since[first]
+    def _expire(self, now: float) -> None:
+        while self._since and self._since[first := next(iter(self._since))] < now - EXPIRY:
+            del self._since[first]
 
 
 def _is_debounced(write: StatusWrite, live: Manifest) -> bool:
@@ -77,12 +61,6 @@ def _is_debounced(write: StatusWrite, live: Manifest) -> bool:
         and all(new.get(field) == old.get(field) for field in ENDINGS)
         and not any(_is_in_progress(status.get("updateProgress")) for status in (new, old))
     )
-
-
-def _reports_names_alone(write: StatusWrite, live: Manifest) -> bool:
-    """Returns whether the names of pods are all that a status changes."""
-    new, old = write.status, live.get("status") or {}
-    return new.get(NAMES) != old.get(NAMES) and all(value == old.get(field) for field, value in new.items() if field != NAMES)
 
 
 def _is_in_progress(update: Manifest | None) -> bool:

@@ -8,7 +8,7 @@ import pytest
 
 from applier.desired import ObjectReference, StatusWrite
 from applier.ref import Kind, Manifest, Ref
-from grove_operator.controller.status_debounce import DELAY, NAMES_DELAY, StatusDebounce
+from grove_operator.controller.status_debounce import DELAY, StatusDebounce
 from tests.suite.rows import rows
 
 NOW = 1_800_000_000.0
@@ -46,22 +46,6 @@ def test_fewer_ready_pods_are_reported_after_the_delay(kind: str) -> None:
     assert filtered(debounce, existing, kind, **{COUNTS[kind]: 1}) == (False, [DELAY])
     assert filtered(debounce, existing, kind, NOW + DELAY / 2, **{COUNTS[kind]: 0}) == (False, [DELAY / 2])
     assert filtered(debounce, existing, kind, NOW + DELAY, **{COUNTS[kind]: 0}) == (True, [])
-
-
-NAMED = [{"count": 2, "indexes": "1"}]
-
-
-def test_new_names_of_pods_wait_for_a_status_that_is_written_anyway_and_not_for_long() -> None:
-    debounce, existing = StatusDebounce(), live("PodClique")
-    assert filtered(debounce, existing, "PodClique", podNameCounts=NAMED) == (False, [NAMES_DELAY])
-    assert filtered(debounce, existing, "PodClique", NOW + 2, podNameCounts=NAMED) == (False, [NAMES_DELAY - 2])
-    assert filtered(debounce, existing, "PodClique", NOW + 2, podNameCounts=NAMED, readyReplicas=3) == (True, [])
-    assert filtered(debounce, existing, "PodClique", NOW + 3, podNameCounts=NAMED) == (False, [NAMES_DELAY])
-    assert filtered(debounce, existing, "PodClique", NOW + 3 + NAMES_DELAY, podNameCounts=NAMED) == (True, [])
-
-
-def test_a_first_status_with_names_is_written_at_once() -> None:
-    assert filtered(StatusDebounce(), live("PodClique", {}), "PodClique", podNameCounts=NAMED) == (True, [])
 
 
 @pytest.mark.parametrize("kind", COUNTS)

@@ -9,7 +9,7 @@ from applier.ref import Manifest
 from tests.simulation.simulation import Simulation
 from tests.simulation.world import CLIQUE, GANG, GROUP, KAI_TOPOLOGY, POD, SERVICE, SET, TOPOLOGY
 
-HISTORY = ("updateProgress", "observedGeneration", "conditions", "podNameCounts")
+HISTORY = ("updateProgress", "observedGeneration", "conditions")
 """What a status says of how it came about; of conditions, only what they say now is compared."""
 
 

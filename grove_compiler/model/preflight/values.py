@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from grove_compiler.graph.node import Manifest
@@ -129,6 +128,8 @@ class Preflight:
     @lazy
     def topology_files_text(self) -> str:
         """`ncclTopology.instanceTypeMapping` as JSON, for checks that choose the file themselves."""
+        import json  # only where a pod is reviewed: no compilation of sets needs it
+
         return json.dumps(self.topology_files, sort_keys=True, separators=(",", ":"))
 
     @property
