@@ -67,11 +67,11 @@ class LeaseThread:
             asyncio.run(self._renew())
         except BaseException as error:
             self._failure = error
-        self._tell(self._ended.set)
+        _tell(self._loop, self._ended.set)
 
     async def _renew(self) -> None:
         stopping, loop = asyncio.Event(), asyncio.get_running_loop()
-        self._stop = lambda: loop.call_soon_threadsafe(stopping.set)
+        self._stop = lambda: _tell(loop, stopping.set)
         if self._released:
             return
         async with self._connect() as cluster:
@@ -93,11 +93,7 @@ class LeaseThread:
         closes, ends, leads = lease.fence.closes, lease.fence.ends, lease.held.is_set()
         self.error, self.led_since = lease.error, lease.led_since
         self.fence.closes, self.fence.ends = closes, ends
-        self._tell(self._follow, closes, ends, leads)
-
-    def _tell(self, callback: Callable[..., object], *arguments: object) -> None:
-        with suppress(RuntimeError):  # the loop has been closed without a release
-            self._loop.call_soon_threadsafe(callback, *arguments)
+        _tell(self._loop, self._follow, closes, ends, leads)
 
     # -- in the event loop -----------------------------------------------------------------------------------------------------
 
@@ -113,3 +109,9 @@ class LeaseThread:
             self.held.set()
         else:
             self.held.clear()
+
+
+def _tell(loop: asyncio.AbstractEventLoop, callback: Callable[..., object], *arguments: object) -> None:
+    """Calls back within the loop of another thread; one that has ended need not be told."""
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(callback, *arguments)
