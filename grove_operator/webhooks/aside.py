@@ -38,7 +38,8 @@ class Aside:
         self._longest = longest
         self._thread = ThreadPoolExecutor(1, "large reviews")
         self._budget = _Deadline()
-        self._contexts: tuple[Context, Context] | None = None
+        self._made_of: tuple[object, object] = (None, None)
+        self._context: Context | None = None
 
     async def run(self, reviewer: Reviewer, work: Callable[[Reviewer], T]) -> T:
         """Returns the result of `work`, which gets the reviewer without the preview of effects. Raises `Overdue`, and what it raises."""
@@ -58,10 +59,11 @@ class Aside:
 
     def _context_of(self, context: Context) -> Context:
         """Returns the same context with a program for the thread. Made anew only when the rules or the configuration change."""
-        if self._contexts is None or self._contexts[0].program is not context.program or self._contexts[0].document is not context.document:
-            original = Context(context.program, context.settings, context.document)
-            self._contexts = original, Context(context.program.with_budget(self._budget), context.settings, context.document)
-        return self._contexts[1]
+        made_of = context.program, context.document
+        if self._context is None or any(one is not other for one, other in zip(made_of, self._made_of, strict=True)):
+            self._made_of = made_of
+            self._context = Context(context.program.with_budget(self._budget), context.settings, context.document)
+        return self._context
 
 
 class _Deadline(CostBudget):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from grove_compiler.model import names
-from grove_compiler.model.expanded.attempts.attempt import attempt_pods, is_kept
+from grove_compiler.model.expanded.attempts.attempt import attempt_pods, is_kept, replica_attempt
 from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
 from grove_compiler.model.expanded.check_failures import failed_checks
 from grove_compiler.model.expanded.gates import gate_is_lifted, new_pod_is_gated
 from grove_compiler.model.expanded.live_pods import LivePod, live_pods
-from grove_compiler.model.expanded.pod_names import new_pod_name
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.lazy import remembered
 from grove_compiler.model.spec.templates import CliqueTemplate
@@ -100,6 +101,22 @@ def _existing_pod(clique: Clique, pod: LivePod) -> Pod:
 
 
 def _new_pod(clique: Clique, index: int, new_names: set[str]) -> Pod:
-    name = new_pod_name(clique, index, new_names)
+    """Returns a new pod, and adds its name to `new_names`: one that no pod has now, nor had one that was seen to be deleted.
+
+    A new name is how others know a new pod.
+    """
+    snapshot, namespace = clique.set.snapshot, clique.set.namespace
+    is_taken: Callable[[str], bool] = new_names.__contains__
+    # Offline there is no pod to look up, and ten thousand look-ups would be a tenth of a compilation.
+    if snapshot:
+        had = _names_of_deleted(clique)
+        is_taken = lambda name: name in new_names or name in had or snapshot.get("v1", "Pod", namespace, name) is not None  # noqa: E731
+    name = names.pod(clique.name, index, is_taken, replica_attempt(clique.replica).number if clique.set.is_training else 1)
+    new_names.add(name)
     gated = clique.set.decisions.of(new_pod_is_gated)(clique)
     return Pod(name, names.part_of(clique.name, index), index, False, gated, clique.template, clique.template_hash)
+
+
+@remembered
+def _names_of_deleted(clique: Clique) -> frozenset[str]:
+    return frozenset(manifest["metadata"]["name"] for manifest in clique.set.snapshot.deleted("Pod", clique.ref))

@@ -17,7 +17,14 @@ from grove_compiler.model.spec.mnnvl import Mnnvl
 from grove_compiler.model.spec.placement import Placement
 from grove_compiler.model.spec.sharing import ClaimTemplate, SharingRef, claim_templates_in, sharing_in
 from grove_compiler.model.spec.structs import Struct, structs_in
-from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate, kai_queue_in, templates_in, volcano_queue_in
+from grove_compiler.model.spec.templates import (
+    CliqueTemplate,
+    ScalingGroupTemplate,
+    Templates,
+    kai_queue_in,
+    templates_in,
+    volcano_queue_in,
+)
 from grove_compiler.model.spec.training import CliqueMention, clique_mentions
 from grove_compiler.record import record
 
@@ -139,13 +146,13 @@ class PodCliqueSet:
         return sharing_in(self.template, "spec.template")
 
     @lazy
-    def _templates(self) -> tuple[list[CliqueTemplate], list[ScalingGroupTemplate]]:
+    def _templates(self) -> Templates:
         return templates_in(self.template)
 
     @lazy
     def cliques(self) -> list[CliqueTemplate]:
         """The clique templates in the manifest's order."""
-        return self._templates[0]
+        return self._templates.cliques
 
     @lazy
     def standalone_cliques(self) -> list[CliqueTemplate]:
@@ -155,25 +162,25 @@ class PodCliqueSet:
     @lazy
     def groups(self) -> list[ScalingGroupTemplate]:
         """The scaling-group templates in the manifest's order."""
-        return self._templates[1]
+        return self._templates.groups
 
     @lazy
     def clique_names(self) -> list[str]:
         return [clique.name for clique in self.cliques]
 
-    @lazy
+    @property
     def cliques_by_name(self) -> dict[str, CliqueTemplate]:
         """The clique templates by name, the first of each name."""
-        return {clique.name: clique for clique in reversed(self.cliques)}
+        return self._templates.cliques_by_name
 
     @lazy
     def group_names(self) -> list[str]:
         return [group.name for group in self.groups]
 
-    @lazy
+    @property
     def groups_by_name(self) -> dict[str, ScalingGroupTemplate]:
         """The scaling-group templates by name, the first of each name."""
-        return {group.name: group for group in reversed(self.groups)}
+        return self._templates.groups_by_name
 
     @lazy
     def structs(self) -> list[Struct]:

@@ -73,7 +73,7 @@ class _Template:
 
 
 @record(slots=False)
-class _Templates:
+class Templates:
     """All templates of a set, and indexes by which they find each other. Of several with one name, which is an error, the first counts."""
 
     cliques: list[CliqueTemplate] = field(default_factory=list)
@@ -82,6 +82,10 @@ class _Templates:
     @lazy
     def cliques_by_name(self) -> dict[str, CliqueTemplate]:
         return {clique.name: clique for clique in reversed(self.cliques)}
+
+    @lazy
+    def groups_by_name(self) -> dict[str, ScalingGroupTemplate]:
+        return {group.name: group for group in reversed(self.groups)}
 
     @lazy
     def groups_by_clique(self) -> dict[str, ScalingGroupTemplate]:
@@ -93,7 +97,7 @@ class CliqueTemplate(_Template):
     """An entry of `spec.template.cliques` (shipped semantics §1.3)."""
 
     _set_template: Manifest = field(default_factory=dict, repr=False)
-    _all: _Templates = field(default_factory=_Templates, repr=False)
+    _all: Templates = field(default_factory=Templates, repr=False)
 
     _list = "cliques"
     _scaling_field = "spec.autoScalingConfig"
@@ -185,7 +189,7 @@ class CliqueTemplate(_Template):
 class ScalingGroupTemplate(_Template):
     """An entry of `spec.template.podCliqueScalingGroups` (shipped semantics §1.4)."""
 
-    _all: _Templates = field(default_factory=_Templates, repr=False)
+    _all: Templates = field(default_factory=Templates, repr=False)
 
     _list = "podCliqueScalingGroups"
     _scaling_field = "scaleConfig"
@@ -206,12 +210,12 @@ class ScalingGroupTemplate(_Template):
         return sum(clique.replicas for clique in self.cliques)
 
 
-def templates_in(template: Manifest) -> tuple[list[CliqueTemplate], list[ScalingGroupTemplate]]:
+def templates_in(template: Manifest) -> Templates:
     """Returns the cliques and scaling groups of `spec.template` in the manifest's order, with references to each other."""
-    every = _Templates()
+    every = Templates()
     every.cliques += [CliqueTemplate(entry, index, template, every) for index, entry in enumerate(template.get("cliques") or [])]
     every.groups += [ScalingGroupTemplate(entry, index, every) for index, entry in enumerate(template.get("podCliqueScalingGroups") or [])]
-    return every.cliques, every.groups
+    return every
 
 
 def kai_queue_in(labels: dict[str, str], annotations: dict[str, str]) -> str:
