@@ -100,7 +100,7 @@ class _PatternIndex:
         self._count = 0
 
     def add(self, pattern: NamePattern) -> None:
-        """Adds a pattern, after all that `sharing` was asked about before."""
+        """Adds a pattern, which `sharing` finds from now on."""
         outline, shape = _outline(pattern), _shape(pattern)
         numbered = self._count, pattern
         self._count += 1

@@ -43,7 +43,7 @@ class Objects(Protocol):
     def deleted(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
         """Returns the last states of deleted objects of a kind whose owner is `owner` by UID, as far as they are known, the newest last.
 
-        Only the pods of training workloads are kept, and by an operator only those that it has watched itself.
+        Only pods are kept, and by an operator only those that it has watched itself.
         """
 
     def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
