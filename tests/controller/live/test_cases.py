@@ -60,6 +60,7 @@ MEMBER = "a PodClique of a scaling group whose pod template someone edits"
 WAITING = "pods that wait for a template of their claims"
 PENDING = "a set that has waited for 30 s for pods"
 REFUSED = "an object that the server rejects, such as a pod"
+INIT_CONTAINER = "resources and security context of `grove-initc`"
 BETTER = [
     Better(
         r".*PodClique/\S+-sg-\d+-\S+\.status\.hpaPodSelector: .* theirs .<absent>.", "`hpaPodSelector` of a PodClique in a scaling group"
@@ -80,6 +81,7 @@ BETTER = [
     Better(r"kai-set/.*Pod(Gang|Group)/\S+\.(labels\.\S+|spec\.queue): .*", "labels and the queue of a set that change"),
     Better(r"refused-pods/create\.\w+/ref(-0(-front|-sg(-0-\w+(-\d)?)?)?)?\.(status|spec\.podgroups).*", REFUSED),
     Better(r"kai-set/.*PodGroup/kai-0: .* theirs .<absent>.", DELETED),
+    Better(r"ordered/.*Pod/\S+\.spec\.initContainers\[0\]\.(resources|securityContext): .* theirs .<absent>.", INIT_CONTAINER),
 ]
 REST = 1.0
 """Seconds without a change after which a step is over, where none of those below is needed."""
