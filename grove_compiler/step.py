@@ -12,6 +12,7 @@ from dataclasses import field
 from itertools import chain
 from typing import Any, NamedTuple
 
+from grove_compiler.accepted_findings import accept_recorded
 from grove_compiler.compile import run_rules
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.engine.runtime.failure import FAILED, RuleFailure
@@ -130,8 +131,8 @@ def _step_of_set(view: Objects, key: Key, now: float, context: Context) -> Step 
     topologies = context.topologies(snapshot)
     set = _expanded_set(manifest, generation, snapshot, topologies, now, context)
     subject = Subject(SET_KIND, {"set": set, "old": generation.declared, "now": now, **context.scope}, generation.entry)
-    subject.findings = [*generation.entry.findings, *_validation_findings(subject, generation, topologies, context)]
-    subject.findings += _changes(manifest, subject, generation, context)
+    found = [*_validation_findings(subject, generation, topologies, context), *_changes(manifest, subject, generation, context)]
+    subject.findings = [*generation.entry.findings, *accept_recorded(found, set, context.program.about_updates)]
     subject.needs = [entry for topology, entry in topologies if topology is set.topology and entry is not None]
     return _step_of_part(subject, set, key.replica, now, context)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from grove_compiler.accepted_findings import accept, errors_in
 from grove_compiler.compile import Inputs, lint_manifests
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest
@@ -99,15 +100,12 @@ class Reviewer:
         """Returns the findings about a request's object, or the update to it, as `grove lint` does.
 
         Findings about the configuration are not included: they were logged at the start, and do not concern the author of a set. An error
-        that the stored object has as well is a warning: a release that validates more must not lock what an earlier one, or the shipped
-        operator, has let pass (grove #767; decisions §10).
+        that the stored object has as well is a warning, and so is a change that repairs it: a release that validates more must not lock
+        what an earlier one, or the shipped operator, has let pass (grove #767; decisions §10).
         """
         findings = self._lint(request.object, request.old, request)
         if request.old and has_errors(findings):
-            before = {(finding.code, finding.path) for finding in self._lint(request.old, {}, request)}
-            for finding in findings:
-                if finding.severity == "error" and (finding.code, finding.path) in before:
-                    finding.severity = "warning"
+            return accept(findings, errors_in(self._lint(request.old, request.old, request)), self.context.program.about_updates)
         return findings
 
     def _lint(self, manifest: Manifest, old: Manifest, request: Request) -> list[Diagnostic]:

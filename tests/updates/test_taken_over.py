@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -99,3 +100,70 @@ def test_a_set_that_was_edited_while_no_operator_ran_is_compared_by_hashes() -> 
         [one for one in pods_of(objects) if "-front-" in one["metadata"]["name"]]
     )
     assert simulation.world.get(SET, "two")["status"]["observedGeneration"] == 2
+
+
+def stricter(objects: list[Manifest]) -> list[Manifest]:
+    """The set with what only our validation refuses, as if the shipped operator had let it pass: a group without cliques."""
+    [set] = [one for one in objects if one["kind"] == "PodCliqueSet"]
+    set["spec"]["template"]["podCliqueScalingGroups"].append(EMPTY)
+    return objects
+
+
+EMPTY = {"name": "empty", "cliqueNames": [], "replicas": 1, "minAvailable": 1}
+
+
+def groups(*added: Manifest) -> Callable[[Manifest], None]:
+    """An edit: the first group and these."""
+
+    def edit(set: Manifest) -> None:
+        template = set["spec"]["template"]
+        template["podCliqueScalingGroups"] = [template["podCliqueScalingGroups"][0], *added]
+
+    return edit
+
+
+def stalled(simulation: Simulation) -> str:
+    conditions = simulation.status(SET, "two").get("conditions", [])
+    return next((one["message"] for one in conditions if (one["type"], one["status"]) == ("Stalled", "True")), "")
+
+
+def accepted(simulation: Simulation) -> list[str]:
+    notes = [one["metadata"].get("annotations", {}).get("grove.io/accepted-findings") for one in simulation.world.all(REVISION)]
+    return [note for note in notes if note]
+
+
+def test_767_a_set_with_what_only_we_refuse_goes_on_and_can_be_scaled_rolled_and_given_new_pods() -> None:
+    objects = stricter(recorded("roll-clique", "create", r"\1"))
+    simulation = taken_over(objects)
+    assert stalled(simulation) == ""
+    assert uids(pods_of(objects)) == uids(simulation.world.all(POD))
+    simulation.world.delete(POD, pods_of(objects)[0]["metadata"]["name"])
+    simulation.edit(replicas(3), name="two")
+    simulation.edit(image("new", 0), name="two")
+    simulation.settle()
+    assert stalled(simulation) == ""
+    assert simulation.images("two-0-front") == simulation.images("two-2-front") == {"new"}
+    assert len(simulation.world.all(POD)) == len(pods_of(objects)) // 2 * 3
+    [told] = [each for each in simulation.world.told if each.startswith("InvalidAsBefore")]
+    assert "podCliqueScalingGroups[1].cliqueNames: at least one clique is needed" in told
+
+
+def test_767_what_is_added_to_such_a_set_holds_it_as_ever() -> None:
+    simulation = taken_over(stricter(recorded("roll-clique", "create", r"\1")))
+    simulation.edit(groups(EMPTY, {**EMPTY, "name": "more"}), name="two")
+    simulation.settle()
+    assert "podCliqueScalingGroups[2]" in stalled(simulation)
+
+
+def test_767_it_can_be_repaired_and_what_was_repaired_is_not_accepted_again() -> None:
+    simulation = taken_over(stricter(recorded("roll-clique", "create", r"\1")))
+    assert accepted(simulation) == ["validate/group-cliques spec.template.podCliqueScalingGroups[1].cliqueNames"]
+    simulation.edit(groups(), name="two")
+    simulation.settle()
+    assert stalled(simulation) == ""
+    simulation.edit(image("new", 0), name="two")  # until then the revision records the groups as they were
+    simulation.settle()
+    assert (stalled(simulation), accepted(simulation)) == ("", [])
+    simulation.edit(groups(EMPTY), name="two")
+    simulation.settle()
+    assert "podCliqueScalingGroups" in stalled(simulation)

@@ -114,6 +114,18 @@ def test_767_a_set_that_was_let_pass_once_can_still_be_edited_and_scaled(judge: 
     assert "7b.model" in " ".join(answered["warnings"])
 
 
+def test_767_what_cannot_change_can_change_where_it_was_wrong(judge: Reviewer, workload: Manifest) -> None:
+    template = workload["spec"]["template"]
+    template["podCliqueScalingGroups"] = [{"name": "g", "cliqueNames": []}]
+    repaired, other = copy.deepcopy(workload), copy.deepcopy(workload)
+    repaired["spec"]["template"]["podCliqueScalingGroups"] = []
+    other["spec"]["template"] |= {"podCliqueScalingGroups": [], "cliqueStartupType": "CliqueStartupTypeInOrder"}
+    answered = response(judge.validate(asked("UPDATE", repaired, workload)))
+    assert answered["allowed"]
+    assert "removed: g" in " ".join(answered["warnings"])
+    assert "cliqueStartupType" in response(judge.validate(asked("UPDATE", other, workload)))["status"]["message"]
+
+
 def test_what_an_edit_makes_wrong_is_refused_beside_what_was_wrong_before(judge: Reviewer, workload: Manifest) -> None:
     workload["spec"]["template"]["cliques"][0]["name"] = "7b.model"
     worse = copy.deepcopy(workload)

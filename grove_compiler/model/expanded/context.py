@@ -108,6 +108,13 @@ class SetInContext(PodCliqueSet):
         return revisions_of(self.snapshot, self.ref)
 
     @lazy
+    def ran_elsewhere(self) -> bool:
+        """Whether another operator has run it, and this one has not yet: it has parts, and no templates are recorded."""
+        return not self.revisions and any(
+            self.snapshot.owned(kind, self.ref, "grove.io") for kind in ("PodClique", "PodCliqueScalingGroup")
+        )
+
+    @lazy
     def template_hashes(self) -> Hashes:
         """The hash of each clique's pod template and the generation hash: the recorded ones where templates mean the same."""
         inherited = self.inherited_hashes

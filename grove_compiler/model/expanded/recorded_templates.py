@@ -12,6 +12,7 @@ from grove_compiler.model.spec.templates import CliqueTemplate
 from grove_compiler.record import record
 
 POD_HASH_LABEL = "grove.io/pod-template-hash"
+ACCEPTED_FINDINGS = "grove.io/accepted-findings"
 
 Hashes = tuple[list[str], str]
 """The hash of each clique's pod template, in the order of the set, and the generation hash over all of them."""
@@ -30,6 +31,13 @@ class Revision:
     generation_hash = declared(str, "data.generationHash")
     _priority_class = declared(str, "data.priorityClassName")
     _cliques = declared(list[Manifest], "data.cliques")
+    _annotations = declared(dict[str, str], "metadata.annotations")
+
+    @lazy
+    def accepted_findings(self) -> frozenset[tuple[str, str]]:
+        """The errors, each by its rule and path, that the set had when it was taken over from another operator, and has not lost since."""
+        lines = (self._annotations.get(ACCEPTED_FINDINGS) or "").splitlines()
+        return frozenset((code, path) for code, _, path in (line.partition(" ") for line in lines))
 
     @lazy
     def hashes(self) -> dict[str, str]:

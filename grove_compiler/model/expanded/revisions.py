@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import builtins
+from dataclasses import field
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.expanded.immutable_fields import KEY, immutable_fields
-from grove_compiler.model.expanded.recorded_templates import POD_HASH_LABEL, Revision
+from grove_compiler.model.expanded.recorded_templates import ACCEPTED_FINDINGS, POD_HASH_LABEL, Revision
 from grove_compiler.model.expanded.structure import ExpandedSet
 from grove_compiler.model.inputs.snapshot import PART_OF
 from grove_compiler.model.lazy import remembered
@@ -24,6 +25,7 @@ class DesiredRevision:
     name: str
     number: int
     data: Manifest
+    annotations: Manifest = field(default_factory=dict)
 
 
 @remembered
@@ -39,8 +41,14 @@ def desired_revisions(set: ExpandedSet) -> list[DesiredRevision]:
     newest = max((revision.number for revision in others), default=0)
     retained = [DesiredRevision(revision.name, revision.number, revision.data) for revision in _retained(set, others)]
     if current is None:
-        return [*retained, DesiredRevision(part_of(set.name, set.generation_hash), newest + 1, _data(set))]
-    return [*retained, DesiredRevision(current.name, max(current.number, newest + 1), current.data)]
+        return [*retained, DesiredRevision(part_of(set.name, set.generation_hash), newest + 1, _data(set), _annotations(set))]
+    return [*retained, DesiredRevision(current.name, max(current.number, newest + 1), current.data, _annotations(set))]
+
+
+def _annotations(set: ExpandedSet) -> Manifest:
+    """Returns the annotations of the current revision: the findings that the set was accepted with, a line each."""
+    lines = [f"{finding.code} {finding.path}" for finding in set.accepted_findings]
+    return {ACCEPTED_FINDINGS: "\n".join(lines)} if lines else {}
 
 
 def _retained(set: ExpandedSet, others: list[Revision]) -> list[Revision]:

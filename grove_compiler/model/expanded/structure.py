@@ -34,6 +34,11 @@ class ExpandedSet(SetInContext):
     """A PodCliqueSet with everything that exists for it (`set` in rules)."""
 
     @lazy
+    def accepted_findings(self) -> Sequence[AcceptedFinding]:
+        """The errors of validation that it has run with, and that therefore do not hold it; none offline."""
+        return []
+
+    @lazy
     def _cached_tally(self) -> Any:
         """The tally of earlier steps of the same generation (`use_cached_tally`); none without one."""
         return None
@@ -42,6 +47,15 @@ class ExpandedSet(SetInContext):
     def replicas(self) -> Sequence[Replica]:
         """The replicas, each created on demand, so that a step for one of them does not pay for all."""
         return LazySequence(self.replica_count, partial(Replica, self))
+
+
+@record
+class AcceptedFinding:
+    """An error of the rule `code` that the set has run with. `message` is empty once it is repaired."""
+
+    code: str
+    path: str
+    message: str
 
 
 @record(slots=False)

@@ -1,0 +1,62 @@
+"""Finds the errors that a set has run with: they no longer hold it, and can be repaired (grove #767; decisions §10).
+
+Another operator ran what ours would refuse, and held for it, the set could not even replace a pod. What it came with is recorded in an
+annotation of its newest ControllerRevision: an error that is not recorded is new, and holds the set as ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+
+from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.model.expanded.structure import AcceptedFinding, ExpandedSet
+
+ErrorKey = tuple[str, str]
+"""Names an error by its rule and its path."""
+
+
+def errors_in(findings: Iterable[Diagnostic]) -> set[ErrorKey]:
+    """Returns the keys of the errors among findings."""
+    return {(finding.code, finding.path) for finding in findings if finding.severity == "error"}
+
+
+def accept(findings: list[Diagnostic], former: Collection[ErrorKey], about_updates: Collection[str]) -> list[Diagnostic]:
+    """Returns the findings about an update, with the errors as warnings that the old object had as well, its `former` ones.
+
+    So is a change of what could not change (a finding of a rule `about_updates`) that repairs one of them.
+    """
+    present = errors_in(findings)
+    repaired = [path for code, path in former if (code, path) not in present]
+
+    def is_accepted(finding: Diagnostic) -> bool:
+        is_repair = finding.code in about_updates and any(_overlap(finding.path, path) for path in repaired)
+        return finding.severity == "error" and (is_repair or (finding.code, finding.path) in former)
+
+    return [replace(finding, severity="warning") if is_accepted(finding) else finding for finding in findings]
+
+
+def accept_recorded(findings: list[Diagnostic], set: ExpandedSet, about_updates: Collection[str]) -> list[Diagnostic]:
+    """Returns the findings about a live set, with the errors as warnings that it has run with, and notes those in the set."""
+    present = errors_in(findings)
+    if not set.revisions:
+        former = present if set.ran_elsewhere else frozenset()
+    else:
+        former = set.revisions[-1].accepted_findings
+    if not former:
+        return findings
+    accepted = accept(findings, former, about_updates)
+    messages = {(one.code, one.path): one.message for one in accepted}
+    has_repairs = any(one is not finding and one.code in about_updates for one, finding in zip(accepted, findings, strict=True))
+    set.accepted_findings = [
+        AcceptedFinding(code, path, messages.get((code, path), ""))
+        for code, path in sorted(former)
+        if (code, path) in present or has_repairs  # as long as the revision records what was repaired
+    ]
+    return accepted
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Reports whether one of two field paths is, or is inside, the other."""
+    short, long = sorted((one, other), key=len)
+    return long.startswith(short) and long[len(short) : len(short) + 1] in ("", ".", "[")
