@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from typing import NamedTuple
@@ -102,6 +103,22 @@ async def _may_come_back(kinds: Collection[GroupKind], cluster: Cluster) -> set[
 def _available(service: Manifest) -> bool:
     conditions = (service.get("status") or {}).get("conditions") or ()
     return any(condition["type"] == "Available" and condition["status"] == "True" for condition in conditions)
+
+
+def dependents(objects: Iterable[Manifest], owners: Collection[Ref]) -> set[Ref]:
+    """Returns the objects that belong to one of the owners, directly or through others of the objects."""
+    by_owner = defaultdict[Ref, list[Ref]](list)
+    for one in objects:
+        ref = Ref.of(one)
+        for owner in one["metadata"].get("ownerReferences") or ():
+            by_owner[Ref(owner["apiVersion"].rpartition("/")[0], owner["kind"], ref.namespace, owner["name"])].append(ref)
+    found, pending = set[Ref](), list(owners)
+    while pending:
+        for ref in by_owner.get(pending.pop(), ()):
+            if ref not in found:
+                found.add(ref)
+                pending.append(ref)
+    return found
 
 
 def orphans(members: Iterable[Manifest], parent: Ref, desired: Collection[Ref]) -> list[Manifest]:

@@ -27,7 +27,7 @@ from applier.prune.applyset import ApplySet, ApplySetError
 from applier.prune.budget import Budget, approval_hash, approves
 from applier.prune.deletion import Deletion, finalizers_of
 from applier.prune.keeper import Keeper
-from applier.prune.members import Members, find_members, orphans
+from applier.prune.members import Members, dependents, find_members, orphans
 from applier.prune.record import Record, Scope
 from applier.prune.taken_along import NOTHING, TakenAlong, taken_along, takes_others
 from applier.prune.teardown import last, still_needed, teardown
@@ -40,13 +40,15 @@ Json = dict[str, Any]
 class ApplySetOptions:
     """Holds the options of a recorded set; with `prune`, members that are no longer in the graph are deleted.
 
-    More than `budget` are deleted only with the `approval` hash that an earlier run has reported.
+    More than `budget` are deleted only with the `approval` hash that an earlier run has reported. Members that belong to an object of
+    `led`, by owner references, are left to the controller that leads it.
     """
 
     applyset: ApplySet
     prune: bool = True
     budget: Budget | None = None
     approval: str = ""
+    led: Collection[Ref] = ()
 
 
 class OpenApplySet:
@@ -80,6 +82,9 @@ class OpenApplySet:
         keeper = await Keeper.open(applyset, cluster)
         members = await find_members(applyset, keeper.before, cluster)
         unwanted = orphans(members.objects, applyset.parent, graph.objects)
+        if options.led:
+            led = dependents(members.objects, options.led)
+            unwanted = [member for member in unwanted if Ref.of(member) not in led]
         opened = cls(options, keeper, applyset.label(graph), members, unwanted, whole=whole)
         if options.prune:
             await opened._decide()

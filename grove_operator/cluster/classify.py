@@ -53,6 +53,11 @@ class Classified:
     subjects: list[Item] = field(default_factory=list)
     findings: list[Diagnostic] = field(default_factory=list)
 
+    @property
+    def references(self) -> list[Item]:
+        """The plain manifests that the compiler reads, too."""
+        return [item for item in self.plain if _group_kind(item.manifest) in REFERENCES]
+
 
 def classify_documents(documents: Sequence[Document]) -> Classified:
     """Classifies each manifest, and each item of a list."""
@@ -68,7 +73,7 @@ def classify_documents(documents: Sequence[Document]) -> Classified:
             else:
                 _take_plain(result, document, at, value)
     if result.compiled:
-        result.compiled += [item.document for item in result.plain if _group_kind(item.manifest) in REFERENCES]
+        result.compiled += [item.document for item in result.references]
     return result
 
 

@@ -133,12 +133,14 @@ class MemoryCluster:
             return self._shown(self._live(request), resource)
 
     async def list(self, resource: Resource, namespace: str = "", *, labels: str = "", fields: str = "") -> Listing:
-        if fields:
-            raise refusals.bad_request("a cluster in memory knows no field selectors")
+        name = fields.removeprefix("metadata.name=")
+        if fields and name == fields:
+            raise refusals.bad_request("a cluster in memory knows no field selectors but metadata.name=")
         selector = Selector(labels)
         async with self._request("list", resource, namespace):
             manifests = self.store.of(resource.kind.group, resource.kind.kind, namespace)
             items = [self._shown(manifest, resource) for manifest in manifests if selector.matches(manifest)]
+            items = [one for one in items if not name or one["metadata"]["name"] == name]
             return Listing(items, str(self.store.version))
 
     async def watch(

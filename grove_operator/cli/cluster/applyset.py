@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +13,7 @@ from grove_operator.cli.cluster.session import Session
 
 if TYPE_CHECKING:
     from applier.prune import ApplySetOptions
+    from applier.ref import Ref
 
 
 applyset_options = adding(
@@ -46,15 +48,17 @@ class ApplySetChoice:
     limit: str
     approval: str
 
-    async def options(self, session: Session) -> ApplySetOptions | None:
-        """Returns the options of the applier. Raises `NoSuchObject` and `ApplierError` for an invalid name or limit."""
+    async def options(self, session: Session, led: Collection[Ref] = ()) -> ApplySetOptions | None:
+        """Returns the options of the applier; `led` are the objects whose dependents an operator writes.
+
+        Raises `NoSuchObject` and `ApplierError` for an invalid name or limit."""
         if not self.applyset:
             return None
         from applier.prune import ApplySetOptions, Budget  # only for sets
         from grove_operator.cluster.applysets import named_set
 
         budget = Budget.read(self.limit) if self.limit else None
-        return ApplySetOptions(await named_set(session.cluster, self.applyset, session.namespace), self.prune, budget, self.approval)
+        return ApplySetOptions(await named_set(session.cluster, self.applyset, session.namespace), self.prune, budget, self.approval, led)
 
 
 def take_applyset(given: dict[str, Any], input: InputOptions) -> ApplySetChoice:

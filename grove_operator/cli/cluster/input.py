@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from applier.desired import DuplicateObject, Graph
 from applier.errors import UnknownKind
-from applier.ref import Kind, Manifest
+from applier.ref import Kind, Manifest, Ref
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.graph import Graph as CompiledGraph
+from grove_compiler.source.document import Document
 from grove_operator.cli.cluster.options import InputOptions
 from grove_operator.cli.cluster.session import Failed, Reported, Session
 from grove_operator.cluster.classify import Classified, Item, about_compiled, classify_documents
@@ -17,6 +20,9 @@ from grove_operator.cluster.desired import Sources, desired_graph
 from grove_operator.cluster.scope import OtherNamespace, defined_scopes, in_namespace
 from grove_operator.reading.files import InputFile
 from grove_operator.reading.inputs import InputReader
+
+if TYPE_CHECKING:
+    from applier.outcome import Step
 
 DEFINITIONS = "grove crds | kubectl apply --server-side -f -"
 
@@ -30,6 +36,12 @@ class ClusterInput:
         self.reader = InputReader()
         self.sorted = classify_documents(self.reader.documents(options.files, config=options.config))
         self.config = self.reader.configuration(options.config) if options.config else None
+        self.leader = ""
+        """What shows that an operator leads the sets, so that they are in the graph without what they become; empty if none does."""
+        self.effects: list[Step] = []
+        """What the operator makes of the edit, where one leads."""
+        self.led: list[Ref] = []
+        """The sets and topologies that it leads."""
         self._find_file: Callable[[str], InputFile | None] = self.reader.find_file
 
     async def graph(self, session: Session) -> Graph:
@@ -45,7 +57,8 @@ class ClusterInput:
         items = [*await self._served(session, self.sorted.subjects), *self.sorted.plain]
         try:
             items = await in_namespace(session.cluster, items, session.namespace, only=bool(self.namespace))
-            graph = desired_graph(Sources(compiled, items), selects=self._selects(), force=self.options.force)
+            written = CompiledGraph([], {}) if self.leader else compiled
+            graph = desired_graph(Sources(written, items), selects=self._selects(), force=self.options.force)
         except (OtherNamespace, DuplicateObject) as error:
             raise Failed(str(error)) from None
         if self.options.selector and not graph.objects:
@@ -71,9 +84,32 @@ class ClusterInput:
         version = options.kube_version or await session.version() or OFFLINE_KUBE_VERSION
         settings = Settings(session.namespace, options.pods, version, mnnvl_shape=options.mnnvl_shape)
         snapshot = await read_snapshot(session.cluster, _namespaces(self.sorted, session.namespace))
-        result = compile_inputs(Inputs(self.sorted.compiled, snapshot, config=self.config, settings=settings), program)
+        inputs = Inputs(self.sorted.compiled, snapshot, config=self.config, settings=settings)
+        result = compile_inputs(inputs, program)
         findings += about_compiled(result.diagnostics)
+        if self.sorted.subjects and not options.children:
+            await self._look_for_leader(session, snapshot)
+        if self.leader and not has_errors(result.diagnostics):
+            from grove_operator.cluster.effects import effects
+
+            before = [Document(one) for one in snapshot if Ref.of(one) in self._subjects(session)]
+            before += [item.document for item in self.sorted.references]
+            self.effects = effects(compile_inputs(replace(inputs, documents=before), program).graph, result.graph)
         return result.graph
+
+    async def _look_for_leader(self, session: Session, snapshot: list[Manifest]) -> None:
+        from time import time
+
+        from grove_operator.cluster.leading_operator import leading_operator
+
+        subjects = self._subjects(session)
+        self.leader = await leading_operator(session.cluster, [one for one in snapshot if Ref.of(one) in subjects], time())
+        self.led = [*subjects] if self.leader else []
+
+    def _subjects(self, session: Session) -> set[Ref]:
+        """Returns the sets and topologies of the files. A topology has no namespace."""
+        found = {Ref.of(item.manifest) for item in self.sorted.subjects}
+        return found | {ref._replace(namespace=session.namespace) for ref in found if not ref.namespace}
 
     def _report(self, findings: list[Diagnostic]) -> None:
         if findings:

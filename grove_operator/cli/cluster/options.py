@@ -77,7 +77,10 @@ class Target:
 
 @record
 class InputOptions:
-    """The input files and how they are compiled. An empty `kube_version` is that of the server."""
+    """The input files and how they are compiled. An empty `kube_version` is that of the server.
+
+    Without `children` what sets become is left out where an operator leads.
+    """
 
     files: tuple[str, ...]
     selector: str = ""
@@ -88,6 +91,7 @@ class InputOptions:
     pods: bool = False
     mnnvl_shape: str | None = None
     force: tuple[str, ...] = ()
+    children: bool = True
 
 
 def duration(_: click.Context, __: click.Parameter, value: str | None) -> float | None:
@@ -214,6 +218,7 @@ def _validate(_: click.Context, __: click.Parameter, value: str) -> None:
 
 _MANAGER = (
     field_manager_option("Name of the field manager."),
+    click.option("--children", is_flag=True, help="Write what sets become, too, where an operator is at work that does so itself."),
     click.option(
         "--force-conflicts",
         "force",
@@ -301,4 +306,5 @@ def take_input(given: dict[str, Any], *, required: bool = True) -> InputOptions:
     names = ("selector", "config", "kube_version", "rules", "strict", "pods", "mnnvl_shape")
     options = InputOptions(files, **{name: given.pop(name) for name in names})
     options.force = given.pop("force", ())
+    options.children = given.pop("children", True)
     return options

@@ -14,6 +14,7 @@ from grove_compiler.record import record
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster.apply.objects import Objects
 from grove_operator.cli.cluster.fold import Folding
+from grove_operator.cli.cluster.led import effects_line
 from grove_operator.cli.cluster.lines import CLIENT, SERVER, Lines, WaitLines, to_all
 from grove_operator.cli.cluster.session import ERROR, Ended, Failed, Session, ended_once_planned, program_of, say
 from grove_operator.cli.cluster.words import name_of, tally
@@ -22,6 +23,7 @@ from grove_operator.terminal import Terminal, terminal_of
 if TYPE_CHECKING:
     from applier.desired import Graph
     from applier.plan import SavedPlan
+    from applier.ref import Ref
     from applier.run.options import WaitFor
     from applier.run.report import Report
     from grove_operator.cli.cluster.applyset import ApplySetChoice
@@ -98,6 +100,8 @@ class ApplyRun:
         not_ready.end()
         for error in report.errors:
             say(error)
+        if self.source is not None and (line := effects_line(self.source)):
+            say(line)
         if report.ok:
             return DONE
         return self.ended.code or ERROR
@@ -122,7 +126,7 @@ class ApplyRun:
                 ApplyOptions(
                     choices.field_manager,
                     force_conflicts=self.force,
-                    applyset=await self.applyset.options(session),
+                    applyset=await self.applyset.options(session, self.led),
                     wait=wait,
                     dry_run=choices.dry_run == "server",
                     sink=sink,
@@ -137,7 +141,7 @@ class ApplyRun:
         from applier.run.options import ApplyOptions
         from applier.run.report import Report
 
-        applyset = await self.applyset.options(session)
+        applyset = await self.applyset.options(session, self.led)
         options = ApplyOptions(self.choices.field_manager, force_conflicts=self.force, applyset=applyset)
         result = await survey(graph, session.cluster, options)
         outcomes = [Outcome(step, step.action, step.reason, step.uid) for step in result.plan.steps]
@@ -148,6 +152,11 @@ class ApplyRun:
         graph = await self.source.graph(session) if self.source is not None else None
         self.lines.order = {ref: number for number, ref in enumerate(graph.objects)} if graph is not None else {}
         return graph
+
+    @property
+    def led(self) -> Sequence[Ref]:
+        """The sets whose operator writes what they become; known once the graph is."""
+        return self.source.led if self.source is not None else ()
 
     def _wait_for(self) -> WaitFor | None:
         if self.choices.wait is None:

@@ -64,9 +64,13 @@ def command(output: str, server: bool, field_manager: str, **given: Any) -> int:
     async def work(session: Session) -> int:
         from applier.run.options import ApplyOptions
 
-        graph, recorded = await source.graph(session), await applyset.options(session)
+        graph = await source.graph(session)
+        recorded = await applyset.options(session, source.led)
         options = ApplyOptions(field_manager, force_conflicts=input.force, applyset=recorded)
-        return await _diff(graph, session, options, output, server)
+        code = await _diff(graph, session, options, output, server)
+        if output == "text":
+            _write_effects(source)
+        return code
 
     return sessions.run(work, target, findings=ERROR)
 
@@ -83,6 +87,15 @@ async def _diff(graph: Graph, session: Session, options: ApplyOptions, output: s
     if not program:
         _write(found, steps, output)
     return ERROR if any(step.action in UNDONE for step in steps) else code
+
+
+def _write_effects(source: ClusterInput) -> None:
+    from grove_operator.cli import output as outputs
+    from grove_operator.cli.cluster.led import effects_text
+    from grove_operator.terminal import terminal_of
+
+    if text := effects_text(source, terminal_of(sys.stdout)):
+        outputs.write([outputs.encoded("\n" + text)])
 
 
 def _program() -> list[str]:

@@ -67,17 +67,19 @@ def command(output_file: str | None, field_manager: str, **given: Any) -> int:
         from applier.run.identity import identity_of
         from applier.run.live_state import survey
         from applier.run.options import ApplyOptions
+        from grove_operator.cli.cluster.led import effects_text
         from grove_operator.cli.cluster.plan.as_text import plan_text
         from grove_operator.terminal import terminal_of
 
         graph = await source.graph(session)
-        recorded = await applyset.options(session)
+        recorded = await applyset.options(session, source.led)
         options = ApplyOptions(field_manager, force_conflicts=input.force, applyset=recorded)
         result = await survey(graph, session.cluster, options)
         if output_file is not None:
             with open(output_file, "wb") as stream:
                 stream.write(result.save(cluster=await identity_of(session.cluster), namespace=session.namespace))
-        outputs.write([outputs.encoded(plan_text(result.plan.steps, terminal_of(sys.stdout)))])
+        terminal = terminal_of(sys.stdout)
+        outputs.write([outputs.encoded(plan_text(result.plan.steps, terminal) + effects_text(source, terminal))])
         if result.approval:
             say(f"deletions exceed the limit and are held: approve exactly these with --approve {result.approval}")
         return ERROR if any(step.action in UNDONE for step in result.plan.steps) else 0
