@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -78,10 +77,10 @@ def without_unknown_owners(manifest: Manifest) -> Manifest:
     return {**manifest, "metadata": {**metadata, "ownerReferences": known} if known else metadata}
 
 
-def is_pipe() -> bool:
-    """Returns whether standard output is a pipe."""
+def is_redirected() -> bool:
+    """Returns whether standard output is a file or a pipe, and no terminal."""
     try:
-        return stat.S_ISFIFO(os.fstat(sys.stdout.fileno()).st_mode)
+        return not os.isatty(sys.stdout.fileno())
     except (AttributeError, OSError):  # closed, or no stream of the system's
         return False
 

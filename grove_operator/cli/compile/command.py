@@ -25,7 +25,7 @@ Examples:
   grove compile manifests/ -o summary             counts, gangs, GPUs and the tree
   grove compile pcs.yaml --config operator.yaml   with the operator's own configuration
   grove compile pcs.yaml --snapshot now.yaml      given what exists in the cluster
-  grove compile pcs.yaml | kubectl apply -f -     what kubectl takes: see -o kubectl
+  grove compile pcs.yaml | kubectl apply -f -     what kubectl takes, as into a file
   helm template web | grove compile - --pass-through | kubectl apply -f -""",
 )
 @input_options
@@ -34,7 +34,7 @@ Examples:
     "--output",
     type=click.Choice(FORMATS),
     help="What to print. yaml, json: the objects. kubectl: the same YAML without owners whose UID nobody knows yet, which an API server "
-    "refuses. name, summary: for people. By default kubectl into a pipe, else yaml.",
+    "refuses. name, summary: for people. By default yaml on a terminal, and kubectl into a file or a pipe.",
 )
 @pods_option
 @max_objects_option
@@ -81,9 +81,9 @@ def command(
 
 def _write(objects: Sequence[Manifest], output: str | None) -> None:
     """Prints objects in a format; None selects it by the reader of standard output."""
-    # A pipe mostly leads to kubectl, and an API server refuses owner references without a UID. Files keep these references, as the
-    # designs do; `-o yaml` keeps them in a pipe as well, and a message says so.
-    if output is not None or not outputs.is_pipe():
+    # A pipe or a file mostly leads to kubectl, and an API server refuses owner references without a UID. A terminal shows them, as the
+    # designs do; `-o yaml` keeps them everywhere, and a message says so.
+    if output is not None or not outputs.is_redirected():
         outputs.write(outputs.WRITERS[output or "yaml"](objects))
         return
     fewer = [outputs.without_unknown_owners(manifest) for manifest in objects]

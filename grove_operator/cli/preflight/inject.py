@@ -58,7 +58,9 @@ def command(values: str | None, snapshot: str | None, namespace: str, rules: tup
     ]
     pods = [each for each in given if each[2].get("kind") == "Pod"]
     if not pods or (output == "patch" and len(pods) > 1):
-        raise UnreadableInput([f"expected {'one Pod' if output == 'patch' else 'Pods'} in the input, found {len(pods) or 'none'}"])
+        sets = any(manifest.get("kind") == "PodCliqueSet" for _, _, manifest in given)
+        hint = "; for the pods of a PodCliqueSet use `grove compile --preflight`" if sets else ""
+        raise UnreadableInput([f"expected {'one Pod' if output == 'patch' else 'Pods'} in the input, found {len(pods) or 'none'}{hint}"])
     program = book.program()
     if program is None:
         return 1

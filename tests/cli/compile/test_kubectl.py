@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import yaml
@@ -48,7 +50,36 @@ def test_a_pipe_is_taken_for_kubectl_and_says_what_it_leaves_out(grove: Grove) -
     assert ended.err.endswith("which have no UID yet; -o yaml prints them\n")
 
 
-def test_a_file_is_as_the_designs_print_it(grove: Grove) -> None:
-    with (Path(grove.folder) / "out.yaml").open("wb") as file:
-        subprocess.run([sys.executable, "-m", "grove_operator", "compile", EXAMPLE], stdout=file, env=environment(), check=True)
-    assert (Path(grove.folder) / "out.yaml").read_text() == grove("compile", EXAMPLE, "-o", "yaml").out
+def written(grove: Grove, *arguments: str) -> str:
+    """What a command line writes into a file."""
+    path = Path(grove.folder) / "out.yaml"
+    with path.open("wb") as file:
+        subprocess.run([sys.executable, "-m", "grove_operator", *arguments], stdout=file, env=environment(), check=True)
+    return str(path)
+
+
+def test_a_file_is_for_kubectl_as_a_pipe_is(grove: Grove) -> None:
+    assert Path(written(grove, "compile", EXAMPLE)).read_text() == grove("compile", EXAMPLE, "-o", "kubectl").out
+
+
+def test_a_terminal_shows_what_the_designs_print(grove: Grove) -> None:
+    primary, secondary = os.openpty()
+    with os.fdopen(primary, "rb") as shown:
+        process = subprocess.Popen([sys.executable, "-m", "grove_operator", "compile", EXAMPLE], stdout=secondary, env=environment())
+        os.close(secondary)
+        text = b""
+        with suppress(OSError):  # Linux says that a terminal has ended by an error
+            while part := shown.read1():
+                text += part
+        assert process.wait() == 0
+    assert text.decode().replace("\r\n", "\n") == grove("compile", EXAMPLE, "-o", "yaml").out
+
+
+def test_pods_in_a_file_are_what_preflight_inject_takes(grove: Grove) -> None:
+    ended = grove("preflight", "inject", written(grove, "compile", EXAMPLE, "--pods"))
+    assert (ended.code, "kind: Pod" in ended.out) == (0, True), ended.err
+
+
+def test_preflight_inject_of_a_set_names_the_command_that_takes_it(grove: Grove) -> None:
+    ended = grove("preflight", "inject", EXAMPLE)
+    assert (ended.code, "for the pods of a PodCliqueSet use `grove compile --preflight`" in ended.err) == (2, True)
