@@ -54,6 +54,22 @@ def test_what_is_missing_would_be_made(tmp_path: Path) -> None:
     assert ended == Ended(1, "PodCliqueSet/default/demo[1]\n  create     Service/default/demo-1\n", "")
 
 
+def test_kinds_that_a_snapshot_lacks_are_told(tmp_path: Path) -> None:
+    def edit(objects: Objects) -> None:
+        objects[:] = [one for one in objects if one["kind"] not in ("Service", "ServiceAccount")]
+
+    ended = once(tmp_path, edit)
+    assert ended.code == 1
+    assert ended.err.startswith("grove: the snapshot has no Service, ServiceAccount: those that exist are listed as if they were created")
+
+
+def test_a_set_that_does_not_run_yet_lacks_nothing(tmp_path: Path) -> None:
+    def edit(objects: Objects) -> None:
+        objects[:] = [one for one in objects if one["kind"] == "PodCliqueSet"]
+
+    assert once(tmp_path, edit).err == ""
+
+
 def test_what_somebody_edited_would_be_put_back(tmp_path: Path) -> None:
     def edit(objects: Objects) -> None:
         one(objects, "PodClique", "demo-0-front")["spec"]["podSpec"]["containers"][0]["image"] = "foreign"

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from applier.cache import Query, read_once
 from applier.decision import Schemas
+from applier.ref import Manifest, Ref
 from grove_compiler.step import Context
+from grove_operator.cli.cluster.session import say
 from grove_operator.cli.operator.read_objects import in_cluster, in_file
 from grove_operator.cli.output import encoded, json_report, write
 from grove_operator.controller.dry_run import DryRun, PlannedWrite
@@ -35,7 +37,22 @@ def of_a_snapshot(path: str, context: Context, namespace: str, output: str) -> i
     """Prints what would be written to recorded objects. Raises `Reported` after printing findings about the file."""
     existing = in_file(path)
     dry_run = DryRun(existing.objects, existing.unserved, context, time.time, namespace)
-    return _report(list(dry_run.writes(Schemas())), output)
+    writes = list(dry_run.writes(Schemas()))
+    _tell_of_missing_kinds(writes, existing.objects)
+    return _report(writes, output)
+
+
+def _tell_of_missing_kinds(writes: Sequence[PlannedWrite], objects: Sequence[Manifest]) -> None:
+    """Prints the kinds that would be created and that a snapshot of a running set does not have: it may only lack them."""
+    recorded = {_kind_of(str(Ref.of(one))) for one in objects}
+    missing = {_kind_of(planned.object) for planned in writes if planned.does == "create"} - recorded
+    if missing and "PodClique.grove.io" in recorded:
+        kinds = ", ".join(sorted(missing))
+        say(f"the snapshot has no {kinds}: those that exist are listed as if they were created; add them, or leave out --snapshot")
+
+
+def _kind_of(object: str) -> str:
+    return object.partition("/")[0]
 
 
 def _report(writes: Sequence[PlannedWrite], output: str) -> int:
