@@ -48,11 +48,6 @@ class Decoded:
         """The paths that were dropped for an invalid value, in contrast to unknown fields."""
         return [path for path, finding in self.structural if finding.severity == "error" and finding.code != "schema/unknown-field"]
 
-    @cached_property
-    def _faulty_parents(self) -> frozenset[FieldPath]:
-        """The parents of `faults`: a finding beside or below a dropped value may only be a consequence of it."""
-        return frozenset(fault[:-1] for fault in self.faults)
-
     @property
     def kind(self) -> str:
         return str(self.manifest.get("kind"))
@@ -79,11 +74,6 @@ class Decoded:
             finding.path = render(original_path(parse(finding.path), self._fault_tree))
             finding.at = render(original_path(parse(finding.at), self._fault_tree)) if finding.at else ""
         return self.locate(finding)
-
-    def is_clouded(self, finding: Diagnostic) -> bool:
-        """Reports whether a finding may only be a consequence of a structural error beside or above it. Paths are those of the document."""
-        path = parse(finding.at or finding.path)
-        return bool(self._faulty_parents) and any(path[:length] in self._faulty_parents for length in range(len(path) + 1))
 
 
 def _head(manifest: Manifest) -> Manifest:

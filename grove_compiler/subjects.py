@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any
 
 from grove_compiler.decoder import AUTOSCALER_KIND, CLAIM_TEMPLATE_KIND, CONFIGURATION_KIND, SET_KIND, TOPOLOGY_KINDS, Decoded, Decoder
@@ -179,12 +179,33 @@ def validate(subject: Subject, program: Program, settings: Settings) -> list[Dia
         # Where invalid parts were dropped, a rule may fail because of them: the structural findings are enough.
         findings = [] if entry.faults else [failure.diagnostic]
     else:
-        findings = [finding for finding in map(entry.restore, raw) if not entry.is_clouded(finding)]
+        findings = [*map(entry.restore, raw)]
+        if entry.faults and findings:
+            findings = _own_mistakes(findings, subject, program)
         expanded = subject.set if not entry.faults and not has_errors(findings) else None
         if expanded is not None and count_objects(expanded, settings.max_objects) > settings.max_objects:
             findings.append(entry.locate(too_many(settings.max_objects)))
     subject.findings += findings
     return findings
+
+
+def _own_mistakes(findings: list[Diagnostic], subject: Subject, program: Program) -> list[Diagnostic]:
+    """Returns the findings that do not only follow from invalid values (`stand_ins`)."""
+    from grove_compiler.stand_ins import StandIns  # only where something is wrong
+
+    assert subject.entry is not None
+    others, given = StandIns(subject.entry), subject.set
+    for entry in others.decoded(program, subject.scope):
+        if given is None:
+            break
+        other = replace(given, manifest=entry.manifest)
+        try:
+            raw = program.validate({**subject.scope, "set": other}, "update" if subject.is_update else "create", subject.kind)
+        except RuleFailure:
+            return []
+        found = {(finding.code, finding.path) for finding in map(entry.restore, raw)}
+        findings = [finding for finding in findings if (finding.code, finding.path) in found]
+    return [finding for finding in findings if not others.may_explain(finding)]
 
 
 def validate_topologies(topologies: Known, scope: dict[str, Any], settings: Settings, program: Program) -> None:

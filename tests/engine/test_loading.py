@@ -329,3 +329,40 @@ def test_guards_inside_guards_that_are_nested_too_deeply_are_reported() -> None:
 def test_a_key_of_the_language_says_what_it_is_for() -> None:
     keys: list[Key] = [*COMMON_KEYS.values(), *(key for of_verb in VERB_KEYS.values() for key in of_verb.values())]
     assert all(key.doc for key in keys)
+
+
+WRONG_IN_MANY_WAYS = """
+rule: my/twice
+doc: Has an unknown key, and an unknown attribute.
+generate: box.yaml
+forEach: {shelf: shelves}
+when: shelf.nonsense
+colour: red
+---
+rule: my/twice
+doc: Has an id that is taken, and names no template.
+generate: bx.yaml
+---
+rule: my/third
+generate: box.yaml
+forEach: {shelf: shelves}
+when: "shelf.books["
+"""
+EACH = (
+    "no key 'colour'",
+    "no attribute 'nonsense'",
+    "'my/twice' is taken",
+    "no template 'bx.yaml'",
+    "needs the key `doc`",
+    "not an expression",
+)
+
+
+def test_all_mistakes_of_rules_are_told_at_once() -> None:
+    found = "\n".join(mistakes_of(WRONG_IN_MANY_WAYS))
+    assert [each for each in EACH if each not in found] == [], found
+
+
+def test_names_are_not_unknown_only_because_loops_are_misspelt() -> None:
+    rule = "rule: my/loop\ndoc: Has a misspelt loop.\ngenerate: box.yaml\nforEch: {shelf: shelves}\nwhen: shelf.books\n"
+    assert "unknown name" not in "\n".join(mistakes_of(rule))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Sequence
+from contextlib import suppress
 from types import CodeType
 from typing import Any
 
@@ -46,6 +47,8 @@ def compile_rules(rule_set: RuleSet, vocabulary: Vocabulary, traced: bool = Fals
     usable = [(index, rule) for index, rule in enumerate(rules) if rule.usable]
     for index, rule in usable:
         generated.add(module, index, rule, patches.of(rule))
+    for rule in [*(rule for rule in rules if not rule.usable), *rule_set.doubles]:
+        _report_expressions(generated, rule)
     patches.report_idle()
     infos = [_info(rule, rules, rule_set, vocabulary, around.resolver, patches) for _, rule in usable]
     source, lines = module.finish()
@@ -55,6 +58,16 @@ def compile_rules(rule_set: RuleSet, vocabulary: Vocabulary, traced: bool = Fals
     if code is None:
         raise InvalidRules(sorted(rule_set.problems, key=lambda finding: (finding.file, finding.line)))
     return Compiled(infos, code, marshal.dumps((lines, tuple(module.places))))
+
+
+def _report_expressions(generated: GeneratedRules, rule: Rule) -> None:
+    """Reports what is wrong with the expressions of a rule whose form is wrong, so that one look shows all.
+
+    Without its loops and variables every name would look unknown.
+    """
+    if not rule.source.wrong_keys & {"forEach", "let"}:
+        with suppress(Exception):  # nobody runs the code, and what is missing has been reported
+            generated.add(ModuleCodegen(), 0, rule, [])
 
 
 def _surroundings(rule_set: RuleSet, vocabulary: Vocabulary, module: ModuleCodegen, traced: bool) -> Surroundings:

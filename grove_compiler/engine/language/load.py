@@ -28,7 +28,7 @@ def load(sources: Sequence[RuleSource]) -> RuleSet:
     for source in sources:
         loader.read(source)
     loader.apply_disables()
-    return RuleSet(list(loader.rules.values()), loader.templates, loader.disabled, loader.constants, loader.problems)
+    return RuleSet(list(loader.rules.values()), loader.templates, loader.disabled, loader.constants, loader.problems, loader.doubles)
 
 
 @lru_cache(maxsize=400)
@@ -44,6 +44,7 @@ class _Loader:
         self.constants: dict[str, Constant] = {}
         self.disables: list[tuple[str, Place]] = []
         self.disabled: dict[str, tuple[Rule, Place]] = {}
+        self.doubles: list[Rule] = []
         self.problems: list[Diagnostic] = []
         self.reported: set[tuple[str, int, str]] = set()
 
@@ -110,6 +111,7 @@ class _Loader:
         replaced = self.rules.get(rule.id)
         if replaced is not None and replaced.origin == rule.origin:
             file.fail(("rule",), f"the id {rule.id!r} is taken by a rule in {replaced.source.file}:{replaced.line}")
+            self.doubles.append(replaced)
         rule.usable = not file.broken
         self.rules[rule.id] = rule
 

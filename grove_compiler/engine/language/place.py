@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import field
 
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.record import record
@@ -14,7 +15,7 @@ Report = Callable[[str, int, FieldPath, str, str], None]
 
 @record
 class RuleFile:
-    """Represents one document of a rule or template file. `broken` tells whether a mistake was reported in it.
+    """Represents one document of a rule or template file. `broken` tells whether a mistake was reported in it, `wrong_keys` at which keys.
 
     Its expressions are `metered` unless the file ships with the program.
     """
@@ -24,6 +25,7 @@ class RuleFile:
     report: Report
     metered: bool = False
     broken: bool = False
+    wrong_keys: set[str | int] = field(default_factory=set)
 
     def line(self, path: FieldPath) -> int:
         """Returns the line of a path in the file, counted from 1; 1 for a file without a document."""
@@ -32,6 +34,7 @@ class RuleFile:
     def fail(self, path: FieldPath, message: str, suggestion: str = "") -> None:
         """Reports a mistake at a path, and marks the document as broken."""
         self.broken = True
+        self.wrong_keys |= {*path[:1], *([suggestion] if suggestion else [])}
         self.report(self.file, self.line(path), path, message, suggestion)
 
 

@@ -121,8 +121,8 @@ class Constant:
 class RuleSet:
     """Holds all rules and templates in force, in the order in which they are written, and everything that is wrong with them.
 
-    `disabled` holds the removed rules by id, with the place that disables them. Compiling a rule adds the mistakes that only then show
-    to `problems`, through the rule's file.
+    `disabled` holds the removed rules by id, with the place that disables them, `doubles` those whose id a later one has by mistake.
+    Compiling a rule adds the mistakes that only then show to `problems`, through the rule's file.
     """
 
     rules: list[Rule] = field(default_factory=list)
@@ -130,6 +130,7 @@ class RuleSet:
     disabled: dict[str, tuple[Rule, Place]] = field(default_factory=dict)
     constants: dict[str, Constant] = field(default_factory=dict)
     problems: list[Diagnostic] = field(default_factory=list)
+    doubles: list[Rule] = field(default_factory=list)
 
     @property
     def included(self) -> set[str]:

@@ -1,0 +1,90 @@
+"""Puts valid values in place of the invalid ones of a set, so that one look shows all mistakes.
+
+Rules look at a set without its invalid values, so some of what they find may only follow from that: `replicas: two` is dropped, 1 is the
+default, and `minAvailable: 2` is too much. What they find with any valid value in that place is a mistake of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from grove_compiler.decoder import Decoded, Decoder
+from grove_compiler.engine.runtime.program import Program
+from grove_compiler.graph.diagnostic import Diagnostic
+from grove_compiler.graph.field_path import FieldPath, parse
+from grove_compiler.graph.node import Manifest
+from grove_compiler.kube.definitions import DEFINITIONS, KINDS
+from grove_compiler.kube.structure import Schema
+from grove_compiler.source.document import Document
+
+VALUES: Mapping[str, Sequence[Any]] = {
+    "boolean": (True, False),
+    "integer": (1, 1000),
+    "number": (1, 1000),
+    "int-or-string": (1, 1000),
+    "quantity": ("1", "1k"),
+    "duration": ("1s", "1h0m0s"),
+}
+"""Valid values of a kind that are far apart."""
+
+
+class StandIns:
+    """The stand-ins of an object. Names, lists and maps have none: they would have to fit to other values."""
+
+    def __init__(self, entry: Decoded) -> None:
+        self._entry = entry
+        values = {path: values_of(schema_at(entry.manifest, path)) for path in entry.faults}
+        self._values = {path: found for path, found in values.items() if found}
+        self._parents = {path[:-1] for path, found in values.items() if not found}
+
+    def decoded(self, program: Program, scope: Mapping[str, Any]) -> Iterator[Decoded]:
+        """Yields the object several times, each with other valid values."""
+        original = self._entry.document.value
+        for step in self._entry.at:
+            original = original[step]
+        for number in range(max(map(len, self._values.values()), default=0)):
+            manifest = original
+            for path, values in self._values.items():
+                manifest = _with(manifest, path, values[number % len(values)])
+            decoder = Decoder(program, scope)
+            decoder.take([Document(manifest)])
+            yield decoder.decoded[0]
+
+    def may_explain(self, finding: Diagnostic) -> bool:
+        """Reports whether a finding is inside an invalid value, or beside or below one without stand-ins, and may only follow from that."""
+        path = parse(finding.at or finding.path)
+        above = [path[:length] for length in range(len(path) + 1)]
+        return any(place in self._values or place in self._parents for place in above)
+
+
+def schema_at(manifest: Manifest, path: FieldPath) -> Schema | None:
+    """Returns the schema of a value in a manifest of our kinds; None where there is none."""
+    schema: Schema | None = KINDS.get((str(manifest.get("apiVersion")), str(manifest.get("kind"))))
+    for step in path:
+        schema = _resolved(schema)
+        if schema is None:
+            return None
+        kind = schema["kind"]
+        schema = schema["fields"].get(step) if kind == "object" else schema.get("values") if kind == "map" else schema.get("items")
+    return _resolved(schema)
+
+
+def values_of(schema: Schema | None) -> Sequence[Any]:
+    """Returns the stand-ins for a value of a schema."""
+    return () if schema is None else schema.get("enum") or VALUES.get(schema["kind"], ())
+
+
+def _resolved(schema: Schema | None) -> Schema | None:
+    while schema is not None and "ref" in schema:
+        schema = DEFINITIONS[schema["ref"]]
+    return schema
+
+
+def _with(value: Any, path: FieldPath, replacement: Any) -> Any:
+    """Returns a copy with another value at a path, which shares all else."""
+    if not path:
+        return replacement
+    copy: Any = list(value) if isinstance(value, list) else dict(value)
+    copy[path[0]] = _with(value[path[0]] if len(path) > 1 else None, path[1:], replacement)
+    return copy
