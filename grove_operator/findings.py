@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from grove_compiler.source.secrets import SecretParts
 
 LONGEST_VALUE = 80
+SAME_CAUSE = 3
+"""Findings that say the same, from which on they are told as one with its places."""
 MOST_SHOWN = 1000
 """Findings that are printed; further ones are counted."""
 
@@ -37,11 +39,35 @@ def write(findings: Sequence[Diagnostic], find_file: FindFile, stream: TextIO) -
     """Writes each finding with its place, path, line and hint, followed by the counts."""
     terminal = terminal_of(stream)
     excerpts = _Excerpts(find_file)
-    for finding in findings[:MOST_SHOWN]:
-        stream.write("\n".join(_lines(finding, excerpts, terminal)) + "\n")
+    for finding, others in _by_cause(findings[:MOST_SHOWN]):
+        stream.write("\n".join([*_lines(finding, excerpts, terminal), *_also_at(others, excerpts, terminal)]) + "\n")
     if findings:
         more = f", the first {MOST_SHOWN} of which are shown" if len(findings) > MOST_SHOWN else ""
         stream.write(terminal.paint(summary(findings) + more, "1") + "\n")
+
+
+def _by_cause(findings: Sequence[Diagnostic]) -> Iterable[tuple[Diagnostic, list[Diagnostic]]]:
+    """Yields each finding with the others of the same cause: the same rule says the same of them, and has the same hint."""
+    alike: dict[tuple[str, ...], list[Diagnostic]] = {}
+    for finding in findings:
+        alike.setdefault((finding.severity, finding.code, finding.message, finding.hint, finding.nearest), []).append(finding)
+    for finding, *others in alike.values():
+        if finding.hint and len(others) + 1 >= SAME_CAUSE:
+            yield finding, others
+        else:
+            yield from ((one, []) for one in (finding, *others))
+
+
+def _also_at(others: Sequence[Diagnostic], excerpts: _Excerpts, terminal: Terminal) -> Iterable[str]:
+    if not others:
+        return
+    yield f"    {'warned of' if others[0].severity == 'warning' else 'wrong'} at {len(others)} more places for the same reason:"
+    for finding in others:
+        text = excerpts.file(finding.file)
+        place, value = visible(_place(finding, text.name if text else finding.file)), ""
+        if finding.value is not None:
+            value = f" ({visible(_short(finding.value))})"
+        yield f"      {place}: " * bool(place) + terminal.paint(visible(finding.path), "36") + value
 
 
 def as_manifest(findings: Iterable[Diagnostic]) -> list[dict[str, Any]]:

@@ -256,3 +256,28 @@ def test_lines_are_shown_in_whatever_order_findings_come() -> None:
         "two",
         "three",
     ]
+
+
+def same(count: int, **changes: str) -> list[Diagnostic]:
+    fields: dict[str, Any] = {"message": "is off", "hint": "turn it on", **changes}
+    return [finding(path=f"spec.a[{number}]", value=number, **fields) for number in range(count)]
+
+
+def test_findings_of_one_cause_are_one_with_its_places() -> None:
+    lines = shown(*same(4))
+    assert sum("is off" in line for line in lines) == 1
+    assert lines[-5:] == [
+        "    wrong at 3 more places for the same reason:",
+        "      spec.a[1] (1)",
+        "      spec.a[2] (2)",
+        "      spec.a[3] (3)",
+        "4 errors",
+    ]
+
+
+OTHERS = {"two": same(2), "no hint": same(4, hint=""), "two and two": [*same(2), *same(2, message="is on")]}
+
+
+@pytest.mark.parametrize("found", OTHERS.values(), ids=OTHERS.keys())
+def test_other_findings_are_told_one_by_one(found: list[Diagnostic]) -> None:
+    assert sum("error: " in line for line in shown(*found)) == len(found)

@@ -10,7 +10,7 @@ import yaml
 
 from tests.cli.running import ROOT, Ended, run
 
-NO_ROOM = ROOT / "examples/snapshots/no-room.yaml"
+NO_ROOM = ROOT / "docs/snapshots/no-room.yaml"
 POD = "chat-0-model-1-worker-x8b4m"
 
 

@@ -101,6 +101,7 @@ def build(folder: Path, namespace: str) -> None:
     write("overlays/prod/kustomization.yaml", "resources: [set.yaml]\nnameSuffix: -prod\n")
     write("overlays/prod/set.yaml", _SET % "from-a-base")
     (folder / "examples").symlink_to(ROOT / "examples")
+    (folder / "docs").symlink_to(ROOT / "docs")
 
 
 @cache

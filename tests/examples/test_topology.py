@@ -16,7 +16,7 @@ from grove_operator import rulebook
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 STORY = list(yaml.load_all((EXAMPLES / "topology-h100-gb200.yaml").read_text(), yaml.CSafeLoader))
-CONFIGURATION = yaml.load((EXAMPLES / "topology-configuration.yaml").read_text(), yaml.CSafeLoader)
+CONFIGURATION = yaml.load((EXAMPLES / "operator-configuration.yaml").read_text(), yaml.CSafeLoader)
 H100, GB200 = "llama-70b-h100", "llama-405b-gb200"
 
 
