@@ -67,7 +67,7 @@ def _also_at(others: Sequence[Diagnostic], excerpts: _Excerpts, terminal: Termin
         place, value = visible(_place(finding, text.name if text else finding.file)), ""
         if finding.value is not None:
             value = f" ({visible(_short(finding.value))})"
-        yield f"      {place}: " * bool(place) + terminal.paint(visible(finding.path), "36") + value
+        yield "      " + f"{place}: " * bool(place) + terminal.paint(visible(finding.path), "36") + value
 
 
 def as_manifest(findings: Iterable[Diagnostic]) -> list[dict[str, Any]]:
