@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.model.expanded.structure import AcceptedFinding, ExpandedSet
 
@@ -36,18 +37,21 @@ def accept(findings: list[Diagnostic], former: Collection[ErrorKey], about_updat
     return [replace(finding, severity="warning") if is_accepted(finding) else finding for finding in findings]
 
 
-def accept_recorded(findings: list[Diagnostic], set: ExpandedSet, about_updates: Collection[str]) -> list[Diagnostic]:
-    """Returns the findings about a live set, with the errors as warnings that it has run with, and notes those in the set."""
-    present = errors_in(findings)
+def accept_recorded(findings: list[Diagnostic], set: ExpandedSet, program: Program) -> list[Diagnostic]:
+    """Returns the findings about a live set, with the errors as warnings that it has run with, and notes those in the set.
+
+    What the API server refuses as well (`hold_updates`) is no such error: its pods would not run, and it holds updates alone.
+    """
+    present = {(code, path) for code, path in errors_in(findings) if code not in program.hold_updates}
     if not set.revisions:
         former = present if set.ran_elsewhere else frozenset()
     else:
         former = set.revisions[-1].accepted_findings
     if not former:
         return findings
-    accepted = accept(findings, former, about_updates)
+    accepted = accept(findings, former, program.about_updates)
     messages = {(one.code, one.path): one.message for one in accepted}
-    has_repairs = any(one is not finding and one.code in about_updates for one, finding in zip(accepted, findings, strict=True))
+    has_repairs = any(one is not finding and one.code in program.about_updates for one, finding in zip(accepted, findings, strict=True))
     set.accepted_findings = [
         AcceptedFinding(code, path, messages.get((code, path), ""))
         for code, path in sorted(former)

@@ -132,7 +132,7 @@ def _step_of_set(view: Objects, key: Key, now: float, context: Context) -> Step 
     set = _expanded_set(manifest, generation, snapshot, topologies, now, context)
     subject = Subject(SET_KIND, {"set": set, "old": generation.declared, "now": now, **context.scope}, generation.entry)
     found = [*_validation_findings(subject, generation, topologies, context), *_changes(manifest, subject, generation, context)]
-    subject.findings = [*generation.entry.findings, *accept_recorded(found, set, context.program.about_updates)]
+    subject.findings = [*generation.entry.findings, *accept_recorded(found, set, context.program)]
     subject.needs = [entry for topology, entry in topologies if topology is set.topology and entry is not None]
     return _step_of_part(subject, set, key.replica, now, context)
 
