@@ -30,13 +30,16 @@ class Reasons:
         self.simulation, self.serving = simulation, serving
         self.served: dict[str, int] = {}
         self.low: dict[str, float] = {}
+        self.are_low = set[str]()
 
     def look(self) -> None:
         """Notes what is declared and which updates are over."""
         for one in self._parts():
             name = one["metadata"]["name"]
-            if one["spec"]["replicas"] < _needed(one):
+            is_low = one["spec"]["replicas"] < _needed(one)
+            if is_low or name in self.are_low:  # it was until now, as nothing was written in between
                 self.low[name] = self.simulation.world.now
+            (self.are_low.add if is_low else self.are_low.discard)(name)
             if (one.get("status", {}).get("updateProgress") or {}).get("updateEndedAt"):
                 self.served.pop(name, None)
 

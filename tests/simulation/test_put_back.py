@@ -1,0 +1,100 @@
+"""Faults that took down what served, put back on purpose: the simulation finds each, by a schedule of a few events.
+
+`python -m tests.benchmarks.put_back` looks for such schedules at random, and shrinks them; these are what it came to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+
+from grove_compiler.engine.codegen.build import build
+from grove_compiler.engine.runtime.program import Program
+from grove_compiler.engine.sources import RuleSource
+from grove_compiler.model.expanded import reported_breach, rolls
+from grove_compiler.subjects import VOCABULARY
+from grove_operator.rulebook import read as read_rulebook
+from tests.simulation.schedules import Action, Edit, Night, Pass, Scale, Tick, play
+from tests.simulation.sets import demo
+from tests.simulation.simulation import Simulation, running
+from tests.simulation.watch import watched
+from tests.step.world import context
+
+Patch = Callable[[pytest.MonkeyPatch], None]
+MOST_EVENTS = 10
+
+
+class Fault(NamedTuple):
+    """A fault: what brings it back into the program and into its rules, and a schedule that shows it."""
+
+    patch: Patch
+    rules: Callable[[str], str]
+    schedule: list[Action]
+
+    def program(self) -> Program:
+        sources = [RuleSource(one.file, self.rules(one.text), one.origin) for one in read_rulebook().sources()]
+        return build(sources, VOCABULARY)
+
+
+def goes_on(patch: pytest.MonkeyPatch) -> None:
+    """What waits for room counts as what can never serve, also where this very roll has made it (grove #697, #741, #785, #840)."""
+    patch.setattr(rolls.Roll, "possible", property(lambda roll: roll.desired - roll.unplaced))
+
+
+def breach_goes_on(patch: pytest.MonkeyPatch) -> None:
+    """The clock of a breach runs on while less is declared than is needed (grove #676)."""
+    patch.setattr(reported_breach, "COMES_BACK", ())
+
+
+def without_reasons(text: str) -> str:
+    """The rules without the cases that tell what is scaled in, or out again, from what has lost its pods."""
+    kept, skips = [], False
+    lines = text.splitlines(keepends=True)
+    for number, line in enumerate(lines):
+        if line.startswith("  - "):
+            case = "".join(lines[number : number + 4])
+            skips = line.startswith("  - when:") and any(f"reason: {reason}\n" in case for reason in reported_breach.COMES_BACK)
+        skips = skips and line.startswith("  ")
+        if not skips:
+            kept.append(line)
+    return "".join(kept)
+
+
+def unchanged(text: str) -> str:
+    return text
+
+
+FAULTS = {
+    "a roll goes on though its new pods fit nowhere": Fault(
+        goes_on, unchanged, [Edit("nowhere", (0,)), Pass(30), Tick(), Pass(30), Tick(), Pass(30)]
+    ),
+    "a clique that is scaled out again is restarted for its night at zero": Fault(
+        breach_goes_on, without_reasons, [Scale("clique", 0), Pass(30), Tick(), Night(), Scale("clique", 2), Pass(30)]
+    ),
+    "a group that is scaled out again restarts what served": Fault(
+        breach_goes_on, without_reasons, [Scale("group", 0), Pass(30), Tick(), Night(), Scale("group", 2), Pass(30)]
+    ),
+}
+
+
+def world(program: Program | None = None) -> Simulation:
+    """A set that runs, with this program from now on."""
+    simulation = running(demo(replicas=1, front=3, terminationDelay="10m0s"))
+    simulation.operator.restart(context(program=program))
+    return watched(simulation)
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+def test_a_fault_that_is_put_back_is_found_by_a_few_events(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert len(fault.schedule) < MOST_EVENTS
+    program = fault.program()
+    fault.patch(monkeypatch)
+    with pytest.raises(AssertionError, match=r"was deleted for a breach|an update takes"):
+        play(world(program), fault.schedule)
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+def test_nothing_is_found_without_the_fault(fault: Fault) -> None:
+    play(world(), fault.schedule)
