@@ -14,3 +14,8 @@ def age(seconds: float) -> str:
             parts.append(f"{left // size}{unit}")
             left %= size
     return "".join(part for part in parts[:2] if not part.startswith("0")) or "0s"
+
+
+def since(moment: float | None, now: float) -> str:
+    """Returns the time since a moment as a duration; `<unknown>` without a moment, as kubectl prints."""
+    return "<unknown>" if moment is None else age(now - moment)

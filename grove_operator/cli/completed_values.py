@@ -41,3 +41,11 @@ def object_names(context: click.Context, _: click.Parameter, incomplete: str) ->
         names = (f"{node.object['kind'].lower()}/{node.object['metadata']['name']}" for node in nodes)
         return sorted(name for name in names if name.startswith(incomplete.lower()))
     return []
+
+
+def formats(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Returns the formats of `grove get … -o`; those that take an expression end with `=`, as in kubectl."""
+    from grove_operator.render.kubectl.formats import NAMES, WITH_EXPRESSION
+
+    names = (f"{name}=" if name in WITH_EXPRESSION else name for name in NAMES)
+    return [name for name in names if name.startswith(incomplete)]

@@ -68,9 +68,14 @@ def _select(set: Manifest, objects: Sequence[Manifest]) -> RecordedJob:
     return RecordedJob(set, cliques, pods, [event for event in events if _subject(event) in involved and _is_of(event, set)])
 
 
+def is_training(set: Manifest) -> bool:
+    """Reports whether a set is a training workload."""
+    return (set.get("spec") or {}).get("workloadType") == "Training"
+
+
 def _training(set: Manifest) -> Manifest:
     """Returns the set if it is a training workload. Raises `NoSuchObject`."""
-    if (set.get("spec") or {}).get("workloadType") != "Training":
+    if not is_training(set):
         raise NoSuchObject(f"{SET_KIND} {set['metadata']['name']!r} is not a training workload: its workloadType is not Training")
     return set
 

@@ -1,14 +1,11 @@
-"""Reads the PodCliqueSets of a namespace, or of all, with counts of their pods and the reason of a wait."""
+"""Summarises PodCliqueSets: counts of their gangs and pods, and the reason of a wait."""
 
 from __future__ import annotations
 
-import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from applier.cluster import Cluster, Resource
 from applier.ref import Manifest
-from grove_compiler.decoder import SET_KIND
 from grove_compiler.kube.conditions import is_true, status_of
 from grove_compiler.kube.pod_request import request_of
 from grove_compiler.kube.quantity import QuantityError
@@ -16,7 +13,6 @@ from grove_compiler.kube.timestamp import time
 from grove_compiler.model.inputs.snapshot import PART_OF, is_finished, is_terminating
 from grove_compiler.record import record
 from grove_operator.cluster.facts import deletion_of, gates_of
-from grove_operator.cluster.tree_query import find_kind
 
 WAITING = ("Stalled", "WhyPending", "TopologyLevelsUnavailable", "ComputeDomainsUnavailable", "ResourceClaimTemplatesUnavailable")
 """Conditions of a set that explain why it is not ready, by precedence."""
@@ -42,23 +38,10 @@ class SetSummary:
     why: str
 
 
-@record
-class Sets:
-    """The sets by namespace and name, and the resources that were listed for them."""
-
-    sets: list[SetSummary]
-    kinds: Sequence[Resource]
-
-
-async def read_sets(cluster: Cluster, namespace: str) -> Sets:
-    """Reads the sets of a namespace, or of all if it is empty. Raises `ClusterError`, `NoSuchObject`."""
-    resources = await cluster.resources()
-    kinds = [find_kind(resources, word) for word in (SET_KIND, "PodGang", "Pod")]
-    lists = await asyncio.gather(*(cluster.list(kind, namespace) for kind in kinds))
-    sets, gangs, pods = (each.items for each in lists)
+def summaries(sets: Iterable[Manifest], gangs: Iterable[Manifest], pods: Iterable[Manifest]) -> list[SetSummary]:
+    """Returns the summaries of sets in their order, by the gangs and pods of their namespaces."""
     by_set = [_by_set(gangs), _by_set(pods)]
-    summaries = [_summary(set, *(each[_place(set)] for each in by_set)) for set in sets]
-    return Sets(sorted(summaries, key=lambda summary: (summary.namespace, summary.name)), kinds)
+    return [_summary(set, *(each[_place(set)] for each in by_set)) for set in sets]
 
 
 def _summary(set: Manifest, gangs: Sequence[Manifest], pods: Sequence[Manifest]) -> SetSummary:
@@ -74,7 +57,7 @@ def _summary(set: Manifest, gangs: Sequence[Manifest], pods: Sequence[Manifest])
         pods=len(active),
         ready=sum(is_true(pod, "Ready") for pod in active),
         gated=sum(bool(gates_of(pod)) for pod in active),
-        gpus=sum(_gpus(pod) for pod in active if (pod.get("spec") or {}).get("nodeName")),
+        gpus=sum(gpus_of(pod) for pod in active if (pod.get("spec") or {}).get("nodeName")),
         created=time(metadata.get("creationTimestamp") or None),
         why=why_of(set),
     )
@@ -88,7 +71,8 @@ def why_of(set: Manifest) -> str:
     return next((f"{true[type].get('reason')}: {true[type].get('message')}" for type in WAITING if type in true), "")
 
 
-def _gpus(pod: Manifest) -> int:
+def gpus_of(pod: Manifest) -> int:
+    """Returns the whole GPUs that a pod requests."""
     try:
         return sum(request_of(pod["spec"], lambda name: name.endswith(GPUS)).values())
     except QuantityError:  # an API server rejects such a pod

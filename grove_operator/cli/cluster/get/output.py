@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import sys
-import time
 
 from grove_operator.cli.cluster.get.as_text import tree_text, tree_value
-from grove_operator.cli.cluster.get.sets_as_text import sets_text, sets_value
 from grove_operator.cli.cluster.get.watch import Drawing
 from grove_operator.cli.output import encoded, json_report
 from grove_operator.cluster.readiness import ReadinessCheck
-from grove_operator.cluster.sets_query import Sets
 from grove_operator.cluster.tree import branches
 from grove_operator.cluster.tree_query import Forest
 from grove_operator.terminal import terminal_of
@@ -28,11 +25,3 @@ def drawn_tree(forest: Forest, output: str, check: ReadinessCheck) -> Drawing:
     kinds = {branch.ref[:2] for branch, _ in branches(forest.top)}
     present = [resource for resource in forest.kinds if (resource.kind.group, resource.kind.kind) in kinds]
     return Drawing(tree_bytes(forest, output, check), present)
-
-
-def drawn_sets(found: Sets, output: str, *, with_namespaces: bool) -> Drawing:
-    """Returns the table of sets, or JSON, with the resources that were listed."""
-    if output == "json":
-        return Drawing(json_report(sets_value(found.sets)), found.kinds)
-    text = sets_text(found.sets, time.time(), terminal_of(sys.stdout), with_namespaces=with_namespaces)
-    return Drawing(encoded(text), found.kinds)

@@ -73,7 +73,7 @@ async def _watch(cluster: Cluster, resource: Resource, namespace: str, changed: 
 @contextmanager
 def _drawing(output: str) -> Iterator[Draw]:
     """Yields the function that draws: in place on a terminal, one output after another elsewhere."""
-    if output == "json" or not sys.stdout.isatty():
+    if output not in ("text", "wide", "") or not sys.stdout.isatty():
         yield lambda text: outputs.write([text])
         return
     from rich.console import Console

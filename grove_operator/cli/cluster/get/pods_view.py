@@ -1,0 +1,47 @@
+"""Lists the pods of sets with kubectl's columns, and the gang, GPUs and node of each."""
+
+from __future__ import annotations
+
+from applier.ref import Manifest
+from grove_compiler.kube.conditions import status_of
+from grove_compiler.kube.timestamp import time
+from grove_operator.age import since
+from grove_operator.cli.cluster.get.gangs_view import GANG
+from grove_operator.cli.cluster.get.table import Row, View
+from grove_operator.cluster.list_query import Found
+from grove_operator.cluster.pod_status import containers_ready, restarts, status_text
+from grove_operator.cluster.sets_query import gpus_of
+
+OURS = "app.kubernetes.io/managed-by=grove-operator"
+FINE = ("Running", "Completed")
+
+
+def _rows(found: Found, now: float) -> list[Row]:
+    return [_row(pod, now) for pod in found.objects]
+
+
+def _row(pod: Manifest, now: float) -> Row:
+    metadata, spec, status = pod["metadata"], pod.get("spec") or {}, status_of(pod)
+    ready, containers = containers_ready(pod)
+    text = status_text(pod)
+    cells = (
+        metadata["name"],
+        f"{ready}/{containers}",
+        text,
+        str(restarts(pod)),
+        since(time(metadata.get("creationTimestamp") or None), now),
+        str((metadata.get("labels") or {}).get(GANG) or ""),
+        str(gpus_of(pod)),
+        str(status.get("podIP") or "<none>"),
+        str(spec.get("nodeName") or "<none>"),
+    )
+    return Row(cells, waits=text not in FINE or (text == "Running" and ready < containers))
+
+
+VIEW = View(
+    "Pod",
+    ("NAME", "READY", "STATUS", "RESTARTS", "AGE", "GANG", "GPUS", "IP", "NODE"),
+    _rows,
+    wide=frozenset({"GANG", "GPUS", "IP", "NODE"}),
+    labels=OURS,
+)

@@ -1,0 +1,39 @@
+"""Lists PodCliqueSets: replicas and pods that are ready, gates, updates, GPUs in use, and why a set waits."""
+
+from __future__ import annotations
+
+from applier.ref import Manifest
+from grove_compiler.decoder import SET_KIND
+from grove_compiler.kube.conditions import status_of
+from grove_operator.age import since
+from grove_operator.cli.cluster.get.table import Row, View
+from grove_operator.cluster.list_query import Found
+from grove_operator.cluster.sets_query import SetSummary, summaries
+
+
+def _rows(found: Found, now: float) -> list[Row]:
+    all = summaries(found.objects, found.beside["PodGang"], found.beside["Pod"])
+    return [_row(set, summary, now) for set, summary in zip(found.objects, all, strict=True)]
+
+
+def _row(set: Manifest, summary: SetSummary, now: float) -> Row:
+    counts = (
+        f"{summary.available}/{summary.replicas}",
+        f"{summary.ready}/{summary.pods}",
+        summary.gated,
+        f"{summary.updated}/{summary.replicas}",
+        summary.gangs,
+        summary.gpus,
+    )
+    more = (set.get("spec") or {}).get("workloadType") or "Service", status_of(set).get("currentGenerationHash") or ""
+    cells = (summary.name, *map(str, counts), since(summary.created, now), *map(str, more), summary.why)
+    return Row(cells, waits=bool(summary.why) or summary.available < summary.replicas)
+
+
+VIEW = View(
+    SET_KIND,
+    ("NAME", "READY", "PODS", "GATED", "UPDATED", "GANGS", "GPUS", "AGE", "TYPE", "REVISION", "WHY"),
+    _rows,
+    beside=("PodGang", "Pod"),
+    wide=frozenset({"TYPE", "REVISION"}),
+)

@@ -1,0 +1,70 @@
+"""Prints objects as a table like that of kubectl, with a line for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import compress
+
+from applier.ref import Manifest
+from grove_compiler.record import record
+from grove_operator.cluster.list_query import Found
+from grove_operator.render.as_tree import SHORTEST, shortened
+from grove_operator.terminal import Terminal, visible
+
+GAP, NARROW_GAP = "   ", "  "
+COLOUR = "33"
+
+
+@record
+class Row:
+    """The cells of an object, those of wide tables included; `waits` marks one that people should look at."""
+
+    cells: tuple[str, ...]
+    waits: bool = False
+
+
+@record
+class View:
+    """How the objects of a kind are listed.
+
+    `labels` select those that are ours, and `matches` those among them; `mismatch` says what another one is not. The table has `columns`,
+    those in `wide` only with `-o wide`, and needs the objects of the kinds `beside`. `rows` takes what was read and the time, and returns a
+    row for each object.
+    """
+
+    kind: str
+    columns: tuple[str, ...]
+    rows: Callable[[Found, float], Sequence[Row]]
+    beside: tuple[str, ...] = ()
+    wide: frozenset[str] = frozenset()
+    labels: str = ""
+    matches: Callable[[Manifest], bool] | None = None
+    mismatch: str = ""
+
+
+def table_text(
+    view: View, found: Found, now: float, terminal: Terminal, *, wide: bool = False, headers: bool = True, with_namespaces: bool = False
+) -> str:
+    """Returns the table. On a terminal a last column of sentences is cut to the width, unless the table is wide."""
+    shown = [wide or column not in view.wide for column in view.columns]
+    rows = view.rows(found, now)
+    lines = [[visible(cell) for cell in compress(row.cells, shown)] for row in rows]
+    head = [*compress(view.columns, shown)]
+    if with_namespaces:
+        head = ["NAMESPACE", *head]
+        lines = [[object["metadata"].get("namespace") or "", *line] for object, line in zip(found.objects, lines, strict=True)]
+    table = [head, *lines] if headers else lines
+    if not table:
+        return ""
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    colours = [*(["1"] if headers else []), *(COLOUR if row.waits else "" for row in rows)]
+    gap = NARROW_GAP if terminal.wraps and sum(widths[:-1]) + len(GAP) * len(widths) + SHORTEST > terminal.width else GAP
+    texts = (_line(line, widths, gap, terminal if not wide else terminal._replace(wraps=False)) for line in table)
+    return "".join(f"{terminal.paint(text, colour) if colour else text}\n" for text, colour in zip(texts, colours, strict=True))
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], gap: str, terminal: Terminal) -> str:
+    *first, last = cells
+    left = gap.join([*(f"{cell:{width}}" for cell, width in zip(first, widths, strict=False)), ""])
+    room = terminal.width - len(left) if terminal.wraps else len(last)
+    return (left + (shortened(last, room) if room >= min(SHORTEST, len(last)) else "")).rstrip()

@@ -1,0 +1,1 @@
+"""Prints objects in the formats of `kubectl get -o`."""

@@ -1,0 +1,50 @@
+"""Prints objects in columns that users choose: `-o custom-columns=NAME:.metadata.name,NODE:.spec.nodeName`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from grove_operator.render.kubectl.errors import InvalidExpression
+from grove_operator.render.kubectl.jsonpath import Template, relaxed
+from grove_operator.render.kubectl.values import plain
+from grove_operator.terminal import visible
+
+NOTHING = "<none>"
+GAP = "   "
+
+
+class Columns:
+    """Columns with their headers and paths. Raises `InvalidExpression`."""
+
+    def __init__(self, spec: str) -> None:
+        if not spec:
+            raise InvalidExpression("custom-columns format specified but no custom columns given")
+        self._columns = [_column(part) for part in spec.split(",")]
+
+    def rendered(self, objects: Iterable[Any], *, headers: bool = True) -> str:
+        """Returns a line for each object, below the headers. Raises `InvalidExpression`."""
+        head = [[header for header, _ in self._columns]] if headers else []
+        rows = [*head, *([_cell(path, object) for _, path in self._columns] for object in objects)]
+        return aligned(rows)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Returns rows as lines, with columns as wide as their widest cell."""
+    if not rows:
+        return ""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = (GAP.join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _column(part: str) -> tuple[str, Template]:
+    header, colon, path = part.partition(":")
+    if not colon:
+        raise InvalidExpression(f"unexpected custom-columns spec: {part}, expected <header>:<json-path-expr>")
+    return header, relaxed(path)
+
+
+def _cell(path: Template, object: Any) -> str:
+    values = [value for found in path.results(object) for value in found]
+    return visible(",".join(NOTHING if value is None else plain(value) for value in values) or NOTHING)

@@ -1,0 +1,56 @@
+"""Sorts objects by a field, as `kubectl get --sort-by` does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cmp_to_key
+from typing import Any
+
+from grove_compiler.kube.quantity import QuantityError, compare
+from grove_operator.render.kubectl.errors import InvalidExpression
+from grove_operator.render.kubectl.jsonpath import Template
+
+Manifest = dict[str, Any]
+
+
+def sorted_by(path: Template, objects: Sequence[Manifest]) -> list[Manifest]:
+    """Returns the objects by the value at a path, those without it first. Raises `InvalidExpression` if no object has it."""
+    values = [_value(path, object) for object in objects]
+    if objects and all(value is None for value in values):
+        raise InvalidExpression(f'couldn\'t find any field with path "{path.text}" in the list of objects')
+    return [object for _, object in sorted(zip(values, objects, strict=True), key=cmp_to_key(_by_value))]
+
+
+def _value(path: Template, object: Manifest) -> Any:
+    value = next((value for found in path.results(object) for value in found), None)
+    if isinstance(value, dict | list):
+        raise InvalidExpression(f"unsortable type: {'map' if isinstance(value, dict) else 'list'} at {path.text}")
+    return value
+
+
+def _by_value(left: tuple[Any, Manifest], right: tuple[Any, Manifest]) -> int:
+    return _order(left[0], right[0])
+
+
+def _order(left: Any, right: Any) -> int:
+    """Compares two values: numbers by size, texts as quantities where both are, and others by the numbers in them."""
+    if left is None or right is None:
+        return (left is not None) - (right is not None)
+    if isinstance(left, str) and isinstance(right, str):
+        try:
+            return compare(left, right)
+        except QuantityError:
+            return _compare(_natural(left), _natural(right))
+    if isinstance(left, str) or isinstance(right, str):
+        return isinstance(left, str) - isinstance(right, str)
+    return _compare(left, right)
+
+
+def _compare(left: Any, right: Any) -> int:
+    return int(left > right) - int(left < right)
+
+
+def _natural(text: str) -> list[tuple[int, int, str]]:
+    """Returns the sort key of a text by which `web-2` is before `web-10`."""
+    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split("([0-9]+)", text) if part]
