@@ -36,6 +36,13 @@ def reasons(root: Ref, waits: Iterable[Wait]) -> list[Reason]:
     return _Tree(by_object).below((root.kind, root.namespace, root.name), ())
 
 
+def root_cause(reason: Reason) -> Wait:
+    """Returns the wait at the end of the first branch: what has to end before anything above it can."""
+    while reason.below:
+        reason = reason.below[0]
+    return reason.wait
+
+
 class _Tree:
     """Builds the tree depth-first. Causes of an object are included once, and cycles are cut.
 

@@ -10,7 +10,7 @@ from grove_compiler.graph.node import ObjectRef
 from grove_compiler.kube.conditions import condition_of, is_true
 from grove_compiler.model.expanded.live_object import STALLED
 from grove_compiler.step import GROUP, Key, Step
-from grove_operator.cluster.why import Reason, reasons
+from grove_operator.cluster.why import reasons, root_cause
 from grove_operator.controller.stalled_condition import set_key
 
 CONDITION = "WhyPending"
@@ -61,7 +61,7 @@ def pending_condition(of: ObjectRef, waits: Iterable[Wait]) -> Condition | None:
     causes = reasons(Ref(GROUP, of.kind, of.namespace, of.name), waits)
     if not causes:
         return None
-    root = _root_cause(causes[0])
+    root = root_cause(causes[0])
     return Condition(of, CONDITION, "True", root.reason, f"{root.of.kind} {root.of.name}: {root.message}", "")
 
 
@@ -74,12 +74,6 @@ def pending_event(condition: Condition, live: Manifest) -> list[Event]:
         return []
     name = event_name(condition.of, condition.reason, condition.message)
     return [Event(condition.of, "Warning", condition.reason, condition.message, name, "")]
-
-
-def _root_cause(reason: Reason) -> Wait:
-    while reason.below:
-        reason = reason.below[0]
-    return reason.wait
 
 
 def _lacks_pods(result: Step) -> bool:

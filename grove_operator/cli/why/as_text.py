@@ -20,6 +20,11 @@ def why_text(root: Ref, causes: Sequence[Reason], now: float, terminal: Terminal
     return "\n".join([top, *_lines(causes, "", now, terminal)]) + "\n"
 
 
+def why_report(root: Ref, causes: Sequence[Reason]) -> dict[str, Any]:
+    """Returns an object and its causes as JSON."""
+    return {"kind": root.kind, "namespace": root.namespace, "name": root.name, "waits": why_value(causes)}
+
+
 def why_value(causes: Sequence[Reason]) -> list[dict[str, Any]]:
     """Returns the causes as JSON without empty fields."""
     return [_value(cause) for cause in causes]

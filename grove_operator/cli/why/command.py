@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from grove_compiler.record import record
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster import session as sessions
-from grove_operator.cli.cluster.options import operator_config_option, query_options, snapshot_option, take_target
+from grove_operator.cli.cluster.optional_values import OptionalValues
+from grove_operator.cli.cluster.options import all_namespaces_option, operator_config_option, query_options, snapshot_option, take_target
+from grove_operator.cli.cluster.selector import selector_option
 from grove_operator.cli.cluster.session import Session
 from grove_operator.cli.options import rules_option, text_or_json_option
 
@@ -19,68 +23,113 @@ if TYPE_CHECKING:
     from grove_operator.cli.operator.read_objects import ReadObjects
 
 WAITS = 1
+_BOTH = "There is a NAME, and -A or -l: ask about one object, or about all sets."
+
+
+@record
+class Asked:
+    """What to explain: the object of a name, or all sets that a selector selects."""
+
+    name: str
+    selector: str
+    all_namespaces: bool
+    output: str
 
 
 @click.command(
     "why",
+    cls=OptionalValues,
+    bare={},
     epilog="""\b
 Examples:
   grove why qwen                           why a PodCliqueSet is not ready
   grove why pod/qwen-0-decode-x7k2p        why a pod is gated, pending or not ready
   grove why pg/qwen-0 -n inference         why a gang is not complete
+  grove why -A                             every set that waits, the worst first
+  grove why -l team=ml                     those with this label
   grove why qwen --snapshot now.yaml       the same from recorded objects
 
 \b
-Exit codes: 0 it waits for nothing, 1 it waits, 2 not there, or something is wrong.""",
+Exit codes: 0 nothing waits, 1 something waits, 2 not there, or something is wrong.""",
 )
-@click.argument("name", metavar="[KIND/]NAME")
+@click.argument("name", metavar="[KIND/]NAME", default="")
 @query_options
+@all_namespaces_option
+@selector_option
 @snapshot_option
 @operator_config_option
 @rules_option
 @text_or_json_option
-def command(name: str, snapshot: str | None, config: str | None, rules: tuple[str, ...], output: str, **given: Any) -> int:
+def command(
+    name: str,
+    all_namespaces: bool,
+    selector: str,
+    snapshot: str | None,
+    config: str | None,
+    rules: tuple[str, ...],
+    output: str,
+    **given: Any,
+) -> int:
     """Show what an object waits for, since when, and what would end the wait, down to the root cause.
 
-    NAME is a PodCliqueSet unless a kind stands before it, as kubectl writes kinds. Nothing is written to the cluster.
+    NAME is a PodCliqueSet unless a kind stands before it, as kubectl writes kinds. With -A or -l instead of NAME it is every set that
+    waits, a line each, with its root cause: first what is held, then what serves least, then what has waited longest. Nothing is written
+    to the cluster.
     """
     target = take_target(given)
+    if bool(name) == (all_namespaces or bool(selector)):
+        raise click.UsageError("There is no NAME: name an object, or ask about all sets with -A or -l." if not name else _BOTH)
+    asked = Asked(name, selector, all_namespaces, output)
     if snapshot:
-        return sessions.attempt(lambda: _of_file(snapshot, name, target.namespace, config, rules, output))
+        return sessions.attempt(lambda: _of_file(snapshot, asked, target.namespace, config, rules))
 
     async def work(session: Session) -> int:
         from grove_operator.cli.operator.read_objects import in_cluster
         from grove_operator.cli.operator.start_files import live_context, read_start_files
 
         shared = await live_context(read_start_files(config, rules), session)
-        read = await in_cluster(session.cluster, shared, session.namespace)
-        return _print(name, session.namespace, read, shared, output)
+        namespace = "" if asked.all_namespaces else session.namespace
+        return _print(asked, namespace, await in_cluster(session.cluster, shared, namespace), shared)
 
     return sessions.run(work, target)
 
 
-def _of_file(snapshot: str, name: str, namespace: str, config: str | None, rules: tuple[str, ...], output: str) -> int:
+def _of_file(snapshot: str, asked: Asked, namespace: str, config: str | None, rules: tuple[str, ...]) -> int:
     from grove_operator.cli.operator.read_objects import in_file
     from grove_operator.cli.operator.start_files import recorded_context
 
-    return _print(name, namespace, in_file(snapshot), recorded_context(config, rules), output)
+    return _print(asked, "" if asked.all_namespaces else namespace, in_file(snapshot), recorded_context(config, rules))
 
 
-def _print(name: str, namespace: str, read: ReadObjects, context: Context, output: str) -> int:
+def _print(asked: Asked, namespace: str, read: ReadObjects, context: Context) -> int:
+    from grove_operator.terminal import terminal_of
+
+    if not asked.name:
+        from grove_operator.cli.why.several import several_text, several_value, waiting_sets
+
+        now = time.time()
+        waiting = waiting_sets(read, context, now, namespace, asked.selector)
+        terminal, is_all = terminal_of(sys.stdout), not namespace
+        _write(asked, lambda: several_value(waiting), lambda: several_text(waiting, now, terminal, with_namespaces=is_all))
+        return WAITS if waiting else 0
+    return _print_one(asked, namespace, read, context)
+
+
+def _print_one(asked: Asked, namespace: str, read: ReadObjects, context: Context) -> int:
     from applier.ref import Ref
-    from grove_operator.cli.why.as_text import why_text, why_value
+    from grove_operator.cli.why.as_text import why_report, why_text
     from grove_operator.cluster.why import reasons
     from grove_operator.cluster.why_query import find
     from grove_operator.controller.waiting import waits_of
     from grove_operator.terminal import terminal_of
 
     now = time.time()
-    object, set = find(name, namespace, read.objects)
+    object, set = find(asked.name, namespace, read.objects)
     root = Ref.of(object)
     causes = reasons(root, waits_of(set, read.objects, read.unserved, context, now, object))
-    if output == "json":
-        report: dict[str, Any] = {"kind": root.kind, "namespace": root.namespace, "name": root.name, "waits": why_value(causes)}
-        outputs.write([outputs.json_report(report)])
-    else:
-        outputs.write([outputs.encoded(why_text(root, causes, now, terminal_of(sys.stdout)))])
+    _write(asked, lambda: why_report(root, causes), lambda: why_text(root, causes, now, terminal_of(sys.stdout)))
     return WAITS if causes else 0
+
+
+def _write(asked: Asked, value: Callable[[], Any], text: Callable[[], str]) -> None:
+    outputs.write([outputs.json_report(value()) if asked.output == "json" else outputs.encoded(text())])

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
+from grove_operator.render.as_table import table
 from grove_operator.render.kubectl.errors import InvalidExpression
 from grove_operator.render.kubectl.jsonpath import Template, relaxed
 from grove_operator.render.kubectl.values import plain
 from grove_operator.terminal import visible
 
 NOTHING = "<none>"
-GAP = "   "
 
 
 class Columns:
@@ -26,16 +26,7 @@ class Columns:
         """Returns a line for each object, below the headers. Raises `InvalidExpression`."""
         head = [[header for header, _ in self._columns]] if headers else []
         rows = [*head, *([_cell(path, object) for _, path in self._columns] for object in objects)]
-        return aligned(rows)
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Returns rows as lines, with columns as wide as their widest cell."""
-    if not rows:
-        return ""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = (GAP.join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
-    return "".join(f"{line}\n" for line in lines)
+        return table(rows)
 
 
 def _column(part: str) -> tuple[str, Template]:

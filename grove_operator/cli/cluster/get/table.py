@@ -8,11 +8,8 @@ from itertools import compress
 from applier.ref import Manifest
 from grove_compiler.record import record
 from grove_operator.cluster.list_query import Found
-from grove_operator.render.as_tree import SHORTEST, shortened
+from grove_operator.render.as_table import HEADER, WAITING, table
 from grove_operator.terminal import Terminal, visible
-
-GAP, NARROW_GAP = "   ", "  "
-COLOUR = "33"
 
 
 @record
@@ -53,18 +50,5 @@ def table_text(
     if with_namespaces:
         head = ["NAMESPACE", *head]
         lines = [[object["metadata"].get("namespace") or "", *line] for object, line in zip(found.objects, lines, strict=True)]
-    table = [head, *lines] if headers else lines
-    if not table:
-        return ""
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    colours = [*(["1"] if headers else []), *(COLOUR if row.waits else "" for row in rows)]
-    gap = NARROW_GAP if terminal.wraps and sum(widths[:-1]) + len(GAP) * len(widths) + SHORTEST > terminal.width else GAP
-    texts = (_line(line, widths, gap, terminal if not wide else terminal._replace(wraps=False)) for line in table)
-    return "".join(f"{terminal.paint(text, colour) if colour else text}\n" for text, colour in zip(texts, colours, strict=True))
-
-
-def _line(cells: Sequence[str], widths: Sequence[int], gap: str, terminal: Terminal) -> str:
-    *first, last = cells
-    left = gap.join([*(f"{cell:{width}}" for cell, width in zip(first, widths, strict=False)), ""])
-    room = terminal.width - len(left) if terminal.wraps else len(last)
-    return (left + (shortened(last, room) if room >= min(SHORTEST, len(last)) else "")).rstrip()
+    styles = [*([HEADER] if headers else []), *(WAITING if row.waits else "" for row in rows)]
+    return table([head, *lines] if headers else lines, terminal._replace(wraps=terminal.wraps and not wide), styles)
