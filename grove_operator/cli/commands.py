@@ -50,6 +50,7 @@ SECTIONS = {
         "test": Entry("test", "Compile test cases and compare with expected results"),
     },
     "Other": {
+        "version": Entry("version.command", "Print the versions of the program, operator and definitions"),
         "completion": Entry("completion", "Print a completion script for bash, zsh or fish"),
     },
 }

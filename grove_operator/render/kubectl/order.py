@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import cmp_to_key
 from typing import Any
@@ -34,14 +33,14 @@ def _by_value(left: tuple[Any, Manifest], right: tuple[Any, Manifest]) -> int:
 
 
 def _order(left: Any, right: Any) -> int:
-    """Compares two values: numbers by size, texts as quantities where both are, and others by the numbers in them."""
+    """Compares two values: numbers by size, texts as quantities where both are, and else letter by letter, as kubectl does."""
     if left is None or right is None:
         return (left is not None) - (right is not None)
     if isinstance(left, str) and isinstance(right, str):
         try:
             return compare(left, right)
         except QuantityError:
-            return _compare(_natural(left), _natural(right))
+            return _compare(left, right)
     if isinstance(left, str) or isinstance(right, str):
         return isinstance(left, str) - isinstance(right, str)
     return _compare(left, right)
@@ -49,8 +48,3 @@ def _order(left: Any, right: Any) -> int:
 
 def _compare(left: Any, right: Any) -> int:
     return int(left > right) - int(left < right)
-
-
-def _natural(text: str) -> list[tuple[int, int, str]]:
-    """Returns the sort key of a text by which `web-2` is before `web-10`."""
-    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split("([0-9]+)", text) if part]

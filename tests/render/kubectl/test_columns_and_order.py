@@ -36,7 +36,7 @@ def test_without_objects_there_are_headers_only() -> None:
 
 ORDERS = {
     "numbers by size": ([10, 9, 100], [9, 10, 100]),
-    "names by the numbers in them": (["web-10", "web-2", "web"], ["web", "web-2", "web-10"]),
+    "names letter by letter": (["web-2", "web-10", "web"], ["web", "web-10", "web-2"]),
     "quantities by amount": (["1Gi", "500Mi", "2G"], ["500Mi", "1Gi", "2G"]),
     "times": (["2026-02-01T00:00:00Z", "2026-01-31T00:00:00Z"], ["2026-01-31T00:00:00Z", "2026-02-01T00:00:00Z"]),
     "what is missing first": ([2, None, 1], [None, 1, 2]),

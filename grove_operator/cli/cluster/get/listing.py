@@ -65,7 +65,7 @@ class Listing:
         if self._asked.watch:
             return await watch(session, lambda: self.drawn(session.cluster, namespace), namespace, self._format.name)
         found = await self._read(session.cluster, namespace)
-        if found.objects or not (self._asked.names or self._format.write is None):
+        if found.objects or (self._format.write is not None and len(self._asked.names) != 1):
             outputs.write([outputs.encoded(self._text(found))])
         elif not self._asked.names and not self._asked.ignore_not_found:
             print(_nothing(namespace), file=sys.stderr)

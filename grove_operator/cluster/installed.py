@@ -1,0 +1,121 @@
+"""Reads what of us is installed in a cluster: the operator, and our definitions."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from applier.cluster import Cluster, find
+from applier.errors import Forbidden, UnknownKind
+from applier.ref import DEFINITION_KIND, Kind, Manifest
+from grove_compiler.record import record
+
+DEPLOYMENT, LEASE = Kind("apps", "v1", "Deployment"), Kind("coordination.k8s.io", "v1", "Lease")
+OPERATOR = "app.kubernetes.io/name=grove-operator"
+LEASE_NAME = "grove-operator-leader-election"
+VERSION = "app.kubernetes.io/version"
+COMPARED = ("schema", "subresources", "additionalPrinterColumns")
+"""The fields of a definition's version in which ours and that of a server can differ."""
+
+
+@record
+class Operator:
+    """An operator: a Deployment with its image, or where no Deployment is found a `holder` of the lease. What is not known is empty."""
+
+    namespace: str
+    name: str = ""
+    version: str = ""
+    image: str = ""
+    ready: int = 0
+    replicas: int = 0
+    holder: str = ""
+
+
+@record
+class Definition:
+    """One of our definitions in a cluster. `served` are its versions, none if it is missing.
+
+    `difference` is where the schema differs from ours, empty where it does not; none if definitions may not be read.
+    """
+
+    name: str
+    version: str
+    served: Sequence[str]
+    difference: str | None = None
+
+    @property
+    def matches(self) -> bool | None:
+        """Whether it is as ours; none if that is not known."""
+        if self.version not in self.served:
+            return False
+        return None if self.difference is None else not self.difference
+
+
+async def read_operators(cluster: Cluster) -> list[Operator] | None:
+    """Returns the operators of a cluster; None if neither Deployments nor leases may be read. Raises `ClusterError`."""
+    deployments = await _list(cluster, DEPLOYMENT, OPERATOR)
+    if deployments:
+        return [_of_deployment(each) for each in deployments]
+    leases = await _list(cluster, LEASE)
+    if deployments is None and leases is None:
+        return None
+    return [_of_lease(each) for each in leases or () if each["metadata"]["name"] == LEASE_NAME]
+
+
+async def read_definitions(cluster: Cluster, ours: Sequence[Manifest]) -> list[Definition]:
+    """Compares definitions of ours with those that a cluster serves. Raises `ClusterError`."""
+    try:
+        resource = await cluster.resource(DEFINITION_KIND)
+        live = await asyncio.gather(*(find(cluster, resource, "", each["metadata"]["name"]) for each in ours))
+    except (Forbidden, UnknownKind):
+        served = {(kind.plural, kind.kind.group): kind.kind.version for kind in await cluster.resources()}
+        return [_of_discovery(each, served) for each in ours]
+    return [_compared(mine, theirs) for mine, theirs in zip(ours, live, strict=True)]
+
+
+def _of_deployment(deployment: Manifest) -> Operator:
+    metadata, spec, status = deployment["metadata"], deployment.get("spec") or {}, deployment.get("status") or {}
+    containers = ((spec.get("template") or {}).get("spec") or {}).get("containers") or [{}]
+    image = str(containers[0].get("image") or "")
+    tag = image.partition("@")[0].rpartition("/")[2].partition(":")[2]
+    version = str((metadata.get("labels") or {}).get(VERSION) or tag).removeprefix("v")
+    ready, replicas = (int(each or 0) for each in (status.get("readyReplicas"), spec.get("replicas", 1)))
+    return Operator(metadata.get("namespace") or "", metadata["name"], version, image, ready, replicas)
+
+
+def _of_lease(lease: Manifest) -> Operator:
+    return Operator(lease["metadata"].get("namespace") or "", holder=str((lease.get("spec") or {}).get("holderIdentity") or "nobody"))
+
+
+def _of_discovery(ours: Manifest, served: dict[tuple[str, str], str]) -> Definition:
+    spec = ours["spec"]
+    version = served.get((spec["names"]["plural"], spec["group"]))
+    return Definition(ours["metadata"]["name"], spec["versions"][0]["name"], [version] if version else [])
+
+
+def _compared(ours: Manifest, live: Manifest | None) -> Definition:
+    mine = ours["spec"]["versions"][0]
+    theirs = {each["name"]: each for each in (live or {}).get("spec", {}).get("versions") or [] if each.get("served")}
+    found = theirs.get(mine["name"]) or {}
+    differences = (_difference(mine.get(key) or {}, found.get(key) or {}, key) for key in COMPARED)
+    return Definition(ours["metadata"]["name"], mine["name"], [*theirs], next(filter(None, differences), ""))
+
+
+def _difference(ours: Any, live: Any, path: str) -> str:
+    """Returns the path of the first difference; empty if there is none."""
+    if isinstance(ours, dict) and isinstance(live, dict):
+        found = (_difference(ours.get(key), live.get(key), f"{path}.{key}") for key in sorted({*ours, *live}))
+        return next(filter(None, found), "")
+    if isinstance(ours, list) and isinstance(live, list) and len(ours) == len(live):
+        pairs = enumerate(zip(ours, live, strict=True))
+        return next(filter(None, (_difference(mine, theirs, f"{path}[{number}]") for number, (mine, theirs) in pairs)), "")
+    return "" if ours == live else path
+
+
+async def _list(cluster: Cluster, kind: Kind, labels: str = "") -> list[Manifest] | None:
+    """Returns the objects of a kind in all namespaces; None if they may not be read."""
+    try:
+        return (await cluster.list(await cluster.resource(kind), labels=labels)).items
+    except (Forbidden, UnknownKind):
+        return None
