@@ -17,7 +17,12 @@ def why_text(root: Ref, causes: Sequence[Reason], now: float, terminal: Terminal
     top = f"{terminal.paint(root.kind, '2')} {visible(root.name)}"
     if not causes:
         return f"{top} waits for nothing\n"
-    return "\n".join([top, *_lines(causes, "", now, terminal)]) + "\n"
+    return "\n".join([top, *cause_lines(causes, now, terminal)]) + "\n"
+
+
+def cause_lines(causes: Sequence[Reason], now: float, terminal: Terminal) -> Iterator[str]:
+    """Yields the lines of the tree of causes."""
+    return _lines(causes, "", now, terminal)
 
 
 def why_report(root: Ref, causes: Sequence[Reason]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def _row(set: Manifest, summary: SetSummary, now: float) -> Row:
         summary.gangs,
         summary.gpus,
     )
-    more = (set.get("spec") or {}).get("workloadType") or "Service", status_of(set).get("currentGenerationHash") or ""
+    more = (set.get("spec") or {}).get("workloadType") or "Inference", status_of(set).get("currentGenerationHash") or ""
     cells = (summary.name, *map(str, counts), since(summary.created, now), *map(str, more), summary.why)
     return Row(cells, waits=bool(summary.why) or summary.available < summary.replicas)
 

@@ -1,0 +1,69 @@
+"""Formats the parts of a page that other objects tell: what an object owns and waits for, its events, and the revisions of a set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from applier.ref import Manifest, Ref, uid_of
+from grove_compiler.kube.timestamp import time
+from grove_compiler.step import Context
+from grove_operator.age import since
+from grove_operator.cli.events.as_text import events_text
+from grove_operator.cli.events.read import events_in
+from grove_operator.cli.operator.read_objects import ReadObjects
+from grove_operator.cli.why.as_text import cause_lines
+from grove_operator.cluster.live_states import LiveStates
+from grove_operator.cluster.readiness import readiness_check
+from grove_operator.cluster.tree import branches, grow, owner_uid
+from grove_operator.cluster.why import reasons
+from grove_operator.controller.waiting import waits_of
+from grove_operator.render.as_table import table
+from grove_operator.terminal import Terminal, visible
+
+if TYPE_CHECKING:
+    from grove_compiler.engine.runtime.program import Program
+
+MOST_EVENTS = 20
+"""The last events are shown, as a page is not a history."""
+
+
+def object_lines(object: Manifest, objects: Sequence[Manifest], program: Program, terminal: Terminal) -> list[str]:
+    """Returns how many objects of each kind an object owns, and how many are ready."""
+    owned = [branch.manifest for branch, _ in branches(grow(object, objects))][1:]
+    states = LiveStates(readiness_check(program), owned)
+    kinds = dict.fromkeys(str(each["kind"]) for each in owned)
+    rows = [["KIND", "COUNT", "READY"]]
+    for kind in kinds:
+        of_kind = [each for each in owned if each["kind"] == kind]
+        rows.append([kind, str(len(of_kind)), str(sum(str(states.readiness(each).state) == "Ready" for each in of_kind))])
+    return table(rows, terminal).splitlines() if owned else []
+
+
+def wait_lines(object: Manifest, set: Manifest, read: ReadObjects, context: Context, now: float, terminal: Terminal) -> list[str]:
+    """Returns the tree of causes of `grove why`."""
+    causes = reasons(Ref.of(object), waits_of(set, read.objects, read.unserved, context, now, object))
+    return [*cause_lines(causes, now, terminal)]
+
+
+def event_lines(object: Manifest, objects: Sequence[Manifest], now: float, terminal: Terminal) -> list[str]:
+    """Returns the last events of `grove events`: of a set those of its parts as well."""
+    metadata = object["metadata"]
+    events = events_in(objects, f"{object['kind']}/{metadata['name']}", metadata.get("namespace") or "", ())
+    if not events:
+        return []
+    earlier = [f"… {len(events) - MOST_EVENTS} earlier ones: grove events {metadata['name']}"] if len(events) > MOST_EVENTS else []
+    return [*earlier, *events_text(events[-MOST_EVENTS:], now, terminal, with_namespaces=False).splitlines()]
+
+
+def revision_lines(set: Manifest, objects: Sequence[Manifest], now: float, terminal: Terminal) -> list[str]:
+    """Returns the ControllerRevisions of a set, the newest first."""
+    found = [each for each in objects if each["kind"] == "ControllerRevision" and owner_uid(each) == uid_of(set) != ""]
+    newest = sorted(found, key=lambda each: -int(each.get("revision") or 0))
+    rows = [["REVISION", "AGE", "NAME"]]
+    for each in newest:
+        metadata = each["metadata"]
+        current = " (current)" if each is newest[0] else ""
+        age = since(time(metadata.get("creationTimestamp") or None), now)
+        rows.append([str(each.get("revision") or 0), age, visible(metadata["name"]) + current])
+    return table(rows, terminal).splitlines() if found else []

@@ -1,0 +1,74 @@
+"""Defines `grove describe`: prints one page about an object, from a cluster or a file."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grove_operator.cli import output as outputs
+from grove_operator.cli.cluster import session as sessions
+from grove_operator.cli.cluster.optional_values import OptionalValues
+from grove_operator.cli.cluster.options import operator_config_option, query_options, snapshot_option, take_target
+from grove_operator.cli.cluster.session import Session
+from grove_operator.cli.options import rules_option
+
+if TYPE_CHECKING:
+    from grove_compiler.step import Context
+    from grove_operator.cli.operator.read_objects import ReadObjects
+
+
+@click.command(
+    "describe",
+    cls=OptionalValues,
+    bare={},
+    epilog="""\b
+Examples:
+  grove describe qwen                      a PodCliqueSet: its spec in short, status, conditions, waits, events, revisions
+  grove describe pclq/qwen-0-decode        a PodClique, or a scaling group (pcsg), a gang (pg) or a pod
+  grove describe qwen --snapshot now.yaml  from recorded objects
+
+\b
+Exit codes: 0 shown, 2 not there, or something is wrong.""",
+)
+@click.argument("name", metavar="[KIND/]NAME")
+@query_options
+@snapshot_option
+@operator_config_option
+@rules_option
+def command(name: str, snapshot: str | None, config: str | None, rules: tuple[str, ...], **given: Any) -> int:
+    """Describe an object on one page: spec in short, status, conditions, what it waits for, events and revisions.
+
+    NAME is a PodCliqueSet unless a kind stands before it, as kubectl writes kinds.
+    """
+    target = take_target(given)
+    if snapshot:
+        return sessions.attempt(lambda: _of_file(snapshot, name, target.namespace, config, rules))
+
+    async def work(session: Session) -> int:
+        from grove_operator.cli.operator.read_objects import in_cluster
+        from grove_operator.cli.operator.start_files import live_context, read_start_files
+
+        shared = await live_context(read_start_files(config, rules), session)
+        return _print(name, session.namespace, await in_cluster(session.cluster, shared, session.namespace), shared)
+
+    return sessions.run(work, target)
+
+
+def _of_file(snapshot: str, name: str, namespace: str, config: str | None, rules: tuple[str, ...]) -> int:
+    from grove_operator.cli.operator.read_objects import in_file
+    from grove_operator.cli.operator.start_files import recorded_context
+
+    return _print(name, namespace, in_file(snapshot), recorded_context(config, rules))
+
+
+def _print(name: str, namespace: str, read: ReadObjects, context: Context) -> int:
+    from grove_operator.cli.describe.page import page
+    from grove_operator.cluster.why_query import find
+    from grove_operator.terminal import terminal_of
+
+    object, set = find(name, namespace, read.objects)
+    outputs.write([outputs.encoded(page(object, set, read, context, time.time(), terminal_of(sys.stdout)))])
+    return 0
