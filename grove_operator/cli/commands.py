@@ -30,6 +30,7 @@ SECTIONS = {
         "get": Entry("cluster.get.command", "Show sets, and trees of owned objects"),
         "describe": Entry("describe.command", "Describe a set or a part of it on one page"),
         "why": Entry("why.command", "Show what an object or every set waits for, down to the root cause"),
+        "top": Entry("top.command", "Show the pods, GPUs and memory of a set by gang and domain"),
         "events": Entry("events.command", "List the operator's events by time"),
         "serve": Entry("serve.command", "Show sets in a browser, with live states and reasons"),
         "job": Entry("job.command", "Show the history of training jobs, suspend and restart them"),
