@@ -9,6 +9,7 @@ import click
 
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster import session as sessions
+from grove_operator.cli.cluster.completed_names import names_of
 from grove_operator.cli.cluster.optional_values import OptionalValues
 from grove_operator.cli.cluster.options import query_options, snapshot_option, take_target
 from grove_operator.cli.cluster.session import Session
@@ -31,7 +32,7 @@ Examples:
 \b
 Exit codes: 0 shown, 2 not there, or something is wrong.""",
 )
-@click.argument("name", metavar="NAME")
+@click.argument("name", metavar="NAME", shell_complete=names_of("PodCliqueSet"))
 @query_options
 @snapshot_option
 @text_or_json_option

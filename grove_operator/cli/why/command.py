@@ -12,6 +12,7 @@ import click
 from grove_compiler.record import record
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster import session as sessions
+from grove_operator.cli.cluster.completed_names import names_of
 from grove_operator.cli.cluster.optional_values import OptionalValues
 from grove_operator.cli.cluster.options import all_namespaces_option, operator_config_option, query_options, snapshot_option, take_target
 from grove_operator.cli.cluster.selector import selector_option
@@ -52,7 +53,7 @@ Examples:
 \b
 Exit codes: 0 nothing waits, 1 something waits, 2 not there, or something is wrong.""",
 )
-@click.argument("name", metavar="[KIND/]NAME", default="")
+@click.argument("name", metavar="[KIND/]NAME", default="", shell_complete=names_of("PodCliqueSet"))
 @query_options
 @all_namespaces_option
 @selector_option

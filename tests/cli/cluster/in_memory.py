@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -45,13 +45,19 @@ class Bench:
 
     def run(self, *arguments: str, stdin: bytes = b"") -> Ended:
         """A command line, with this cluster behind it."""
+        with self.connected():
+            return run(*arguments, stdin=stdin)
+
+    @contextmanager
+    def connected(self) -> Iterator[None]:
+        """Whatever connects to a cluster has this one."""
 
         @asynccontextmanager
         async def open_session(target: Target, sink: Sink) -> AsyncIterator[Session]:
             yield Session(self.cluster, target.namespace or "default", "memory", _version, lambda: nullcontext(self.cluster))
 
         with mock.patch.object(sessions, "open_session", open_session):
-            return run(*arguments, stdin=stdin)
+            yield
 
     def file(self, *manifests: Manifest, name: str = "all.json") -> str:
         """The path of a file with these manifests."""

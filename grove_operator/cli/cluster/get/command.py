@@ -8,6 +8,7 @@ import click
 
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster import session as sessions
+from grove_operator.cli.cluster.completed_names import names_of
 from grove_operator.cli.cluster.get.lists import LISTINGS, WithAliases, watch_option
 from grove_operator.cli.cluster.optional_values import OptionalValues
 from grove_operator.cli.cluster.options import query_options, take_target
@@ -37,7 +38,7 @@ Examples:
 \b
 Exit codes: 0 shown, 2 not there, or something is wrong.""",
 )
-@click.argument("name", metavar="[KIND/]NAME")
+@click.argument("name", metavar="[KIND/]NAME", shell_complete=names_of("PodCliqueSet"))
 @query_options
 @watch_option
 @click.option("--ignore-not-found", is_flag=True, help="Show nothing and succeed if the object does not exist.")

@@ -9,6 +9,7 @@ import click
 
 from grove_operator.cli import completed_values
 from grove_operator.cli.cluster import session as sessions
+from grove_operator.cli.cluster.completed_names import names_of
 from grove_operator.cli.cluster.optional_values import OptionalValues
 from grove_operator.cli.cluster.options import GIVEN, adding, all_namespaces_option, query_options, take_target
 from grove_operator.cli.cluster.selector import selector_option
@@ -43,7 +44,6 @@ def _format(_: click.Context, __: click.Parameter, value: str) -> str:
 
 _options = adding(
     (
-        click.argument("names", metavar="[NAME]…", nargs=-1),
         query_options,
         all_namespaces_option,
         selector_option,
@@ -65,9 +65,10 @@ _options = adding(
 )
 
 
-def _listing(name: str, help: str, *examples: str) -> click.Command:
+def _listing(name: str, kind: str, help: str, *examples: str) -> click.Command:
     """Returns the command that lists a kind, whose view is in the module of its name."""
 
+    @click.argument("names", metavar="[NAME]…", nargs=-1, shell_complete=names_of(kind))
     @_options
     def show(**given: Any) -> int:
         target = take_target(given)
@@ -84,6 +85,7 @@ def _listing(name: str, help: str, *examples: str) -> click.Command:
 LISTINGS = (
     _listing(
         "sets",
+        "PodCliqueSet",
         "List PodCliqueSets: replicas and pods that are ready, gates, updates, GPUs in use, and why a set waits.",
         "grove get sets                       the PodCliqueSets of a namespace: ready, gated, updated, and why they wait",
         "grove get sets -A --watch            of all namespaces, again whenever something changes",
@@ -94,6 +96,7 @@ LISTINGS = (
     ),
     _listing(
         "jobs",
+        "PodCliqueSet",
         "List training workloads: phase, attempt, restarts, pods and GPUs in use, and why a workload waits.",
         "grove get jobs                       the training workloads of a namespace",
         "grove get jobs -A -o wide            of all namespaces, with their deadlines",
@@ -101,6 +104,7 @@ LISTINGS = (
     ),
     _listing(
         "gangs",
+        "PodGang",
         "List PodGangs: phase, pods that are ready, scheduled and needed, GPUs in use, and why a gang waits.",
         "grove get gangs                      the gangs of a namespace",
         "grove get gangs -l app.kubernetes.io/part-of=qwen -o wide",
@@ -108,6 +112,7 @@ LISTINGS = (
     ),
     _listing(
         "pods",
+        "Pod",
         "List the pods of PodCliqueSets with kubectl's columns, and with -o wide their gangs, GPUs and nodes.",
         "grove get pods                       the pods of all sets of a namespace",
         "grove get pods -l app.kubernetes.io/part-of=qwen --sort-by .spec.nodeName -o wide",
