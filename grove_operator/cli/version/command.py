@@ -29,7 +29,7 @@ SECONDS = 10.0
 Examples:
   grove version                       the program, the operator, and whether the definitions are those of the program
   grove version --client              without a cluster
-  grove version -o json | jq -r .clientVersion.version
+  grove version --client -o json | jq -r .clientVersion.version
 
 \b
 Exit codes: 0 shown, 1 the cluster cannot be reached, 2 misuse.""",
