@@ -21,6 +21,7 @@ FILTER = re.compile(r"""\[\?\(((?:"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[^)"'\
 COMPARISON = re.compile(r"([^!<>=]+)([!<>=~]+)(.+)")
 SLICE = re.compile(r"(-?\d*)(?:(:)(-?\d*))?(?::(-?\d*))?")
 KEY = re.compile(r"'([^']*)'")
+ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))")
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 
 
@@ -100,7 +101,7 @@ class Scanner:
         found = self._take(QUOTED)
         if found is None:
             raise InvalidExpression("unterminated quoted string")
-        text = re.sub(r"\\(.)", lambda escape: ESCAPES.get(escape[1], escape[1]), found[2])
+        text = ESCAPE.sub(_unescaped, found[2])
         action.path.append(literal(text))
 
     def _word(self, action: Action) -> None:
@@ -131,6 +132,11 @@ class Scanner:
         found = pattern.match(self._text, self.position)
         self.position = found.end() if found else self.position
         return found
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    code, letter = escape[1] or escape[2], escape[3]
+    return chr(int(code, 16)) if code else ESCAPES.get(letter, letter)
 
 
 def _path(text: str) -> Path:

@@ -67,6 +67,7 @@ PRINTED = {
     "{.list[?(@.metadata.x==1.5)].metadata.name}": "n3",
     "{.list[?(@.metadata.b==true)].metadata.name}": "n3",
     '{"a\\"b"}{\'c\'}{5}{-3}{1.5}{true}': 'a"bc5-31.5true',
+    '{"\\u0041\\x42\\n"}': "AB\n",
     "é{.metadata.name}ü": "éaü",
     "{.list[?(@.metadata.x>1)].metadata.name}": "n3",  # kubectl compares no integer with a fraction
 }
