@@ -30,12 +30,17 @@ def waits_of(
     now: float,
     part: Manifest | None = None,
 ) -> list[Wait]:
+    """Returns what the objects of a set wait for among all `objects`; see `waits_in`."""
+    return waits_in(RecordedCache(objects, unserved), set, context, now, part)
+
+
+def waits_in(cache: RecordedCache, set: Manifest, context: Context, now: float, part: Manifest | None = None) -> list[Wait]:
     """Returns what the objects of a set wait for. `now` is in seconds since the epoch.
 
     With a `part`, one object of the set, only its replica is evaluated, and other replicas as far as the part waits for objects of theirs:
     a set may have five thousand. A set that is held waits for a correction, and its replicas are not evaluated, as no rule of them can be.
     """
-    cache, metadata = RecordedCache(objects, unserved), set["metadata"]
+    metadata = set["metadata"]
     set_key = Key(SET_KIND, metadata.get("namespace") or "", metadata["name"])
     waits: list[Wait] = []
     evaluated: dict[Key, None] = {}

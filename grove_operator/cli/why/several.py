@@ -15,7 +15,8 @@ from grove_operator.age import age
 from grove_operator.cli.operator.read_objects import ReadObjects
 from grove_operator.cli.why.as_text import why_report
 from grove_operator.cluster.why import Reason, reasons, root_cause
-from grove_operator.controller.waiting import HELD, waits_of
+from grove_operator.controller.recorded_cache import RecordedCache
+from grove_operator.controller.waiting import HELD, waits_in
 from grove_operator.render.as_table import HEADER, WAITING, table
 from grove_operator.terminal import Terminal, visible
 
@@ -53,19 +54,10 @@ class WaitingSet:
 
 def waiting_sets(read: ReadObjects, context: Context, now: float, namespace: str, selector: str) -> list[WaitingSet]:
     """Returns the selected sets that wait, the worst first; of all namespaces if `namespace` is empty."""
-    selected = Selector(selector)
-    by_namespace: dict[str, list[Manifest]] = {}
-    for manifest in read.objects:
-        by_namespace.setdefault(manifest["metadata"].get("namespace") or "", []).append(manifest)
+    selected, cache = Selector(selector), RecordedCache(read.objects, read.unserved)
     sets = [each for each in read.objects if each["kind"] == SET_KIND and namespace in ("", each["metadata"].get("namespace"))]
-    found = []
-    for set in filter(selected.matches, sets):
-        place = set["metadata"].get("namespace") or ""
-        objects = by_namespace[place] + (
-            by_namespace.get("", []) if place else []
-        )  # others cannot matter, and would be indexed for each set
-        if causes := reasons(Ref.of(set), waits_of(set, objects, read.unserved, context, now)):
-            found.append(WaitingSet(set, causes))
+    causes = ((set, reasons(Ref.of(set), waits_in(cache, set, context, now))) for set in filter(selected.matches, sets))
+    found = [WaitingSet(set, each) for set, each in causes if each]
     return sorted(found, key=lambda each: each.badness)
 
 
