@@ -76,11 +76,13 @@ def _operator(operator: Operator) -> str:
 def _definitions(definitions: Sequence[Definition]) -> Iterator[str]:
     missing = [each for each in definitions if not each.served]
     others = [each for each in definitions if each.served and each.matches is not True]
+    versions = ", ".join(dict.fromkeys(each.version for each in definitions))
     if len(missing) == len(definitions):
         yield f"Definitions: not found; install them: {INSTALL}"
     elif not missing and not others:
-        versions = ", ".join(dict.fromkeys(each.version for each in definitions))
         yield f"Definitions: {len(definitions)}, as those of this program ({versions})"
+    elif all(each.matches is None for each in definitions):
+        yield f"Definitions: {len(definitions)} served ({versions}); whether they are ours is unknown, as they may not be read"
     else:
         yield f"Definitions: {len(definitions) - len(missing) - len(others)} of {len(definitions)} as those of this program"
         yield from (f"  {each.name}: {_state(each)}" for each in definitions if each.matches is not True)
@@ -92,7 +94,7 @@ def _state(definition: Definition) -> str:
     if definition.version not in definition.served:
         return f"serves {', '.join(definition.served)}, not {definition.version}"
     if definition.difference is None:
-        return f"serves {definition.version}; whether it is ours is unknown, as definitions may not be read"
+        return f"serves {definition.version}; the rest is unknown, as definitions may not be read"
     return f"serves {definition.version}, which differs at {definition.difference}"
 
 

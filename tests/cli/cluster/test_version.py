@@ -12,7 +12,7 @@ import yaml
 
 from applier.cluster import Listing, Resource
 from applier.errors import Forbidden
-from applier.ref import Manifest
+from applier.ref import Kind, Manifest
 from applier.testing.memory import MemoryCluster
 from grove_compiler.api.crd import crds
 from grove_compiler.version import __version__
@@ -20,7 +20,7 @@ from grove_compiler.version import __version__
 from ...applier.free_schemas import FreeSchemas
 from ..running import run
 from ..test_start import modules_after
-from .in_memory import Bench, Ended
+from .in_memory import OURS, Bench, Ended
 
 CLIENT = f"Client Version: v{__version__}\n"
 LABELS = {"app.kubernetes.io/name": "grove-operator"}
@@ -158,7 +158,18 @@ class Guarded(MemoryCluster):
 
 def test_who_may_read_little_is_told_what_is_served(tmp_path: Path) -> None:
     bench = Bench(tmp_path, Guarded(schemas=FreeSchemas()))
-    bench.define_ours()
+    for crd in crds():
+        spec = crd["spec"]
+        kind = Kind(spec["group"], spec["versions"][0]["name"], spec["names"]["kind"])
+        bench.cluster.serve(Resource(kind, spec["names"]["plural"], True))
     told = lines(bench)
     assert told[1] == "Operator Version: unknown, as Deployments and Leases may not be listed"
-    assert told[3] == "  podcliquesets.grove.io: serves v1alpha1; whether it is ours is unknown, as definitions may not be read"
+    assert told[2].startswith("Definitions: 6 served (v1alpha1); whether they are ours is unknown")
+
+
+def test_a_kind_that_is_not_served_is_told_without_definitions_as_well(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, Guarded(schemas=FreeSchemas()))
+    bench.cluster.serve(OURS[0])
+    told = lines(bench)
+    assert told[3] == "  podcliquesets.grove.io: serves v1alpha1; the rest is unknown, as definitions may not be read"
+    assert told[4].endswith(": not found")
