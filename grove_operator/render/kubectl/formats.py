@@ -7,7 +7,7 @@ from typing import Any
 
 from grove_compiler.record import record
 from grove_operator.render.kubectl.errors import InvalidExpression
-from grove_operator.render.kubectl.values import ordered
+from grove_operator.render.kubectl.values import indented, ordered
 
 Manifest = dict[str, Any]
 
@@ -65,19 +65,11 @@ def _template(name: str, expression: str) -> Callable[[Sequence[Manifest], bool]
     if name == "jsonpath":
         return lambda objects, single: template.rendered(_whole(objects, single))
 
-    def found(objects: Sequence[Manifest], single: bool) -> str:
-        from grove_compiler.source.json_writer import write_json
-
-        values = template.results(_whole(objects, single))
-        return "".join(write_json([ordered(each)]) for each in values)
-
-    return found
+    return lambda objects, single: "".join(map(indented, template.results(_whole(objects, single))))
 
 
 def _json(objects: Sequence[Manifest], single: bool) -> str:
-    from grove_compiler.source.json_writer import write_json
-
-    return write_json([ordered(_whole([*map(_without_managers, objects)], single))])
+    return indented(_whole([*map(_without_managers, objects)], single))
 
 
 def _yaml(objects: Sequence[Manifest], single: bool) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-HTML = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
+HTML = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
+"""The characters that Go escapes in JSON, for which a page of HTML could be the place. They only occur inside of texts."""
 
 
 def text_of(value: Any) -> str:
@@ -32,6 +33,13 @@ def ordered(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: ordered(value[key]) for key in sorted(value)}
     return [ordered(item) for item in value] if isinstance(value, list) else value
+
+
+def indented(value: Any) -> str:
+    """Returns a value as JSON on several lines, as Go encodes it."""
+    from grove_compiler.source.json_writer import write_json
+
+    return write_json([ordered(value)]).translate(HTML)
 
 
 def _json(value: Any) -> str:
