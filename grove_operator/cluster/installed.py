@@ -9,10 +9,12 @@ from typing import Any
 from applier.cluster import Cluster, find
 from applier.errors import Forbidden, UnknownKind
 from applier.ref import DEFINITION_KIND, Kind, Manifest
+from grove_compiler.kube.timestamp import time
 from grove_compiler.record import record
 
 DEPLOYMENT, LEASE = Kind("apps", "v1", "Deployment"), Kind("coordination.k8s.io", "v1", "Lease")
-OPERATOR = "app.kubernetes.io/name=grove-operator"
+NAME, OPERATOR = "grove-operator", "app.kubernetes.io/name=grove-operator"
+"""The Deployment's name in the shipped operator's chart and by default in ours, and the label by which ours is known under any name."""
 LEASE_NAME = "grove-operator-leader-election"
 VERSION = "app.kubernetes.io/version"
 COMPARED = ("schema", "subresources", "additionalPrinterColumns")
@@ -21,7 +23,10 @@ COMPARED = ("schema", "subresources", "additionalPrinterColumns")
 
 @record
 class Operator:
-    """An operator: a Deployment with its image, or where no Deployment is found a `holder` of the lease. What is not known is empty."""
+    """An operator: a Deployment with its image, or where no Deployment is found a `holder` of the lease. What is not known is empty.
+
+    `held_until` is when the lease ends, in seconds since the epoch.
+    """
 
     namespace: str
     name: str = ""
@@ -30,6 +35,7 @@ class Operator:
     ready: int = 0
     replicas: int = 0
     holder: str = ""
+    held_until: float = 0.0
 
 
 @record
@@ -54,13 +60,13 @@ class Definition:
 
 async def read_operators(cluster: Cluster) -> list[Operator] | None:
     """Returns the operators of a cluster; None if neither Deployments nor leases may be read. Raises `ClusterError`."""
-    deployments = await _list(cluster, DEPLOYMENT, OPERATOR)
+    deployments = await _list(cluster, DEPLOYMENT, fields=f"metadata.name={NAME}") or await _list(cluster, DEPLOYMENT, labels=OPERATOR)
     if deployments:
         return [_of_deployment(each) for each in deployments]
-    leases = await _list(cluster, LEASE)
+    leases = await _list(cluster, LEASE, fields=f"metadata.name={LEASE_NAME}")
     if deployments is None and leases is None:
         return None
-    return [_of_lease(each) for each in leases or () if each["metadata"]["name"] == LEASE_NAME]
+    return [_of_lease(each) for each in leases or ()]
 
 
 async def read_definitions(cluster: Cluster, ours: Sequence[Manifest]) -> list[Definition]:
@@ -85,7 +91,9 @@ def _of_deployment(deployment: Manifest) -> Operator:
 
 
 def _of_lease(lease: Manifest) -> Operator:
-    return Operator(lease["metadata"].get("namespace") or "", holder=str((lease.get("spec") or {}).get("holderIdentity") or "nobody"))
+    spec = lease.get("spec") or {}
+    until = (time(spec.get("renewTime")) or 0.0) + (spec.get("leaseDurationSeconds") or 0)
+    return Operator(lease["metadata"].get("namespace") or "", holder=str(spec.get("holderIdentity") or "nobody"), held_until=until)
 
 
 def _of_discovery(ours: Manifest, served: dict[tuple[str, str], str]) -> Definition:
@@ -113,9 +121,9 @@ def _difference(ours: Any, live: Any, path: str) -> str:
     return "" if ours == live else path
 
 
-async def _list(cluster: Cluster, kind: Kind, labels: str = "") -> list[Manifest] | None:
+async def _list(cluster: Cluster, kind: Kind, *, labels: str = "", fields: str = "") -> list[Manifest] | None:
     """Returns the objects of a kind in all namespaces; None if they may not be read."""
     try:
-        return (await cluster.list(await cluster.resource(kind), labels=labels)).items
+        return (await cluster.list(await cluster.resource(kind), labels=labels, fields=fields)).items
     except (Forbidden, UnknownKind):
         return None
