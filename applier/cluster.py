@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from typing import Any, NamedTuple, Protocol, Required, TypedDict, TypeVar, Unpack
 
 from applier.errors import NotFound
@@ -78,6 +78,14 @@ class Cluster(Protocol):
         """Yields the changes since a version, until the server ends the stream. `initial` requests the state first (watch-list).
 
         Raises `Expired` if the version is too old and `Unreachable` if the stream breaks or stalls.
+        """
+
+    def lines(
+        self, resource: Resource, namespace: str, name: str, subresource: str, query: Mapping[str, str], *, silence: float | None = None
+    ) -> AsyncGenerator[bytes, None]:
+        """Yields the lines of a subresource that is text, such as `log` of a pod, until the server ends the stream.
+
+        `query` holds the parameters of the request. Raises `Unreachable` if the stream breaks, or is silent for `silence` seconds.
         """
 
     async def apply(
@@ -201,6 +209,11 @@ class WrappedCluster:
         self, resource: Resource, namespace: str = "", *, labels: str = "", resource_version: str = "", initial: bool = False
     ) -> AsyncGenerator[WatchEvent, None]:
         return self.cluster.watch(resource, namespace, labels=labels, resource_version=resource_version, initial=initial)
+
+    def lines(
+        self, resource: Resource, namespace: str, name: str, subresource: str, query: Mapping[str, str], *, silence: float | None = None
+    ) -> AsyncGenerator[bytes, None]:
+        return self.cluster.lines(resource, namespace, name, subresource, query, silence=silence)
 
     async def write(self, request: Callable[[], Awaitable[T]]) -> T:
         """Makes a write request; create, apply, patch and delete all use it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from applier.ref import Kind, Manifest, Ref, is_being_deleted
 from applier.transport.discovery import Discovery
 from applier.transport.disk import Disk
 from applier.transport.established import await_established
+from applier.transport.lines import text_lines
 from applier.transport.lists import list_all
 from applier.transport.login.target import Target
 from applier.transport.openapi import OpenApi
@@ -124,6 +125,16 @@ class ApiCluster:
         if initial:
             return self.watches.state_and_changes(resource, path, namespace, labels, lambda: self.list(resource, namespace, labels=labels))
         return self.watches.changes(resource, path, namespace, labels, resource_version)
+
+    def lines(
+        self, resource: Resource, namespace: str, name: str, subresource: str, query: Mapping[str, str], *, silence: float | None = None
+    ) -> AsyncGenerator[bytes, None]:
+        """Yields the lines of a subresource that is text, such as `log` of a pod, until the server ends the stream.
+
+        Without `silence` a stream may be silent as long as a watch. As with `watch`, a caller that stops early has to close the iterator.
+        """
+        request = ApiRequest("get", resource.plural, _ref(resource, namespace, name))
+        return text_lines(self.wire, request, _path(resource, namespace, name, subresource), query, silence)
 
     async def apply(
         self,

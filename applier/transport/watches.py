@@ -14,6 +14,7 @@ from applier.cluster import Listing, Resource, WatchEvent
 from applier.errors import ApiError, Expired, Invalid
 from applier.ref import Manifest, Ref
 from applier.transport.connection_errors import ConnectionErrors
+from applier.transport.lines import Lines
 from applier.transport.refusals import status_error
 from applier.transport.retries import ApiRequest
 from applier.transport.wire import Wire
@@ -24,25 +25,6 @@ if TYPE_CHECKING:
 METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 INITIAL_END = "k8s.io/initial-events-end"
 SHORTEST, LONGEST = 300, 600  # seconds until the server ends a watch, chosen at random, so that many watches are not reopened at once
-
-
-class Lines:
-    """Splits a stream that comes in chunks of any size into lines, in time linear in its length."""
-
-    def __init__(self) -> None:
-        self.rest: list[bytes] = []
-
-    def feed(self, chunk: bytes) -> list[bytes]:
-        """Returns the lines that this chunk completes, without line ends and without empty lines."""
-        if b"\n" not in chunk:
-            self.rest.append(chunk)
-            return []
-        lines = chunk.split(b"\n")
-        if self.rest:
-            lines[0] = b"".join((*self.rest, lines[0]))
-        last = lines.pop()
-        self.rest = [last] if last else []
-        return [line for line in lines if line]
 
 
 class Watches:

@@ -94,10 +94,16 @@ class Wire:
         answer = await self._retried(request, tries, lambda: self._once(request, method, path, body, content_type, headers))
         return Answer(answer.body, answer.headers, tries.unsure, answer.status)
 
-    async def stream(self, request: ApiRequest, path: str, *, headers: dict[str, str] | None = None) -> Stream:
-        """Opens a watch, with retries. The caller closes the stream."""
+    async def stream(
+        self, request: ApiRequest, path: str, *, headers: dict[str, str] | None = None, silence: float | None = None
+    ) -> Stream:
+        """Opens a stream, with retries; one that is silent for `silence` seconds times out, by default as a watch does.
+
+        The caller closes the stream.
+        """
         tries = Tries(self.retries, self.budget, idempotent=True, known=self.answered)
-        return await self._retried(request, tries, lambda: self._open(request, path, headers))
+        longest = self.retries.stall if silence is None else silence
+        return await self._retried(request, tries, lambda: self._open(request, path, headers, longest))
 
     async def _retried(self, request: ApiRequest, tries: Tries, attempt: Callable[[], Awaitable[T]]) -> T:
         """Retries an attempt, and once with renewed credentials after it was unauthorized.
@@ -160,11 +166,11 @@ class Wire:
             raise refusal(response.status, response.headers, response.body, request, self.target)
         return response
 
-    async def _open(self, request: ApiRequest, path: str, headers: dict[str, str] | None) -> Stream:
+    async def _open(self, request: ApiRequest, path: str, headers: dict[str, str] | None, silence: float) -> Stream:
         self.requests[request.verb, request.plural] += 1
         status, began = 0, time.monotonic()
         try:
-            stream = await self._client.open(Request("GET", path, self._headers(headers, "")), self.retries.timeout, self.retries.stall)
+            stream = await self._client.open(Request("GET", path, self._headers(headers, "")), self.retries.timeout, silence)
             status = stream.status
             if status < 300:
                 self.answered = True

@@ -42,7 +42,8 @@ class MemoryCluster:
     `log` holds every request in order and `requests` counts them by verb and plural; `in_flight` and `most_in_flight` count concurrent
     requests. `before` is awaited ahead of each request: a sleep there is the server's latency. `admit` is called with every object before
     it is stored, and may change or refuse it. `schemas` define how kinds merge; lists of kinds without one are atomic. `history` is how
-    many changes a watch can go back. Orphans are garbage-collected at once, or, unless it `collects`, when `garbage.collect` is called.
+    many changes a watch can go back. `texts` returns the lines of a subresource that is text, such as a pod's log. Orphans are
+    garbage-collected at once, or, unless it `collects`, when `garbage.collect` is called.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class MemoryCluster:
         self.now, self.immutable, self.admit, self.before = now, immutable, admit, before
         self.watch_list = watch_list
         self._schemas = schemas or Schemas()
+        self.texts: Callable[[Request, Mapping[str, str]], Iterable[bytes]] = lambda *_: ()
         self.log: list[Request] = []
         self.requests: Counter[tuple[str, str]] = Counter()
         self.in_flight = self.most_in_flight = 0
@@ -153,6 +155,22 @@ class MemoryCluster:
             events = watched(self.store, resource, namespace, Selector(labels), resource_version, initial)
         async for event in events:
             yield event
+
+    async def lines(
+        self,
+        resource: Resource,
+        namespace: str,
+        name: str,
+        subresource: str,
+        query: Mapping[str, str],
+        *,
+        silence: float | None = None,  # noqa: ARG002 - what is in memory does not break
+    ) -> AsyncGenerator[bytes, None]:
+        async with self._request("get", resource, namespace, name, subresource=subresource) as request:
+            self._live(request)
+            text = self.texts(request, query)
+        for line in text:
+            yield line
 
     async def apply(
         self,
