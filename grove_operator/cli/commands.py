@@ -31,6 +31,8 @@ SECTIONS = {
         "describe": Entry("describe.command", "Describe a set or a part of it on one page"),
         "why": Entry("why.command", "Show what an object or every set waits for, down to the root cause"),
         "top": Entry("top.command", "Show the pods, GPUs and memory of a set by gang and domain"),
+        "logs": Entry("logs.command", "Print the logs of a set's pods side by side"),
+        "rollout": Entry("rollout.command", "Follow, list, start, hold and undo rollouts"),
         "events": Entry("events.command", "List the operator's events by time"),
         "serve": Entry("serve.command", "Show sets in a browser, with live states and reasons"),
         "job": Entry("job.command", "Show the history of training jobs, suspend and restart them"),

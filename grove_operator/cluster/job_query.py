@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Sequence
 
 from applier.cluster import Cluster, Resource
-from applier.errors import NotFound
 from applier.ref import Kind, Manifest
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.model.inputs.snapshot import PART_OF
 from grove_compiler.record import record
-from grove_operator.cluster.tree_query import NoSuchObject, NotThere, check_name, find_kind
+from grove_operator.cluster import one_set
+from grove_operator.cluster.tree_query import NoSuchObject
 from grove_operator.cluster.why_query import find
 
 EVENT = Kind("", "v1", "Event")
@@ -29,15 +29,8 @@ class RecordedJob:
 
 async def read_set(cluster: Cluster, argument: str, namespace: str) -> tuple[Resource, Manifest]:
     """Reads the training workload `NAME` or `pcs/NAME`, and its resource. Raises `ClusterError`, `NoSuchObject`."""
-    word, _, name = argument.rpartition("/")
-    check_name(name, argument)
-    resource = find_kind(await cluster.resources(), word or SET_KIND)
-    if resource.kind.kind != SET_KIND:
-        raise NoSuchObject(f"{argument!r} is not a training workload: expected the name of a {SET_KIND}")
-    try:
-        return resource, _training(await cluster.get(resource, namespace, name))
-    except NotFound:
-        raise NotThere(f"there is no {SET_KIND} {name!r} in the namespace {namespace}") from None
+    resource, set = await one_set.read_set(cluster, argument, namespace)
+    return resource, _training(set)
 
 
 async def read_job(cluster: Cluster, argument: str, namespace: str) -> RecordedJob:
@@ -68,14 +61,9 @@ def _select(set: Manifest, objects: Sequence[Manifest]) -> RecordedJob:
     return RecordedJob(set, cliques, pods, [event for event in events if _subject(event) in involved and _is_of(event, set)])
 
 
-def is_training(set: Manifest) -> bool:
-    """Reports whether a set is a training workload."""
-    return (set.get("spec") or {}).get("workloadType") == "Training"
-
-
 def _training(set: Manifest) -> Manifest:
     """Returns the set if it is a training workload. Raises `NoSuchObject`."""
-    if not is_training(set):
+    if not one_set.is_training(set):
         raise NoSuchObject(f"{SET_KIND} {set['metadata']['name']!r} is not a training workload: its workloadType is not Training")
     return set
 

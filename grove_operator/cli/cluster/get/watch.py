@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager, suppress
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
 from applier.cluster import Cluster, Resource, WatchEvent
 from applier.errors import ClusterError
@@ -26,6 +26,14 @@ class Drawing(NamedTuple):
     kinds: Sequence[Resource]
 
 
+class Watchable(Protocol):
+    """What was read, with the resources to watch for changes of it."""
+
+    @property
+    def kinds(self) -> Sequence[Resource]: ...
+
+
+W = TypeVar("W", bound=Watchable)
 Read = Callable[[], Awaitable[Drawing]]
 Draw = Callable[[bytes], None]
 
@@ -39,14 +47,21 @@ async def watch(session: Session, read: Read, namespace: str, output: str) -> in
 
 async def follow(cluster: Cluster, read: Read, namespace: str, draw: Draw) -> None:
     """Reads and draws after each change. Raises the errors of `read`."""
+    async with aclosing(readings(cluster, read, namespace)) as drawings:
+        async for drawing in drawings:
+            draw(drawing.text)
+
+
+async def readings(cluster: Cluster, read: Callable[[], Awaitable[W]], namespace: str) -> AsyncGenerator[W, None]:
+    """Yields what is read now and after each change. Raises the errors of `read`."""
     changed = asyncio.Event()
     watches: dict[Resource, asyncio.Task[None]] = {}
     try:
         while True:
             changed.clear()
-            drawing = await read()
-            draw(drawing.text)
-            for resource in drawing.kinds:
+            found = await read()
+            yield found
+            for resource in found.kinds:
                 if resource not in watches:
                     place = namespace if resource.namespaced else ""
                     watches[resource] = asyncio.ensure_future(_watch(cluster, resource, place, changed))

@@ -1,0 +1,62 @@
+"""Carries out an edit of a set, unless a tool owns the fields that it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from applier.cluster import Cluster
+from applier.errors import Invalid, WriteConflict
+from applier.ref import Manifest, resource_version_of
+from grove_compiler.record import record
+from grove_operator.cluster.one_set import read_set
+from grove_operator.cluster.rollout.edits import Edit, refuse_training
+from grove_operator.cluster.rollout.field_owners import MANAGER, Owner, Tool, later_replacers, owners_of_changes
+
+Plan = Callable[[Cluster, Manifest], Awaitable[Edit]]
+"""Returns the edit of a set; one without changes if there is nothing to do. Raises `Refused`, `ClusterError`."""
+TRIES = 5
+
+
+@record
+class Done:
+    """What came of an edit of `set`. With `owners` it was not carried out; `later` are tools that take it back when they run next."""
+
+    set: Manifest
+    edit: Edit
+    owners: Sequence[Owner] = ()
+    later: Sequence[Tool] = ()
+
+    @property
+    def name(self) -> str:
+        """The set as kubectl names it."""
+        return f"podcliqueset.grove.io/{self.set['metadata']['name']}"
+
+
+async def carry_out(cluster: Cluster, plan: Plan, argument: str, namespace: str, *, dry_run: str, force: bool) -> Done:
+    """Plans an edit for the set `NAME` or `pcs/NAME`, and carries it out. Raises `ClusterError`, `NoSuchObject`, `Refused`.
+
+    `dry_run` is `none`, `client` or `server`. With `force` fields of tools are changed as well. A set that changes in between, as during a
+    rollout its status does all the time, is read again.
+    """
+    for remaining in reversed(range(TRIES)):
+        resource, set = await read_set(cluster, argument, namespace)
+        refuse_training(set)
+        edit = await plan(cluster, set)
+        if not edit.changes:
+            return Done(set, edit)
+        wanted = edit.applied_to(set)
+        owners = [] if force else owners_of_changes(set, wanted)
+        if owners:
+            return Done(set, edit, owners)
+        metadata, version = set["metadata"], resource_version_of(set)
+        if dry_run != "client":
+            try:
+                patch = edit.patch(version)
+                await cluster.patch(resource, metadata["namespace"], metadata["name"], patch, manager=MANAGER, dry_run=dry_run == "server")
+            except (Invalid, WriteConflict):
+                _, now = await read_set(cluster, argument, namespace)
+                if not remaining or resource_version_of(now) == version:
+                    raise
+                continue
+        return Done(set, edit, later=[] if force else later_replacers(set, wanted))
+    raise AssertionError("the last try ends the loop")

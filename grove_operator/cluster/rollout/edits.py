@@ -1,0 +1,149 @@
+"""Defines the edits of a set that start, hold and undo a rollout."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from applier.errors import ApplierError
+from applier.ref import Manifest
+from grove_compiler.graph.field_path import ABSENT, FieldPath, replace
+from grove_compiler.kube.timestamp import timestamp
+from grove_operator.cluster.one_set import is_training
+
+RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
+"""The annotation of a pod template by which `kubectl rollout restart` restarts pods."""
+PAUSED = "grove.io/rollout-paused"
+"""The annotation of a paused set: its updateStrategy before, as JSON."""
+ON_DELETE = "OnDelete"
+
+
+class Refused(ApplierError):
+    """An edit does not apply to the state of the set. The message has the alternative."""
+
+
+class Edit(NamedTuple):
+    """Changes of a set: a value for each path, `ABSENT` to remove it. `word` is the past participle in messages.
+
+    `unchanged` replaces `WORD already` where there is nothing to change; `details` describe the changes for a dry run.
+    """
+
+    word: str
+    changes: Sequence[tuple[FieldPath, Any]] = ()
+    unchanged: str = ""
+    details: Sequence[str] = ()
+
+    def applied_to(self, set: Manifest) -> Manifest:
+        """Returns the set after the edit."""
+        for path, value in self.changes:
+            set = replace(set, path, value)
+        return set
+
+    def patch(self, version: str) -> list[dict[str, Any]]:
+        """Returns the edit as a JSON patch of one version of the set."""
+        test = {"op": "test", "path": "/metadata/resourceVersion", "value": version}
+        return [test, *(_operation(path, value) for path, value in self.changes)]
+
+
+def _operation(path: FieldPath, value: Any) -> dict[str, Any]:
+    pointer = "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in path)
+    return {"op": "remove", "path": pointer} if value is ABSENT else {"op": "add", "path": pointer, "value": value}
+
+
+def refuse_training(set: Manifest) -> None:
+    """Raises `Refused` for a training workload, whose pods are never updated."""
+    if is_training(set):
+        name = set["metadata"]["name"]
+        why = f"PodCliqueSet {name!r} is a training workload, whose pods are never updated"
+        raise Refused(f"{why}; to end the attempts that run, and begin new ones: grove job restart {name}")
+
+
+def restart(set: Manifest, now: float) -> Edit:
+    """Returns the edit that gives all pods a new template. Raises `Refused` for a paused set."""
+    if PAUSED in annotations_of(set):
+        raise Refused(f"the rollout of PodCliqueSet {set['metadata']['name']!r} is paused; resume it first: grove rollout resume")
+    stamp = timestamp(now)
+    cliques = set["spec"]["template"]["cliques"]
+    annotated = [{**(clique.get("annotations") or {}), RESTARTED_AT: stamp} for clique in cliques]
+    return Edit("restarted", [(_clique(index, "annotations"), value) for index, value in enumerate(annotated)])
+
+
+def pause(set: Manifest) -> Edit:
+    """Returns the edit that sets OnDelete, and records the strategy before; an edit without changes if it is set already."""
+    strategy = set["spec"].get("updateStrategy")
+    if strategy_of(set) == ON_DELETE:
+        return Edit("paused")
+    record = _annotated(set, PAUSED, json.dumps(strategy))
+    return Edit("paused", [(("spec", "updateStrategy"), {**(strategy or {}), "type": ON_DELETE}), record])
+
+
+def resume(set: Manifest) -> Edit:
+    """Returns the edit that puts the recorded strategy back. Raises `Refused` for a set with OnDelete that was not paused here."""
+    recorded = annotations_of(set).get(PAUSED)
+    if recorded is None:
+        if strategy_of(set) == ON_DELETE:
+            name = set["metadata"]["name"]
+            why = f"PodCliqueSet {name!r} has the updateStrategy {ON_DELETE} without a pause by `grove rollout pause`"
+            raise Refused(f"{why}: change spec.updateStrategy where it is declared")
+        return Edit("resumed")
+    forget = (("metadata", "annotations", PAUSED), ABSENT)
+    if strategy_of(set) != ON_DELETE:  # somebody has changed it since
+        return Edit("resumed", [forget])
+    strategy = _strategy(recorded)
+    return Edit("resumed", [(("spec", "updateStrategy"), ABSENT if strategy is None else strategy), forget])
+
+
+def undo(set: Manifest, data: Manifest, number: int) -> Edit:
+    """Returns the edit that writes the pod templates of a revision with this `data` back; without changes where they are there already.
+
+    Numbers of replicas and all else of the set stay.
+    """
+    changes: list[tuple[FieldPath, Any]] = []
+    recorded = {entry.get("name"): entry.get("template") or {} for entry in data.get("cliques") or []}
+    template = set["spec"]["template"]
+    for index, clique in enumerate(template["cliques"]):
+        parts = recorded.get(clique.get("name"))
+        if parts is not None:
+            changes += _change(clique, "labels", parts.get("labels"), _clique(index, "labels"))
+            changes += _change(clique, "annotations", parts.get("annotations"), _clique(index, "annotations"))
+            changes += _change(clique["spec"], "podSpec", parts.get("podSpec") or {}, _clique(index, "spec", "podSpec"))
+    path: FieldPath = ("spec", "template", "priorityClassName")
+    changes += _change(template, "priorityClassName", data.get("priorityClassName") or None, path)
+    return Edit(f"rolled back to revision {number}", changes)
+
+
+def annotations_of(set: Manifest) -> dict[str, str]:
+    """Returns the annotations of a set."""
+    return set["metadata"].get("annotations") or {}
+
+
+def strategy_of(set: Manifest) -> str:
+    """Returns the type of a set's updateStrategy."""
+    return ((set.get("spec") or {}).get("updateStrategy") or {}).get("type") or "RollingRecreate"
+
+
+def _strategy(recorded: str) -> Manifest | None:
+    """Returns the recorded strategy. None, for the default, where it was absent, or the record is broken."""
+    try:
+        strategy = json.loads(recorded)
+    except ValueError:
+        return None
+    return strategy if isinstance(strategy, dict) else None
+
+
+def _annotated(set: Manifest, name: str, value: str) -> tuple[FieldPath, Any]:
+    if set["metadata"].get("annotations"):
+        return ("metadata", "annotations", name), value
+    return ("metadata", "annotations"), {name: value}
+
+
+def _change(map: Manifest, key: str, wanted: Any, path: FieldPath) -> list[tuple[FieldPath, Any]]:
+    """Returns the change that makes a field `wanted`, none if it is so; None stands for no such field."""
+    if (map.get(key) or None) == (wanted or None):
+        return []
+    return [(path, ABSENT if wanted is None else wanted)]
+
+
+def _clique(index: int, *path: str) -> FieldPath:
+    return ("spec", "template", "cliques", index, *path)

@@ -1,0 +1,47 @@
+"""Finds the revision that an undo goes back to."""
+
+from __future__ import annotations
+
+from applier.cluster import Cluster
+from applier.ref import Manifest
+from grove_operator.cluster.rollout.changes import changes_between
+from grove_operator.cluster.rollout.edits import Edit, Refused, undo
+from grove_operator.cluster.rollout.history import Recorded, matches, read_history
+
+
+async def undo_to(cluster: Cluster, set: Manifest, number: int) -> Edit:
+    """Returns the edit that goes back to a revision, for 0 the previous one. Raises `ClusterError`, `Refused` where there is none."""
+    history = await read_history(cluster, set)
+    target = find(history, number, set) if number else _previous(history, set)
+    if matches(target.revision, set):
+        return Edit("", unchanged=f"skipped rollback (current templates already match revision {target.number})")
+    edit = undo(set, target.revision.data, target.number)
+    return edit._replace(details=changes_between(_data_of(set), target.revision.data))
+
+
+def find(history: list[Recorded], number: int, set: Manifest) -> Recorded:
+    """Returns the revision with a number. Raises `Refused`, with those that there are."""
+    found = next((each for each in history if each.number == number), None)
+    if found is None:
+        numbers = ", ".join(str(each.number) for each in history)
+        there = f"there are {numbers}" if numbers else "none is recorded yet"
+        raise Refused(f"PodCliqueSet {set['metadata']['name']!r} has no revision {number}: {there}")
+    return found
+
+
+def _previous(history: list[Recorded], set: Manifest) -> Recorded:
+    """Returns the newest revision with other templates than those of the set."""
+    others = [each for each in history if not matches(each.revision, set)]
+    if not others:
+        raise Refused(f"PodCliqueSet {set['metadata']['name']!r} has no earlier revision to go back to")
+    return others[-1]
+
+
+def _data_of(set: Manifest) -> Manifest:
+    """Returns the templates of a set in the form of a revision."""
+    template = set["spec"]["template"]
+    cliques = []
+    for clique in template["cliques"]:
+        parts = {key: clique[key] for key in ("labels", "annotations") if clique.get(key)}
+        cliques.append({"name": clique["name"], "template": {**parts, "podSpec": clique["spec"].get("podSpec") or {}}})
+    return {"cliques": cliques, "priorityClassName": template.get("priorityClassName")}
