@@ -11,7 +11,7 @@ from applier.ref import Manifest
 from grove_operator.cluster.rollout import edits
 from grove_operator.cluster.rollout.field_owners import later_replacers, owners_of_changes
 
-IMAGE = {"f:podSpec": {"f:containers": {'k:{"name":"main"}': {".": {}, "f:name": {}, "f:image": {}}}}}
+IMAGE: Manifest = {"f:podSpec": {"f:containers": {'k:{"name":"main"}': {".": {}, "f:name": {}, "f:image": {}}}}}
 
 
 def fields(**clique: Any) -> Manifest:
@@ -55,7 +55,7 @@ def test_an_owned_field_that_stays_is_of_no_concern() -> None:
 
 
 def test_several_fields_are_counted() -> None:
-    both = {"f:podSpec": {"f:containers": {'k:{"name":"main"}': {"f:image": {}, "f:env": {'k:{"name":"A"}': {"f:value": {}}}}}}}
+    both: Manifest = {"f:podSpec": {"f:containers": {'k:{"name":"main"}': {"f:image": {}, "f:env": {'k:{"name":"A"}': {"f:value": {}}}}}}}
     live = owned("kustomize-controller", "Apply", fields(spec=both))
     wanted = with_image(live, "app:1")
     wanted["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["containers"][0]["env"] = []

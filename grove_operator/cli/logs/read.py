@@ -1,0 +1,92 @@
+"""Reads the logs of a set's pods once, by time."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from operator import attrgetter
+
+from applier.cluster import Cluster, Resource
+from applier.errors import ClusterError, Invalid, NotFound
+from applier.ref import Kind
+from grove_operator.cli.cluster.session import Failed, Session, say
+from grove_operator.cli.logs.as_text import Line, Printer, line_of
+from grove_operator.cluster.log_sources import Selection, Source, check_clique, check_container
+from grove_operator.cluster.one_set import read_set
+
+__all__ = ["Printer", "show_logs"]
+
+POD = Kind("", "v1", "Pod")
+MOST_NAMES = 3
+
+
+async def show_logs(
+    session: Session, name: str, selection: Selection, query: Mapping[str, str], printer: Printer, *, follow: bool, limit: int
+) -> int:
+    """Prints the selected logs, and with `follow` new lines until it is interrupted. Raises `ClusterError`, `NoSuchObject`, `Failed`."""
+    cluster = session.cluster
+    _, set = await read_set(cluster, name, session.namespace)
+    check_clique(set, selection.clique)
+    pods = await cluster.resource(POD)
+    if follow:
+        from grove_operator.cli.logs.follow import Follower
+
+        return await Follower(cluster, pods, session.namespace, selection, query, printer, limit).run()
+    found = (await cluster.list(pods, session.namespace, labels=selection.labels)).items
+    check_container(found, selection.container)
+    sources = selection.sources(found)
+    if not sources:
+        say(f"no pods of PodCliqueSet {selection.set!r} found")
+    return await _print(cluster, pods, session.namespace, sources, query, printer, limit)
+
+
+async def _print(
+    cluster: Cluster,
+    pods: Resource,
+    namespace: str,
+    sources: Sequence[Source],
+    query: Mapping[str, str],
+    printer: Printer,
+    limit: int,
+) -> int:
+    is_previous = "previous" in query
+    begun = [source for source in sources if (source.was_restarted if is_previous else not source.waits)]
+    slots = asyncio.Semaphore(limit)
+    wrong: list[str] = []
+    late: list[Source] = [source for source in sources if source not in begun]
+
+    async def read(source: Source) -> list[Line]:
+        async with slots:
+            try:
+                return [line async for line in lines_of(cluster, pods, namespace, source, query)]
+            except (Invalid, NotFound) as error:  # it has not started after all, or is gone
+                late.append(source._replace(waits=str(error)))
+            except ClusterError as error:
+                wrong.append(f"pod/{source.pod}: {error}")
+            return []
+
+    logs = await asyncio.gather(*map(read, begun))
+    printer.print(heapq.merge(*logs, key=attrgetter("moment")))
+    if late:
+        say(_without_logs(late, "was not restarted" if is_previous else ""))
+    if wrong:
+        raise Failed(*wrong)
+    return 0
+
+
+async def lines_of(
+    cluster: Cluster, pods: Resource, namespace: str, source: Source, query: Mapping[str, str], silence: float | None = None
+) -> AsyncGenerator[Line, None]:
+    """Yields the lines of a container's log. Raises `ClusterError`."""
+    asked = {"container": source.container, "timestamps": "true", **query}
+    async with aclosing(cluster.lines(pods, namespace, source.pod, "log", asked, silence=silence)) as lines:
+        async for line in lines:
+            yield line_of(source.label, line)
+
+
+def _without_logs(sources: Sequence[Source], why: str) -> str:
+    names = ", ".join(f"{source.pod}/{source.container} ({why or source.waits})" for source in sources[:MOST_NAMES])
+    more = f" and {len(sources) - MOST_NAMES} more" if len(sources) > MOST_NAMES else ""
+    return f"no logs {'of before' if why else 'yet'}: {names}{more}"
