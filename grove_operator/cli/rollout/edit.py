@@ -9,7 +9,7 @@ from applier.cluster import Cluster
 from applier.errors import ApplierError
 from applier.ref import Manifest
 from grove_operator.cli import output as outputs
-from grove_operator.cli.cluster.session import FINDINGS, Failed, Session, say
+from grove_operator.cli.cluster.session import FINDINGS, Failed, Session, program_of, say
 from grove_operator.cluster.rollout import edits
 from grove_operator.cluster.rollout.carry_out import Done, Plan, carry_out
 from grove_operator.cluster.rollout.edits import Edit
@@ -44,7 +44,7 @@ async def edit_sets(session: Session, what: str, names: Sequence[str], *, dry_ru
 def _plan(what: str, revision: int) -> Plan:
     async def plan(cluster: Cluster, set: Manifest) -> Edit:
         if what == "undo":
-            return await undo_to(cluster, set, revision)
+            return await undo_to(cluster, set, revision, program_of(()))
         if what == "restart":
             return edits.restart(set, time.time())
         return edits.pause(set) if what == "pause" else edits.resume(set)

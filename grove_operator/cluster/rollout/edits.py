@@ -94,23 +94,31 @@ def resume(set: Manifest) -> Edit:
     return Edit("resumed", [(("spec", "updateStrategy"), ABSENT if strategy is None else strategy), forget])
 
 
-def undo(set: Manifest, data: Manifest, number: int) -> Edit:
-    """Returns the edit that writes the pod templates of a revision with this `data` back; without changes where they are there already.
+def undo(set: Manifest, complete: Manifest, data: Manifest, number: int) -> Edit:
+    """Returns the edit that writes the pod templates of a revision with this `data` back.
 
-    Numbers of replicas and all else of the set stay.
+    `complete` is the set with defaults, as revisions record it: what differs in defaults only is left as it is. So are numbers of replicas,
+    and all else of the set.
     """
     changes: list[tuple[FieldPath, Any]] = []
     recorded = {entry.get("name"): entry.get("template") or {} for entry in data.get("cliques") or []}
     template = set["spec"]["template"]
-    for index, clique in enumerate(template["cliques"]):
+    for index, (clique, defaulted) in enumerate(zip(template["cliques"], complete["spec"]["template"]["cliques"], strict=True)):
         parts = recorded.get(clique.get("name"))
         if parts is not None:
             changes += _change(clique, "labels", parts.get("labels"), _clique(index, "labels"))
             changes += _change(clique, "annotations", parts.get("annotations"), _clique(index, "annotations"))
-            changes += _change(clique["spec"], "podSpec", parts.get("podSpec") or {}, _clique(index, "spec", "podSpec"))
+            wanted = _as_declared(clique["spec"].get("podSpec") or {}, defaulted["spec"].get("podSpec") or {}, parts.get("podSpec") or {})
+            changes += _change(clique["spec"], "podSpec", wanted, _clique(index, "spec", "podSpec"))
     path: FieldPath = ("spec", "template", "priorityClassName")
     changes += _change(template, "priorityClassName", data.get("priorityClassName") or None, path)
     return Edit(f"rolled back to revision {number}", changes)
+
+
+def _as_declared(live: Manifest, complete: Manifest, recorded: Manifest) -> Manifest:
+    """Returns a recorded pod spec; fields that are recorded as they are now, with defaults, are as the live one declares them."""
+    same = {key: live.get(key, ABSENT) for key, value in recorded.items() if value == complete.get(key, ABSENT)}
+    return {key: value for key, value in {**recorded, **same}.items() if value is not ABSENT}
 
 
 def annotations_of(set: Manifest) -> dict[str, str]:

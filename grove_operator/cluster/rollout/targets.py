@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from applier.cluster import Cluster
 from applier.ref import Manifest
+from grove_compiler.engine.runtime.program import Program
 from grove_operator.cluster.rollout.changes import changes_between
+from grove_operator.cluster.rollout.defaults import with_defaults
 from grove_operator.cluster.rollout.edits import Edit, Refused, undo
 from grove_operator.cluster.rollout.history import Recorded, matches, read_history
 
 
-async def undo_to(cluster: Cluster, set: Manifest, number: int) -> Edit:
+async def undo_to(cluster: Cluster, set: Manifest, number: int, program: Program) -> Edit:
     """Returns the edit that goes back to a revision, for 0 the previous one. Raises `ClusterError`, `Refused` where there is none."""
     history = await read_history(cluster, set)
-    target = find(history, number, set) if number else _previous(history, set)
-    if matches(target.revision, set):
+    complete = with_defaults(set, program)
+    target = find(history, number, set) if number else _previous(history, complete)
+    if matches(target.revision, complete):
         return Edit("", unchanged=f"skipped rollback (current templates already match revision {target.number})")
-    edit = undo(set, target.revision.data, target.number)
-    return edit._replace(details=changes_between(_data_of(set), target.revision.data))
+    edit = undo(set, complete, target.revision.data, target.number)
+    return edit._replace(details=changes_between(_data_of(complete), target.revision.data))
 
 
 def find(history: list[Recorded], number: int, set: Manifest) -> Recorded:

@@ -17,6 +17,7 @@ from tests.suite.rows import rows
 from .in_memory import Bench, Ended
 
 GROVE = "grove.io/v1alpha1"
+DEFAULTS = {"restartPolicy": "Always", "terminationGracePeriodSeconds": 30}
 EDITS = ["restart", "pause", "resume", "undo"]
 
 
@@ -41,10 +42,10 @@ def chat(image: str = "app:2", **spec: Any) -> Manifest:
 
 
 def revision(number: int, hash: str, image: str, owner: str = "uid-chat", **back: Any) -> Manifest:
-    """A revision as the operator records it."""
+    """A revision as the operator records it, with defaults."""
     cliques = [
-        {"name": "front", "hash": f"front-{hash}", "template": {"annotations": {"team": "a"}, "podSpec": pod_spec(image)}},
-        {"name": "back", "hash": f"back-{hash}", "template": {"podSpec": pod_spec("back:1"), **back}},
+        {"name": "front", "hash": f"front-{hash}", "template": {"annotations": {"team": "a"}, "podSpec": pod_spec(image) | DEFAULTS}},
+        {"name": "back", "hash": f"back-{hash}", "template": {"podSpec": pod_spec("back:1") | DEFAULTS, **back}},
     ]
     return {
         "apiVersion": "apps/v1",
@@ -112,7 +113,7 @@ def test_one_change_of_several_cliques_is_one_line(bench: Bench) -> None:
 
 def test_lists_are_described_by_the_names_of_their_items(bench: Bench) -> None:
     edited = revision(4, "four", "app:2")
-    edited["data"]["cliques"][1]["template"]["podSpec"] = pod_spec("back:1", env=[{"name": "DEBUG", "value": "1"}])
+    edited["data"]["cliques"][1]["template"]["podSpec"] |= pod_spec("back:1", env=[{"name": "DEBUG", "value": "1"}])
     bench.cluster.seed(edited)
     assert rollout(bench, "history", "chat").out.splitlines()[-1].endswith("back: containers[main].env +DEBUG")
 
@@ -120,7 +121,11 @@ def test_lists_are_described_by_the_names_of_their_items(bench: Bench) -> None:
 def test_a_revision_shows_its_templates(bench: Bench) -> None:
     shown = yaml.safe_load(rollout(bench, "history", "chat", "--revision", "1").out)
     assert (shown["revision"], shown["current"]) == (1, False)
-    assert shown["template"]["cliques"][0] == {"name": "front", "annotations": {"team": "a"}, "spec": {"podSpec": pod_spec("app:1")}}
+    assert shown["template"]["cliques"][0] == {
+        "name": "front",
+        "annotations": {"team": "a"},
+        "spec": {"podSpec": pod_spec("app:1") | DEFAULTS},
+    }
 
 
 @pytest.mark.parametrize("words", [("history", "chat", "--revision=7"), ("undo", "chat", "--to-revision=7")], ids=["history", "undo"])
@@ -132,7 +137,7 @@ def test_a_revision_that_is_not_there_is_answered_with_those_that_are(bench: Ben
 # -- undo
 
 
-def test_an_undo_writes_the_templates_before_the_last_change_back(bench: Bench) -> None:
+def test_an_undo_writes_the_templates_before_the_last_change_back_without_defaults(bench: Bench) -> None:
     ended = rollout(bench, "undo", "chat")
     assert (ended.code, ended.out, ended.err) == (0, "podcliqueset.grove.io/chat rolled back to revision 1\n", "")
     assert live(bench)["spec"] == chat("app:1")["spec"]
@@ -140,7 +145,7 @@ def test_an_undo_writes_the_templates_before_the_last_change_back(bench: Bench) 
 
 
 def test_an_undo_removes_what_the_revision_did_not_have(bench: Bench) -> None:
-    edited = chat("app:1", priority=1)
+    edited = chat("app:1")
     template = edited["spec"]["template"]
     template["cliques"][1] |= {"labels": {"tier": "gpu"}, "annotations": {"note": "b"}}
     template["priorityClassName"] = "high"

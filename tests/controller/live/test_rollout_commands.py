@@ -1,0 +1,80 @@
+"""`grove rollout` beside the operator on a real control plane: pods are rolled, held and rolled back, and whose the fields are is told."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+
+import pytest
+
+from .test_updates import images, with_image
+from .world import BASE, FRONT, SCALED, SERVING, World
+
+pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
+
+PODS = (*FRONT, *BASE, *SCALED)
+CHAT = "podcliqueset.grove.io/chat"
+ENDED = 'podcliqueset "chat" successfully rolled out\n'
+
+
+async def rollout(world: World, *words: str) -> tuple[int, str, str]:
+    """What a person runs: the exit code, and what is printed."""
+    where = ("--kubeconfig", str(world.plane.kubeconfig), "-n", world.namespace)
+    pipe = asyncio.subprocess.PIPE
+    command = (sys.executable, "-m", "grove_operator", "rollout", *words, *where)
+    process = await asyncio.create_subprocess_exec(*command, stdout=pipe, stderr=pipe)
+    out, err = await process.communicate()
+    assert process.returncode is not None
+    return process.returncode, out.decode(), err.decode()
+
+
+async def follow(world: World) -> None:
+    """Returns when the rollout has ended."""
+    code, out, err = await rollout(world, "status", "chat", "--timeout=2m")
+    assert (code, err) == (0, "")
+    assert out.endswith(ENDED)
+
+
+async def revisions(world: World) -> list[list[str]]:
+    """What each revision has changed."""
+    code, out, _ = await rollout(world, "history", "chat", "-o", "json")
+    assert code == 0
+    return [each["changes"] for each in json.loads(out)]
+
+
+async def test_pods_are_restarted_one_after_the_other(world: World) -> None:
+    await world.apply(SERVING)
+    await world.until_ready(*PODS)
+    await follow(world)
+    before = set(await world.names("pods"))
+    assert await rollout(world, "restart", "chat", "--dry-run=server") == (0, f"{CHAT} restarted (server dry run)\n", "")
+    assert await rollout(world, "restart", "chat") == (0, f"{CHAT} restarted\n", "")
+    await follow(world)
+    await world.until_ready(*PODS)
+    assert before.isdisjoint(await world.names("pods"))
+    _, [change] = await revisions(world)
+    assert change.startswith("front, lead, work: annotations[kubectl.kubernetes.io/restartedAt] none -> ")
+
+
+async def test_an_update_is_held_resumed_and_rolled_back(world: World) -> None:
+    await world.apply(SERVING)
+    await world.until_ready(*PODS)
+    assert (await rollout(world, "pause", "chat"))[:2] == (0, f"{CHAT} paused\n")
+    await world.apply(with_image("2"))
+    await world.at_rest()
+    code, out, _ = await rollout(world, "status", "chat", "--watch=false")
+    assert (code, out) == (1, 'Waiting for podcliqueset "chat" rollout to finish: 0 of 8 pods are updated; it is paused...\n')
+    assert await images(world) == {"1"}
+    assert await rollout(world, "resume", "chat") == (0, f"{CHAT} resumed\n", "")
+    await follow(world)
+    assert await images(world) == {"2"}
+    code, out, err = await rollout(world, "undo", "chat")
+    assert (code, out) == (1, ""), "an apply owns the images"
+    assert "owns spec.template.cliques[name=front].spec.podSpec.containers[name=box].image and 2 more fields" in err
+    assert await rollout(world, "undo", "chat", "--to-revision=1", "--force") == (0, f"{CHAT} rolled back to revision 1\n", "")
+    await follow(world)
+    assert await images(world) == {"1"}
+    [set] = await world.objects("sets")
+    assert "updateStrategy" not in set["spec"]
+    assert set["spec"]["template"]["cliques"] == SERVING["spec"]["template"]["cliques"], "no default is written"
