@@ -21,13 +21,16 @@ LAST_STREAM = 2
 ISSUES = "https://github.com/ai-dynamo/grove/issues"
 
 
-def main() -> NoReturn:
-    """Runs the console script. It exits without cleanup, as deallocating a large graph would take longer than printing it."""
+def main(name: str = "grove") -> NoReturn:
+    """Runs the console script; help texts call it by `name`.
+
+    It exits without cleanup, as deallocating a large graph would take longer than printing it.
+    """
     gc.disable()  # a compilation allocates many values and hardly any cycles, in a short process
     _keep_low_descriptors()
     if sys.stderr is None:  # started with 2>&-
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
-    code = run(sys.argv[1:])
+    code = run(sys.argv[1:], name)
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, AttributeError):
             stream.flush()
@@ -41,10 +44,10 @@ def _keep_low_descriptors() -> None:
     os.close(descriptor)
 
 
-def run(arguments: Sequence[str]) -> int:
+def run(arguments: Sequence[str], name: str = "grove") -> int:
     """Runs a command line and returns its exit code. Errors are printed as messages, without a traceback."""
     try:
-        code = _invoke(arguments)
+        code = _invoke(arguments, name)
         if sys.stdout is not None:
             sys.stdout.flush()
     except BrokenPipeError:
@@ -69,7 +72,7 @@ def run(arguments: Sequence[str]) -> int:
     return code
 
 
-def _invoke(arguments: Sequence[str]) -> int:
+def _invoke(arguments: Sequence[str], name: str) -> int:
     import click
 
     from grove_operator.cli.commands import grove
@@ -78,7 +81,7 @@ def _invoke(arguments: Sequence[str]) -> int:
     if "_GROVE_COMPLETE" in os.environ:  # a shell asks for completions; click ends the process itself
         grove.main(list(arguments), prog_name="grove")
     try:
-        with grove.make_context("grove", list(arguments)) as context:
+        with grove.make_context(name, list(arguments)) as context:
             code = grove.invoke(context)
     except click.exceptions.Exit as finished:
         return finished.exit_code
