@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any
 
@@ -34,10 +35,15 @@ COLUMNS = {
         ("Replicas", "integer", ".spec.replicas", 0),
         ("Available", "integer", ".status.availableReplicas", 0),
         ("Updated", "integer", ".status.updatedReplicas", 0),
-        ("PCLQs-Updated", "integer", ".status.updateProgress.updatedPodCliquesCount", 0),
-        ("PCLQs-Total", "integer", ".status.updateProgress.totalPodCliquesCount", 0),
-        ("PCSGs-Updated", "integer", ".status.updateProgress.updatedPodCliqueScalingGroupsCount", 0),
-        ("PCSGs-Total", "integer", ".status.updateProgress.totalPodCliqueScalingGroupsCount", 0),
+        ("PCLQs-Updated", "integer", ".status.updateProgress.updatedPodCliquesCount", 1),
+        ("PCLQs-Total", "integer", ".status.updateProgress.totalPodCliquesCount", 1),
+        ("PCSGs-Updated", "integer", ".status.updateProgress.updatedPodCliqueScalingGroupsCount", 1),
+        ("PCSGs-Total", "integer", ".status.updateProgress.totalPodCliqueScalingGroupsCount", 1),
+        ("Phase", "string", ".status.phase", 1),
+        ("Attempt", "string", ".status.trainingReplicas[*].attempt", 1),
+        ("Suspended", "string", '.status.conditions[?(@.type=="Suspended")].status', 1),
+        ("Stalled", "string", '.status.conditions[?(@.type=="Stalled")].reason', 1),
+        ("Why", "string", '.status.conditions[?(@.type=="WhyPending")].reason', 1),
     ],
     "PodClique": [
         ("MinAvail", "integer", ".spec.minAvailable", 0),
@@ -54,8 +60,8 @@ COLUMNS = {
         ("Available", "integer", ".status.availableReplicas", 0),
         ("Scheduled", "integer", ".status.scheduledReplicas", 0),
         ("Updated", "integer", ".status.updatedReplicas", 0),
-        ("PCLQs-Updated", "integer", ".status.updateProgress.updatedPodCliquesCount", 0),
-        ("PCLQs-Total", "integer", ".status.updateProgress.totalPodCliquesCount", 0),
+        ("PCLQs-Updated", "integer", ".status.updateProgress.updatedPodCliquesCount", 1),
+        ("PCLQs-Total", "integer", ".status.updateProgress.totalPodCliquesCount", 1),
         ("MinBreached", "string", BREACHED, 1),
     ],
     "ClusterTopologyBinding": [("Domains", "string", ".spec.levels[*].domain", 0)],
@@ -108,7 +114,7 @@ def test_columns_and_scale_show_fields_that_exist(kind: str) -> None:
     fields = {path for path, _ in nodes(schema_of(made()[kind]))}
     shown = [column["jsonPath"] for column in version(kind)["additionalPrinterColumns"][:-1]]
     shown += version(kind).get("subresources", {}).get("scale", {}).values()
-    plain = {path.replace("[*]", "[]") if "?" not in path else ".status.conditions[].status" for path in shown}
+    plain = {re.sub(r"\[[^]]*\]", "[]", path) for path in shown}
     assert plain <= fields
 
 

@@ -43,10 +43,17 @@ async def revisions(world: World) -> list[list[str]]:
     return [each["changes"] for each in json.loads(out)]
 
 
+async def empty_columns(world: World) -> list[str]:
+    """The lines of `kubectl get` with a column that has no value: nothing, or `<none>`."""
+    tables = [(await world.kubectl("get", kind)).splitlines() for kind in ("pcs", "pclq", "pcsg", "pg")]
+    return [line for head, *lines in tables for line in lines if "<none>" in line or len(line.split()) != len(head.split())]
+
+
 async def test_pods_are_restarted_one_after_the_other(world: World) -> None:
     await world.apply(SERVING)
     await world.until_ready(*PODS)
     await follow(world)
+    assert await empty_columns(world) == []
     before = set(await world.names("pods"))
     assert await rollout(world, "restart", "chat", "--dry-run=server") == (0, f"{CHAT} restarted (server dry run)\n", "")
     assert await rollout(world, "restart", "chat") == (0, f"{CHAT} restarted\n", "")
