@@ -27,7 +27,9 @@ ELSEWHERE = {
     "cluster-commands.md": "tests/cli/cluster/test_page.py, one command after another",
     "install.md": "tests/install/test_helm.py, on a cluster of its own",
 }
-ON_A_CLUSTER = ("apply", "diff", "plan", "delete", "adopt", "get", "why", "describe", "top", "events", "serve", "version", "completion")
+ON_A_CLUSTER = (
+    "apply", "diff", "plan", "delete", "adopt", "get", "why", "describe", "top", "events", "logs", "serve", "version", "completion"
+)  # fmt: skip
 """Commands whose examples in help texts need what others made before; `tests/cli/cluster` runs them."""
 FINDS = re.compile(r"grove (lint|impact|fit|diff|replay)|kubectl diff|hpa/")
 """Commands that end with 1 when they have something to say."""
