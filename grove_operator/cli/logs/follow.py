@@ -13,7 +13,7 @@ from applier.ref import Manifest
 from applier.reflector import list_and_watch
 from grove_operator.cli.cluster.session import Failed, say
 from grove_operator.cli.logs.as_text import NEVER, Line, Moment, Printer
-from grove_operator.cli.logs.read import lines_of
+from grove_operator.cli.logs.requests import lines_of
 from grove_operator.cluster.log_sources import Selection, Source, check_container
 
 AHEAD = 10_000

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import heapq
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
 
 from applier.cluster import Cluster, Resource
 from applier.errors import ClusterError, Invalid, NotFound
 from applier.ref import Kind
 from grove_operator.cli.cluster.session import Failed, Session, say
-from grove_operator.cli.logs.as_text import Line, Printer, line_of
+from grove_operator.cli.logs.as_text import Line, Printer
+from grove_operator.cli.logs.requests import lines_of
 from grove_operator.cluster.log_sources import Selection, Source, check_clique, check_container
 from grove_operator.cluster.one_set import read_set
 
@@ -74,16 +74,6 @@ async def _print(
     if wrong:
         raise Failed(*wrong)
     return 0
-
-
-async def lines_of(
-    cluster: Cluster, pods: Resource, namespace: str, source: Source, query: Mapping[str, str], silence: float | None = None
-) -> AsyncGenerator[Line, None]:
-    """Yields the lines of a container's log. Raises `ClusterError`."""
-    asked = {"container": source.container, "timestamps": "true", **query}
-    async with aclosing(cluster.lines(pods, namespace, source.pod, "log", asked, silence=silence)) as lines:
-        async for line in lines:
-            yield line_of(source.label, line)
 
 
 def _without_logs(sources: Sequence[Source], why: str) -> str:
