@@ -79,7 +79,7 @@ def revision_numbers(context: click.Context, _: click.Parameter, incomplete: str
         from grove_operator.cluster.one_set import read_set
         from grove_operator.cluster.rollout.history import read_history
 
-        _, set = await read_set(session.cluster, context.params.get("name") or "", session.namespace)
+        _, set = await read_set(session.cluster, _name_in(context), session.namespace)
         return [str(each.number) for each in await read_history(session.cluster, set)]
 
     return _in_cluster(context, numbers, incomplete)
@@ -91,10 +91,15 @@ def clique_names(context: click.Context, _: click.Parameter, incomplete: str) ->
     async def names(session: Session) -> Iterable[str]:
         from grove_operator.cluster.one_set import read_set
 
-        _, set = await read_set(session.cluster, context.params.get("name") or "", session.namespace)
+        _, set = await read_set(session.cluster, _name_in(context), session.namespace)
         return [clique["name"] for clique in set["spec"]["template"]["cliques"]]
 
     return _in_cluster(context, names, incomplete)
+
+
+def _name_in(context: click.Context) -> str:
+    """Returns the name on the command line; behind an option without its value, click has not assigned it yet."""
+    return context.params.get("name") or next(iter(context.args), "")
 
 
 def _in_cluster(context: click.Context, look: Callable[[Session], Awaitable[Iterable[str]]], incomplete: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
 
@@ -54,7 +55,7 @@ async def _print(
     is_previous = "previous" in query
     begun = [source for source in sources if (source.was_restarted if is_previous else not source.waits)]
     slots = asyncio.Semaphore(limit)
-    wrong: list[str] = []
+    wrong: dict[str, list[str]] = defaultdict(list)
     late: list[Source] = [source for source in sources if source not in begun]
 
     async def read(source: Source) -> list[Line]:
@@ -64,7 +65,7 @@ async def _print(
             except (Invalid, NotFound) as error:  # it has not started after all, or is gone
                 late.append(source._replace(waits=str(error)))
             except ClusterError as error:
-                wrong.append(f"pod/{source.pod}: {error}")
+                wrong[str(error)].append(f"pod/{source.pod}")
             return []
 
     logs = await asyncio.gather(*map(read, begun))
@@ -72,11 +73,15 @@ async def _print(
     if late:
         say(_without_logs(late, "was not restarted" if is_previous else ""))
     if wrong:
-        raise Failed(*wrong)
+        raise Failed(*(f"{_some(names)}: {error}" for error, names in wrong.items()))
     return 0
 
 
 def _without_logs(sources: Sequence[Source], why: str) -> str:
-    names = ", ".join(f"{source.pod}/{source.container} ({why or source.waits})" for source in sources[:MOST_NAMES])
-    more = f" and {len(sources) - MOST_NAMES} more" if len(sources) > MOST_NAMES else ""
-    return f"no logs {'of before' if why else 'yet'}: {names}{more}"
+    names = [f"{source.pod}/{source.container} ({why or source.waits})" for source in sources]
+    return f"no logs {'of before' if why else 'yet'}: {_some(names)}"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMES
+    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -21,10 +21,10 @@ SUFFIXES = {"client": " (dry run)", "server": " (server dry run)"}
 
 
 async def edit_sets(session: Session, what: str, names: Sequence[str], *, dry_run: str, force: bool, revision: int) -> int:
-    """Edits each set, and returns the exit code. Raises `Failed` with the errors of all."""
+    """Edits each set once, and returns the exit code. Raises `Failed` with the errors of all."""
     wrong: list[str] = []
     code = 0
-    for name in names:
+    for name in dict.fromkeys(names):
         try:
             done = await carry_out(session.cluster, _plan(what, revision), name, session.namespace, dry_run=dry_run, force=force)
         except ApplierError as error:

@@ -86,7 +86,7 @@ def resume(set: Manifest) -> Edit:
             name = set["metadata"]["name"]
             why = f"PodCliqueSet {name!r} has the updateStrategy {ON_DELETE} without a pause by `grove rollout pause`"
             raise Refused(f"{why}: change spec.updateStrategy where it is declared")
-        return Edit("resumed")
+        return Edit("resumed", unchanged="is not paused")
     forget = (("metadata", "annotations", PAUSED), ABSENT)
     if strategy_of(set) != ON_DELETE:  # somebody has changed it since
         return Edit("resumed", [forget])

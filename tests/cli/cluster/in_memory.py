@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from click.shell_completion import ShellComplete
+
 from applier.cluster import Resource
 from applier.events import Sink
 from applier.ref import Kind, Manifest, Ref
@@ -16,6 +18,7 @@ from applier.testing.memory import MemoryCluster
 from grove_operator.cli.cluster import session as sessions
 from grove_operator.cli.cluster.options import Target
 from grove_operator.cli.cluster.session import Session
+from grove_operator.cli.commands import grove
 
 from ...applier.free_schemas import FreeSchemas
 from ..running import ROOT, Ended, run
@@ -48,9 +51,14 @@ class Bench:
         with self.connected():
             return run(*arguments, stdin=stdin)
 
+    def completed(self, *words: str) -> list[str]:
+        """What a shell offers for the last of these words."""
+        with self.connected():
+            return [item.value for item in ShellComplete(grove, {}, "grove", "").get_completions(list(words[:-1]), words[-1])]
+
     @contextmanager
     def connected(self) -> Iterator[None]:
-        """Whatever connects to a cluster has this one."""
+        """Connects what runs meanwhile to this cluster."""
 
         @asynccontextmanager
         async def open_session(target: Target, sink: Sink) -> AsyncIterator[Session]:

@@ -165,6 +165,12 @@ def test_a_log_that_cannot_be_read_fails_after_the_others(two: Bench, kubelets: 
     assert len(ended.out.splitlines()) == 2
 
 
+def test_one_reason_is_said_once(two: Bench, kubelets: Kubelets) -> None:
+    for log in kubelets.logs.values():
+        log[:] = [ServerFailure(500, "InternalError", "no kubelet")]
+    assert logs(two).err == "grove: pod/chat-0-front-0, pod/chat-1-model-0-decode-0: no kubelet\n"
+
+
 def test_the_life_before_a_restart_is_shown_of_those_that_had_one(bench: Bench, kubelets: Kubelets) -> None:
     bench.cluster.seed(pod("front", 0, restartCount=1), pod("front", 1))
     kubelets.logs["chat-0-front-0", "main"] = [at(1, "out of memory")]

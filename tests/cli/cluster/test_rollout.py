@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from applier.errors import Unreachable
 from applier.ref import Manifest
 from applier.testing.memory.faults import Request
 from tests.suite.rows import rows
@@ -221,8 +222,8 @@ def test_a_restart_annotates_every_template_as_kubectl_does(bench: Bench) -> Non
     assert bench.writes() == ["patch chat"]
 
 
-def test_of_several_sets_each_is_restarted_that_can_be(bench: Bench) -> None:
-    ended = rollout(bench, "restart", "nope", "chat")
+def test_of_several_sets_each_is_restarted_once_that_can_be(bench: Bench) -> None:
+    ended = rollout(bench, "restart", "nope", "chat", "chat")
     assert (ended.code, ended.out) == (2, "podcliqueset.grove.io/chat restarted\n")
     assert ended.err == "grove: there is no PodCliqueSet 'nope' in the namespace shop\n"
 
@@ -250,7 +251,7 @@ def test_a_pause_holds_the_rollout_and_a_resume_puts_back_what_was_there(bench: 
     assert rollout(bench, "resume", "chat").out == "podcliqueset.grove.io/chat resumed\n"
     assert live(bench)["spec"] == chat(**strategy)["spec"]
     assert not live(bench)["metadata"].get("annotations")
-    assert rollout(bench, "resume", "chat").out == "podcliqueset.grove.io/chat resumed already\n"
+    assert rollout(bench, "resume", "chat").out == "podcliqueset.grove.io/chat is not paused\n"
 
 
 def test_a_pause_keeps_other_annotations(bench: Bench) -> None:
@@ -341,3 +342,23 @@ def test_a_strategy_that_no_tool_declares_is_ours_to_set(tmp_path: Path) -> None
 def test_what_is_not_there_is_said_to_be_missing(bench: Bench, what: str) -> None:
     ended = rollout(bench, what, "nope")
     assert (ended.code, ended.err) == (2, "grove: there is no PodCliqueSet 'nope' in the namespace shop\n")
+
+
+# -- completed
+
+
+def test_sets_and_their_revisions_are_offered(bench: Bench) -> None:
+    other = chat()
+    other["metadata"] = {"name": "other", "namespace": "shop"}
+    bench.cluster.seed(other)
+    where = ("rollout", "restart", "-n", "shop")
+    assert (bench.completed(*where, ""), bench.completed(*where, "o")) == (["chat", "other"], ["other"])
+    assert bench.completed(*where, "chat", "") == ["other"]
+    assert bench.completed("rollout", "undo", "-n", "shop", "chat", "--to-revision", "") == ["1", "3"]
+    assert bench.completed("logs", "-n", "shop", "chat", "--clique", "b") == ["back"]
+
+
+def test_nothing_is_offered_of_a_set_that_is_not_there_or_a_server_that_fails(bench: Bench) -> None:
+    assert bench.completed("rollout", "history", "-n", "shop", "nope", "--revision", "") == []
+    bench.cluster.fail(lambda _: True, Unreachable("down"), times=-1)
+    assert bench.completed("rollout", "restart", "-n", "shop", "") == []
