@@ -69,7 +69,7 @@ def test_an_interrupt_ends_it_without_a_word(grove: Grove) -> None:
 def test_an_error_of_our_own_is_one_line_and_where_to_report_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def broken(_: object) -> int:
+    def broken(*_: object) -> int:
         raise KeyError("surprise\nin two lines")
 
     monkeypatch.setattr(entry, "_invoke", broken)
@@ -85,7 +85,7 @@ def test_an_error_of_our_own_is_one_line_and_where_to_report_it(
     ids=lambda value: type(value).__name__,
 )
 def test_whatever_is_raised_has_an_exit_code(monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int) -> None:
-    def broken(_: object) -> int:
+    def broken(*_: object) -> int:
         raise error
 
     monkeypatch.setattr(entry, "_invoke", broken)
@@ -94,7 +94,7 @@ def test_whatever_is_raised_has_an_exit_code(monkeypatch: pytest.MonkeyPatch, er
 
 
 def test_those_who_ask_see_the_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(_: object) -> int:
+    def broken(*_: object) -> int:
         raise KeyError("surprise")
 
     monkeypatch.setattr(entry, "_invoke", broken)
