@@ -16,10 +16,10 @@ from grove_operator.terminal import visible
 class RolloutBar:
     """Draws a bar of updated pods on standard error while entered, with what it waits for."""
 
-    def __init__(self) -> None:
+    def __init__(self, console: Console | None = None) -> None:
         message = TextColumn("{task.description}", table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1), markup=False)
         columns = SpinnerColumn(), BarColumn(bar_width=24), MofNCompleteColumn(), TimeElapsedColumn(), message
-        self._progress = Progress(*columns, console=Console(stderr=True, highlight=False), transient=True, expand=True)
+        self._progress = Progress(*columns, console=console or Console(stderr=True, highlight=False), transient=True, expand=True)
         self._task = self._progress.add_task("", total=None)
 
     def __enter__(self) -> RolloutBar:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
-from applier.ref import Manifest
+from applier.ref import Manifest, Ref
 from applier.testing.memory.faults import Request
+from grove_operator.cli.rollout.bar import RolloutBar
+from grove_operator.cluster.rollout.progress import progress_of
 
 from .in_memory import Bench, Ended
 
@@ -137,7 +142,16 @@ def test_a_set_that_is_deleted_meanwhile_ends_the_wait(bench: Bench) -> None:
     assert (ended.code, ended.err) == (2, "grove: there is no PodCliqueSet 'chat' in the namespace shop\n")
 
 
-def _ref() -> Any:
-    from applier.ref import Ref
+@pytest.mark.parametrize("width", [200, 60], ids=["wide", "narrow"])
+def test_on_a_terminal_there_is_a_bar_of_updated_pods_on_one_line(width: int) -> None:
+    screen = io.StringIO()
+    with RolloutBar(Console(file=screen, force_terminal=True, width=width, color_system=None)) as bar:
+        bar.show(progress_of(chat(updateProgress=BEGUN), [clique("chat-0-front", 1)]))
+    lines = [line for line in re.split(r"[\r\n]|\x1b\[[0-9?]*[A-Za-z]", screen.getvalue()) if "1/4" in line]
+    assert lines
+    assert {len(line.rstrip()) <= width for line in lines} == {True}
+    assert ("1 of 4 pods are updated" in lines[-1]) is (width == 200)
 
+
+def _ref() -> Ref:
     return Ref("grove.io", "PodCliqueSet", "shop", "chat")
