@@ -9,8 +9,8 @@ from grove_compiler.kube.timestamp import time, timestamp
 from grove_operator.age import since
 from grove_operator.cli.cluster.get.table import Row, View
 from grove_operator.cluster.facts import deadline
-from grove_operator.cluster.one_set import is_training
 from grove_operator.cluster.list_query import Found
+from grove_operator.cluster.one_set import is_training
 from grove_operator.cluster.sets_query import SetSummary, summaries
 
 
