@@ -54,6 +54,7 @@ SECTIONS = {
         "test": Entry("test", "Compile test cases and compare with expected results"),
     },
     "Other": {
+        "dev": Entry("dev.command", "Run a cluster with played nodes on this machine"),
         "version": Entry("version.command", "Print the versions of the program, operator and definitions"),
         "completion": Entry("completion", "Print a completion script for bash, zsh or fish"),
     },

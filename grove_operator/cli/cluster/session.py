@@ -28,7 +28,6 @@ TERMINATED = 143
 """The exit code of a program that SIGTERM ended: 128 plus the signal's number."""
 USER_AGENT = f"grove/{__version__}"
 EXTRA = {"httptools", "orjson", "python_socks", "rich"}
-INSTALL = "pip install 'grove-compiler[cluster]'"
 
 
 class Failed(Exception):
@@ -142,7 +141,9 @@ def attempt(work: Callable[[], int], *, findings: int = ERROR) -> int:
     except ModuleNotFoundError as error:
         if str(error.name).partition(".")[0] not in EXTRA:
             raise
-        say(f"connecting to a cluster needs {error.name}, which is not installed: {INSTALL}")
+        from grove_operator.cli import extras  # only for a mistake
+
+        say(extras.missing("connecting to a cluster needs", error, "cluster"))
     return ERROR
 
 

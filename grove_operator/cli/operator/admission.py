@@ -9,7 +9,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from grove_operator.cli.cluster.session import INSTALL, Failed, Session
+from grove_operator.cli import extras
+from grove_operator.cli.cluster.session import Failed, Session
 from grove_operator.cli.operator.configuration import with_defaults
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ async def admission(
     try:
         webhooks = _webhooks(session, context, document, cache, log, cert_dir, port)
     except ModuleNotFoundError as error:
-        raise Failed(f"webhooks need {error.name}, which is not installed: {INSTALL.replace('cluster', 'cluster,webhooks')}") from None
+        raise Failed(extras.missing("webhooks need", error, "cluster", "webhooks")) from None
     try:
         try:
             log.line("listening", port=await webhooks.start())

@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from grove_compiler.version import __version__
+from grove_operator.cli import extras
 from grove_operator.cli.cluster.session import Failed
 from grove_operator.cli.operator.relay import Relay
 from grove_operator.telemetry.missing_rights import MissingRights, Right
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
     from grove_operator.telemetry.server import Listener
     from grove_operator.telemetry.spans import Spans
 
-OBSERVE = "pip install 'grove-compiler[cluster,observe]'"
-TRACES = "pip install 'grove-compiler[cluster,observe,traces]'"
+OBSERVE = ("cluster", "observe")
 MEANWHILE = "what needs it waits, all else goes on"
 STATE_INTERVAL = 1.0
 """Seconds between two checks for a changed state, which is logged."""
@@ -125,7 +125,7 @@ def _metrics() -> tuple[OperatorMetrics, Listener]:
         from grove_operator.telemetry.metrics import OperatorMetrics
         from grove_operator.telemetry.server import metrics_listener
     except ModuleNotFoundError as error:
-        raise Failed(f"metrics need {error.name}, which is not installed: {OBSERVE}; or server.metrics.port: 0") from None
+        raise Failed(extras.missing("metrics need", error, *OBSERVE, otherwise="server.metrics.port: 0")) from None
     metrics = OperatorMetrics()
     return metrics, metrics_listener(metrics.registry)
 
@@ -134,7 +134,7 @@ def _health(check: HealthCheck) -> Listener:
     try:
         from grove_operator.telemetry.server import health_listener
     except ModuleNotFoundError as error:
-        raise Failed(f"health probes need {error.name}, which is not installed: {OBSERVE}; or server.healthProbes.port: 0") from None
+        raise Failed(extras.missing("health probes need", error, *OBSERVE, otherwise="server.healthProbes.port: 0")) from None
     return health_listener(check)
 
 
@@ -144,4 +144,4 @@ def _spans(tracing: Manifest) -> tuple[Spans, Callable[[], None]]:
 
         return exporting(tracing["endpoint"], tracing["samplingRatePerMillion"], __version__)
     except ModuleNotFoundError as error:
-        raise Failed(f"spans need {error.name}, which is not installed: {TRACES}; or no tracing.endpoint") from None
+        raise Failed(extras.missing("spans need", error, *OBSERVE, "traces", otherwise="no tracing.endpoint")) from None

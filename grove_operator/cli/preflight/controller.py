@@ -112,9 +112,9 @@ def _served(session: Session, options: Options) -> Served:
             from grove_operator.preflight.metrics import AdmissionMetrics, CheckMetrics
             from grove_operator.telemetry.server import metrics_listener
         except ModuleNotFoundError as error:
-            raise Failed(
-                f"metrics need {error.name}, which is not installed: pip install 'grove-compiler[observe]'; or no --metrics-port"
-            ) from None
+            from grove_operator.cli import extras
+
+            raise Failed(extras.missing("metrics need", error, "observe", otherwise="no --metrics-port")) from None
         registry = CollectorRegistry()
         served.metrics = metrics_listener(registry)
         served.answered = AdmissionMetrics(registry).answered

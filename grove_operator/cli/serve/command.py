@@ -40,9 +40,6 @@ class ListenAddress(NamedTuple):
         return f"[{self.address}]" if ":" in self.address else self.address
 
 
-INSTALL = "pip install 'grove-compiler[cluster,observe]'"
-
-
 @click.command(
     "serve",
     epilog="""\b
@@ -122,7 +119,9 @@ async def _serve(source: Source, context: Context, namespace: str, name: str, at
     try:
         from grove_operator.cli.serve.server import PageServer
     except ModuleNotFoundError as error:
-        raise Failed(f"serving a page needs {error.name}, which is not installed: {INSTALL}") from None
+        from grove_operator.cli import extras
+
+        raise Failed(extras.missing("serving a page needs", error, "cluster", "observe")) from None
     from grove_operator.cli.serve.scene import draw_scene
     from grove_operator.cli.serve.stage import Stage
     from grove_operator.cli.serve.why import why

@@ -1,0 +1,1 @@
+"""`grove dev`: a cluster without a cluster, on this machine, with nodes that kwok plays and the operator."""

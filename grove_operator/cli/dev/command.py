@@ -1,0 +1,126 @@
+"""Defines `grove dev`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+
+import click
+
+from grove_operator.cli.cluster.session import ERROR, FINDINGS, attempt, say
+from grove_operator.cli.group import Group
+from grove_operator.cli.options import FILES
+from grove_operator.terminal import visible
+
+folder_option = click.option(
+    "--folder", metavar="DIR", type=FILES, help="Folder of the cluster ($XDG_STATE_HOME/grove/dev or ~/.local/state/grove/dev)."
+)
+
+
+@click.group("dev", cls=Group)
+def command() -> None:
+    """Run a Kubernetes cluster on this machine, with nodes and GPUs that are played, and the operator.
+
+    It needs neither containers nor root. Pods are scheduled and become ready; nothing runs in them.
+    """
+
+
+@command.command(
+    epilog="""\b
+Examples:
+  grove dev up                              16 nodes with 8 GPUs each, and the operator
+  eval "$(grove dev up)"                    the same, and $KUBECONFIG of this shell leads there
+  grove dev up --nodes 4 --gpus 4           a smaller one
+  grove dev up --no-operator                to run `grove operator run` yourself
+  grove dev up --build                      builds etcd, kube-apiserver and the rest first, once
+
+\b
+Exit codes: 0 it runs, 2 it does not.""",
+)
+@click.option("--nodes", default=16, show_default=True, type=click.IntRange(1, 1000), metavar="N", help="Nodes, four in a rack.")
+@click.option("--gpus", default=8, show_default=True, type=click.IntRange(0, 64), metavar="N", help="GPUs of each node.")
+@click.option("--no-operator", is_flag=True, help="Start no operator.")
+@click.option("--build", is_flag=True, help="Build the programs of the control plane if they are missing (about 10 minutes).")
+@folder_option
+def up(nodes: int, gpus: int, no_operator: bool, build: bool, folder: str | None) -> int:
+    """Start the cluster in the background, or show that it runs.
+
+    Standard output has the commands with which a shell uses the cluster. It is all gone after `grove dev down`.
+    """
+
+    def work() -> int:
+        from grove_operator.cli.dev import words
+        from grove_operator.cli.dev.folder import Folder
+        from grove_operator.cli.dev.start import Wish, ensure
+
+        here, wish = Folder.chosen(folder), Wish(nodes, gpus, not no_operator)
+        state, started = ensure(here, wish, builds=build)
+        _tell(words.after_up(here, state, wish, started=started))
+        print("\n".join(words.exports(here)))
+        return 0
+
+    return _with_testing(work)
+
+
+@command.command(
+    epilog="""\b
+Examples:
+  grove dev down
+
+\b
+Exit codes: 0 nothing runs any more, 2 it still does.""",
+)
+@folder_option
+def down(folder: str | None) -> int:
+    """End the cluster with all its processes, and delete what is in it."""
+
+    def work() -> int:
+        from grove_operator.cli.dev.folder import Folder
+        from grove_operator.cli.dev.start import end
+
+        here = Folder.chosen(folder)
+        ran = end(here)
+        here.forget()
+        print("the cluster is gone" if ran else f"no cluster runs in {visible(str(here.path))}")
+        return 0
+
+    return _with_testing(work)
+
+
+@command.command(
+    epilog="""\b
+Examples:
+  grove dev status
+
+\b
+Exit codes: 0 it runs, 1 it does not run, or not all of it.""",
+)
+@folder_option
+def status(folder: str | None) -> int:
+    """Show whether the cluster runs, and where its logs are."""
+    from grove_operator.cli.dev import words
+    from grove_operator.cli.dev.folder import Folder
+
+    here = Folder.chosen(folder)
+    state = here.running()
+    print("\n".join(words.status(here, state)))
+    return 0 if state is not None and not state.ended else FINDINGS
+
+
+def _tell(lines: Iterable[str]) -> None:
+    """Prints lines beside those that a shell evaluates."""
+    for line in lines:
+        print(line, file=sys.stderr)
+
+
+def _with_testing(work: Callable[[], int]) -> int:
+    """Runs a command's work; says how to install `applier.testing`, which most installations are without."""
+    try:
+        return attempt(work)
+    except ModuleNotFoundError as error:
+        if not str(error.name).startswith("applier.testing"):
+            raise
+        from grove_operator.cli import extras
+
+        say(extras.missing("a cluster on this machine needs", error, "cluster", "testing"))
+        return ERROR

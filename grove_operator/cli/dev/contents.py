@@ -1,0 +1,46 @@
+"""Makes what a development cluster has from the start: nodes in racks, blocks and zones, and the operator's configuration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+NODES_OF_A_RACK, RACKS_OF_A_BLOCK, BLOCKS_OF_A_ZONE = 4, 2, 4
+LEVELS = {
+    "zone": "topology.kubernetes.io/zone",
+    "block": "topology.kubernetes.io/block",
+    "rack": "topology.kubernetes.io/rack",
+    "host": "kubernetes.io/hostname",
+}
+"""The levels of the default topology, from the broadest to the narrowest, and their node labels."""
+
+TOPOLOGY = "grove-topology"
+"""The ClusterTopology that the operator makes of the configuration's levels."""
+
+
+def node(number: int, gpus: int) -> dict[str, Any]:
+    """Returns a node as those of H100 machines, which kwok plays; without GPUs as one that has none."""
+    rack = number // NODES_OF_A_RACK
+    block = rack // RACKS_OF_A_BLOCK
+    name, zone = f"node-{number}", f"zone-{block // BLOCKS_OF_A_ZONE}"
+    places = dict(zip(LEVELS.values(), (zone, f"block-{block}", f"rack-{rack}", name), strict=True))
+    product = {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3", "nvidia.com/gpu.count": str(gpus)} if gpus else {}
+    size = {"cpu": "192", "memory": "2000Gi", "ephemeral-storage": "4000Gi", "pods": "110"} | (
+        {"nvidia.com/gpu": str(gpus)} if gpus else {}
+    )
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": places | product, "annotations": {"kwok.x-k8s.io/node": "fake"}},
+        "status": {"capacity": size, "allocatable": size},
+    }
+
+
+def configuration() -> dict[str, Any]:
+    """Returns an OperatorConfiguration with the default topology. No ports are opened: several clusters may run on a machine."""
+    return {
+        "apiVersion": "operator.config.grove.io/v1alpha1",
+        "kind": "OperatorConfiguration",
+        "logFormat": "text",
+        "server": {"healthProbes": {"port": 0}, "metrics": {"port": 0}},
+        "topologyAwareScheduling": {"enabled": True, "levels": [{"domain": domain, "key": key} for domain, key in LEVELS.items()]},
+    }

@@ -1,0 +1,133 @@
+"""Knows the folder of a development cluster: what is in it, and which process keeps the cluster.
+
+The keeper holds the lock on the file `keeper` for as long as it lives, however it ends, and the file has its process id. So a process id
+is only ever used while its process is the keeper: after a crash or a restart of the machine the lock is free.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from grove_operator.cli.cluster.session import Failed
+
+TAKING = 2.0
+"""Seconds in which a new keeper gets the lock, which others may hold for a moment, to see whether it is free."""
+
+LEAVING = 10.0
+"""Seconds in which servers end whose keeper has ended."""
+
+
+class State(NamedTuple):
+    """A cluster that is ready. `ended` are the processes that have ended by themselves since."""
+
+    nodes: int
+    gpus: int
+    operator: bool
+    kubernetes: str
+    ended: tuple[str, ...] = ()
+
+
+class Folder:
+    """Represents the folder of a development cluster, which need not exist."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.keeper, self.starting, self.output = path / "keeper", path / "starting", path / "keeper.log"
+        self.state, self.kubeconfig, self.configuration = path / "state.json", path / "kubeconfig", path / "operator.yaml"
+        self.cluster, self.bin = path / "cluster", path / "bin"
+
+    @classmethod
+    def chosen(cls, given: str | None) -> Folder:
+        """Returns the folder of `--folder`, else `grove/dev` in `$XDG_STATE_HOME` or `~/.local/state`."""
+        if given:
+            return cls(Path(given).expanduser().absolute())
+        base = os.environ.get("XDG_STATE_HOME") or ""
+        if not os.path.isabs(base):  # the XDG specification says to ignore relative paths
+            base = os.path.join(os.path.expanduser("~"), ".local", "state")
+        return cls(Path(base) / "grove" / "dev")
+
+    @property
+    def logs(self) -> Path:
+        """The folder of the logs of servers and operator."""
+        return self.cluster / "logs"
+
+    def prepare(self) -> None:
+        """Creates the folder. Raises `Failed` for one that is somebody else's, since all that a cluster leaves is deleted."""
+        if self.path.is_dir() and not self.starting.exists() and any(self.path.iterdir()):
+            raise Failed(f"{self.path} is not empty, and no folder of `grove dev`: name another one")
+        self.path.mkdir(parents=True, exist_ok=True)
+        self.path.chmod(0o700)  # tokens are in it
+        self.starting.touch()
+
+    def clear(self) -> None:
+        """Deletes what a cluster leaves. Of one whose keeper was killed servers may write for another moment."""
+        for folder in (self.cluster, self.bin):
+            deadline = time.monotonic() + LEAVING
+            while folder.exists() and time.monotonic() < deadline:
+                shutil.rmtree(folder, ignore_errors=True)
+        for file in (self.state, self.kubeconfig, self.configuration, self.output, self.keeper):
+            file.unlink(missing_ok=True)
+
+    def forget(self) -> None:
+        """Deletes what `prepare` has created; the folder only if nothing of somebody else is in it."""
+        self.starting.unlink(missing_ok=True)
+        if self.path.is_dir() and not any(self.path.iterdir()):
+            self.path.rmdir()
+
+    def keep(self) -> bool:
+        """Makes this process the keeper until it ends. Returns False where another one is."""
+        file = os.open(self.keeper, os.O_RDWR | os.O_CREAT, 0o600)  # never closed: its end releases the lock
+        deadline = time.monotonic() + TAKING
+        while not _locked(file, fcntl.LOCK_EX):
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.01)
+        os.ftruncate(file, 0)
+        os.pwrite(file, f"{os.getpid()}\n".encode(), 0)
+        return True
+
+    def kept_by(self) -> int | None:
+        """Returns the process id of the keeper; none where there is no keeper."""
+        try:
+            file = os.open(self.keeper, os.O_RDONLY)
+        except FileNotFoundError:
+            return None
+        try:
+            # Shared, so that whoever looks at the same time does not see a keeper in us.
+            free = _locked(file, fcntl.LOCK_SH)
+            text = b"" if free else os.pread(file, 32, 0)
+        finally:
+            os.close(file)
+        return int(text) if text.strip().isdigit() else None
+
+    def publish(self, state: State) -> None:
+        """Writes that the cluster is ready, or what has changed of it."""
+        partial = self.state.with_name(".state.json")
+        partial.write_text(json.dumps(state._asdict()), "utf-8")
+        partial.rename(self.state)
+
+    def running(self) -> State | None:
+        """Returns the cluster that is ready and still kept."""
+        return self.ready() if self.kept_by() is not None else None
+
+    def ready(self) -> State | None:
+        """Returns the cluster that is ready; none where there is none, or not yet."""
+        try:
+            value: dict[str, Any] = json.loads(self.state.read_text("utf-8"))
+        except FileNotFoundError:
+            return None
+        return State(**{**value, "ended": tuple(value["ended"])})
+
+
+def _locked(file: int, kind: int) -> bool:
+    try:
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,0 +1,78 @@
+"""Words what a development cluster is, where its parts are, and what to do next."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grove_operator.cli.dev.folder import Folder, State
+from grove_operator.terminal import visible
+
+if TYPE_CHECKING:
+    from grove_operator.cli.dev.start import Wish
+
+NEXT = "next: `kubectl apply -f examples/minimal.yaml`, `grove get sets`, `grove why minimal`; `grove dev down` ends it all"
+
+
+def after_up(folder: Folder, state: State, wish: Wish, *, started: bool) -> Iterator[str]:
+    """Yields what a person should know of a cluster that was started, or that runs already."""
+    yield f"a cluster runs{'' if started else ' already'}: {_contents(state)}"
+    others = [word for word, differs in _differences(state, wish).items() if differs]
+    if others:
+        yield f"{', '.join(others)}: not as it was started; `grove dev down` first"
+    yield from _ended(state)
+    yield f"logs: {visible(str(folder.logs))}"
+    if not state.operator:
+        yield f"the operator: `grove operator run --config {_quoted(folder.configuration)}`"
+    yield NEXT
+
+
+def status(folder: Folder, state: State | None) -> Iterator[str]:
+    """Yields what `grove dev status` prints."""
+    if state is None:
+        starts = folder.kept_by() is not None
+        yield f"a cluster is starting in {visible(str(folder.path))}" if starts else "no cluster runs; `grove dev up` starts one"
+        return
+    yield f"a cluster runs: {_contents(state)}"
+    yield from _ended(state)
+    yield f"logs: {visible(str(folder.logs))}"
+    yield from exports(folder)
+
+
+def exports(folder: Folder) -> Iterator[str]:
+    """Yields commands for a shell: where the cluster is, and `grove` and the kubectl of its version where the shell finds none."""
+    yield f"export KUBECONFIG={_quoted(folder.kubeconfig)}"
+    folders = [folder.bin] if shutil.which("kubectl") is None else []
+    program = Path(sys.argv[0]).absolute()
+    if program.name == "grove" and shutil.which("grove") is None:
+        folders.append(program.parent)
+    if folders:
+        yield f'export PATH={":".join(map(_quoted, folders))}:"$PATH"'
+
+
+def _contents(state: State) -> str:
+    nodes = "1 node" if state.nodes == 1 else f"{state.nodes} nodes"
+    gpus = {0: "without GPUs", 1: "with 1 GPU"}.get(state.gpus, f"with {state.gpus} GPUs")
+    each = " each" if state.nodes > 1 and state.gpus else ""
+    return f"Kubernetes {state.kubernetes}, {nodes} {gpus}{each}, {'the operator' if state.operator else 'no operator'}"
+
+
+def _differences(state: State, wish: Wish) -> dict[str, bool]:
+    return {
+        f"--nodes {wish.nodes}": state.nodes != wish.nodes,
+        f"--gpus {wish.gpus}": state.gpus != wish.gpus,
+        "an operator" if wish.operator else "--no-operator": state.operator != wish.operator,
+    }
+
+
+def _ended(state: State) -> Iterator[str]:
+    if state.ended:
+        yield f"ended since: {', '.join(state.ended)}; `grove dev down` and `grove dev up` start anew"
+
+
+def _quoted(path: object) -> str:
+    return shlex.quote(str(path))
