@@ -1,9 +1,14 @@
 # One image for the operator and for the init container that pods wait in. Built without network beyond the package index:
 #
-#   docker build -t ghcr.io/ai-dynamo/grove-operator:v0.1.0 .
+#   make images          # with the labels, and the images of the preflight checks; or: docker build -t grove-operator:v0.1.0 .
 #
 # It runs as nobody, with a root that nothing writes to; /tmp holds what rules of one's own are compiled to.
-ARG PYTHON=3.13-slim-trixie
+#
+# The base is an exact version, and not a digest, which only a registry can tell. To pin what you have tested:
+#
+#   docker buildx imagetools inspect docker.io/library/python:3.13.12-slim-trixie      # prints the digest
+#   make images FLAGS='--build-arg PYTHON=3.13.12-slim-trixie@sha256:…'
+ARG PYTHON=3.13.12-slim-trixie
 FROM docker.io/library/python:${PYTHON} AS build
 WORKDIR /src
 COPY . .

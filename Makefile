@@ -12,7 +12,7 @@ PROGRESS = applier/testing/progress.py
 INSTALL = $(BIN)/python $(PROGRESS) "installing into $(VENV)" $(BIN)/python -m pip install --disable-pip-version-check --editable
 
 .DEFAULT_GOAL = help
-.PHONY: help demo test check costs control-plane lint format bench bench-applier bench-operator wheel clean
+.PHONY: help demo test check costs control-plane lint format bench bench-applier bench-operator wheel images push clean
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -78,6 +78,17 @@ bench-operator: control-plane $(VENV)/.installed-bench ## measure the operator, 
 wheel: $(VENV)/.installed-dev ## build the wheel, with the rules compiled for this Python, and that of the extra `testing`
 	@$(BIN)/python $(PROGRESS) "building dist" $(BIN)/python -m pip wheel --no-deps --wheel-dir dist . ./applier/testing
 
+# Run under `make -n` as well, where it prints the commands. Any Python does, with nothing installed.
+DRY = $(if $(findstring n,$(firstword -$(MAKEFLAGS))),--print)
+IMAGES = $(PYTHON) tools/images.py
+IMAGE_OPTIONS = --builder "$(BUILDER)" --registry "$(REGISTRY)" --flags "$(FLAGS)" $(if $(SBOM),--sbom) $(DRY)
+
+images: ## build the images of operator and checks, with docker, podman or buildah (BUILDER=, SBOM=1, FLAGS=)
+	+@$(IMAGES) build $(IMAGE_OPTIONS)
+
+push: ## build the images and push them to REGISTRY=registry.example.com/grove
+	+@$(IMAGES) push $(IMAGE_OPTIONS)
+
 clean: ## remove what was made here
 	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
@@ -86,7 +97,7 @@ $(BIN)/python:
 	@$(PYTHON) $(PROGRESS) "making $(VENV)" $(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: pyproject.toml grove_compiler/version.py | $(BIN)/python
-	@$(INSTALL) .
+	@$(INSTALL) '.[all]'
 	@$(COMPILE)
 	@touch $@
 

@@ -38,7 +38,7 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.keeper, self.starting, self.output = path / "keeper", path / "starting", path / "keeper.log"
+        self.keeper, self.starting, self.output = path / "keeper", path / "grove-dev.lock", path / "keeper.log"
         self.state, self.kubeconfig, self.configuration = path / "state.json", path / "kubeconfig", path / "operator.yaml"
         self.cluster, self.bin = path / "cluster", path / "bin"
 
@@ -57,9 +57,14 @@ class Folder:
         """The folder of the logs of servers and operator."""
         return self.cluster / "logs"
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether `prepare` has created it. Of any other folder nothing is ever deleted."""
+        return self.starting.exists()
+
     def prepare(self) -> None:
-        """Creates the folder. Raises `Failed` for one that is somebody else's, since all that a cluster leaves is deleted."""
-        if self.path.is_dir() and not self.starting.exists() and any(self.path.iterdir()):
+        """Creates the folder. Raises `Failed` for one that is somebody else's."""
+        if self.path.is_dir() and not self.is_ours and any(self.path.iterdir()):
             raise Failed(f"{self.path} is not empty, and no folder of `grove dev`: name another one")
         self.path.mkdir(parents=True, exist_ok=True)
         self.path.chmod(0o700)  # tokens are in it
@@ -76,6 +81,8 @@ class Folder:
 
     def forget(self) -> None:
         """Deletes what `prepare` has created; the folder only if nothing of somebody else is in it."""
+        if not self.is_ours:
+            return
         self.starting.unlink(missing_ok=True)
         if self.path.is_dir() and not any(self.path.iterdir()):
             self.path.rmdir()

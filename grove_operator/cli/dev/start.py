@@ -33,11 +33,13 @@ class Wish(NamedTuple):
 
 def ensure(folder: Folder, wish: Wish, *, builds: bool) -> tuple[State, bool]:
     """Returns the cluster that runs, and whether it was started here. Raises `Failed` if it cannot be started."""
+    if state := folder.running():
+        return state, False
+    _programs(builds=builds)
     folder.prepare()
     with locks.held(folder.starting, lambda: say("another `grove dev up` is starting it; waiting")):
         if state := folder.running():
             return state, False
-        _programs(builds=builds)
         end(folder)  # one that was interrupted while it started, or what a crash has left
         return _start(folder, wish), True
 
@@ -90,7 +92,8 @@ def end(folder: Folder) -> bool:
     if process is not None:
         with Progress("ending the cluster"):
             _end_process(folder, process)
-    folder.clear()
+    if folder.is_ours:
+        folder.clear()
     return process is not None
 
 
