@@ -25,6 +25,7 @@ Examples:
   grove install > operator.yaml                   to be read, and applied with kubectl apply --server-side -f operator.yaml
   grove install -n grove -o json                  in another namespace
   grove install --set replicas=1 --set webhooks.enabled=false --no-crds
+  grove install --set image.repository=registry.example.com/grove/grove-operator   as `make push REGISTRY=…` fills it
 
 \b
 Exit codes: 0 printed, 2 values or a configuration that are wrong.""",

@@ -56,7 +56,7 @@ class Image(Part):
     """The image of the operator, and of the start-up init container."""
 
     repository: str = "ghcr.io/ai-dynamo/grove-operator"
-    """The repository."""
+    """The repository; `make push REGISTRY=registry.example.com/grove` in a clone fills `registry.example.com/grove/grove-operator`."""
     tag: str = ""
     """The tag; the chart's version when empty."""
     digest: str = ""

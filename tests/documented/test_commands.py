@@ -26,9 +26,10 @@ OTHERS = ("make ", "pip ", "python ")
 ELSEWHERE = {
     "cluster-commands.md": "tests/cli/cluster/test_page.py, one command after another",
     "install.md": "tests/install/test_helm.py, on a cluster of its own",
+    "quickstart.md": "tests/documented/test_quickstart.py, one command after another, on a cluster of its own",
 }
 ON_A_CLUSTER = (
-    "apply", "diff", "plan", "delete", "adopt", "get", "why", "describe", "top", "events", "logs", "serve", "version", "completion"
+    "apply", "diff", "plan", "delete", "adopt", "get", "why", "describe", "top", "events", "logs", "serve", "version", "completion", "dev"
 )  # fmt: skip
 """Commands whose examples in help texts need what others made before; `tests/cli/cluster` runs them."""
 FINDS = re.compile(r"grove (lint|impact|fit|diff|replay)|kubectl diff|hpa/")

@@ -55,7 +55,13 @@ def test_it_starts_as_the_init_container_without_a_shell() -> None:
 def test_base_images_are_pinned_and_named_in_full() -> None:
     bases = [one.rest.split()[0] for one in instructions() if one.word == "FROM"]
     assert set(bases) == {"docker.io/library/python:${PYTHON}"}
-    assert re.fullmatch(r"PYTHON=3\.\d+-slim-\w+", last("ARG"))
+    assert re.fullmatch(r"PYTHON=3\.\d+\.\d+-slim-\w+(@sha256:[0-9a-f]{64})?", last("ARG"))
+
+
+@pytest.mark.parametrize("file", CHECKS, ids=lambda file: file.parent.name)
+def test_base_images_of_checks_are_exact_versions(file: Path) -> None:
+    bases = [one.rest.split()[0] for one in instructions(file) if one.word == "FROM"]
+    assert [base for base in bases if not re.search(r":(\d+\.\d+[\w.-]*)(@sha256:[0-9a-f]{64})?$", base)] == []
 
 
 def test_nothing_is_fetched_but_from_the_package_index() -> None:

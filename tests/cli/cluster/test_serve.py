@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from grove_operator.cli.extras import install_command
 from tests.cli.running import ROOT, run
 
 SNAPSHOT = str(ROOT / "examples" / "snapshots" / "no-room.yaml")
@@ -61,4 +62,4 @@ def test_without_the_library_it_says_what_to_install(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "grove_operator.cli.serve.server", None)
     ended = run("serve", "--snapshot", SNAPSHOT, "--port", "0")
     assert ended.code == 2
-    assert "pip install 'grove-compiler[cluster,observe]'" in ended.err
+    assert install_command("cluster", "observe") in ended.err

@@ -1,0 +1,1 @@
+"""`grove dev`: a cluster on this machine."""

@@ -1,0 +1,104 @@
+"""A development cluster on this machine: it starts once, outlives what happens to it, and leaves nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from grove_operator.cli.dev.folder import Folder
+
+from ..processes import Grove
+
+pytestmark = pytest.mark.cluster("kube-controller-manager", "kube-scheduler", "kwok")
+SMALL = ("--nodes", "2", "--gpus", "1")
+
+
+@pytest.fixture
+def folder(grove: Grove) -> Iterator[Folder]:
+    """The folder of a cluster, which is ended after the test."""
+    here = Folder(grove.folder / "dev")
+    yield here
+    grove("dev", "down", "--folder", "dev")
+
+
+def processes(folder: Folder) -> list[int]:
+    """Those whose command lines name the folder."""
+    listed = subprocess.run(["ps", "-ww", "-eo", "pid=,args="], capture_output=True, text=True, check=True).stdout
+    return [int(line.split()[0]) for line in listed.splitlines() if f"{folder.path}" in line and "ps -ww" not in line]
+
+
+def test_it_runs_until_it_is_told_to_end(grove: Grove, folder: Folder) -> None:
+    first = grove("dev", "up", *SMALL, "--folder", "dev")
+    assert (first.code, first.out.splitlines()[0]) == (0, f"export KUBECONFIG={folder.kubeconfig}"), first.err
+    assert "a cluster runs: Kubernetes " in first.err
+    kept_by = folder.kept_by()
+    again = grove("dev", "up", *SMALL, "--folder", "dev")
+    assert (again.code, again.out, folder.kept_by()) == (0, first.out, kept_by)
+    assert "a cluster runs already: " in again.err
+
+    nodes = kubectl(folder, "get", "nodes", "-o", "name")
+    assert nodes.split() == ["node/node-0", "node/node-1"]
+    assert kubectl(folder, "get", "clustertopologies", "-o", "name") == "clustertopology.grove.io/grove-topology\n"
+    assert grove("get", "sets", KUBECONFIG=str(folder.kubeconfig)).code == 0
+
+    assert kept_by in processes(folder)
+    assert grove("dev", "down", "--folder", "dev") == (0, "the cluster is gone\n", "")
+    assert (processes(folder), folder.path.exists()) == ([], False)
+
+
+def test_after_its_keeper_was_killed_another_one_starts(grove: Grove, folder: Folder) -> None:
+    up = ("dev", "up", *SMALL, "--no-operator", "--folder", "dev")
+    assert grove(*up).code == 0
+    kept_by = folder.kept_by()
+    assert kept_by is not None
+    before = folder.kubeconfig.read_text()
+    os.kill(kept_by, signal.SIGKILL)
+    ended = wait_until(lambda: folder.kept_by() is None)
+    assert (ended, grove("dev", "status", "--folder", "dev").code) == (True, 1)
+    again = grove(*up)
+    assert (again.code, "a cluster runs: " in again.err) == (0, True), again.err
+    assert folder.kubeconfig.read_text() != before
+    assert kubectl(folder, "get", "nodes", "-o", "name").split() == ["node/node-0", "node/node-1"]
+
+
+def test_what_ends_by_itself_is_shown(grove: Grove, folder: Folder) -> None:
+    assert grove("dev", "up", *SMALL, "--no-operator", "--folder", "dev").code == 0
+    [guard] = [process for process in processes(folder) if "kwok.log" in command_line(process)]
+    os.kill(guard, signal.SIGTERM)
+    assert wait_until(lambda: bool((state := folder.ready()) and state.ended == ("kwok",)))
+    ended = grove("dev", "status", "--folder", "dev")
+    assert (ended.code, "ended since: kwok; `grove dev down` and `grove dev up` start anew\n" in ended.out) == (1, True)
+
+
+def test_an_interrupt_while_it_starts_ends_what_was_started(grove: Grove, folder: Folder) -> None:
+    command = [sys.executable, "-m", "grove_operator", "dev", "up", "--folder", str(folder.path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert wait_until(lambda: folder.output.exists() and "starting etcd" in folder.output.read_text())
+        process.send_signal(signal.SIGINT)
+    assert (process.returncode, processes(folder)) == (130, [])
+
+
+def wait_until(holds: Callable[[], bool]) -> bool:
+    """Whether something holds within a minute."""
+    deadline = time.monotonic() + 60
+    while not holds():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def kubectl(folder: Folder, *arguments: str) -> str:
+    environment = {**os.environ, "KUBECONFIG": str(folder.kubeconfig), "KUBECACHEDIR": str(folder.path.parent / "cache")}
+    done = subprocess.run([folder.bin / "kubectl", *arguments], env=environment, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def command_line(process: int) -> str:
+    return subprocess.run(["ps", "-ww", "-o", "args=", "-p", str(process)], capture_output=True, text=True, check=False).stdout
