@@ -30,7 +30,7 @@ def install_command(*extras: str) -> str:
 def _what(extras: str) -> str:
     if not os.path.isfile(os.path.join(CLONE, "pyproject.toml")):
         return f"'{PACKAGE}[{extras}]'"
-    return f"-e {shlex.quote(f'{_shown(CLONE)}[{extras}]')}"
+    return f"-e {shlex.quote(f'{shown(CLONE)}[{extras}]')}"
 
 
 def _installer() -> str:
@@ -38,13 +38,13 @@ def _installer() -> str:
     pip = shutil.which("pip")
     if pip and os.path.dirname(pip) == os.path.dirname(sys.executable):
         return "pip install"
-    python = shlex.quote(_shown(sys.executable))
+    python = shlex.quote(shown(sys.executable))
     if importlib.util.find_spec("pip") is None:
         return f"uv pip install --python {python}"
     return f"{python} -m pip install"
 
 
-def _shown(path: str) -> str:
+def shown(path: str) -> str:
     """Returns a path relative to the working folder where it is inside."""
     try:
         here = os.getcwd()

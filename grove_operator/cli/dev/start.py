@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -48,13 +50,26 @@ def _programs(*, builds: bool) -> None:
     """Raises `Failed` where a program of the control plane is missing, with the command that builds them."""
     chosen = os.environ.get(assets.ENVTEST_VARIABLE)
     try:
-        found = build.build() if builds and not chosen else assets.find()
+        found = _build() if builds and not chosen else assets.find()
     except NotBuilt as error:
         raise Failed(str(error) if chosen else f"the control plane is not built: {BUILD}") from None
     except ControlPlaneError as error:
         raise Failed(str(error)) from None
     if found.left_out:
-        raise Failed(f"{assets.ENVTEST_VARIABLE}={chosen} has no {', '.join(found.left_out)}: unset it; then {BUILD}")
+        what, instead = (f"{assets.ENVTEST_VARIABLE}={chosen}", "unset it") if chosen else (found.folder, "remove it")
+        raise Failed(f"{what} has no {', '.join(found.left_out)}: {instead}; then {BUILD}")
+
+
+def _build() -> assets.Assets:
+    """Builds what is not there yet. Raises `Failed` without Go, with the command that adds it to this installation."""
+    try:
+        return assets.find()
+    except NotBuilt:
+        if shutil.which("go") is None and shutil.which("go", path=sysconfig.get_path("scripts")) is None:
+            from grove_operator.cli.extras import install_command
+
+            raise Failed(f"building the control plane needs Go: https://go.dev/dl, or {install_command('control-plane')}") from None
+    return build.build()
 
 
 def _start(folder: Folder, wish: Wish) -> State:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import sys
@@ -10,12 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grove_operator.cli.dev.folder import Folder, State
+from grove_operator.cli.extras import CLONE, shown
 from grove_operator.terminal import visible
 
 if TYPE_CHECKING:
     from grove_operator.cli.dev.start import Wish
 
-NEXT = "next: `kubectl apply -f examples/minimal.yaml`, `grove get sets`, `grove why minimal`; `grove dev down` ends it all"
+EXAMPLE = os.path.join(CLONE, "examples", "minimal.yaml")
+"""A set for a first look, which only a clone has."""
 
 
 def after_up(folder: Folder, state: State, wish: Wish, *, started: bool) -> Iterator[str]:
@@ -28,7 +31,8 @@ def after_up(folder: Folder, state: State, wish: Wish, *, started: bool) -> Iter
     yield f"logs: {visible(str(folder.logs))}"
     if not state.operator:
         yield f"the operator: `grove operator run --config {_quoted(folder.configuration)}`"
-    yield NEXT
+    example = _quoted(shown(EXAMPLE)) if os.path.exists(EXAMPLE) else "FILE"
+    yield f"next: `kubectl apply -f {example}`, `grove get sets`, `grove why NAME`; `grove dev down` ends it all"
 
 
 def status(folder: Folder, state: State | None) -> Iterator[str]:

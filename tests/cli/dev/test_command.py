@@ -13,7 +13,7 @@ from grove_operator.cli.dev.folder import Folder, State
 from grove_operator.cli.dev.start import Wish
 from grove_operator.cli.extras import install_command
 
-from ..running import run
+from ..running import ROOT, run
 
 STATE = State(16, 8, operator=True, kubernetes="1.35.4")
 WISH = Wish(16, 8, operator=True)
@@ -43,6 +43,14 @@ def test_programs_that_somebody_has_chosen_must_be_all(tmp_path: Path, monkeypat
     ended = run("dev", "up")
     assert ended.code == 2
     assert ended.err.startswith(f"grove: KUBEBUILDER_ASSETS={tmp_path} has no kube-controller-manager, kube-scheduler, kwok: unset it")
+
+
+def test_a_build_without_go_names_what_installs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(assets.CACHE_VARIABLE, str(tmp_path / "none"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("sysconfig.get_path", lambda name: str(tmp_path))
+    told = f"grove: building the control plane needs Go: https://go.dev/dl, or {install_command('control-plane')}\n"
+    assert run("dev", "up", "--build") == (2, "", told)
 
 
 @pytest.mark.parametrize("command", ["up", "down"])
@@ -114,6 +122,13 @@ def test_one_that_runs_already_is_not_changed_and_says_so(folder: Folder) -> Non
         "a cluster runs already: Kubernetes 1.35.4, 16 nodes with 8 GPUs each, the operator",
         "--nodes 4, --no-operator: not as it was started; `grove dev down` first",
     ]
+
+
+def test_what_comes_next_is_an_example_of_the_clone_if_there_is_one(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    assert [*words.after_up(folder, STATE, WISH, started=True)][-1].startswith("next: `kubectl apply -f examples/minimal.yaml`, ")
+    monkeypatch.setattr(words, "EXAMPLE", "/nowhere/minimal.yaml")
+    assert [*words.after_up(folder, STATE, WISH, started=True)][-1].startswith("next: `kubectl apply -f FILE`, ")
 
 
 def test_without_an_operator_the_command_that_runs_one_is_named(folder: Folder) -> None:
