@@ -75,13 +75,14 @@ def down(folder: str | None) -> int:
     """End the cluster with all its processes, and delete what is in it."""
 
     def work() -> int:
+        from grove_operator.cli.dev import words
         from grove_operator.cli.dev.folder import Folder
         from grove_operator.cli.dev.start import end
 
         here = Folder.chosen(folder)
         ran = end(here)
         here.forget()
-        print("the cluster is gone" if ran else f"no cluster runs in {visible(str(here.path))}")
+        print(words.after_down(here) if ran else f"no cluster runs in {visible(str(here.path))}")
         return 0
 
     return _with_testing(work)

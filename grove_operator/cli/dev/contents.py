@@ -18,15 +18,14 @@ TOPOLOGY = "grove-topology"
 
 
 def node(number: int, gpus: int) -> dict[str, Any]:
-    """Returns a node as those of H100 machines, which kwok plays; without GPUs as one that has none."""
+    """Returns a node as in `examples/nodes.yaml`, which kwok plays: with a network adapter for each GPU."""
     rack = number // NODES_OF_A_RACK
     block = rack // RACKS_OF_A_BLOCK
     name, zone = f"node-{number}", f"zone-{block // BLOCKS_OF_A_ZONE}"
     places = dict(zip(LEVELS.values(), (zone, f"block-{block}", f"rack-{rack}", name), strict=True))
     product = {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3", "nvidia.com/gpu.count": str(gpus)} if gpus else {}
-    size = {"cpu": "192", "memory": "2000Gi", "ephemeral-storage": "4000Gi", "pods": "110"} | (
-        {"nvidia.com/gpu": str(gpus)} if gpus else {}
-    )
+    devices = {"nvidia.com/gpu": str(gpus), "rdma/ib": str(gpus)} if gpus else {}
+    size = {"cpu": "192", "memory": "2000Gi", "ephemeral-storage": "4000Gi", "pods": "110"} | devices
     return {
         "apiVersion": "v1",
         "kind": "Node",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shlex
 import shutil
 import time
 from pathlib import Path
@@ -51,6 +52,11 @@ class Folder:
         if not os.path.isabs(base):  # the XDG specification says to ignore relative paths
             base = os.path.join(os.path.expanduser("~"), ".local", "state")
         return cls(Path(base) / "grove" / "dev")
+
+    @property
+    def option(self) -> str:
+        """The option that names this folder to `grove dev`, after a space; nothing for the usual folder."""
+        return "" if self.path == Folder.chosen(None).path else f" --folder {shlex.quote(str(self.path))}"
 
     @property
     def logs(self) -> Path:

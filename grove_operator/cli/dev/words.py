@@ -26,23 +26,31 @@ def after_up(folder: Folder, state: State, wish: Wish, *, started: bool) -> Iter
     yield f"a cluster runs{'' if started else ' already'}: {_contents(state)}"
     others = [word for word, differs in _differences(state, wish).items() if differs]
     if others:
-        yield f"{', '.join(others)}: not as it was started; `grove dev down` first"
-    yield from _ended(state)
+        yield f"{', '.join(others)}: not as it was started; `grove dev down{folder.option}` first"
+    yield from _ended(folder, state)
     yield f"logs: {visible(str(folder.logs))}"
     if not state.operator:
         yield f"the operator: `grove operator run --config {_quoted(folder.configuration)}`"
     example = _quoted(shown(EXAMPLE)) if os.path.exists(EXAMPLE) else "FILE"
-    yield f"next: `kubectl apply -f {example}`, `grove get sets`, `grove why NAME`; `grove dev down` ends it all"
+    yield f"next: `kubectl apply -f {example}`, `grove get sets`, `grove why NAME`; `grove dev down{folder.option}` ends it all"
+
+
+def after_down(folder: Folder) -> str:
+    """Returns what a person should know when the cluster is gone: this shell may still be led to it."""
+    is_led = os.environ.get("KUBECONFIG") == str(folder.kubeconfig)
+    return f"the cluster is gone{'; `unset KUBECONFIG`, or start another one' if is_led else ''}"
 
 
 def status(folder: Folder, state: State | None) -> Iterator[str]:
     """Yields what `grove dev status` prints."""
     if state is None:
-        starts = folder.kept_by() is not None
-        yield f"a cluster is starting in {visible(str(folder.path))}" if starts else "no cluster runs; `grove dev up` starts one"
+        if folder.kept_by() is not None:
+            yield f"a cluster is starting in {visible(str(folder.path))}"
+        else:
+            yield f"no cluster runs; `grove dev up{folder.option}` starts one"
         return
     yield f"a cluster runs: {_contents(state)}"
-    yield from _ended(state)
+    yield from _ended(folder, state)
     yield f"logs: {visible(str(folder.logs))}"
     yield from exports(folder)
 
@@ -73,9 +81,10 @@ def _differences(state: State, wish: Wish) -> dict[str, bool]:
     }
 
 
-def _ended(state: State) -> Iterator[str]:
+def _ended(folder: Folder, state: State) -> Iterator[str]:
     if state.ended:
-        yield f"ended since: {', '.join(state.ended)}; `grove dev down` and `grove dev up` start anew"
+        start_anew = f"`grove dev down{folder.option}` and `grove dev up{folder.option}`"
+        yield f"ended since: {', '.join(state.ended)}; {start_anew} start anew"
 
 
 def _quoted(path: object) -> str:

@@ -131,6 +131,13 @@ def test_what_comes_next_is_an_example_of_the_clone_if_there_is_one(folder: Fold
     assert [*words.after_up(folder, STATE, WISH, started=True)][-1].startswith("next: `kubectl apply -f FILE`, ")
 
 
+def test_commands_name_a_folder_that_is_not_the_usual_one(folder: Folder) -> None:
+    mine = Folder(Path("/my dev"))
+    assert next(words.status(mine, None)) == "no cluster runs; `grove dev up --folder '/my dev'` starts one"
+    assert [*words.after_up(mine, STATE, WISH, started=True)][-1].endswith("; `grove dev down --folder '/my dev'` ends it all")
+    assert [*words.after_up(folder, STATE, WISH, started=True)][-1].endswith("; `grove dev down` ends it all")
+
+
 def test_without_an_operator_the_command_that_runs_one_is_named(folder: Folder) -> None:
     alone = STATE._replace(operator=False)
     told = "\n".join(words.after_up(folder, alone, WISH._replace(operator=False), started=True))
