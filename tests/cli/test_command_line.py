@@ -18,7 +18,7 @@ def test_help_lists_every_command(grove: Grove) -> None:
     assert all(f"  {command} " in text for command in ("compile", "lint", "crds", "rules", "test", "completion"))
 
 
-@pytest.mark.parametrize("group", ["get", "job", "operator", "preflight"])
+@pytest.mark.parametrize("group", ["get", "job", "operator", "preflight", "dev"])
 def test_a_group_says_of_each_command_a_whole_sentence(grove: Grove, group: str) -> None:
     listed = grove(group, "--help").out.partition("Commands:")[2]
     assert listed

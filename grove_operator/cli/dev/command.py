@@ -45,7 +45,7 @@ Exit codes: 0 it runs, 2 it does not.""",
 def up(nodes: int, gpus: int, no_operator: bool, build: bool, folder: str | None) -> int:
     """Start the cluster in the background, or show that it runs.
 
-    Standard output has the commands with which a shell uses the cluster. It is all gone after `grove dev down`.
+    Standard output has the commands that lead a shell to the cluster, for `eval`. What is in it is gone after `grove dev down`.
     """
 
     def work() -> int:

@@ -130,12 +130,12 @@ class Folder:
         return self.ready() if self.kept_by() is not None else None
 
     def ready(self) -> State | None:
-        """Returns the cluster that is ready; none where there is none, or not yet."""
+        """Returns the cluster that is ready; none where there is none, not yet, or in a file that is damaged: it is started anew then."""
         try:
             value: dict[str, Any] = json.loads(self.state.read_text("utf-8"))
-        except FileNotFoundError:
+            return State(**{**value, "ended": tuple(value["ended"])})
+        except (FileNotFoundError, ValueError, TypeError, KeyError):
             return None
-        return State(**{**value, "ended": tuple(value["ended"])})
 
 
 def _locked(file: int, kind: int) -> bool:

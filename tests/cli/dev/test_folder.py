@@ -99,3 +99,9 @@ def test_a_state_is_read_as_it_was_written(folder: Folder) -> None:
     state = State(4, 8, operator=True, kubernetes="1.35.4", ended=("operator",))
     folder.publish(state)
     assert folder.ready() == state
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"nodes": 1}', '{"ended": [], "size": 1}'])
+def test_a_state_that_is_damaged_counts_as_none(text: str, folder: Folder) -> None:
+    folder.state.write_text(text)
+    assert folder.ready() is None
