@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from grove_operator.cli.cluster import session as sessions
+from grove_operator.cli.cluster.completed_names import clique_names, names_of
 from grove_operator.cli.cluster.optional_values import OptionalValues
 from grove_operator.cli.cluster.options import GIVEN, duration, query_options, take_target
 from grove_operator.cli.cluster.session import Session
-from grove_operator.cli.completed_values import clique_names, set_names
 
 TAIL = 10
 """Lines of each container without --tail and --since, as `kubectl logs` prints them of several pods."""
@@ -31,7 +31,7 @@ Examples:
 \b
 Exit codes: 0 shown, 2 not there, or something is wrong.""",
 )
-@click.argument("name", metavar="NAME", shell_complete=set_names)
+@click.argument("name", metavar="NAME", shell_complete=names_of("PodCliqueSet"))
 @query_options
 @click.option("--clique", default="", metavar="NAME", type=GIVEN, shell_complete=clique_names, help="Only pods of this clique.")
 @click.option("--replica", type=click.IntRange(min=0), metavar="N", help="Only pods of this replica of the set.")

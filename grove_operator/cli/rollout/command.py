@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 import click
 
 from grove_operator.cli.cluster import session as sessions
+from grove_operator.cli.cluster.completed_names import names_of, revision_numbers
 from grove_operator.cli.cluster.optional_values import OptionalValues
 from grove_operator.cli.cluster.options import dry_run_option, duration, query_options, take_target
 from grove_operator.cli.cluster.session import Session
-from grove_operator.cli.completed_values import revision_numbers, set_names
 from grove_operator.cli.group import Group
 from grove_operator.cli.options import output_option, text_or_json_option
 
@@ -42,7 +42,7 @@ Examples:
 \b
 Exit codes: 0 the rollout has ended, 1 it has not, 2 not there, or something is wrong.""",
 )
-@click.argument("name", metavar="NAME", shell_complete=set_names)
+@click.argument("name", metavar="NAME", shell_complete=names_of("PodCliqueSet"))
 @query_options
 @click.option("-w", "--watch/--no-watch", default=True, show_default=True, help="Follow the rollout until it has ended.")
 @click.option("--timeout", metavar="DURATION", callback=_no_timeout, help="How long to follow it, such as 10m. By default without limit.")
@@ -70,7 +70,7 @@ Examples:
 \b
 Exit codes: 0 shown, 2 not there, or something is wrong.""",
 )
-@click.argument("name", metavar="NAME", shell_complete=set_names)
+@click.argument("name", metavar="NAME", shell_complete=names_of("PodCliqueSet"))
 @query_options
 @click.option("--revision", type=int, metavar="N", shell_complete=revision_numbers, help="Show the pod templates of this revision.")
 @output_option("text", "json", "yaml")
@@ -102,8 +102,8 @@ def _edits(name: str, epilog: str, *options: Callable[[F], F]) -> Callable[[F], 
     return decorate
 
 
-_names = click.argument("names", metavar="NAME…", nargs=-1, required=True, shell_complete=set_names)
-_name = click.argument("name", metavar="NAME", shell_complete=set_names)
+_names = click.argument("names", metavar="NAME…", nargs=-1, required=True, shell_complete=names_of("PodCliqueSet"))
+_name = click.argument("name", metavar="NAME", shell_complete=names_of("PodCliqueSet"))
 
 
 @_edits("restart", "  grove rollout restart chat && grove rollout status chat", _names)

@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 import click
 
-from grove_operator.cli import completed_values
 from grove_operator.cli.cluster import session as sessions
 from grove_operator.cli.cluster.completed_names import names_of
 from grove_operator.cli.cluster.optional_values import OptionalValues
@@ -42,6 +41,14 @@ def _format(_: click.Context, __: click.Parameter, value: str) -> str:
     return value.removeprefix("=")  # click passes `-o=json` as `=json`
 
 
+def _formats(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Completes the formats; those that take an expression end with `=`, as in kubectl."""
+    from grove_operator.render.kubectl.formats import NAMES, WITH_EXPRESSION
+
+    names = (f"{name}=" if name in WITH_EXPRESSION else name for name in NAMES)
+    return [name for name in names if name.startswith(incomplete)]
+
+
 _options = adding(
     (
         query_options,
@@ -54,7 +61,7 @@ _options = adding(
             metavar="FORMAT",
             type=GIVEN,
             callback=_format,
-            shell_complete=completed_values.formats,
+            shell_complete=_formats,
             help="As kubectl: wide, name, json, yaml, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE or custom-columns=HEADER:PATH,…",
         ),
         click.option("--sort-by", default="", metavar="PATH", type=GIVEN, help="Sort by a field: .metadata.creationTimestamp."),
