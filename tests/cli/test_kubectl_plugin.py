@@ -28,7 +28,7 @@ def run(name: str, *words: str, folder: Path = ROOT) -> Ended:
 
 def test_help_and_examples_call_it_as_it_was_called() -> None:
     ended = run("kubectl-grove", "get", "sets", "--help")
-    assert ended.out.startswith("Usage: kubectl grove get sets [OPTIONS]\n")
+    assert ended.out.startswith("Usage: kubectl grove get sets [OPTIONS]")
     assert "\n    kubectl grove get sets -A --watch " in ended.out
     assert "\n    grove " not in ended.out
     assert "Usage: grove get sets" in run("grove", "get", "sets", "--help").out

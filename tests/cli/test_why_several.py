@@ -13,7 +13,7 @@ import yaml
 from tests.cli.cluster.in_memory import Bench
 from tests.cli.running import ROOT, Ended, run
 
-NO_ROOM = ROOT / "examples/snapshots/no-room.yaml"
+NO_ROOM = ROOT / "docs/snapshots/no-room.yaml"
 Manifest = dict[str, Any]
 
 

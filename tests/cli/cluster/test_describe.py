@@ -12,8 +12,8 @@ from applier.ref import Manifest
 from ..running import ROOT, run
 from .in_memory import Bench
 
-NO_ROOM = str(ROOT / "examples/snapshots/no-room.yaml")
-RESTARTED = str(ROOT / "examples/snapshots/restarted-job.yaml")
+NO_ROOM = str(ROOT / "docs/snapshots/no-room.yaml")
+RESTARTED = str(ROOT / "docs/snapshots/restarted-job.yaml")
 
 
 def sections(text: str) -> dict[str, list[str]]:

@@ -36,7 +36,8 @@ def test_the_commands_of_the_page_print_what_it_says(tmp_path: Path, monkeypatch
     bench.cluster.seed(config_map("limits", rate="10"), manager="helm")
     for name, text in FILES:
         (tmp_path / name).write_text(text)
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for name in ("examples", "docs"):
+        (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.chdir(tmp_path)
     assert carried_out(bench).splitlines() == PAGE.splitlines()
 

@@ -16,7 +16,7 @@ import pytest
 from grove_operator.cli.extras import install_command
 from tests.cli.running import ROOT, run
 
-SNAPSHOT = str(ROOT / "examples" / "snapshots" / "no-room.yaml")
+SNAPSHOT = str(ROOT / "docs" / "snapshots" / "no-room.yaml")
 
 
 def test_it_says_where_it_serves_and_ends_with_an_interrupt() -> None:
