@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import field
+from random import Random
 
 from applier.cache import Query, WatchCache
 from applier.cluster import Cluster
@@ -50,7 +51,7 @@ class Options:
 
     `workers` keys are reconciled concurrently, most of which wait for the server. `on_evaluate` is called with a key when its
     reconciliation begins and `on_result` with the result, in the same task; `on_wait` and `on_work` with the seconds that it was queued and
-    that it took. `retention` is which evaluations are recorded for replay.
+    that it took. `retention` is which evaluations are recorded for replay. `chance` decides how long broken watches rest.
     """
 
     namespace: str = ""
@@ -62,6 +63,7 @@ class Options:
     on_work: Callable[[float], None] = field(default=lambda _: None)
     on_evaluate: Callable[[Key], None] = field(default=lambda _: None)
     retention: Retention = field(default_factory=Retention)
+    chance: Random | None = None
 
 
 class Operator:
@@ -71,7 +73,7 @@ class Operator:
     """
 
     def __init__(self, cluster: Cluster, context: Context, clock: Clock, options: Options) -> None:
-        self.cache = WatchCache(cluster, watched(options.namespace, context.settings))
+        self.cache = WatchCache(cluster, watched(options.namespace, context.settings), chance=options.chance)
         share = max(1, options.workers - options.workers // 4)
         queue = WorkQueue[Key](
             group=_group, pace=_pace, share=share, longest=LONGEST_RETRY, on_wait=options.on_wait, on_work=options.on_work

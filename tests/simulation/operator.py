@@ -44,7 +44,7 @@ class Operator:
         self.connection = Connection(self.network, self._wrote)
         lease = Lease(self.connection, "default", "leader", f"{self.identity}-{self.processes}", timing=TIMING, chance=Random(0))
         self.lease = lease if self.identity else None
-        options = controller.Options(lease=self.lease, on_result=self._look_at, retention=self.retention)
+        options = controller.Options(lease=self.lease, on_result=self._look_at, retention=self.retention, chance=Random(0))
         self.process = controller.Operator(self.connection, self.context, lambda: self.network.world.now, options)
         self._task = self._loop.create_task(self.process.run())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import HealthCheck, example, given, settings
 
 from applier.ref import Ref
-from tests.simulation.schedules import Action, CutOff, Die, Edit, Late, Pass, Slow, Tick, play, schedules
+from tests.simulation.schedules import LONGEST_BACKOFF, Action, CutOff, Die, Edit, Late, Pass, Slow, Tick, play, schedules
 from tests.simulation.sets import NAME, demo, replicas
 from tests.simulation.shapes import shapes
 from tests.simulation.simulation import Simulation, running
@@ -27,7 +27,7 @@ def afresh(simulation: Simulation) -> Simulation:
             name = one["metadata"]["name"]
             fresh.edit(replicas(simulation.world.get(kind, name)["spec"]["replicas"]), kind=kind, name=name)
         fresh.settle()  # a group with another number of replicas has other PodCliques
-    fresh.settle()
+    fresh.wait(LONGEST_BACKOFF)  # what has waited for a while is told of, as it was in the other world
     return fresh
 
 

@@ -54,7 +54,7 @@ def test_it_runs_until_it_is_told_to_end(folder: Folder) -> None:
     nodes = kubectl(folder, "get", "nodes", "-o", "name")
     assert nodes.split() == ["node/node-0", "node/node-1"]
     assert kubectl(folder, "get", "clustertopologies", "-o", "name") == "clustertopology.grove.io/grove-topology\n"
-    assert run("get", "sets", "--kubeconfig", str(folder.kubeconfig)) == (0, "no PodCliqueSets\n", "")
+    assert run("get", "sets", "--kubeconfig", str(folder.kubeconfig)) == (0, "", "No resources found in default namespace.\n")
 
     assert kept_by in processes(folder)
     assert dev(folder, "down") == (0, "the cluster is gone\n", "")
