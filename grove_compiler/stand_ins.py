@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from grove_compiler.decoder import Decoded, Decoder
+from grove_compiler.decoder import SET_KIND, Decoded, Decoder
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath, parse
@@ -30,11 +30,15 @@ VALUES: Mapping[str, Sequence[Any]] = {
 
 
 class StandIns:
-    """The stand-ins of an object. Names, lists and maps have none: they would have to fit to other values."""
+    """The stand-ins of an object. Names, lists and maps have none: they would have to fit to other values.
+
+    Objects of other kinds than sets have none at all, since validation does not try them.
+    """
 
     def __init__(self, entry: Decoded) -> None:
         self._entry = entry
-        values = {path: values_of(schema_at(entry.manifest, path)) for path in entry.faults}
+        is_tried = entry.kind == SET_KIND
+        values = {path: values_of(schema_at(entry.manifest, path)) if is_tried else () for path in entry.faults}
         self._values = {path: found for path, found in values.items() if found}
         self._parents = {path[:-1] for path, found in values.items() if not found}
 

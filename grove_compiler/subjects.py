@@ -181,7 +181,7 @@ def validate(subject: Subject, program: Program, settings: Settings) -> list[Dia
     else:
         findings = [*map(entry.restore, raw)]
         if entry.faults and findings:
-            findings = _own_mistakes(findings, subject, program)
+            findings = _own_mistakes(findings, subject, entry, program)
         expanded = subject.set if not entry.faults and not has_errors(findings) else None
         if expanded is not None and count_objects(expanded, settings.max_objects) > settings.max_objects:
             findings.append(entry.locate(too_many(settings.max_objects)))
@@ -189,21 +189,18 @@ def validate(subject: Subject, program: Program, settings: Settings) -> list[Dia
     return findings
 
 
-def _own_mistakes(findings: list[Diagnostic], subject: Subject, program: Program) -> list[Diagnostic]:
-    """Returns the findings that do not only follow from invalid values (`stand_ins`)."""
+def _own_mistakes(findings: list[Diagnostic], subject: Subject, entry: Decoded, program: Program) -> list[Diagnostic]:
+    """Returns the findings that do not only follow from the invalid values of the entry (`stand_ins`)."""
     from grove_compiler.stand_ins import StandIns  # only where something is wrong
 
-    assert subject.entry is not None
-    others, given = StandIns(subject.entry), subject.set
-    for entry in others.decoded(program, subject.scope):
-        if given is None:
-            break
-        other = replace(given, manifest=entry.manifest)
+    others = StandIns(entry)
+    for other in others.decoded(program, subject.scope):
+        scope = {**subject.scope, "set": replace(subject.scope["set"], manifest=other.manifest)}
         try:
-            raw = program.validate({**subject.scope, "set": other}, "update" if subject.is_update else "create", subject.kind)
+            raw = program.validate(scope, "update" if subject.is_update else "create", subject.kind)
         except RuleFailure:
             return []
-        found = {(finding.code, finding.path) for finding in map(entry.restore, raw)}
+        found = {(finding.code, finding.path) for finding in map(other.restore, raw)}
         findings = [finding for finding in findings if (finding.code, finding.path) in found]
     return [finding for finding in findings if not others.may_explain(finding)]
 
