@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from itertools import islice
 
-from applier.outcome import ABSENT, Action, FieldChange, Step
+from applier.outcome import Action, FieldChange, Step
 from applier.plan.reasons import what_differs
 from applier.ref import Manifest, Ref
 from grove_compiler.graph.graph import Graph
+from grove_compiler.kube.semantic_difference import ANYTHING, differences
 
 MOST_CHANGES = 100
 """Changed fields that are told of one object."""
@@ -33,20 +33,4 @@ def _by_ref(graph: Graph) -> dict[Ref, Manifest]:
 
 
 def _changes(old: Manifest, new: Manifest) -> list[FieldChange]:
-    found = []
-    for change in _differing(old, new, ()):
-        found.append(change)
-        if len(found) == MOST_CHANGES:
-            break
-    return found
-
-
-def _differing(old: Any, new: Any, path: tuple[Any, ...]) -> Iterator[FieldChange]:
-    if isinstance(old, dict) and isinstance(new, dict):
-        for key in {**old, **new}:
-            yield from _differing(old.get(key, ABSENT), new.get(key, ABSENT), (*path, key))
-    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        for index, (one, other) in enumerate(zip(old, new, strict=True)):
-            yield from _differing(one, other, (*path, index))
-    elif type(old) is not type(new) or old != new:
-        yield FieldChange(path, old, new)
+    return [FieldChange(change.path, change.before, change.after) for change in islice(differences(old, new, ANYTHING), MOST_CHANGES)]

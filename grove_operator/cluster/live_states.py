@@ -12,7 +12,7 @@ from grove_compiler.model.inputs.snapshot import is_finished, is_terminating
 from grove_operator.cluster.facts import facts, metrics_failure
 from grove_operator.cluster.readiness import ReadinessCheck
 
-GANG_LABEL = "grove.io/podgang"
+GANG_LABEL, CLIQUE_LABEL = "grove.io/podgang", "grove.io/podclique"
 GANG, AUTOSCALER = "PodGang", "HorizontalPodAutoscaler"
 
 

@@ -8,9 +8,10 @@ from typing import NamedTuple
 from applier.ref import Manifest
 from grove_compiler.model.inputs.snapshot import PART_OF
 from grove_compiler.record import record
+from grove_operator.cluster.live_states import CLIQUE_LABEL
 from grove_operator.cluster.tree_query import NoSuchObject
 
-REPLICA, CLIQUE, GROUP = "grove.io/podcliqueset-replica-index", "grove.io/podclique", "grove.io/podcliquescalinggroup"
+REPLICA, GROUP = "grove.io/podcliqueset-replica-index", "grove.io/podcliquescalinggroup"
 MEMBER = "grove.io/podcliquescalinggroup-replica-index"
 
 
@@ -68,7 +69,7 @@ def clique_of(pod: Manifest) -> str:
     """Returns the name that a pod's clique has in the set's template: the PodClique's without those of the replicas that it is in."""
     labels = pod["metadata"].get("labels") or {}
     owner, index = (GROUP, MEMBER) if labels.get(GROUP) else (PART_OF, REPLICA)
-    return str(labels.get(CLIQUE) or "").removeprefix(f"{labels.get(owner)}-{labels.get(index)}-")
+    return str(labels.get(CLIQUE_LABEL) or "").removeprefix(f"{labels.get(owner)}-{labels.get(index)}-")
 
 
 def _all_containers(pod: Manifest) -> Iterator[str]:

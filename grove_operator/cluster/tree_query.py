@@ -76,15 +76,20 @@ def _may_own(root: Resource, resource: Resource) -> bool:
 
 
 async def _grow(cluster: Cluster, root: Manifest, resources: Sequence[Resource], namespace: str) -> Forest:
-    """Lists all resources concurrently. Errors of single resources are reported and not fatal."""
-    lists = await asyncio.gather(*(cluster.list(resource, namespace) for resource in resources), return_exceptions=True)
+    objects, unread = await list_readable(cluster, [(resource, namespace) for resource in resources])
+    return Forest(grow(root, objects), resources, unread)
+
+
+async def list_readable(cluster: Cluster, places: Sequence[tuple[Resource, str]]) -> tuple[list[Manifest], list[str]]:
+    """Lists kinds in namespaces concurrently, and returns the objects, with the kinds that cannot be read and why."""
+    lists = await asyncio.gather(*(cluster.list(resource, namespace) for resource, namespace in places), return_exceptions=True)
     objects: list[Manifest] = []
     unread: list[str] = []
-    for resource, part in zip(resources, lists, strict=True):
+    for (resource, _), part in zip(places, lists, strict=True):
         if isinstance(part, ClusterError):
             unread.append(f"{resource.kind.group_kind}: {part}")
         elif isinstance(part, BaseException):
             raise part
         else:
             objects += part.items
-    return Forest(grow(root, objects), resources, unread)
+    return objects, unread

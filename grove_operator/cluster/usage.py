@@ -12,12 +12,13 @@ from grove_compiler.kube.pod_request import Amounts, amounts, request_of
 from grove_compiler.kube.quantity import QuantityError
 from grove_compiler.model.inputs.snapshot import PART_OF, is_finished, is_terminating
 from grove_compiler.record import record
-from grove_operator.cluster.live_states import GANG_LABEL
+from grove_operator.cluster.live_states import CLIQUE_LABEL, GANG_LABEL
+from grove_operator.cluster.sets_query import GPUS
 from grove_operator.render.domains import Domain, find_domains
 
-GPU, CPU, MEMORY = "/gpu", "cpu", "memory"
+CPU, MEMORY = "cpu", "memory"
 METRICS = "metrics.k8s.io"
-CLIQUE_LABEL, CLIQUE_API = "grove.io/podclique", "grove.io/v1alpha1"
+CLIQUE_API = "grove.io/v1alpha1"
 NO_GANG, UNKNOWN = "<none>", "<unknown>"
 
 
@@ -106,7 +107,7 @@ def _sum(pods: Sequence[Manifest], metrics: Mapping[str, Manifest]) -> Usage:
         pods=len(pods),
         ready=sum(is_true(pod, "Ready") for pod in pods),
         nodes=len({node for pod in pods if (node := (pod.get("spec") or {}).get("nodeName"))}),
-        gpus=sum(number for each in asked for resource, number in each.items() if resource.endswith(GPU)),
+        gpus=sum(number for each in asked for resource, number in each.items() if resource.endswith(GPUS)),
         cpu=_total(asked, CPU),
         memory=_total(asked, MEMORY),
         cpu_used=_total(used, CPU) if used else None,
@@ -120,7 +121,7 @@ def _total(each: Iterable[Amounts], resource: str) -> int:
 
 def _asked(pod: Manifest) -> Amounts:
     try:
-        return request_of(pod.get("spec") or {}, lambda name: name in (CPU, MEMORY) or name.endswith(GPU))
+        return request_of(pod.get("spec") or {}, lambda name: name in (CPU, MEMORY) or name.endswith(GPUS))
     except QuantityError:  # an API server rejects such a pod
         return {}
 

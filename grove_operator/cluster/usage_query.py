@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 
-from applier.cluster import Cluster, Resource
-from applier.errors import ClusterError, NotFound
+from applier.cluster import Cluster
 from applier.ref import Manifest
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.gangs.gang import read_gang
 from grove_compiler.model.inputs.snapshot import PART_OF
 from grove_compiler.record import record
-from grove_operator.cluster.tree_query import NoSuchObject, NotThere, check_name, find_kind
+from grove_operator.cluster.one_set import read_set
+from grove_operator.cluster.tree_query import NoSuchObject, check_name, list_readable
 from grove_operator.cluster.usage import METRICS
 from grove_operator.cluster.why_query import find
 
@@ -38,20 +38,15 @@ class UsageObjects:
 
 async def read_usage(cluster: Cluster, argument: str, namespace: str) -> UsageObjects:
     """Reads the set `NAME` or `pcs/NAME`. Raises `ClusterError`, `NoSuchObject`."""
-    name, resources = _name(argument), await cluster.resources()
-    kind = find_kind(resources, SET_KIND)
-    try:
-        set = await cluster.get(kind, namespace, name)
-    except NotFound:
-        raise NotThere(f"there is no {SET_KIND} {name!r} in the namespace {namespace}") from None
-    served = {(resource.kind.group, resource.kind.kind): resource for resource in resources}
+    _, set = await read_set(cluster, argument, namespace)
+    name, served = set["metadata"]["name"], {(resource.kind.group, resource.kind.kind): resource for resource in await cluster.resources()}
     labelled = [served[group_kind] for group_kind in LABELLED if group_kind in served]
     lists = await asyncio.gather(*(cluster.list(resource, namespace, labels=f"{PART_OF}={name}") for resource in labelled))
     objects = [each for listing in lists for each in listing.items]
     wanted = [served[group_kind] for group_kind in OPTIONAL if group_kind in served]
     if ("", "Node") in served and _is_constrained(objects):
         wanted.append(served["", "Node"])
-    more, unread = await _readable(cluster, wanted, namespace)
+    more, unread = await list_readable(cluster, [(resource, namespace if resource.namespaced else "") for resource in wanted])
     return UsageObjects(set, objects + more, unread)
 
 
@@ -73,19 +68,3 @@ def _is_constrained(objects: Iterable[Manifest]) -> bool:
     """Reports whether a gang has a topology constraint, for which the labels of nodes matter."""
     gangs = (read_gang(each) for each in objects if each["kind"] == "PodGang")
     return any(level.required or level.preferred for gang in gangs for level in gang.levels)
-
-
-async def _readable(cluster: Cluster, resources: Sequence[Resource], namespace: str) -> tuple[list[Manifest], list[str]]:
-    """Lists kinds, and tells of those that cannot be read: numbers are worth printing without them."""
-    places = (namespace if resource.namespaced else "" for resource in resources)
-    lists = await asyncio.gather(*map(cluster.list, resources, places), return_exceptions=True)
-    objects: list[Manifest] = []
-    unread: list[str] = []
-    for resource, part in zip(resources, lists, strict=True):
-        if isinstance(part, ClusterError):
-            unread.append(f"{resource.kind.group_kind}: {part}")
-        elif isinstance(part, BaseException):
-            raise part
-        else:
-            objects += part.items
-    return objects, unread

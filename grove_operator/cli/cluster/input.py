@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -74,6 +75,8 @@ class ClusterInput:
         from grove_compiler.compile import compile as compile_inputs
         from grove_compiler.model.inputs.settings import OFFLINE_KUBE_VERSION, Settings
         from grove_operator.cli.program import Rules
+        from grove_operator.cluster.effects import effects
+        from grove_operator.cluster.leading_operator import leading_operator
         from grove_operator.cluster.snapshot import read_snapshot
 
         options, book = self.options, Rules(self.options.rules)
@@ -88,23 +91,14 @@ class ClusterInput:
         result = compile_inputs(inputs, program)
         findings += about_compiled(result.diagnostics)
         if self.sorted.subjects and not options.children:
-            await self._look_for_leader(session, snapshot)
-        if self.leader and not has_errors(result.diagnostics):
-            from grove_operator.cluster.effects import effects
-
-            before = [Document(one) for one in snapshot if Ref.of(one) in self._subjects(session)]
-            before += [item.document for item in self.sorted.references]
-            self.effects = effects(compile_inputs(replace(inputs, documents=before), program).graph, result.graph)
+            subjects = self._subjects(session)
+            live = [one for one in snapshot if Ref.of(one) in subjects]
+            self.leader = await leading_operator(session.cluster, live, time.time())
+            self.led = [*subjects] if self.leader else []
+            if self.leader and not has_errors(result.diagnostics):
+                before = [*map(Document, live), *(item.document for item in self.sorted.references)]
+                self.effects = effects(compile_inputs(replace(inputs, documents=before), program).graph, result.graph)
         return result.graph
-
-    async def _look_for_leader(self, session: Session, snapshot: list[Manifest]) -> None:
-        from time import time
-
-        from grove_operator.cluster.leading_operator import leading_operator
-
-        subjects = self._subjects(session)
-        self.leader = await leading_operator(session.cluster, [one for one in snapshot if Ref.of(one) in subjects], time())
-        self.led = [*subjects] if self.leader else []
 
     def _subjects(self, session: Session) -> set[Ref]:
         """Returns the sets and topologies of the files. A topology has no namespace."""
