@@ -194,9 +194,14 @@ class WatchCache:
         self._objects.record_deletion(ref, uid)
 
     def put(self, manifest: Manifest) -> None:
-        """Stores the answer to a write, before the watch shows it, unless the watch has already shown a newer state."""
+        """Stores the answer to a request, before the watch shows it, unless the watch has already shown a newer state.
+
+        What the watch does not select is not stored: it would stay for ever, since no event tells of its end.
+        """
         ref = Ref.of(manifest)
         for source in self._around(ref.group, ref.kind, ref.namespace)[:1]:
+            if not read_selector(source.query.labels).matches(manifest):
+                continue
             self._objects.record_write(self._compactor.keep(manifest, managed=source.query.managed), source.version)
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:

@@ -63,3 +63,13 @@ async def test_an_answer_that_comes_after_the_end_of_an_object_does_not_bring_it
         cache.put(late)
         await asyncio.sleep(1)
         assert names(cache) == []
+
+
+@in_virtual_time
+async def test_an_answer_with_what_is_not_selected_is_not_stored_for_nobody_would_tell_of_its_end() -> None:
+    cluster = MemoryCluster()
+    async with watching(cluster, queries=SELECTED) as cache:
+        cluster.seed(THEIRS)
+        resource = await cluster.resource(Kind("", "v1", "ConfigMap"))
+        await WriteThrough(cluster, cache).get(resource, "default", "a")
+        assert names(cache) == []
