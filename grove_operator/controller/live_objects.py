@@ -14,7 +14,8 @@ from grove_compiler.graph.node import ObjectRef
 from grove_compiler.model.inputs.snapshot import Changes, Unknown
 from grove_compiler.step import Key
 from grove_operator.cluster.snapshot import DRIVER
-from grove_operator.controller.ownership import PARTS, can_be_of_set
+from grove_operator.controller.membership import PARTS
+from grove_operator.controller.ownership import can_be_of_set
 
 T = TypeVar("T")
 

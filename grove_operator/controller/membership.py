@@ -21,6 +21,8 @@ MANAGED_BY = "app.kubernetes.io/managed-by"
 OPERATOR = "grove-operator"
 REPLICA_INDEX = "grove.io/podcliqueset-replica-index"
 KAI_TOPOLOGY: GroupKind = ("kai.scheduler", "Topology")
+PARTS = ("PodClique", "PodCliqueScalingGroup", "PodGang")
+"""The kinds of the parts of a set: they are owned, and own objects themselves."""
 OWN_KINDS: frozenset[GroupKind] = frozenset({("grove.io", SET_KIND), ("", "Event")})
 """Kinds that belong to no key: sets are created by users, and events are never pruned."""
 
@@ -126,12 +128,15 @@ def topology_members(view: View, key: Key) -> list[Manifest]:
 
 
 def key_of(ref: Ref, manifest: Manifest) -> Key | None:
-    """Returns the key that an object belongs to by its labels, owner and name; none for objects that are not ours."""
+    """Returns the key that an object belongs to by its labels, owner and name; none for objects that are not ours.
+
+    Parts of a set need no `managed-by`: one from which somebody has taken it has finalizers of ours, and nobody else lets it go.
+    """
     if ref[:2] in OWN_KINDS:
         return None
     labels = manifest["metadata"].get("labels") or {}
     controller = controller_of(manifest) or {}
-    if labels.get(MANAGED_BY) == OPERATOR and labels.get(PART_OF):
+    if labels.get(PART_OF) and (labels.get(MANAGED_BY) == OPERATOR or ref.kind in PARTS):
         name = labels[PART_OF]
     elif controller.get("kind") == SET_KIND:
         name = controller.get("name") or ""

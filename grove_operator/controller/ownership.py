@@ -8,10 +8,8 @@ from applier.decision.managers import applied_by
 from applier.loop import View
 from applier.ref import Manifest, Ref, uid_of
 from grove_compiler.model.inputs.snapshot import group_of
-from grove_operator.controller.membership import OPERATOR
+from grove_operator.controller.membership import OPERATOR, PARTS
 
-PARTS = ("PodClique", "PodCliqueScalingGroup", "PodGang")
-"""The kinds of the parts of a set: they are owned, and own objects themselves."""
 LONGEST_CHAIN = 3
 """Owners between an object and its set: a pod is of a PodClique, and that of a scaling group."""
 
