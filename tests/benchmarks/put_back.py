@@ -1,6 +1,6 @@
 """Looks for schedules that show faults put back on purpose: `python -m tests.benchmarks.put_back [SCHEDULES]`, 2,000 unless told.
 
-For each fault of `tests/simulation/test_put_back.py` it plays random schedules until one goes wrong, and shrinks that one. Ends with 1
+For each fault of `tests/simulation/test_put_back.py` it plays random schedules until one goes wrong, and shortens that one. Ends with 1
 where a fault is not found, or takes ten events or more.
 """
 
@@ -10,22 +10,22 @@ import sys
 import time
 
 import pytest
-from hypothesis import HealthCheck, Phase, find, settings
-from hypothesis.errors import NoSuchExample
 
 from grove_compiler.engine.runtime.program import Program
 from tests.benchmarks.measure import machine, table
-from tests.simulation.schedules import Action, play, schedules
+from tests.simulation.drawn import schedule
+from tests.simulation.schedules import Action, play
+from tests.simulation.shorten import shortened
 from tests.simulation.test_put_back import FAULTS, MOST_EVENTS, Fault, world
 
 MOST = 2_000
 
 
-def shows(schedule: list[Action], program: Program) -> bool:
+def goes_wrong(events: list[Action], program: Program) -> bool:
     """Whether a schedule goes wrong with this program."""
     simulation = world(program)
     try:
-        play(simulation, schedule)
+        play(simulation, events)
     except AssertionError:
         return True
     finally:
@@ -33,18 +33,15 @@ def shows(schedule: list[Action], program: Program) -> bool:
     return False
 
 
-def shortest(fault: Fault, most: int) -> list[Action] | None:
-    """The shortest schedule that was found; none where none of so many goes wrong."""
+def shortest(fault: Fault, most: int) -> tuple[int, list[Action] | None]:
+    """How many schedules it took, and the events of the one that went wrong; none where none of so many does."""
     program = fault.program()
-    chosen = settings(
-        max_examples=most, database=None, deadline=None, phases=(Phase.generate, Phase.shrink), suppress_health_check=list(HealthCheck)
-    )
     with pytest.MonkeyPatch.context() as patch:
         fault.patch(patch)
-        try:
-            return find(schedules, lambda schedule: shows(schedule, program), settings=chosen)
-        except NoSuchExample:
-            return None
+        for number in range(most):
+            if goes_wrong(events := schedule(number), program):
+                return number + 1, shortened(events, lambda part: goes_wrong(part, program))
+    return most, None
 
 
 def main(most: int) -> int:
@@ -52,11 +49,11 @@ def main(most: int) -> int:
     rows, found = [], []
     for name, fault in FAULTS.items():
         began = time.monotonic()
-        schedule = shortest(fault, most)
-        found.append(schedule is not None and len(schedule) < MOST_EVENTS)
-        events = "not found" if schedule is None else f"{len(schedule)}: {', '.join(map(str, schedule))}"
-        rows.append([name, f"{time.monotonic() - began:.0f}", events])
-    print(table(["fault", "s", "events"], rows))
+        tried, events = shortest(fault, most)
+        found.append(events is not None and len(events) < MOST_EVENTS)
+        text = "not found" if events is None else f"{len(events)}: {', '.join(map(str, events))}"
+        rows.append([name, str(tried), f"{time.monotonic() - began:.0f}", text])
+    print(table(["fault", "schedules", "s", "events"], rows))
     return int(not all(found))
 
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 
 from grove_compiler.replay.bundle import RecordedStep, decode, encode
 from grove_operator.controller.recorder import Retention, Trigger
 from tests.replay.kept import again
-from tests.simulation.schedules import Action, play, schedules
+from tests.simulation.drawn import schedule
+from tests.simulation.schedules import play
 from tests.simulation.sets import demo
 from tests.simulation.simulation import Simulation, running
 from tests.suite.effort import runs
 
-LEAST = 1000
+LEAST = 10
+"""Steps of a schedule, however short."""
 LARGEST = 300_000
 """Bytes of a bundle of so small a set. Its replica has six pods, and what is asked about each is in it."""
 
@@ -28,7 +29,8 @@ def all_closed() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("all_closed")
-def test_a_thousand_steps_of_random_schedules_decide_the_same_again() -> None:
+@pytest.mark.parametrize("number", range(runs(12)))
+def test_each_step_of_a_random_schedule_decides_the_same_again(number: int) -> None:
     replayed, differing, largest = 0, list[str](), 0
 
     def keep(taken: RecordedStep, _: Trigger) -> None:
@@ -40,14 +42,7 @@ def test_a_thousand_steps_of_random_schedules_decide_the_same_again() -> None:
         if not found.is_equal:
             differing.append(f"{taken.key}: {found.missing} {found.decision}")
 
-    @settings(max_examples=runs(12), database=None, suppress_health_check=list(HealthCheck))
-    @given(schedules)
-    def live(schedule: list[Action]) -> None:
-        simulation = running(demo(replicas=2), retention=Retention(every=True, write=keep))
-        play(simulation, schedule)
-        simulation.close()
-
-    live()
+    play(running(demo(replicas=2), retention=Retention(every=True, write=keep)), schedule(number))
     assert differing == []
     assert replayed >= LEAST
     assert largest < LARGEST

@@ -1,10 +1,9 @@
-"""Random schedules: what people, machines and bad luck do to a running set. A schedule is a list that can be read, shrunk and replayed."""
+"""Schedules: what people, machines and bad luck do to a running set. A schedule is a list that can be read, shortened and replayed."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
-
-from hypothesis import strategies as st
 
 from applier.errors import Expired, Unreachable
 from applier.ref import is_being_deleted
@@ -17,7 +16,6 @@ from tests.simulation.world import CLIQUE, GANG, GROUP, POD, SERVICE, SET
 
 NIGHT = 660.0
 """Seconds, longer than the terminationDelay of the sets that schedules are played with."""
-LATE_KINDS = ("Pod", "PodClique", "PodCliqueScalingGroup", "PodCliqueSet", "PodGang", "ControllerRevision")
 
 
 class Pass(NamedTuple):
@@ -204,37 +202,12 @@ def _operator(simulation: Simulation, number: int) -> Operator:
 
 Action = Pass | Tick | Edit | Scale | MakeAnew | Meddle | Lose | Fail | Room | Night | Die | CutOff | Slow | Late | Fault | Break | GoDown
 
-TAGS = ["second", "third", "broken", "busybox", "nowhere", "nowhere-else"]
-_passes = st.builds(Pass, st.integers(0, 30))
-_ticks = st.builds(Tick)
-_pods = st.integers(0, 30)
-
-schedules = st.lists(
-    st.one_of(
-        _passes, _passes, _passes, _ticks, _ticks, _ticks,
-        st.builds(Edit, st.sampled_from(TAGS), st.sampled_from([(), (0,), (1,), (0, 1)])),
-        st.builds(Scale, st.sampled_from(["set", "clique", "group"]), st.integers(0, 4)),
-        st.builds(Scale, st.just("set"), st.integers(0, 2)), st.builds(MakeAnew, st.integers(0, 5)),
-        st.builds(Meddle, st.sampled_from(["clique", "group", "gang", "service"]), st.integers(0, 30), st.booleans()),
-        st.builds(Lose, _pods), st.builds(Fail, _pods),
-        st.builds(Room, st.integers(-3, 3)), st.builds(Night),
-        st.builds(Die, st.integers(0, 20), st.integers(0, 1)),
-        st.builds(CutOff, st.integers(1, 40), st.integers(0, 1)),
-        st.builds(Slow, st.integers(0, 8)),
-        st.builds(Late, st.sampled_from(LATE_KINDS), st.integers(1, 60)), st.builds(Late, st.sampled_from(LATE_KINDS), st.integers(1, 60)),
-        st.builds(Fault, st.integers(0, 4), st.integers(0, 4)), st.builds(Break, st.booleans()),
-        st.builds(GoDown, st.integers(1, 100)),
-    ),
-    max_size=50,
-)  # fmt: skip
-"""Most of what happens is that operators work and that pods move on: an edit alone is no race."""
-
 AMPLE_ROOM = 1000
 LONGEST_BACKOFF = 60.0
 """Seconds. Nobody waits longer before the next try, after as many failures as a schedule has: what is still wrong then stays so."""
 
 
-def play(simulation: Simulation, schedule: list[Action]) -> None:
+def play(simulation: Simulation, schedule: Sequence[Action]) -> None:
     """Lets all of a schedule happen, and then what is left to happen by itself; nobody's pods fail for ever, and all networks get well."""
     for action in schedule:
         action.happen(simulation)

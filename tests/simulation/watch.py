@@ -13,19 +13,29 @@ from tests.simulation.world import CLIQUE, GROUP, POD
 
 
 def ready_pods(simulation: Simulation, *others: Manifest) -> Counter[str]:
-    """How many pods of each PodClique are ready and not on their way out; `others` count as if they were there."""
-    return Counter(label(one, CLIQUE_LABEL) for one in [*simulation.world.pods(), *others] if is_ready(one))
+    """How many pods of each PodClique are ready and not on their way out; `others` count as if they were there.
+
+    Those of a PodClique that is gone, or going, are on their way out, too.
+    """
+    staying = {one["metadata"]["uid"] for one in _cliques(simulation)}
+    pods = [one for one in [*simulation.world.pods(), *others] if _owner(one) in staying]
+    return Counter(label(one, CLIQUE_LABEL) for one in pods if is_ready(one))
 
 
 def available_members(simulation: Simulation, ready: Counter[str]) -> Counter[str]:
-    """How many replicas of each scaling group have as many ready pods of each clique as they need."""
-    short = {
+    """How many replicas of each scaling group have all their PodCliques, and as many ready pods of each as it needs."""
+    of_groups = [one for one in _cliques(simulation) if label(one, GROUP_LABEL)]
+    enough = Counter(
         (label(one, GROUP_LABEL), label(one, MEMBER_LABEL))
-        for one in simulation.world.all(CLIQUE)
-        if ready[one["metadata"]["name"]] < one["spec"]["minAvailable"]
-    }
-    members = {(label(one, GROUP_LABEL), label(one, MEMBER_LABEL)) for one in simulation.world.all(CLIQUE) if label(one, GROUP_LABEL)}
-    return Counter(group for group, member in members - short)
+        for one in of_groups
+        if ready[one["metadata"]["name"]] >= one["spec"]["minAvailable"]
+    )
+    wanted = {one["metadata"]["name"]: len(one["spec"]["cliqueNames"]) for one in simulation.world.all(GROUP)}
+    return Counter(group for (group, _), count in enough.items() if count == wanted.get(group))
+
+
+def _cliques(simulation: Simulation) -> list[Manifest]:
+    return [one for one in simulation.world.all(CLIQUE) if not is_being_deleted(one)]
 
 
 def assert_no_index_twice(simulation: Simulation) -> None:

@@ -10,6 +10,8 @@ import math
 import os
 
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 VARIABLE = "EFFORT"
 LEVELS = {"check": 0.2, "test": 1.0, "night": 100.0}
@@ -49,3 +51,7 @@ def load_profile() -> None:
     """Sets what holds for all properties. They have no time limit of their own: a busy machine is no counterexample."""
     settings.register_profile("effort", deadline=None, max_examples=runs(PROPERTY), derandomize=is_repeatable())
     settings.load_profile("effort")
+    if is_repeatable():
+        # Hypothesis draws constants of the program's modules, of those that are imported: a test would try one thing alone and another
+        # one in the suite, where it fails for nobody who looks into it.
+        providers._get_local_constants = Constants

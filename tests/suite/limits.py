@@ -24,6 +24,11 @@ from pytest_timeout import Settings, is_debugging
 from tests.suite.effort import effort
 from tests.suite.stacks import stacks
 
+
+class TooLong(BaseException):
+    """Reports a test that has not ended in time. `pytest.fail` would not do: Hypothesis takes that for a counterexample, and goes on."""
+
+
 DEADLINE = pytest.StashKey[float]()
 STDERR = pytest.StashKey[TextIO]()
 
@@ -78,7 +83,7 @@ def pytest_timeout_set_timer(item: pytest.Item, settings: Settings) -> bool:
 
     def ring(number: int, frame: FrameType | None) -> None:
         if not is_debugging():
-            pytest.fail(f"the test ran {limit}\n{stacks(frame)}", pytrace=False)
+            raise TooLong(f"the test ran {limit}\n{stacks(frame)}")
 
     def cancel() -> None:
         faulthandler.cancel_dump_traceback_later()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import settings
 
 from tests.suite import effort
+from tests.suite.nested import run
 
 
 @pytest.mark.parametrize(
@@ -34,3 +37,19 @@ def test_properties_take_it() -> None:
     assert settings.default is not None
     assert settings.default.max_examples == effort.runs(effort.PROPERTY)
     assert settings.default.derandomize == effort.is_repeatable()
+
+
+def test_what_is_tried_does_not_depend_on_what_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tests = (
+        "import os\nfrom hypothesis import given, strategies\nfrom tests.suite.effort import load_profile\nload_profile()\n"
+        "@given(strategies.integers(0, 10**6))\n"
+        "def test_it(n):\n    with open(os.environ['DRAWN'], 'a') as file:\n        file.write(f'{n} ')\n"
+    )
+    tried = list[str]()
+    for imported in ("", "import grove_compiler.compile\n"):
+        drawn = tmp_path / f"drawn {len(tried)}"
+        monkeypatch.setenv("DRAWN", str(drawn))
+        code, said = run(tmp_path, imported + tests)
+        assert code == 0, said
+        tried.append(drawn.read_text())
+    assert tried[0] == tried[1]

@@ -30,6 +30,11 @@ NEVER_ENDS = {
         "import asyncio\nasync def busy():\n    while True: pass\nasync def test_never_ends():\n    await asyncio.create_task(busy())\n",
         "in busy",
     ),
+    "a property": (
+        "from hypothesis import given, strategies, settings\nimport time\n@settings(deadline=None)\n@given(strategies.integers())\n"
+        "def test_never_ends(n):\n    time.sleep(0.3)\n",
+        "in test_never_ends",
+    ),
 }
 FINE = "\ndef test_fine(): pass\n"
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
+import pytest
 
 from tests.model.sets import clique, group
+from tests.simulation.drawn import BAD_LUCK, GOES_ON, Draw, drawn
 from tests.simulation.network import NEVER
-from tests.simulation.schedules import LATE_KINDS, LONGEST_BACKOFF, Break, CutOff, Die, Fault, GoDown, Late, Lose, Pass, Slow, Tick
+from tests.simulation.schedules import LONGEST_BACKOFF, Break, CutOff, Die, Fault, GoDown, Late, Lose, Pass, Slow, Tick
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.world import CLIQUE, POD
 from tests.suite.effort import runs
 from tests.training.jobs import job, phase
 from tests.training.watch import ENDS, watched_job
 
-EXAMPLES = runs(25)
+NUMBERS = range(runs(25))
 
 
 class Exit(NamedTuple):
@@ -57,20 +58,20 @@ class Finish(NamedTuple):
 
 Action = Exit | Evict | Finish | Pass | Tick | Lose | Die | CutOff | Slow | Late | Fault | Break | GoDown
 
-_pods = st.integers(0, 9)
-DEEDS = (
-    st.builds(Pass, st.integers(0, 30)), st.builds(Pass, st.integers(0, 30)), st.builds(Pass, st.integers(0, 900)),
-    st.builds(Tick), st.builds(Tick), st.builds(Tick),
-    st.builds(Exit, _pods, st.just(0)), st.builds(Exit, _pods, st.just(0)), st.builds(Exit, _pods, st.integers(1, 3)),
-    st.builds(Finish, st.integers(0, 1)), st.builds(Lose, _pods), st.builds(Evict, _pods),
-    st.builds(Die, st.integers(0, 12), st.integers(0, 1)),
-    st.builds(CutOff, st.integers(1, 40), st.integers(0, 1)),
-    st.builds(Slow, st.integers(0, 8)),
-    st.builds(Late, st.sampled_from(LATE_KINDS), st.integers(1, 60)), st.builds(Late, st.sampled_from(LATE_KINDS), st.integers(1, 60)),
-    st.builds(Fault, st.integers(0, 4), st.integers(0, 4)), st.builds(Break, st.booleans()),
-    st.builds(GoDown, st.integers(1, 100)),
-)  # fmt: skip
-schedules = st.lists(st.one_of(*DEEDS), max_size=40)
+JOB_GOES_ON: Sequence[Draw[Action]] = (*GOES_ON, lambda draw: Pass(draw.randint(0, 900)))
+JOB_DEEDS: Sequence[Draw[Action]] = (
+    lambda draw: Exit(draw.randint(0, 9), 0),
+    lambda draw: Exit(draw.randint(0, 9), 0),
+    lambda draw: Exit(draw.randint(0, 9), draw.randint(1, 3)),
+    lambda draw: Finish(draw.randint(0, 1)),
+    lambda draw: Evict(draw.randint(0, 9)),
+    *BAD_LUCK,
+)
+
+
+def schedule_of_job(number: int) -> list[Action]:
+    """Draws a schedule of a job."""
+    return drawn(number, JOB_GOES_ON, JOB_DEEDS)
 
 
 def ranks() -> dict[str, object]:
@@ -80,7 +81,7 @@ def ranks() -> dict[str, object]:
     return manifest
 
 
-def play(simulation: Simulation, schedule: list[Action]) -> None:
+def play(simulation: Simulation, schedule: Sequence[Action]) -> None:
     """Lets all of a schedule happen, and then what is left: networks get well, and programs that run come to a good end."""
     watched_job(simulation)
     for action in schedule:
@@ -107,18 +108,35 @@ def get_well(simulation: Simulation) -> None:
     simulation.settle()
 
 
-random = settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow])
+@pytest.mark.parametrize("number", NUMBERS)
+def test_any_schedule_keeps_to_the_budget_and_comes_to_one_end(number: int) -> None:
+    play(running(ranks()), schedule_of_job(number))
 
 
-@random
-@given(schedules)
-@example([Exit(0, 0), Lose(0), Late("Pod", 30), Exit(1, 1), Pass(5), Die(2), Pass(20), Tick(), Tick(), Evict(2), GoDown(30)])
-def test_any_schedule_keeps_to_the_budget_and_comes_to_one_end(schedule: list[Action]) -> None:
-    play(running(ranks()), schedule)
+@pytest.mark.parametrize("number", NUMBERS)
+def test_any_schedule_does_so_with_two_operators_of_which_one_leads(number: int) -> None:
+    play(running(ranks(), candidates=2), schedule_of_job(number))
 
 
-@random
-@given(schedules)
-@example([Slow(5), Exit(3, 1), Pass(3), CutOff(30), Pass(200), Tick(), Tick(), Exit(0, 0), Die(3, 1), Pass(30), Late("Pod", 60)])
-def test_any_schedule_does_so_with_two_operators_of_which_one_leads(schedule: list[Action]) -> None:
-    play(running(ranks(), candidates=2), schedule)
+def test_a_rank_that_is_lost_and_an_operator_that_dies_while_pods_are_told_late_keep_to_it() -> None:
+    play(
+        running(ranks()),
+        [Exit(0, 0), Lose(0), Late("Pod", 30), Exit(1, 1), Pass(5), Die(2), Pass(20), Tick(), Tick(), Evict(2), GoDown(30)],
+    )
+
+
+def test_a_leader_that_is_cut_off_after_a_failure_keeps_to_it() -> None:
+    unlucky: list[Action] = [
+        Slow(5),
+        Exit(3, 1),
+        Pass(3),
+        CutOff(30),
+        Pass(200),
+        Tick(),
+        Tick(),
+        Exit(0, 0),
+        Die(3, 1),
+        Pass(30),
+        Late("Pod", 60),
+    ]
+    play(running(ranks(), candidates=2), unlucky)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from hypothesis import example, given
-from hypothesis import strategies as st
+import pytest
 
 from applier.ref import Manifest
 from tests.model.sets import clique, group
+from tests.simulation.drawn import Draw, drawn
 from tests.simulation.schedules import Die, Pass, Tick
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.world import CLIQUE
 from tests.training.jobs import causes, failed_because, job, phase
-from tests.training.test_schedules import DEEDS, Action, Exit, Finish, get_well, random
+from tests.training.test_schedules import JOB_DEEDS, JOB_GOES_ON, NUMBERS, Action, Exit, Finish, get_well
 from tests.training.watch import ENDS, watched_job
 
 LONGEST_WAIT = 60
@@ -60,10 +61,15 @@ def led() -> Manifest:
     return manifest
 
 
-deeds = st.one_of(*DEEDS, st.builds(Suspend, st.booleans()), st.builds(Suspend, st.booleans()), st.builds(Restart, st.integers(0, 59)))
+DEEDS: Sequence[Draw[Action | Suspend | Restart]] = (
+    *JOB_DEEDS,
+    lambda draw: Suspend(draw.random() < 0.5),
+    lambda draw: Suspend(draw.random() < 0.5),
+    lambda draw: Restart(draw.randint(0, 59)),
+)
 
 
-def play(simulation: Simulation, schedule: list[Action | Suspend | Restart]) -> None:
+def play(simulation: Simulation, schedule: Sequence[Action | Suspend | Restart]) -> None:
     """Lets all of a schedule happen, and then what is left: the job is resumed, and programs that run come to a good end."""
     watched_job(simulation)
     for action in schedule:
@@ -85,15 +91,34 @@ def play(simulation: Simulation, schedule: list[Action | Suspend | Restart]) -> 
     simulation.close()
 
 
-@random
-@given(st.lists(deeds, max_size=40))
-@example([Suspend(to=True), Die(3, 0), Pass(50), Tick(), Exit(2, FREE), Suspend(to=False), Pass(20), Tick(), Restart(1), Finish(0)])
-def test_any_schedule_keeps_to_the_budget_and_comes_to_one_end(schedule: list[Action | Suspend | Restart]) -> None:
-    play(running(led()), schedule)
+@pytest.mark.parametrize("number", NUMBERS)
+def test_any_schedule_keeps_to_the_budget_and_comes_to_one_end(number: int) -> None:
+    play(running(led()), drawn(number, JOB_GOES_ON, DEEDS))
 
 
-@random
-@given(st.lists(deeds, max_size=40))
-@example([Exit(0, 1), Pass(30), Exit(1, FATAL), Tick(), Tick(), Pass(100), Suspend(to=True), Pass(10), Restart(7), Suspend(to=False)])
-def test_any_schedule_does_so_with_two_operators_of_which_one_leads(schedule: list[Action | Suspend | Restart]) -> None:
-    play(running(led(), candidates=2), schedule)
+@pytest.mark.parametrize("number", NUMBERS)
+def test_any_schedule_does_so_with_two_operators_of_which_one_leads(number: int) -> None:
+    play(running(led(), candidates=2), drawn(number, JOB_GOES_ON, DEEDS))
+
+
+def test_a_job_that_is_suspended_while_an_operator_dies_keeps_to_it() -> None:
+    play(
+        running(led()),
+        [Suspend(to=True), Die(3, 0), Pass(50), Tick(), Exit(2, FREE), Suspend(to=False), Pass(20), Tick(), Restart(1), Finish(0)],
+    )
+
+
+def test_a_job_that_is_suspended_after_its_end_keeps_to_it() -> None:
+    late: list[Action | Suspend | Restart] = [
+        Exit(0, 1),
+        Pass(30),
+        Exit(1, FATAL),
+        Tick(),
+        Tick(),
+        Pass(100),
+        Suspend(to=True),
+        Pass(10),
+        Restart(7),
+        Suspend(to=False),
+    ]
+    play(running(led(), candidates=2), late)

@@ -1,0 +1,77 @@
+"""Draws random schedules by number: the same schedule for a number, whatever else a process has imported or drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import TypeVar
+
+from tests.simulation.schedules import (
+    Action,
+    Break,
+    CutOff,
+    Die,
+    Edit,
+    Fail,
+    Fault,
+    GoDown,
+    Late,
+    Lose,
+    MakeAnew,
+    Meddle,
+    Night,
+    Pass,
+    Room,
+    Scale,
+    Slow,
+    Tick,
+)
+
+A = TypeVar("A", covariant=True)
+Draw = Callable[[Random], A]
+
+TAGS = ("second", "third", "broken", "busybox", "nowhere", "nowhere-else")
+EDITED = ((), (0,), (1,), (0, 1))
+SCALED = ("set", "clique", "group")
+MEDDLED_WITH = ("clique", "group", "gang", "service")
+LATE_KINDS = ("Pod", "PodClique", "PodCliqueScalingGroup", "PodCliqueSet", "PodGang", "ControllerRevision")
+LENGTHS = (5, 5, 10, 20, 50)
+"""Most events of a schedule. Most are short: what needs few events is found by many schedules, and what needs many by some."""
+
+GOES_ON: Sequence[Draw[Pass | Tick]] = (lambda draw: Pass(draw.randint(0, 30)), lambda draw: Tick())
+BAD_LUCK: Sequence[Draw[Lose | Die | CutOff | Slow | Late | Fault | Break | GoDown]] = (
+    lambda draw: Lose(draw.randint(0, 30)),
+    lambda draw: Die(draw.randint(0, 20), draw.randint(0, 1)),
+    lambda draw: CutOff(draw.randint(1, 40), draw.randint(0, 1)),
+    lambda draw: Slow(draw.randint(0, 8)),
+    lambda draw: Late(draw.choice(LATE_KINDS), draw.randint(1, 60)),
+    lambda draw: Late(draw.choice(LATE_KINDS), draw.randint(1, 60)),
+    lambda draw: Fault(draw.randint(0, 4), draw.randint(0, 4)),
+    lambda draw: Break(draw.random() < 0.5),
+    lambda draw: GoDown(draw.randint(1, 100)),
+)
+DEEDS: Sequence[Draw[Action]] = (
+    lambda draw: Edit(draw.choice(TAGS), draw.choice(EDITED)),
+    lambda draw: Scale(draw.choice(SCALED), draw.randint(0, 4)),
+    lambda draw: Scale("set", draw.randint(0, 2)),
+    lambda draw: MakeAnew(draw.randint(0, 5)),
+    lambda draw: Meddle(draw.choice(MEDDLED_WITH), draw.randint(0, 30), draw.random() < 0.5),
+    lambda draw: Fail(draw.randint(0, 30)),
+    lambda draw: Room(draw.randint(-3, 3)),
+    lambda draw: Night(),
+)
+SOME = 5
+"""How many kinds of events an eventful schedule has: with all of them at once two of a kind that matter to each other hardly ever meet."""
+
+
+def drawn(number: int, goes_on: Sequence[Draw[A]], happens: Sequence[Draw[A]]) -> list[A]:
+    """Draws the schedule of a number. Every other one has events of a few kinds only; of all, a third is that the world `goes_on`."""
+    draw = Random(number)
+    happening = draw.sample(happens, SOME) if number % 2 else happens
+    length = draw.randint(1, draw.choice(LENGTHS))
+    return [draw.choice(goes_on if draw.random() < 0.35 else happening)(draw) for _ in range(length)]
+
+
+def schedule(number: int) -> list[Action]:
+    """Draws a schedule of a set that serves."""
+    return drawn(number, GOES_ON, [*DEEDS, *BAD_LUCK])
