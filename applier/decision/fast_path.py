@@ -123,17 +123,19 @@ def _same_stored(value: Any, live: Any, type: Type, ownership: _Ownership) -> bo
 def _same_entries(
     value: dict[str, Any], live: dict[str, Any], type: Type | None, owned: Fields, unmatched: int, ownership: _Ownership
 ) -> bool:
-    """Compares, like `_same_members`, a map of scalars under undeclared names, such as labels; gives up on any other."""
+    """Compares, like `_same_members`, a map under undeclared names, such as labels, or whatever a schema leaves open."""
     if len(value) != unmatched or type is None:
         return False
     for name, member in value.items():
-        current = live.get(name, _MISSING)
-        if member.__class__ is dict or member.__class__ is list or owned.get("f:" + name, _MISSING) != {}:
+        current, node = live.get(name, _MISSING), owned.get("f:" + name, _MISSING)
+        if current is _MISSING or node is _MISSING:
             return False
-        if current is _MISSING:
-            return False
-        if (member.__class__ is not current.__class__ or member != current or member is None) and not _same_stored(
-            member, current, type, ownership
+        kind = member.__class__
+        if kind is dict or kind is list:
+            if not _same(member, current, type, node, ownership):
+                return False
+        elif node or (
+            (kind is not current.__class__ or member != current or member is None) and not _same_stored(member, current, type, ownership)
         ):
             return False
     return True
