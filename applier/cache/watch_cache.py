@@ -19,6 +19,8 @@ from applier.cluster import Cluster
 from applier.errors import ClusterError, Forbidden, NotSynced, UnknownKind
 from applier.ref import GroupKind, Kind, Manifest, Ref
 
+UNSELECTED_FOR = 2.0
+"""Seconds for which an object is known that was read, and that its watch does not select: no event will tell of its end."""
 FIRST_WAIT, LONGEST_WAIT = 0.8, 30.0  # seconds before a broken watch is taken up again: client-go's for its reflectors
 
 
@@ -42,6 +44,7 @@ class WatchCache:
         self._cluster, self._stall, self._watch_list = cluster, stall, watch_list
         self._chance = chance or random.Random()
         self._objects, self._compactor = Objects(), Compactor()
+        self._unselected: dict[Ref, Manifest] = {}
         self._journals = Journals()
         self._objects.subscribers[self._journals.note] = None
         self._served_subscribers: dict[Callable[[], None], None] = {}
@@ -97,11 +100,14 @@ class WatchCache:
         await asyncio.gather(*tasks, self._definitions.stop(), return_exceptions=True)
 
     def get(self, ref: Ref) -> Manifest | None:
-        """Returns the live object, or None if there is none. Raises `NotSynced` if that is not known."""
+        """Returns the live object, or None if there is none. Raises `NotSynced` if that is not known.
+
+        An object that its watch does not select is returned for a moment after it was read, and does not exist otherwise.
+        """
         result = self._objects.get(ref)
         if result is None and not self.covers(ref):
             raise self._not_synced(ref[:2], ref.namespace)
-        return result
+        return result or self._unselected.get(ref)
 
     def covers(self, ref: Ref) -> bool:
         """Reports whether the cache knows if this object exists."""
@@ -194,15 +200,14 @@ class WatchCache:
         self._objects.record_deletion(ref, uid)
 
     def put(self, manifest: Manifest) -> None:
-        """Stores the answer to a request, before the watch shows it, unless the watch has already shown a newer state.
-
-        What the watch does not select is not stored: it would stay for ever, since no event tells of its end.
-        """
+        """Stores the answer to a request, before the watch shows it, unless the watch has already shown a newer state."""
         ref = Ref.of(manifest)
         for source in self._around(ref.group, ref.kind, ref.namespace)[:1]:
-            if not read_selector(source.query.labels).matches(manifest):
-                continue
-            self._objects.record_write(self._compactor.keep(manifest, managed=source.query.managed), source.version)
+            if read_selector(source.query.labels).matches(manifest):
+                self._objects.record_write(self._compactor.keep(manifest, managed=source.query.managed), source.version)
+            else:
+                self._unselected[ref] = manifest
+                asyncio.get_running_loop().call_later(UNSELECTED_FOR, self._unselected.pop, ref, None)
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """Calls a function with the reference, old and new state of each object that changes; returns the function that unsubscribes.

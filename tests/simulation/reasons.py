@@ -20,6 +20,8 @@ ASKED_FOR = ("Restart", "Replacement", "NotKept", "ReplicaDone", "TTLAfterFinish
 """Reasons of training workloads and of preflight checks, which count restarts of their own."""
 DEFAULT_DELAY = "4h"
 NEVER_COMPLETE = ("ScaledBelowMinAvailable", "NotAvailableSinceScaledOut")
+TOLD_WITHIN = 1.0
+"""Seconds in which whoever has decided to scale in may still do so, although more has been declared meanwhile: its requests are sent."""
 Serving = Callable[..., dict[str, int]]
 
 
@@ -89,14 +91,17 @@ class Reasons:
         if clique is None or is_being_deleted(clique) or set is None or is_being_deleted(set) or self._goes_with_its_replica(pod, set):
             return
         left = [one for one in self.simulation.world.pods() if label(one, CLIQUE_LABEL) == clique["metadata"]["name"]]
-        declared = clique["spec"]["replicas"]
+        declared = self._declared(clique)
         assert len(left) >= declared, f"{clique['metadata']['name']} was scaled in to {len(left)} pods, and {declared} are declared"
 
     def _goes_with_its_replica(self, pod: Manifest, set: Manifest) -> bool:
         """Whether a pod is of a replica of the set, or of a scaling group, that is not declared any more."""
         group, member = self._find(GROUP, label(pod, GROUP_LABEL)), label(pod, MEMBER_LABEL)
-        declared = 0 if group is None else group["spec"]["replicas"] and max(group["spec"]["replicas"], group["spec"]["minAvailable"])
-        return int(label(pod, REPLICA_LABEL)) >= set["spec"]["replicas"] or (member != "" and int(member) >= declared)
+        declared = 0 if group is None else (replicas := self._declared(group)) and max(replicas, group["spec"]["minAvailable"])
+        return int(label(pod, REPLICA_LABEL)) >= self._declared(set) or (member != "" and int(member) >= declared)
+
+    def _declared(self, one: Manifest) -> int:
+        return self.simulation.world.declared(one, TOLD_WITHIN)
 
     def _parts(self) -> Iterator[Manifest]:
         yield from self.simulation.world.all(CLIQUE)

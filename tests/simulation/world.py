@@ -67,6 +67,7 @@ class World:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.time, self._began = clock, START
+        self._edits: list[tuple[float, Ref, int]] = []
         self.cluster = MemoryCluster(
             schemas=FreeSchemas(), before=_at_once, now=lambda: datetime.fromtimestamp(self.now, UTC), history=100_000, collects=False
         )
@@ -131,6 +132,7 @@ class World:
         new = copy.deepcopy(manifest)
         if old is not None:
             changed = old["spec"] != new["spec"]
+            self._edits.append((self.now, Ref.of(manifest), old["spec"].get("replicas", 0)))
             new = {**old, **new, "metadata": {**old["metadata"], **new["metadata"]}}
             new["metadata"]["generation"] = old["metadata"]["generation"] + changed
         self.put(new)
@@ -163,6 +165,11 @@ class World:
     def collect_garbage(self) -> None:
         """The garbage collector deletes what has no owner left."""
         self.cluster.garbage.collect(datetime.fromtimestamp(self.now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
+
+    def declared(self, one: Manifest, within: float) -> int:
+        """The least number of replicas that was declared of an object within the last seconds, as who writes may know it."""
+        ref, since = Ref.of(one), self.now - within
+        return min([one["spec"]["replicas"], *(before for at, edited, before in self._edits if edited == ref and at >= since)])
 
     def changes_since(self, version: int) -> Iterator[tuple[Ref, Manifest | None, Manifest | None]]:
         """What happened after a version, the newest first: the object's name, what it was, what it became."""

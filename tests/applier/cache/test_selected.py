@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 
 from applier.cache import Query
+from applier.cache.watch_cache import UNSELECTED_FOR
 from applier.cache.write_through import WriteThrough
-from applier.ref import Kind
+from applier.ref import Kind, Ref
 from applier.testing.memory import MemoryCluster
 from applier.testing.virtual_time import in_virtual_time
 
@@ -66,10 +67,14 @@ async def test_an_answer_that_comes_after_the_end_of_an_object_does_not_bring_it
 
 
 @in_virtual_time
-async def test_an_answer_with_what_is_not_selected_is_not_stored_for_nobody_would_tell_of_its_end() -> None:
+async def test_what_is_not_selected_is_known_for_a_moment_after_it_was_read_for_nobody_tells_of_its_end() -> None:
     cluster = MemoryCluster()
     async with watching(cluster, queries=SELECTED) as cache:
-        cluster.seed(THEIRS)
+        [theirs] = cluster.seed(THEIRS)
         resource = await cluster.resource(Kind("", "v1", "ConfigMap"))
+        assert cache.get(Ref.of(theirs)) is None
         await WriteThrough(cluster, cache).get(resource, "default", "a")
+        assert cache.get(Ref.of(theirs)) == theirs
         assert names(cache) == []
+        await asyncio.sleep(UNSELECTED_FOR)
+        assert cache.get(Ref.of(theirs)) is None
