@@ -13,7 +13,7 @@ import pytest
 from grove_compiler.engine.codegen.build import build
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import RuleSource
-from grove_compiler.model.expanded import reported_breach, rolls
+from grove_compiler.model.expanded import clique_roll, reported_breach, rolls
 from grove_compiler.subjects import VOCABULARY
 from grove_operator.rulebook import read as read_rulebook
 from tests.simulation.schedules import Action, Edit, Night, Pass, Scale, Tick, play
@@ -48,6 +48,15 @@ def breach_goes_on(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(reported_breach, "COMES_BACK", ())
 
 
+def ends_early(patch: pytest.MonkeyPatch) -> None:
+    """An update is over once what is needed serves, with replacements that are not ready (grove #676)."""
+    patch.setattr(clique_roll.CliqueRoll, "is_over", property(_serves_what_it_needs))
+
+
+def _serves_what_it_needs(roll: clique_roll.CliqueRoll) -> bool:
+    return not roll._is_behind and roll._roll.serving >= roll._roll.needed
+
+
 def without_reasons(text: str) -> str:
     """The rules without the cases that tell what is scaled in, or out again, from what has lost its pods."""
     kept, skips = [], False
@@ -70,6 +79,7 @@ FAULTS = {
     "a roll goes on though its new pods fit nowhere": Fault(
         goes_on, unchanged, [Edit("nowhere", (0,)), Pass(30), Tick(), Pass(30), Tick(), Pass(30)]
     ),
+    "an update ends though its last pod is not ready": Fault(ends_early, unchanged, [Edit("second", (0,)), Pass(30), Tick()]),
     "a clique that is scaled out again is restarted for its night at zero": Fault(
         breach_goes_on, without_reasons, [Scale("clique", 0), Pass(30), Tick(), Night(), Scale("clique", 2), Pass(30)]
     ),
@@ -91,7 +101,7 @@ def test_a_fault_that_is_put_back_is_found_by_a_few_events(fault: Fault, monkeyp
     assert len(fault.schedule) < MOST_EVENTS
     program = fault.program()
     fault.patch(monkeypatch)
-    with pytest.raises(AssertionError, match=r"was deleted for a breach|an update takes"):
+    with pytest.raises(AssertionError, match=r"was deleted for a breach|an update takes|ends its update"):
         play(world(program), fault.schedule)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from applier.ref import Manifest, Ref, is_being_deleted
+from tests.simulation.endings import check_end
 from tests.simulation.labels import CLIQUE_LABEL, GROUP_LABEL, INDEX_LABEL, MEMBER_LABEL, label
 from tests.simulation.operator import Operator
 from tests.simulation.reasons import ROLLING, Reasons
@@ -101,6 +102,8 @@ def check(simulation: Simulation, operator: Operator, reason: str, reasons: Reas
     """Raises `AssertionError` where a write was wrong: where a ready pod goes without a reason, or where a pod is there twice."""
     assert_no_index_twice(simulation)
     reasons.look()
+    if simulation.network.is_calm and (change := next(reversed(simulation.world.cluster.store.changes), None)) is not None:
+        check_end(simulation, change.old, change.new)
     if reason and simulation.network.is_calm and operator.deleted[-1][0].kind == "Pod":
         pod = as_it_was(simulation, operator.deleted[-1][0])
         if is_ready(pod):

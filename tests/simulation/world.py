@@ -168,8 +168,8 @@ class World:
 
     def declared(self, one: Manifest, within: float) -> int:
         """The least number of replicas that was declared of an object within the last seconds, as who writes may know it."""
-        ref, since = Ref.of(one), self.now - within
-        return min([one["spec"]["replicas"], *(before for at, edited, before in self._edits if edited == ref and at >= since)])
+        ref, since, declared = Ref.of(one), self.now - within, int(one["spec"]["replicas"])
+        return min([declared, *(before for at, edited, before in self._edits if edited == ref and at >= since)])
 
     def changes_since(self, version: int) -> Iterator[tuple[Ref, Manifest | None, Manifest | None]]:
         """What happened after a version, the newest first: the object's name, what it was, what it became."""
