@@ -39,6 +39,7 @@ class Membership:
         self._members: dict[Key, set[Ref]] = {}
         self._claimed: dict[Ref, Key] = {}
         self._claims: dict[Key, set[Ref]] = {}
+        self._labelled: set[Ref] = set()  # those of which only a label tells the replica: anybody may have written it
         self._evaluated: dict[Key, set[int]] = {}  # by set: the replicas that have made their claims, and -1 for the set itself
         self._waiting: dict[Key, dict[Key, None]] = {}  # by set: its keys whose members could not be determined yet
 
@@ -49,7 +50,13 @@ class Membership:
             self._disclaim(ref)
         if before is not None and before != after:
             _discard(self._members, before, ref)
+            if after is not None and ref not in self._claimed:
+                self._claim(before, ref)  # somebody has edited its labels: it stays with the key that has desired it
             yield before
+        if after is not None and after.replica is not None and replica_of(ref.name, after.name) is None:
+            self._labelled.add(ref)
+        else:
+            self._labelled.discard(ref)
         if after is not None:
             self._members.setdefault(after, set()).add(ref)
             yield after
@@ -57,10 +64,8 @@ class Membership:
     def claim(self, key: Key, desired: Iterable[tuple[Ref, Manifest]]) -> None:
         """Assigns the desired objects of a key to it, whatever their names and labels are."""
         for ref, manifest in desired:
-            if key_of(ref, manifest) != key:
-                self._disclaim(ref)
-                self._claimed[ref] = key
-                self._claims.setdefault(key, set()).add(ref)
+            if key_of(ref, manifest) != key or ref in self._labelled:
+                self._claim(key, ref)
         set_key, evaluated = self._evaluated_of(key)
         if (index := -1 if key.replica is None else key.replica) not in evaluated:
             evaluated.add(index)
@@ -99,6 +104,11 @@ class Membership:
     def _evaluated_of(self, key: Key) -> tuple[Key, set[int]]:
         set_key = key._replace(replica=None)
         return set_key, self._evaluated.setdefault(set_key, set())
+
+    def _claim(self, key: Key, ref: Ref) -> None:
+        self._disclaim(ref)
+        self._claimed[ref] = key
+        self._claims.setdefault(key, set()).add(ref)
 
     def _disclaim(self, ref: Ref) -> None:
         if (key := self._claimed.pop(ref, None)) is not None:
@@ -148,7 +158,6 @@ def key_of(ref: Ref, manifest: Manifest) -> Key | None:
 
 
 def _replica_of(name: str, set_name: str, label: str) -> int | None:
-    """Returns the index of a replica by its label, else by the object's name."""
-    if not label:
-        return replica_of(name, set_name)
-    return int(label) if label.isascii() and label.isdecimal() else None
+    """Returns the index of a replica by the object's name, which nobody can change, else by its label."""
+    index = replica_of(name, set_name)
+    return int(label) if index is None and label.isascii() and label.isdecimal() else index

@@ -51,7 +51,10 @@ class World:
 @rows(
     ("manifest", "replica"),
     [
-        (thing("Pod", "chat-0-router-x", {**OURS, "grove.io/podcliqueset-replica-index": "3"}), 3),
+        (thing("Pod", "chat-0-router-x", {**OURS, "grove.io/podcliqueset-replica-index": "3"}), 0),
+        (thing("Pod", "chat-0-router-x", {**OURS, "grove.io/podcliqueset-replica-index": "garbage"}), 0),
+        (thing("ResourceClaim", "gpus", {**OURS, "grove.io/podcliqueset-replica-index": "3"}), 3),
+        (thing("ResourceClaim", "gpus", {**OURS, "grove.io/podcliqueset-replica-index": "garbage"}), None),
         (thing("PodGang", "chat-12-model-0"), 12),
         (thing("PodGang", "chat-12"), 12),
         (thing("ServiceAccount", "chat"), None),
@@ -60,13 +63,30 @@ class World:
         (thing("ConfigMap", "settings", {}, ("PodCliqueSet", "chat")), None),
     ],
 )
-def test_an_object_belongs_to_the_replica_that_its_label_or_its_name_says(manifest: Manifest, replica: int | None) -> None:
+def test_an_object_belongs_to_the_replica_that_its_name_or_else_its_label_says(manifest: Manifest, replica: int | None) -> None:
     assert key_of(Ref.of(manifest), manifest) == SET._replace(replica=replica)
 
 
 @pytest.mark.parametrize("manifest", [thing("Pod", "chat-0", {}), thing("Event", "chat-0"), thing("Pod", "x", {}, ("ReplicaSet", "chat"))])
 def test_what_is_not_ours_belongs_to_no_key(manifest: Manifest) -> None:
     assert key_of(Ref.of(manifest), manifest) is None
+
+
+def test_an_object_with_another_label_stays_with_the_key_that_desires_it() -> None:
+    """Nothing is deleted for a label (decisions §8), whoever looks first: the operator from before the edit, or a new one."""
+    for is_seen_before in (True, False):
+        world, role, replica = World(), thing("Role", "chat"), SET._replace(replica=3)
+        if is_seen_before:
+            world.put(role)
+        relabelled = thing("Role", "chat", {**OURS, "grove.io/podcliqueset-replica-index": "3"})
+        world.put(relabelled)
+        if not is_seen_before:
+            world.membership.claim(SET, [(Ref.of(role), role)])
+        world.membership.claim(SET, [])
+        world.membership.claim(replica, [])
+        assert world.members(replica, 1) == []
+        world.membership.claim(replica, [(Ref.of(role), relabelled)])
+        assert world.members(replica, 1) == ["chat"], "a rule of the replica wants it now"
 
 
 def test_a_key_has_its_own_objects_and_those_that_are_gone_no_longer() -> None:
