@@ -6,13 +6,15 @@ template has changed since. So the difference in these fields is written as a JS
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from applier.outcome import ABSENT, FieldChange, ItemKey, Path
 from applier.ref import Manifest
 
 Patch = list[dict[str, Any]]
+LABELS = "/metadata/labels/"
 
 
 class Following(NamedTuple):
@@ -22,20 +24,45 @@ class Following(NamedTuple):
     changes: list[FieldChange]
 
 
-def follow(manifest: Manifest, live: Manifest, pointers: Sequence[str]) -> Following:
+def follow(
+    manifest: Manifest, live: Manifest, pointers: Sequence[str], is_fixed: Callable[[FieldChange], bool] = lambda _: False
+) -> Following:
     """Computes the patch that changes only these fields of a live object to their state in a manifest.
 
     The pointers are JSON pointers, except that they identify items of lists by `name`, as positions differ between objects. Of a map, only
-    the entries of the manifest are compared, since other clients may have added theirs. A field that the manifest lacks is removed.
+    the entries of the manifest are compared, since other clients may have added theirs. A field that the manifest lacks is removed. What
+    `is_fixed` is left out: the server would refuse it, and all else with it.
     """
-    parts = [part for pointer in pointers for part in _at(manifest, live, pointer)]
-    return Following([operation for part in parts for operation in part.patch], [change for part in parts for change in part.changes])
+    differing = [pointer for pointer in pointers if not _is_surely_same(manifest, live, pointer)]
+    if not differing:  # as in nearly every pod, of which a set may have thousands
+        return Following([], [])
+    parts = [part for pointer in differing for part in _at(manifest, live, pointer) if not any(map(is_fixed, part.changes))]
+    patch = [operation for part in parts for operation in part.patch]
+    if any(operation["path"].startswith(LABELS) for operation in patch) and not live["metadata"].get("labels"):
+        patch.insert(0, {"op": "add", "path": LABELS.rstrip("/"), "value": {}})
+    return Following(patch, [change for part in parts for change in part.changes])
+
+
+def _is_surely_same(manifest: Manifest, live: Manifest, pointer: str) -> bool:
+    """Reports whether both have one text there, or nothing, which takes a tenth of the time of a comparison with its path."""
+    wanted: Any = manifest
+    existing: Any = live
+    for token in _tokens(pointer):
+        if not isinstance(wanted, dict) or not isinstance(existing, dict):
+            return wanted is existing is None
+        wanted, existing = wanted.get(token), existing.get(token)
+    return wanted is existing is None or (isinstance(wanted, str) and wanted == existing)
+
+
+@lru_cache(maxsize=100)
+def _tokens(pointer: str) -> list[str]:
+    return [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
 
 
 def _at(manifest: Manifest, live: Manifest, pointer: str) -> Iterator[Following]:
     target, place = _resolve(manifest, pointer), _resolve(live, pointer)
-    if place.parent is ABSENT:
-        # Without the parent there is nothing to remove, and a patch does not create parents.
+    if place.parent is ABSENT and not (pointer.startswith(LABELS) and target.value is not ABSENT):
+        # Without the parent there is nothing to remove, and of parents a patch creates only the labels, which somebody may have taken.
         return
     if isinstance(target.value, dict) and isinstance(place.value, dict):
         for key, value in target.value.items():

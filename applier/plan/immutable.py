@@ -39,10 +39,12 @@ FROZEN: dict[GroupKind, Frozen] = {
             ("spec", "priorityClassName"),
             ("spec", "restartPolicy"),
             ("spec", "schedulerName"),
+            ("spec", "schedulingGates"),
             ("spec", "serviceAccountName"),
             ("spec", "volumes"),
         )
     ),
+    (APPS, "ControllerRevision"): Frozen((("data",),)),
     (APPS, "Deployment"): SELECTOR,
     (APPS, "DaemonSet"): SELECTOR,
     (APPS, "ReplicaSet"): SELECTOR,
@@ -75,6 +77,9 @@ FROZEN: dict[GroupKind, Frozen] = {
 SET_ONCE: Prefixes = (("spec", "clusterIP"), ("spec", "volumeName"), ("spec", "storageClassName"))
 """Fields that may be set as long as they are empty."""
 
+ONLY_REMOVED: Prefixes = (("spec", "schedulingGates"),)
+"""Lists of which items may be removed, but never added."""
+
 
 def fixed_fields(ref: Ref, live: Manifest, changes: Iterable[FieldChange]) -> list[Path]:
     """Returns those changed fields of an object that are immutable, in the order of the changes."""
@@ -92,6 +97,8 @@ def _frozen(ref: Ref, live: Manifest) -> Frozen | None:
 
 def _is_fixed(change: FieldChange, frozen: Frozen, live: Manifest) -> bool:
     if change.path in SET_ONCE and change.old in (ABSENT, ""):
+        return False
+    if change.path[:2] in ONLY_REMOVED and change.new is ABSENT:
         return False
     if change.path == ("spec", "clusterIP") and (live.get("spec") or {}).get("type") == "ExternalName":
         return False

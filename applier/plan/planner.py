@@ -284,7 +284,7 @@ def _apply_verdict(step: Step, desired: Desired, live: Manifest, decision: Decis
 
 def _follow(step: Step, desired: Desired, live: Manifest, reason: str) -> None:
     """Leaves a create-only object unchanged, except for the fields that follow the graph."""
-    following = follow(desired.manifest, live, desired.policy.follows)
+    following = follow(desired.manifest, live, desired.policy.follows, lambda change: bool(fixed_fields(desired.ref, live, [change])))
     if not following.patch:
         return _settle(step, Action.UNCHANGED, reason)
     step.patch, step.changes, step.intent = following.patch, following.changes, desired.manifest

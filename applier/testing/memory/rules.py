@@ -11,6 +11,7 @@ from applier.testing.memory import refusals
 from applier.testing.memory.faults import Request
 
 IMMUTABLE: Mapping[str, tuple[str, ...]] = {
+    "ControllerRevision.apps": ("/data",),
     "DaemonSet.apps": ("/spec/selector",),
     "Deployment.apps": ("/spec/selector",),
     "Job.batch": ("/spec/selector", "/spec/template", "/spec/completionMode"),

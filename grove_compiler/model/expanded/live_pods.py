@@ -43,9 +43,11 @@ class LivePod:
 
     @lazy
     def index(self) -> int:
-        """Its index in the clique, from the label, else from the hostname; -1 when neither has it."""
-        text = self.labels.get(POD_INDEX_LABEL) or self._hostname.rpartition("-")[2]
-        return int(text) if text.isascii() and text.isdecimal() else -1
+        """Its index in the clique, from the hostname, which nobody can change, else from the label; -1 when neither has it."""
+        name, _, text = self._hostname.rpartition("-")
+        if name != self.clique.name or not _is_index(text):
+            text = self.labels.get(POD_INDEX_LABEL) or ""
+        return int(text) if _is_index(text) else -1
 
     @lazy
     def phase(self) -> str:
@@ -111,6 +113,10 @@ class LeavingPod:
     due = declared(str, "metadata.deletionTimestamp", "When its grace period is over.")
     finalizers = declared(list[str], "metadata.finalizers", "They keep it from being removed.")
     node_name = declared(str, "spec.nodeName", "Empty when it never had one.")
+
+
+def _is_index(text: str) -> bool:
+    return text.isascii() and text.isdecimal()
 
 
 @remembered

@@ -347,6 +347,7 @@ CHANGES: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
     ("v1", "ConfigMap", {"immutable": True, "data": {"a": "1"}}, {"immutable": True, "data": {"a": "2"}}),
     ("v1", "Pod", {"spec": {**PODS, "restartPolicy": "Always"}}, {"spec": {**PODS, "restartPolicy": "Never"}}),
     ("v1", "Pod", {"spec": {**PODS, "schedulerName": "x"}}, {"spec": {**PODS, "schedulerName": "y"}}),
+    (APPS, "ControllerRevision", {"revision": 1, "data": {"a": "1"}}, {"revision": 1, "data": {"a": "2"}}),
     (APPS, "Deployment", {"spec": {"selector": SELECTOR, "template": POD}}, {"spec": {"selector": OTHER, "template": BOTH}}),
     (APPS, "DaemonSet", {"spec": {"selector": SELECTOR, "template": POD}}, {"spec": {"selector": OTHER, "template": BOTH}}),
     (APPS, "ReplicaSet", {"spec": {"selector": SELECTOR, "template": POD}}, {"spec": {"selector": OTHER, "template": BOTH}}),

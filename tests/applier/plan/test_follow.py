@@ -54,6 +54,24 @@ def test_entries_of_a_map_are_set_and_those_of_others_left() -> None:
     assert found.patch == [{"op": "add", "path": "/metadata/labels/b~1c", "value": "2"}]
 
 
+def test_labels_come_back_also_where_somebody_has_taken_all() -> None:
+    wanted = {"metadata": {"labels": {"a/b": "1", "c": "2"}}}
+    found = follow(wanted, {"metadata": {}}, ["/metadata/labels/a~1b", "/metadata/labels/c"])
+    assert found.patch == [
+        {"op": "add", "path": "/metadata/labels", "value": {}},
+        {"op": "add", "path": "/metadata/labels/a~1b", "value": "1"},
+        {"op": "add", "path": "/metadata/labels/c", "value": "2"},
+    ]
+    assert follow(wanted, wanted, ["/metadata/labels/a~1b", "/metadata/labels/c", "/metadata/labels/d"]) == ([], [])
+
+
+def test_a_pod_gets_no_gate_that_it_had_not() -> None:
+    """No server takes one, and with it no other change."""
+    pod = there("a", "Pod", spec={"nodeName": "n"})
+    wanted = desired("a", "Pod", spec={"schedulingGates": [{"name": "x/ours"}]}, policy=Policy(create_only=True, follows=(GATE,)))
+    assert step(live(pod), wanted).action is Action.UNCHANGED
+
+
 def test_a_step_for_an_object_that_is_only_created_patches_what_follows() -> None:
     pod = there("a", "Pod", spec=POD["spec"] | {"nodeName": "n"})
     found = step(live(pod), desired("a", "Pod", spec={"other": "1"}, policy=Policy(create_only=True, follows=(GATE,))))
