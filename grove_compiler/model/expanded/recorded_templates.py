@@ -14,6 +14,9 @@ from grove_compiler.record import record
 POD_HASH_LABEL = "grove.io/pod-template-hash"
 ACCEPTED_FINDINGS = "grove.io/accepted-findings"
 
+LAST_NUMBER = 2**53
+"""The highest number of a revision that counts as one of ours: the next one has to be a number, too."""
+
 Hashes = tuple[list[str], str]
 """The hash of each clique's pod template, in the order of the set, and the generation hash over all of them."""
 
@@ -72,10 +75,38 @@ class Revision:
 
 
 def revisions_of(snapshot: Snapshot, owner: ObjectRef) -> list[Revision]:
-    """Returns the live revisions of a set, the oldest first; empty offline."""
+    """Returns the live revisions of a set, the oldest first; empty offline.
+
+    Without those that record nothing: somebody has made them by hand, and they are pruned, or made again where their name is needed.
+    """
     manifests = snapshot.owned("ControllerRevision", owner, "apps") if snapshot and owner.uid else []
-    revisions = [Revision(manifest) for manifest in manifests if not is_terminating(manifest)]
+    revisions = [Revision(manifest) for manifest in manifests if not is_terminating(manifest) and _is_record(manifest)]
     return sorted(revisions, key=lambda revision: (revision.number, revision.name))
+
+
+def _is_record(manifest: Manifest) -> bool:
+    """Reports whether a revision has the form in which templates are recorded. Kubernetes takes any `data` in one."""
+    number, data = manifest.get("revision"), manifest.get("data")
+    if not isinstance(number, int) or not 0 <= number <= LAST_NUMBER or not isinstance(data, dict):
+        return False
+    cliques = data.get("cliques")
+    return _is_text(data.get("generationHash")) and isinstance(cliques, list) and all(map(_is_entry, cliques))
+
+
+def _is_entry(entry: object) -> bool:
+    if not isinstance(entry, dict) or not isinstance(entry.get("replicas", 0), int):
+        return False
+    template = entry.get("template")
+    return _is_text(entry.get("name")) and _is_text(entry.get("hash")) and isinstance(template, dict) and _has_pods(template)
+
+
+def _has_pods(template: Manifest) -> bool:
+    maps = (template.get(key) or {} for key in ("labels", "annotations"))
+    return isinstance(template.get("podSpec"), dict) and all(isinstance(one, dict) for one in maps)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
 
 
 def effective_hashes(

@@ -36,12 +36,15 @@ def desired_revisions(set: ExpandedSet) -> list[DesiredRevision]:
     """
     if not set.ref.uid or not set.settings.pods or not set.snapshot.live(set.ref):
         return []
-    current = next((revision for revision in set.revisions if revision.generation_hash == set.generation_hash), None)
+    # The newest of several: were it another one, each step would number it as the newest.
+    current = next((revision for revision in reversed(set.revisions) if revision.generation_hash == set.generation_hash), None)
     others = [revision for revision in set.revisions if revision is not current]
     newest = max((revision.number for revision in others), default=0)
-    retained = [DesiredRevision(revision.name, revision.number, revision.data) for revision in _retained(set, others)]
+    name = part_of(set.name, set.generation_hash)
+    kept = [one for one in _retained(set, others) if current is not None or one.name != name]  # of that name, it records something else
+    retained = [DesiredRevision(revision.name, revision.number, revision.data) for revision in kept]
     if current is None:
-        return [*retained, DesiredRevision(part_of(set.name, set.generation_hash), newest + 1, _data(set), _annotations(set))]
+        return [*retained, DesiredRevision(name, newest + 1, _data(set), _annotations(set))]
     return [*retained, DesiredRevision(current.name, max(current.number, newest + 1), current.data, _annotations(set))]
 
 
