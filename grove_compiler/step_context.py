@@ -108,7 +108,8 @@ class Context:
         cached = self.cached_generation(manifest)
         if cached is not None:
             return cached
-        entry = self.decode(manifest)
+        # Whatever a status says, nobody has declared it: it holds nothing.
+        entry = self.decode({key: value for key, value in manifest.items() if key != "status"})
         if entry is None:
             return None
         declared = PodCliqueSet(entry.manifest, self.settings.namespace, DecisionRules(self.program.decisions))

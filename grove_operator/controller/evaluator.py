@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from applier.desired import Deletion, EventWrite, Gone, Graph, Hold, ObjectReference
-from applier.errors import Forbidden
+from applier.errors import Forbidden, NotSynced
 from applier.loop import Result, View
 from applier.ref import Manifest, Ref
 from grove_compiler.decoder import SET_KIND
@@ -63,8 +63,19 @@ class Evaluator:
         self._stalls, self._debounce, self._pending = StallTracker(), StatusDebounce(), PendingTracker()
 
     def __call__(self, view: View, key: Key) -> Graph | Gone | Hold:
-        """Returns the desired state of a key. Raises `NotSynced` when the cache cannot answer; the loop then tries again once it can."""
-        objects, now = LiveObjects.for_step(view, key), self._clock()
+        """Returns the desired state of a key. Raises `NotSynced` when the cache cannot answer; the loop then tries again once it can.
+
+        What fails is tried again on objects without what has not the form of their kinds, for that may be why: it is written anew.
+        """
+        try:
+            return self._evaluate(view, key, LiveObjects.for_step(view, key))
+        except NotSynced:
+            raise
+        except Exception:  # of whatever kind: texts where numbers should be
+            return self._evaluate(view, key, LiveObjects.for_step(view, key, is_sound=True))
+
+    def _evaluate(self, view: View, key: Key, objects: LiveObjects) -> Graph | Gone | Hold:
+        now = self._clock()
         outcome = self._record(step, objects, key, now, self._context)
         if objects.not_synced is not None:
             if isinstance(objects.not_synced.cause, Forbidden):
@@ -75,6 +86,8 @@ class Evaluator:
                 self._enqueue_set(key, self._stalls.release(key, gone=True) | self._pending.observe(key, None))
                 return Gone()
             case StepHold():
+                if outcome.is_fault and not objects.is_sound:
+                    return self._evaluate(view, key, LiveObjects.for_step(view, key, is_sound=True))
                 return self._hold(key, outcome, objects, now)
             case Step():
                 self._enqueue_set(key, self._stalls.release(key) | self._pending.observe(key, outcome))

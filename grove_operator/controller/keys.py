@@ -62,14 +62,14 @@ class Keys:
 
 def replicas_of(set: Manifest) -> int:
     """Returns how many replicas a set declares."""
-    count = (set.get("spec") or {}).get("replicas")
+    count = _map(set.get("spec")).get("replicas")
     return count if isinstance(count, int) and count > 0 else 0
 
 
 def _read_by_replicas(set: Manifest) -> tuple[Any, ...]:
     """Returns the fields of a set that steps of its replicas read: the spec, and decisions for all replicas in the set's status."""
-    metadata, status = set["metadata"], set.get("status") or {}
-    progress = status.get("updateProgress") or {}
+    metadata, status = set["metadata"], _map(set.get("status"))
+    progress = _map(status.get("updateProgress"))
     return (
         metadata.get("uid"),
         metadata.get("generation"),
@@ -85,5 +85,16 @@ def _read_by_replicas(set: Manifest) -> tuple[Any, ...]:
 
 def _changed_attempts(old: Manifest, new: Manifest) -> list[int]:
     """Returns the replicas of a training workload whose attempt in the set's status has changed."""
-    entries, others = ({each.get("index"): each for each in (set.get("status") or {}).get("trainingReplicas") or []} for set in (old, new))
-    return sorted(index for index in entries | others if isinstance(index, int) and entries.get(index) != others.get(index))
+    entries, others = ({each["index"]: each for each in _training_replicas(set)} for set in (old, new))
+    return sorted(index for index in entries | others if entries.get(index) != others.get(index))
+
+
+def _training_replicas(set: Manifest) -> list[Manifest]:
+    entries = _map(set.get("status")).get("trainingReplicas")
+    maps = filter(lambda each: isinstance(each, dict), entries if isinstance(entries, list) else ())
+    return [each for each in maps if isinstance(each.get("index"), int)]
+
+
+def _map(value: Any) -> Manifest:
+    """Returns a map, or an empty one in place of anything else: an exception here would end the watch of all sets."""
+    return value if isinstance(value, dict) else {}

@@ -16,6 +16,7 @@ from grove_compiler.step import Key
 from grove_operator.cluster.snapshot import DRIVER
 from grove_operator.controller.membership import PARTS
 from grove_operator.controller.ownership import can_be_of_set
+from grove_operator.controller.sound_objects import sound
 
 T = TypeVar("T")
 
@@ -64,17 +65,18 @@ class LiveObjects:
     """Answers queries from a view (see `grove_compiler.model.inputs.snapshot.Objects`). Each query is one lookup in an index of the cache.
 
     `not_synced` is the error of a query that the cache could not answer yet. For a step of a `set`, a part of that name which is not the
-    set's does not exist: nothing is read from it, and no status is written to it. That its name is taken, the applier finds out.
+    set's does not exist: nothing is read from it, and no status is written to it. That its name is taken, the applier finds out. With
+    `is_sound` objects are seen without what no server with our definitions would store (`sound_objects`).
     """
 
-    def __init__(self, view: View, set: Ref | None = None) -> None:
-        self._view, self._set = view, set
+    def __init__(self, view: View, set: Ref | None = None, *, is_sound: bool = False) -> None:
+        self._view, self._set, self.is_sound = view, set, is_sound
         self.not_synced: NotSynced | None = None
 
     @classmethod
-    def for_step(cls, view: View, key: Key) -> LiveObjects:
+    def for_step(cls, view: View, key: Key, *, is_sound: bool = False) -> LiveObjects:
         """Returns what a step for this key may see."""
-        return cls(view, Ref(*SET, key.namespace, key.name) if key.kind == SET_KIND else None)
+        return cls(view, Ref(*SET, key.namespace, key.name) if key.kind == SET_KIND else None, is_sound=is_sound)
 
     def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
         """See `Objects.get`."""
@@ -84,8 +86,8 @@ class LiveObjects:
             return NO_DRIVER if is_unserved else DRIVER
         if (group, kind) == SET:
             # Every step reads its set, but must not be enqueued by changes of the set's counts, which would evaluate all of its replicas.
-            return self._answer(lambda: self._view.peek(Ref(group, kind, namespace, name)))
-        live = self._answer(lambda: self._view.get(Ref(group, kind, namespace, name)))
+            return self._seen(self._answer(lambda: self._view.peek(Ref(group, kind, namespace, name))))
+        live = self._seen(self._answer(lambda: self._view.get(Ref(group, kind, namespace, name))))
         return None if live is not None and kind in PARTS and self._answer(lambda: self._is_another_sets(live)) else live
 
     def _is_another_sets(self, part: Manifest) -> bool:
@@ -94,7 +96,7 @@ class LiveObjects:
 
     def by_owner(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
         """See `Objects.by_owner`. An owner without a UID does not exist yet, and owns nothing."""
-        return self._answer(lambda: self._view.by_owner(owner.uid, [(group, kind)])) if owner.uid else []
+        return self._all_seen(self._answer(lambda: self._view.by_owner(owner.uid, [(group, kind)]))) if owner.uid else []
 
     def deleted(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
         """See `Objects.deleted`."""
@@ -102,12 +104,18 @@ class LiveObjects:
 
     def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
         """See `Objects.by_label`."""
-        return self._answer(lambda: self._view.by_label(group, kind, f"{key}={value}" if key else "", namespace))
+        return self._all_seen(self._answer(lambda: self._view.by_label(group, kind, f"{key}={value}" if key else "", namespace)))
 
     def changes(self, group: str, kind: str, key: str, value: str, namespace: str, since: object = None) -> Changes | None:
         """See `Objects.changes`."""
         mark, refs = self._answer(lambda: self._view.changes(group, kind, key, value, namespace, since))
         return Changes(mark, None if refs is None else [ref.name for ref in refs])
+
+    def _seen(self, live: Manifest | None) -> Manifest | None:
+        return sound(live) if self.is_sound and live is not None else live
+
+    def _all_seen(self, live: list[Manifest]) -> list[Manifest]:
+        return [sound(one) for one in live] if self.is_sound else live
 
     def _answer(self, query: Callable[[], T]) -> T:
         """Runs a query. Raises `Unknown` for `NotSynced`, which is a KeyError, as expressions of rules raise them too."""

@@ -26,7 +26,7 @@ def every_step_is_taken_twice(monkeypatch: pytest.MonkeyPatch) -> None:
         assert isinstance(view, LiveObjects)
         if key.replica is None and isinstance(outcome, Step) and (generation := _generation(view, key, context)) is not None:
             kept, generation.tally = generation.tally, CachedTally()
-            anew = step(LiveObjects.for_step(View(view._view._cache), key), key, now, context)
+            anew = step(LiveObjects.for_step(View(view._view._cache), key, is_sound=view.is_sound), key, now, context)
             generation.tally = kept
             assert isinstance(anew, Step)
             assert repr([outcome.statuses, outcome.deletions]) == repr([anew.statuses, anew.deletions]), "a tally is not what it should be"
