@@ -92,9 +92,9 @@ def is_over_out_of_turn(set: ExpandedSet, progress: Manifest) -> bool:
 
 
 def _has_ended(set: ExpandedSet) -> bool:
-    """Reports whether the set has come to the current generation, by its status."""
-    status = set.status
-    return status.get("currentGenerationHash") == set.generation_hash and bool((status.get("updateProgress") or {}).get("updateEndedAt"))
+    """Reports whether the set has come to the current generation, by its status: its update has ended, or there never was one."""
+    progress = set.status.get("updateProgress") or {}
+    return set.status.get("currentGenerationHash") == set.generation_hash and (not progress or bool(progress.get("updateEndedAt")))
 
 
 def _in_progress(progress: Manifest) -> list[Manifest]:
