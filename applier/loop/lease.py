@@ -18,6 +18,10 @@ from applier.loop.fence import Fence
 from applier.ref import Kind, Manifest, resource_version_of
 
 LEASE = Kind("coordination.k8s.io", "v1", "Lease")
+MAX_DURATION = 600.0
+"""Seconds. Whatever a lease says, somebody leads again after this time, unless candidates are configured with a longer one."""
+LAST_TRANSITION = 2**31 - 1
+"""The highest number that the field takes; after it the count begins again."""
 JITTER = 1.2  # of the retry period, for those who wait: client-go's JitterFactor
 
 
@@ -135,13 +139,20 @@ class Lease:
         spec: dict[str, Any] = lease.get("spec") or {}
         if (spec.get("holderIdentity") or "") in ("", self.identity):
             return False
-        return _time() < self._seen_at + float(spec.get("leaseDurationSeconds") or self.timing.duration)
+        return _time() < self._seen_at + self._duration(spec)
+
+    def _duration(self, spec: dict[str, Any]) -> float:
+        """Returns for how many seconds a candidate may lead, by its lease; a number of somebody who wants nobody to lead is not believed."""
+        said = spec.get("leaseDurationSeconds")
+        return min(said, max(MAX_DURATION, self.timing.duration)) if isinstance(said, int | float) and said > 0 else self.timing.duration
 
     def _spec(self, before: dict[str, Any]) -> dict[str, Any]:
         spec = {"holderIdentity": self.identity, "leaseDurationSeconds": int(self.timing.duration), "renewTime": self._stamp()}
         if before.get("holderIdentity") == self.identity:
             return spec
-        return {**spec, "acquireTime": spec["renewTime"], "leaseTransitions": int(before.get("leaseTransitions") or 0) + bool(before)}
+        transitions = before.get("leaseTransitions")
+        count = transitions if isinstance(transitions, int) and 0 <= transitions < LAST_TRANSITION else 0
+        return {**spec, "acquireTime": spec["renewTime"], "leaseTransitions": count + bool(before)}
 
     async def _write(self, spec: dict[str, Any]) -> Manifest:
         """Writes the lease over the version that we saw last. Raises `WriteConflict` if it has changed."""
