@@ -142,7 +142,7 @@ class Lease:
         return _time() < self._seen_at + self._duration(spec)
 
     def _duration(self, spec: dict[str, Any]) -> float:
-        """Returns for how many seconds a candidate may lead, by its lease; a number of somebody who wants nobody to lead is not believed."""
+        """Returns for how many seconds a candidate may lead, by its lease, of which garbage and numbers of years are not believed."""
         said = spec.get("leaseDurationSeconds")
         return min(said, max(MAX_DURATION, self.timing.duration)) if isinstance(said, int | float) and said > 0 else self.timing.duration
 

@@ -21,8 +21,8 @@ class Operator:
     """One process after the other. `held` says why a key was last left as it is, and `deleted` what was deleted and why, in order.
 
     `after_write` is called after each write that changed something, with the reason of a deletion. What it finds wrong, and errors that
-    nobody has foreseen, are `mistakes`. With an `identity` it stands for election. Processes run in an event loop that somebody else
-    turns, and that is at rest whenever anything here is called.
+    nobody has foreseen, are `mistakes`. With an `identity` it stands for election. Its clock is `clock_offset` seconds ahead. Processes run
+    in an event loop that somebody else turns, and that is at rest whenever anything here is called.
     """
 
     def __init__(
@@ -36,6 +36,7 @@ class Operator:
         self.after_write: Callable[[str], None] = lambda _: None
         self.mistakes: list[Exception] = []
         self.processes = 0
+        self.clock_offset = 0.0
         self.start()
 
     def start(self) -> None:
@@ -45,7 +46,7 @@ class Operator:
         lease = Lease(self.connection, "default", "leader", f"{self.identity}-{self.processes}", timing=TIMING, chance=Random(0))
         self.lease = lease if self.identity else None
         options = controller.Options(lease=self.lease, on_result=self._look_at, retention=self.retention, chance=Random(0))
-        self.process = controller.Operator(self.connection, self.context, lambda: self.network.world.now, options)
+        self.process = controller.Operator(self.connection, self.context, lambda: self.network.world.now + self.clock_offset, options)
         self._task = self._loop.create_task(self.process.run())
 
     def kill(self) -> None:

@@ -1,0 +1,149 @@
+"""Somebody edits what the operator has made, into nonsense: no pod that serves goes, and soon all is as it was, or is told."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.hostile import edits
+from tests.hostile.edits import Edit
+from tests.hostile.nonsense import Change, drop, owner, put
+from tests.hostile.world import A_WHILE, OTHER, differences, look, meddle, named, serving, stalls, two_sets
+from tests.simulation.simulation import Simulation
+from tests.simulation.world import CLIQUE, POD, SET
+from tests.suite.effort import runs
+
+HEALING = edits.heal(runs(40))
+SECONDS = 15.0
+"""Within which all goes on once a person has mended it."""
+
+
+def settle_after(simulation: Simulation) -> None:
+    simulation.settle()
+    simulation.wait(A_WHILE)
+
+
+def assert_all_well(simulation: Simulation) -> None:
+    assert simulation.operator.held == {}
+    assert stalls(simulation) == []
+
+
+@pytest.mark.parametrize("edit", HEALING.values(), ids=HEALING.keys())
+def test_all_is_soon_as_it_was(edit: Edit) -> None:
+    """Whether the operator has seen how it was before, or a new process finds it so."""
+    simulation = two_sets()
+    before, pods = look(simulation), serving(simulation)
+    if is_new_process := sum(map(ord, edit.name)) % 2 == 0:
+        simulation.operator.kill()
+    else:
+        simulation.let_pass(1)
+    meddle(simulation, *edit)
+    if is_new_process:
+        simulation.operator.start()
+    settle_after(simulation)
+    assert differences(before, look(simulation)) == []
+    assert serving(simulation) == pods, "the very pods that served before"
+    assert_all_well(simulation)
+
+
+@pytest.mark.parametrize("edit", edits.FEWER_THAN_NONE.values(), ids=edits.FEWER_THAN_NONE.keys())
+def test_fewer_than_none_is_no_scale(edit: Edit) -> None:
+    """The number stays, since a number of replicas is left to autoscalers, and takes nobody down."""
+    simulation = two_sets()
+    simulation.let_pass(1)
+    pods = serving(simulation)
+    meddle(simulation, *edit)
+    settle_after(simulation)
+    assert serving(simulation) == pods
+    assert_all_well(simulation)
+
+
+@pytest.mark.parametrize("what", ["a ControllerRevision is given to another set", *edits.some(edits.given_away(""), runs(4))])
+def test_what_is_given_to_another_set_is_told_and_left_and_all_is_well_once_it_is_given_back(what: str) -> None:
+    simulation = two_sets()
+    edit = edits.given_away(simulation.world.get(SET, OTHER)["metadata"]["uid"])[what]
+    simulation.let_pass(1)
+    before, pods = look(simulation), serving(simulation)
+    old = meddle(simulation, *edit)
+    settle_after(simulation)
+    assert serving(simulation) == pods
+    assert any("is left as it is" in one for one in stalls(simulation)), "a condition tells"
+    assert any(one.startswith("Refused: ") for one in simulation.world.told), "an event tells"
+    meddle(simulation, edit.kind, edit.name, put("metadata.ownerReferences", old["metadata"]["ownerReferences"]))
+    simulation.let_pass(SECONDS)
+    simulation.settle()
+    assert differences(before, look(simulation)) == []
+    assert serving(simulation) == pods
+    assert_all_well(simulation)
+
+
+@pytest.mark.parametrize("how", edits.LEAVES_THE_SET)
+@pytest.mark.parametrize("is_new_process", [False, True], ids=["", "while nobody looks"])
+def test_a_pod_that_somebody_takes_out_of_the_set_goes_on_and_the_set_is_whole(how: str, is_new_process: bool) -> None:
+    """So one takes a pod out of a ReplicaSet. Where nobody has seen it go, its name leads to it, and it is taken back."""
+    simulation = two_sets()
+    pods = serving(simulation)
+    if is_new_process:
+        simulation.operator.kill()
+    else:
+        simulation.let_pass(1)
+    meddle(simulation, POD, "demo-0-front", edits.METADATA[how])
+    if is_new_process:
+        simulation.operator.start()
+    settle_after(simulation)
+    if not is_new_process or "all labels" not in how:  # the hash of its template is among them, without which it is replaced
+        assert pods.keys() <= serving(simulation).keys()
+    assert simulation.status(CLIQUE, "demo-0-front")["readyReplicas"] == 2
+    assert all(not one["spec"]["schedulingGates"] for one in simulation.world.pods())
+    assert_all_well(simulation)
+
+
+@pytest.mark.parametrize("edit", [drop("metadata.ownerReferences"), owner(controller=False)], ids=["no owner", "an owner that is none"])
+def test_a_pod_that_belongs_to_nobody_stays_and_the_set_is_whole(edit: Change) -> None:
+    simulation = two_sets()
+    simulation.let_pass(1)
+    pods = serving(simulation)
+    meddle(simulation, POD, "demo-0-front", edit)
+    settle_after(simulation)
+    assert pods.keys() <= serving(simulation).keys()
+    assert simulation.status(CLIQUE, "demo-0-front")["readyReplicas"] == 2
+    assert_all_well(simulation)
+
+
+def test_a_strangers_pod_with_all_our_labels_is_nobodys_business() -> None:
+    simulation = two_sets()
+    simulation.let_pass(1)
+    before, pods = look(simulation), serving(simulation)
+    ours = named(simulation, POD, "demo-0-front")
+    metadata = {"name": "theirs", "namespace": ours["metadata"]["namespace"], "labels": ours["metadata"]["labels"]}
+    simulation.world.put({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": ours["spec"]})
+    settle_after(simulation)
+    assert differences(before, look(simulation)) == []
+    assert serving(simulation).keys() - pods.keys() == {simulation.world.get(POD, "theirs")["metadata"]["uid"]}
+    assert_all_well(simulation)
+
+
+DELETIONS = [
+    (what, how) for what in (*edits.WATCHED, *edits.WRITTEN_ONCE, "a ControllerRevision") for how in ("Background", "Foreground", "Orphan")
+]
+
+
+@pytest.mark.parametrize(("what", "propagation"), edits.some(DELETIONS, runs(12)))
+def test_what_somebody_deletes_is_made_again(what: str, propagation: str) -> None:
+    """With all that it owned, and with nothing of others."""
+    kind, name = {**edits.WATCHED, **edits.WRITTEN_ONCE, "a ControllerRevision": edits.RECORD}[what]
+    simulation = two_sets()
+    simulation.let_pass(1)
+    before, pods = look(simulation), serving(simulation)
+    live = named(simulation, kind, name)
+    simulation.world.delete(kind, live["metadata"]["name"], propagation)
+    settle_after(simulation)
+    assert differences(before, look(simulation)) == []
+    others = {uid: clique for uid, clique in pods.items() if not goes_along(what, clique)}
+    assert others.items() <= serving(simulation).items()
+    assert_all_well(simulation)
+
+
+def goes_along(what: str, clique: str) -> bool:
+    """Whether pods of a clique may go with something that is deleted."""
+    of = {"a PodClique": "demo-0-front", "a pod": "demo-0-front", "a scaling group": "demo-0-sg"}
+    return clique.startswith(of.get(what, "demo-0-sg-0-pre")) if what in (*of, "a PodClique of a group", "a pod of a group") else False
