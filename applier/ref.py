@@ -82,10 +82,10 @@ def is_being_deleted(manifest: Manifest) -> bool:
 
 
 def being_deleted(live: Manifest) -> str:
-    """Returns since when an object is being deleted and what holds it: `is being deleted since TIME, held by FINALIZER, FINALIZER`."""
+    """Returns since when an object is being deleted and what holds it: `has been terminating since TIME, held by FINALIZER, FINALIZER`."""
     metadata = live.get("metadata") or {}
     finalizers = ", ".join(map(str, metadata.get("finalizers") or ()))
-    return f"is being deleted since {metadata.get('deletionTimestamp')}" + (f", held by {finalizers}" if finalizers else "")
+    return f"has been terminating since {metadata.get('deletionTimestamp')}" + (f", held by {finalizers}" if finalizers else "")
 
 
 def is_reference_to(entry: dict[str, Any], owner: Ref) -> bool:

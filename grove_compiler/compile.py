@@ -99,10 +99,8 @@ def _validated(inputs: Inputs, program: Program) -> Reading:
     """Reads the subjects, applies defaults and validates them."""
     reading = read_subjects(inputs, program)
     if inputs.old and not has_errors(reading.findings) and not any(subject.is_update for subject in reading.subjects):
-        message = "nothing of the input is in its former state under the same namespace and name, so no change was judged"
-        reading.findings.append(
-            Diagnostic("input/no-former", "warning", message, hint="-n names the namespace of manifests that name none")
-        )
+        message = "nothing in the input has the same namespace and name in the old state, so no change was checked"
+        reading.findings.append(Diagnostic("input/no-former", "warning", message, hint="-n sets the namespace of manifests that name none"))
     return reading
 
 

@@ -113,7 +113,7 @@ class Decoder:
 
     def _object(self, document: Document, at: FieldPath, value: Any) -> None:
         if not isinstance(value, dict):
-            self._add(document, at, "input/not-an-object", "a manifest is a map with `apiVersion`, `kind`, `metadata` and `spec`")
+            self._add(document, at, "input/not-an-object", "a manifest must be a map with `apiVersion`, `kind`, `metadata` and `spec`")
             return
         missing = [key for key in ("apiVersion", "kind") if not isinstance(value.get(key), str) or not value[key]]
         if missing:
@@ -161,7 +161,7 @@ class Decoder:
                 document,
                 (*at, "kind"),
                 "input/unknown-kind",
-                f"{value['apiVersion']} has no kind {value['kind']!r}; there are {', '.join(kinds)}",
+                f"{value['apiVersion']} has no kind {value['kind']!r}; the kinds are {', '.join(kinds)}",
                 nearest=likely,
             )
             return
@@ -179,10 +179,10 @@ class Decoder:
         finding, count = self._ignored_kinds.get(what, (None, 0))
         if finding is None:
             likely = nearest(kind, [known for _, known in KINDS])
-            message = f"{what} is not compiled and has no part in the result"
+            message = f"{what} is not compiled and does not affect the result"
             finding = self._add(document, (*at, "kind"), "input/ignored", message, severity="warning", nearest=likely)
         else:
-            finding.message = f"{count + 1} objects of the kind {what} are not compiled and have no part in the result; this is the first"
+            finding.message = f"{count + 1} objects of the kind {what} are not compiled and do not affect the result; this is the first"
         self._ignored_kinds[what] = finding, count + 1
 
     def _report_duplicates(self) -> None:

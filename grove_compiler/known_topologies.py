@@ -31,7 +31,7 @@ def decode_existing(program: Program, scope: Mapping[str, Any], snapshot: Snapsh
         decoder.take([Document({**manifest, "apiVersion": API_VERSION})])
         [entry] = decoder.decoded
         if manifest.get("apiVersion") != API_VERSION:
-            message = f"{manifest.get('apiVersion')} is no version of a {entry.kind} that this program knows"
+            message = f"{manifest.get('apiVersion')} is not a version of a {entry.kind} that this program knows"
             entry.findings.append(Diagnostic("input/unknown-version", "error", message, "apiVersion"))
         entries.append(entry)
     return entries

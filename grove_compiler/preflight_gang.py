@@ -72,5 +72,5 @@ def gang_objects(key: GangKey, view: Objects, preflight: Preflight, program: Pro
     nodes = program.generate(scope, settings.max_objects, (), SUBJECT)
     for node in nodes:
         if node.object["kind"] != "ConfigMap" or not node.object["metadata"]["name"].startswith(PREFIX):
-            raise ForeignName(f"the rule {node.rule} makes {node.id}; only ConfigMaps whose names begin with {PREFIX} are ever written")
+            raise ForeignName(f"the rule {node.rule} generates {node.id}; only ConfigMaps whose names begin with {PREFIX} are ever written")
     return nodes

@@ -54,7 +54,7 @@ def _address(text: str) -> Iterator[Contradiction]:
         is_port = port.isascii() and port.isdigit() and 0 < int(port) <= PORT
         if not is_port or not host:
             yield Contradiction(
-                ("dcgm", "hostengineAddr"), f"{text} has no port from 1 to {PORT}", text, "write one such as name.namespace.svc:5555"
+                ("dcgm", "hostengineAddr"), f"{text} has no port from 1 to {PORT}", text, "use a value such as name.namespace.svc:5555"
             )
 
 
@@ -72,7 +72,7 @@ def _container(at: FieldPath, resources: Manifest | None, beside: FieldPath, sec
     """Yields what a check's container cannot have, of its resources, which stand `at` a path, and of its security context `beside`."""
     yield from _resources(at, resources or {})
     if resources and resources.get("claims"):
-        yield Contradiction((*at, "claims"), "a check has the claims of its pod, and no others", resources["claims"], "leave claims out")
+        yield Contradiction((*at, "claims"), "a check has exactly the claims of its pod", resources["claims"], "omit claims")
     for name in ("runAsUser", "runAsGroup"):
         user = (security or {}).get(name)
         if isinstance(user, int) and user < 0:
@@ -96,13 +96,15 @@ def _folders(preflight: Preflight) -> Iterator[Contradiction]:
     if preflight.socket_folder == GANG_FOLDER:
         socket = preflight.socket
         yield Contradiction(
-            ("platformConnector", "socket"), f"checks find the files of their gang in {GANG_FOLDER}", socket, "use another folder"
+            ("platformConnector", "socket"), f"checks read the files of their gang from {GANG_FOLDER}", socket, "use another directory"
         )
     token = ("token", "mountPath"), preflight.token_folder if preflight.token_audience else ""
     for keys, folder in (token, (("spool",), preflight.spool_folder)):
         path = ("platformConnector", *keys)
         if folder and folder.rstrip("/") in taken:
-            yield Contradiction(path, f"{folder} is the folder of {taken[folder.rstrip('/')]} as well", folder, "use another folder")
+            yield Contradiction(
+                path, f"{folder} is already the directory of {taken[folder.rstrip('/')]} as well", folder, "use another directory"
+            )
         taken[folder.rstrip("/")] = ".".join(path)
 
 
@@ -130,7 +132,7 @@ def _is_bandwidth(text: str) -> bool:
     return re.fullmatch(r"\d+(\.\d+)?(e[+-]?\d{1,2})?", text) is not None and math.isfinite(float(text))
 
 
-TIMEOUT = Expected("a duration such as 300s or 10m, longer than nothing", _is_timeout)
+TIMEOUT = Expected("a duration such as 300s or 10m, greater than 0", _is_timeout)
 BANDWIDTH = Expected("a number of GB/s such as 10.0", _is_bandwidth)
 OWN_CHECKS = ("dcgm-diag", "nccl-loopback", "nccl-allreduce")
 VARIABLES = {

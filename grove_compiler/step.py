@@ -123,7 +123,7 @@ def _step_of_set(view: Objects, key: Key, now: float, context: Context) -> Step 
         return Gone("the set does not exist" if manifest is None else "the set is being deleted")
     generation = context.generation(manifest)
     if generation is None:
-        return Hold(f"{manifest.get('apiVersion')} is no version of a {SET_KIND} that this program knows")
+        return Hold(f"{manifest.get('apiVersion')} is not a version of a {SET_KIND} that this program knows")
     if has_errors(generation.entry.findings):
         subject = Subject(SET_KIND, {}, generation.entry, generation.entry.findings)
         return Hold(subject.hold, subject.findings)

@@ -223,7 +223,7 @@ def _report_unusable_topology(subject: Subject, existing: Sequence[Decoded], dec
         return
     error = next(finding for finding in entry.findings if finding.severity == "error")
     reason = f"{error.path + ': ' if error.path else ''}{error.message}"
-    message = f"the {entry.kind} {entry.key[2]!r} of the cluster cannot be used: {reason}"
+    message = f"the {entry.kind} {entry.key[2]!r} in the cluster cannot be used: {reason}"
     finding = Diagnostic("input/topology-unusable", "error", message, subject.set.placement.name_path)
     decoder.report(subject.entry.locate(finding) if subject.entry else finding, *([subject.entry] if subject.entry else []))
 
@@ -261,7 +261,7 @@ def _pods(expanded: ExpandedSet, replicas: int) -> int:
 
 def too_many(limit: int) -> Diagnostic:
     """Returns the diagnostic about a set of more objects than the limit."""
-    message = f"would become more than {limit} objects"
+    message = f"would generate more than {limit} objects"
     return Diagnostic(
         "limit/objects", "error", message, "spec.replicas", hint="fewer replicas, or a higher limit (--max-objects)", type="Invalid value"
     )
@@ -283,8 +283,8 @@ def _needs(subject: Subject, decoder: Decoder, by_topology: dict[int, Decoded]) 
 def _configuration(decoder: Decoder) -> Configuration:
     entries = decoder.of_kind(CONFIGURATION_KIND)
     for entry in entries[1:]:
-        finding = Diagnostic("input/two-configurations", "error", f"a second {CONFIGURATION_KIND}; there can be one", "kind")
-        finding.hint = "--config says which one counts instead of those in folders"
+        finding = Diagnostic("input/two-configurations", "error", f"a second {CONFIGURATION_KIND}; only one is allowed", "kind")
+        finding.hint = "--config selects one instead of those in directories"
         decoder.report(entry.locate(finding), entry)
     return Configuration(entries[0].manifest if entries else {})
 

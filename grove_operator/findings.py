@@ -61,7 +61,7 @@ def _by_cause(findings: Sequence[Diagnostic]) -> Iterable[tuple[Diagnostic, list
 def _also_at(others: Sequence[Diagnostic], excerpts: _Excerpts, terminal: Terminal) -> Iterable[str]:
     if not others:
         return
-    yield f"    {'warned of' if others[0].severity == 'warning' else 'wrong'} at {len(others)} more places for the same reason:"
+    yield f"    {'reported' if others[0].severity == 'warning' else 'wrong'} at {len(others)} more places for the same reason:"
     for finding in others:
         text = excerpts.file(finding.file)
         place, value = visible(_place(finding, text.name if text else finding.file)), ""

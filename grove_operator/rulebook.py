@@ -190,7 +190,7 @@ def _data(path: str) -> bytes:
     except OSError as error:
         raise UnreadableRules(f"{path}: {_reason(error)}") from None
     if len(data) > LARGEST_RULE_FILE:
-        raise UnreadableRules(f"{path}: larger than {LARGEST_RULE_FILE >> 20} MiB, which no rule file should be")
+        raise UnreadableRules(f"{path}: larger than {LARGEST_RULE_FILE >> 20} MiB, the limit of rule files")
     return data
 
 

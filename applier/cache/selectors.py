@@ -53,4 +53,4 @@ def _requirement(part: str, text: str) -> Requirement:
         return Requirement(found[1], found[2] != "!=", frozenset((found[3],)))
     if found := _EXISTS.match(part):
         return Requirement(found[2], not found[1])
-    raise ValueError(f"{text!r} is no label selector: {part.strip()!r} is not understood")
+    raise ValueError(f"{text!r} is not a label selector: cannot parse {part.strip()!r}")

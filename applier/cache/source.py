@@ -79,8 +79,8 @@ class Source:
         if not self.complete or not self.version:
             return f"{kind} is not listed yet"
         if asyncio.get_running_loop().time() - self.confirmed_at > self.stall:
-            return f"nothing was heard of {kind} for more than {self.stall:g} s"
-        return f"nothing was heard of {kind} since we lead" if self.confirmed_at < since else ""
+            return f"no watch events for {kind} for more than {self.stall:g} s"
+        return f"no watch events for {kind} since this replica leads" if self.confirmed_at < since else ""
 
     def refresh(self, since: float = float("-inf")) -> None:
         """Requests the whole state again, if it is stale only because the server was silent.
@@ -213,7 +213,7 @@ class Source:
                 state[ref] = known if known is not None and is_same(known, event.object) else self._compacted(event.object)
             elif event.initial_end:
                 return self._replace(list(state.values()), resource_version_of(event.object))
-        raise Unreachable("the watch ended before it had told the state")
+        raise Unreachable("the watch ended before it delivered the initial state")
 
     async def _read_changes(self, events: AsyncIterator[WatchEvent], deadline: asyncio.Timeout) -> None:
         async for event in events:

@@ -97,7 +97,7 @@ def decide(
             intent, differing = yield_fields(intent, live, schema, _managers_of(live, apply_identity(manager)), yields, manager=manager)
         decision = _decide(intent, live, schema, manager, force, subresource)
     except (SchemaMismatch, BadManagedFields) as error:
-        return Decision(Verdict.UNKNOWN, intent, reason=f"the server may refuse it: {error}")
+        return Decision(Verdict.UNKNOWN, intent, reason=f"the server may reject it: {error}")
     if differing and decision.verdict is Verdict.SAME:
         return Decision(Verdict.YIELDED, intent, differing, reason=_left_to(differing))
     return decision
@@ -105,7 +105,7 @@ def decide(
 
 def _left_to(differing: list[FieldChange]) -> str:
     names = dict.fromkeys(owner.manager for change in differing for owner in change.owners)
-    return f"differs only in what is left to {', '.join(names) or 'whoever sets it'}"
+    return f"differs only in fields left to {', '.join(names) or 'whoever sets it'}"
 
 
 def _decide(intent: Manifest, live: Manifest, schema: Type, manager: str, force: Collection[str], subresource: str) -> Decision:

@@ -31,10 +31,10 @@ def without_admission_additions(definition: str, steps: tuple[str, ...], stored:
 MAY_DEFAULT = "the server may fill it in again"
 """The caveat of a declared field that is removed from an object of Go types: the server may set it to its default."""
 _FILLED = "the server may have filled it in"
-_NEW = "a field that is newer than this program, which a server may leave out when it is empty"
-_GATED = "the server may leave it out, with the feature that it belongs to"
-_VALIDATED = "the server stores it as if it were not there, but may refuse it"
-_NULL = "null may stand for a default"
+_NEW = "a field that is newer than this program, which a server may omit when it is empty"
+_GATED = "the server may omit it if its feature is disabled"
+_VALIDATED = "the server stores it as if it were absent, but may reject it"
+_NULL = "null may mean a default"
 _ROUNDED = "the server may round it"
 _IDENTITY = frozenset(("apiVersion", "kind"))
 Steps = tuple[str, ...]

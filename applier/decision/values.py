@@ -101,11 +101,11 @@ def quantity(value: Any) -> tuple[Decimal, str]:
         family = "binary" if suffix.endswith("i") else "decimal"
     # Decimal reads more than the server does: spaces, underscores, infinity.
     if suffix not in _SCALES or not _NUMBER(digits):
-        raise ValueError(f"no quantity: {text}")
+        raise ValueError(f"not a quantity: {text}")
     try:
         size = (Decimal(digits) * _SCALES[suffix]).quantize(Decimal("1e-9"), rounding=ROUND_CEILING)
     except InvalidOperation as error:
-        raise ValueError(f"no quantity: {text}") from error
+        raise ValueError(f"not a quantity: {text}") from error
     return size, family if abs(size) >= 1024 or family != "binary" else "decimal"
 
 
@@ -116,14 +116,14 @@ def _seconds(value: Any) -> datetime:
 def _moment(value: Any) -> datetime:
     moment = datetime.fromisoformat(str(value))
     if moment.tzinfo is None:
-        raise ValueError(f"no time zone: {value}")
+        raise ValueError(f"not a time zone: {value}")
     return moment.astimezone(UTC)
 
 
 def _microseconds(value: Any) -> datetime:
     """Parses a MicroTime: exactly six fractional digits, as Go requires. Raises ValueError."""
     if not _SIX_DIGITS.search(str(value)):
-        raise ValueError(f"no microseconds: {value}")
+        raise ValueError(f"not microseconds: {value}")
     return _moment(value)
 
 
@@ -132,7 +132,7 @@ def decoded(value: Any) -> bytes:
     try:
         return base64.b64decode(str(value).replace("\n", "").replace("\r", ""), validate=True)
     except binascii.Error as error:
-        raise ValueError("no base64") from error
+        raise ValueError("not base64") from error
 
 
 _READERS: dict[str, Any] = {"quantity": quantity, "time": _seconds, "micro-time": _microseconds, "bytes": decoded}
@@ -184,10 +184,10 @@ def step_to(item: Any, type: Type) -> str:
     """Returns the step of FieldsV1 to an item of a list whose type is `set` or `map`. Raises `SchemaMismatch`."""
     if type.list_kind == "set":
         if item is None or isinstance(item, dict | list):
-            raise SchemaMismatch("an item of a set that is no scalar")
+            raise SchemaMismatch("an item of a set that is not a scalar")
         return value_step(item)
     if not isinstance(item, dict):
-        raise SchemaMismatch("an item of a list with keys that is no map")
+        raise SchemaMismatch("an item of a list with keys that is not a map")
     values = []
     for key in type.keys:
         if key in item:
@@ -270,7 +270,7 @@ def check(type: Type, value: Any) -> None:
     elif value.__class__ not in _PYTHON[type.scalar]:
         raise SchemaMismatch(f"expected {type.scalar or 'a list'}")
     elif value.__class__ is int and not -(2**63) <= value < 2**64:
-        raise SchemaMismatch("a whole number beyond 64 bits, which no server can keep")
+        raise SchemaMismatch("a whole number beyond 64 bits, which the server cannot store")
 
 
 def _check_map(type: Type, value: Any) -> None:

@@ -116,7 +116,7 @@ def _reason(step: Step, result: WriteResult) -> str:
 async def _execute(run: Run, step: Step) -> WriteResult:
     desired = run.graph.objects[step.ref]
     if run.options.dry_run and (missing := _missing_in_dry_run(run, step.ref)):
-        return WriteResult(step.action, f"not asked of the server: {missing} does not exist yet")
+        return WriteResult(step.action, f"not validated by the server: {missing} does not exist yet")
     result = await execute_step(run, desired, step)
     if step.ref[:2] == DEFINITION and result.live is not None and result.action in WRITTEN:
         await _wait_until_established(run, result.live)

@@ -275,4 +275,4 @@ async def wait_until_gone(run: Run, live: Manifest, *, stop: Stop) -> Manifest |
         live = now
     if not is_being_deleted(live):
         raise DeletionPending(f"could not be deleted within {run.options.timeouts.gone:g} s")
-    raise DeletionPending(f"{being_deleted(live)}; it is made again by a run that finds it gone")
+    raise DeletionPending(f"{being_deleted(live)}; the next run after its deletion recreates it")

@@ -70,7 +70,7 @@ async def execute_step(run: Run, desired: Desired, step: Step) -> WriteResult:
         step = await decide_again(run, desired, live)
         if step.action not in WRITTEN:
             if isinstance(cause, Unreachable) and step.action in QUIET:
-                return WriteResult(planned, "no answer came, but it was done", live)
+                return WriteResult(planned, "no response was received, but the write was done", live)
             return WriteResult(step.action, step.reason, live, step.conflicts, step.foreign)
         lost = isinstance(cause, Unreachable)  # the answer, not the request
         is_ours = is_ours or (lost and planned is Action.CREATED and live is not None and applied_by(live, run.manager))
@@ -166,7 +166,7 @@ def _created(run: Run, after: Manifest, *, is_new: bool) -> WriteResult:
     others = listed(name for entry in entries_of(after) if (name := str(entry.get("manager"))) != run.manager)
     if is_new and not others:
         return WriteResult(Action.CREATED, "", after)
-    return WriteResult(Action.CONFIGURED, f"was made meanwhile by {others or f'another run of {run.manager}'}", after)
+    return WriteResult(Action.CONFIGURED, f"was created meanwhile by {others or f'another run of {run.manager}'}", after)
 
 
 async def _configure(run: Run, desired: Desired, step: Step, before: Manifest) -> WriteResult:
@@ -226,7 +226,7 @@ async def _recreate(run: Run, desired: Desired, live: Manifest, reason: str) -> 
 
 
 def _made_again(desired: Desired, other: Manifest) -> ObjectChanged:
-    return ObjectChanged(AlreadyExists(409, "AlreadyExists", f"{desired.ref} was made again by {makers(other)}"))
+    return ObjectChanged(AlreadyExists(409, "AlreadyExists", f"{desired.ref} was recreated by {makers(other)}"))
 
 
 def _is_same(run: Run, before: Manifest, after: Manifest) -> bool:

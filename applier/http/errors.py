@@ -27,7 +27,7 @@ class Ended(HttpError):
     """Reports that the server closed the connection before its response was complete."""
 
     def __init__(self) -> None:
-        super().__init__("it ended the connection")
+        super().__init__("it closed the connection")
 
 
 class Malformed(HttpError):

@@ -41,7 +41,7 @@ class Reader:
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            raise Malformed("it wants to speak another protocol") from None
+            raise Malformed("it requests another protocol") from None
         except httptools.HttpParserError as error:
             cause = error.__context__
             raise Malformed(str(cause) if isinstance(cause, zlib.error | Malformed) else str(error)) from None
@@ -79,7 +79,7 @@ class Reader:
         if encoding in ("gzip", "deflate"):
             self._decompress = zlib.decompressobj(GZIP_OR_ZLIB)
         elif encoding != "identity":
-            raise Malformed(f"its answer is encoded as {encoding}, which we did not ask for")
+            raise Malformed(f"its response has the encoding {encoding}, which was not requested")
 
     def on_body(self, chunk: bytes) -> None:
         if self.complete:
@@ -96,5 +96,5 @@ class Reader:
 
     def _finish(self) -> None:
         if self._decompress is not None and not self._decompress.eof and self.status not in WITHOUT_BODY:
-            raise Malformed("its compressed answer is cut off")
+            raise Malformed("its compressed response is truncated")
         self.complete = True

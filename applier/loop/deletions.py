@@ -19,7 +19,7 @@ from applier.prune import deletion
 from applier.prune.teardown import Teardown, teardown
 from applier.ref import Kind, Manifest, Ref, is_being_deleted, resource_version_of, uid_of
 
-RELEASED = "nothing of ours is left to be done before it goes"
+RELEASED = "our work before its deletion is done"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class DeletionWriter:
         except NotFound:
             pass
         except ClusterError as error:
-            outcome.action, outcome.reason, outcome.error = Action.FAILED, f"cannot be let go: {error}", error
+            outcome.action, outcome.reason, outcome.error = Action.FAILED, f"cannot be released: {error}", error
         outcome.seconds = time.monotonic() - began
         self.sink(Finished(outcome))
         return outcome

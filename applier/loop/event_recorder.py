@@ -44,7 +44,7 @@ class EventRecorder:
             self._remember(ref)
             return None
         except ClusterError as error:
-            outcome.action, outcome.reason, outcome.error = Action.HELD, f"cannot be told: {error}", error
+            outcome.action, outcome.reason, outcome.error = Action.HELD, f"cannot be recorded: {error}", error
         else:
             self._remember(ref)
         self.sink(Finished(outcome))

@@ -63,7 +63,7 @@ class Lease:
         on_change: OnChange = lambda _: None,
     ) -> None:
         if not timing.duration > timing.renew > timing.retry * JITTER:
-            raise ValueError(f"lease times must fall: duration > renew > {JITTER} x retry, and not {timing}")
+            raise ValueError(f"lease times must satisfy duration > renew > {JITTER} x retry, not {timing}")
         self.identity, self.timing = identity, timing
         self.fence, self.held = Fence(), asyncio.Event()
         self.error: ClusterError | None = None

@@ -128,7 +128,7 @@ class Loop(Generic[K]):
             tasks.append(asyncio.create_task(self.lease.run(), name="lease"))
         try:
             await self.cache.start()
-            synced = asyncio.create_task(self._first_lists(), name="first lists")
+            synced = asyncio.create_task(self._first_lists(), name="initial lists")
             tasks.append(synced)
             ended, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             if ended == {synced}:
@@ -263,7 +263,7 @@ class Loop(Generic[K]):
             staleness = view.staleness()
             if staleness and isinstance(desired, Gone):
                 view.refresh()
-                raise NotSynced(f"it is not known whether it is gone: {staleness[0]}")
+                raise NotSynced(f"it is unknown whether it is deleted: {staleness[0]}")
         finally:
             self._interests.replace(key, view, desired.objects if isinstance(desired, Graph) else ())
         return desired

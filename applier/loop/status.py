@@ -62,7 +62,7 @@ class StatusWriter:
         began = time.monotonic()
         try:
             if status.resource_version not in ("", resource_version_of(live)):
-                raise WriteConflict(409, "Conflict", "the object has changed since its status was worked out")
+                raise WriteConflict(409, "Conflict", "the object has changed since its status was computed")
             resource, manager = await self.cluster.resource(status.of.kind), status.manager or self.manager
             body = _manifest(status, bound=True)
             await self._concurrency.run(lambda: self.cluster.apply(resource, body, manager=manager, force=True, subresource=STATUS), group)
@@ -72,7 +72,7 @@ class StatusWriter:
             if isinstance(error, WriteConflict | NotFound):
                 await self._refresh(status)
                 seconds = time.monotonic() - began
-                return Outcome(step, Action.HELD, f"its status is worked out again: {error}", status.of.uid, seconds, error)
+                return Outcome(step, Action.HELD, f"its status is computed again: {error}", status.of.uid, seconds, error)
             return Outcome(step, Action.FAILED, f"its status: {error}", status.of.uid, time.monotonic() - began, error)
         return Outcome(step, Action.CONFIGURED, "its status", status.of.uid, time.monotonic() - began)
 

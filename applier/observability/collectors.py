@@ -37,10 +37,10 @@ class QueueMetrics(Collector):
     def collect(self) -> Iterable[GaugeMetricFamily]:
         queue = self._queue
         values = {
-            "keys_waiting": ("Keys that wait for a worker", queue.depth()),
-            "keys_in_work": ("Keys that are worked on", queue.active()),
-            "keys_delayed": ("Keys that are due later", queue.delayed()),
-            "oldest_seconds": ("How long the first of them has waited", queue.oldest()),
+            "keys_waiting": ("Keys waiting for a worker", queue.depth()),
+            "keys_in_work": ("Keys being reconciled", queue.active()),
+            "keys_delayed": ("Keys scheduled for later", queue.delayed()),
+            "oldest_seconds": ("Waiting time of the oldest key", queue.oldest()),
         }
         for name, (text, value) in values.items():
             family = GaugeMetricFamily(f"{self._prefix}_queue_{name}", text, labels=["queue"])
@@ -57,14 +57,14 @@ class CacheMetrics(Collector):
     def collect(self) -> Iterable[GaugeMetricFamily | CounterMetricFamily]:
         labels = ["kind", "namespace"]
         age = GaugeMetricFamily(
-            f"{self._prefix}_cache_age_seconds", "Since the server last proved that the cache is up to date", labels=labels
+            f"{self._prefix}_cache_age_seconds", "Time since the cache was last confirmed to be up to date", labels=labels
         )
         counts = {
             name: CounterMetricFamily(f"{self._prefix}_cache_{name}", text, labels=labels)
             for name, text in {
-                "lists": "Lists that were read",
-                "streams": "Watches that were opened",
-                "events": "Events of watches",
+                "lists": "List requests",
+                "streams": "Watches opened",
+                "events": "Watch events",
             }.items()
         }
         for source in self._cache.sources():
@@ -72,9 +72,11 @@ class CacheMetrics(Collector):
             age.add_metric(values, self._loop.time() - source.confirmed_at)
             for name, family in counts.items():
                 family.add_metric(values, getattr(source, name))
-        objects = GaugeMetricFamily(f"{self._prefix}_cache_objects", "Objects that are known", value=self._cache.count())
+        objects = GaugeMetricFamily(f"{self._prefix}_cache_objects", "Cached objects", value=self._cache.count())
         lag = GaugeMetricFamily(
-            f"{self._prefix}_cache_lag_seconds", "Since our oldest write that the watches have not told yet", value=self._cache.lag()
+            f"{self._prefix}_cache_lag_seconds",
+            "Time since the oldest write that the watches have not delivered yet",
+            value=self._cache.lag(),
         )
         return [age, *counts.values(), objects, lag]
 

@@ -20,16 +20,18 @@ class Metrics:
 
     def __init__(self, registry: CollectorRegistry = REGISTRY, *, prefix: str = "applier") -> None:
         self._registry, self._prefix = registry, prefix
-        self._objects = Counter(f"{prefix}_objects", "Objects by what became of them", ["action", "kind"], registry=registry)
-        self._writes = Histogram(f"{prefix}_write_seconds", "How long an object took", ["action"], buckets=SHORT, registry=registry)
-        self._ready = Histogram(f"{prefix}_ready_seconds", "How long objects took to become ready", buckets=LONG, registry=registry)
-        self._runs = Histogram(f"{prefix}_run_seconds", "How long runs took", buckets=LONG, registry=registry)
-        self._run_requests = Counter(f"{prefix}_run_requests", "Requests that runs made", registry=registry)
-        self._retries = Counter(f"{prefix}_retries", "Requests that were made again", registry=registry)
-        self._throttles = Counter(f"{prefix}_throttles", "How often the server asked to slow down", registry=registry)
-        self._limit = Gauge(f"{prefix}_write_limit", "How many writes may be in flight at once", registry=registry)
-        waited = Histogram(f"{prefix}_queue_wait_seconds", "How long keys waited for a worker", buckets=SHORT, registry=registry)
-        worked = Histogram(f"{prefix}_queue_work_seconds", "How long keys were worked on", buckets=SHORT, registry=registry)
+        self._objects = Counter(f"{prefix}_objects", "Objects by result", ["action", "kind"], registry=registry)
+        self._writes = Histogram(
+            f"{prefix}_write_seconds", "Duration of the apply of an object", ["action"], buckets=SHORT, registry=registry
+        )
+        self._ready = Histogram(f"{prefix}_ready_seconds", "Time until objects became ready", buckets=LONG, registry=registry)
+        self._runs = Histogram(f"{prefix}_run_seconds", "Duration of runs", buckets=LONG, registry=registry)
+        self._run_requests = Counter(f"{prefix}_run_requests", "Requests of runs", registry=registry)
+        self._retries = Counter(f"{prefix}_retries", "Retried requests", registry=registry)
+        self._throttles = Counter(f"{prefix}_throttles", "Throttled requests", registry=registry)
+        self._limit = Gauge(f"{prefix}_write_limit", "Limit of concurrent writes", registry=registry)
+        waited = Histogram(f"{prefix}_queue_wait_seconds", "Time that keys waited for a worker", buckets=SHORT, registry=registry)
+        worked = Histogram(f"{prefix}_queue_work_seconds", "Duration of reconciles", buckets=SHORT, registry=registry)
         self.queue_wait, self.queue_work = waited.observe, worked.observe
 
     def __call__(self, event: Event) -> None:

@@ -47,7 +47,7 @@ class Traces:
                         {"applier.requests": requests, **{f"applier.{action}": count for action, count in counts.items()}}
                     )
                     if any(counts.get(action) for action in UNDONE):
-                        self._run.set_status(Status(StatusCode.ERROR, "not all was done"))
+                        self._run.set_status(Status(StatusCode.ERROR, "incomplete"))
                 self.close()
             case Waiting() | Ready() | Throttled() | Retried():
                 self._note(event)

@@ -19,7 +19,7 @@ def whose(desired: Manifest, live: Manifest, manager: str) -> str:
         return f"of {_ref(controller, live)}"
     if wanted.keys() & existing.keys() or applied_by(live, manager):
         return ""
-    return f"made by {makers(live)}"
+    return f"created by {makers(live)}"
 
 
 def _owners(manifest: Manifest) -> dict[str, Manifest]:

@@ -22,7 +22,7 @@ def held_back(ref: Ref, plan: Plan, results: Mapping[Ref, Step | Outcome], cause
         return ""
     cause = causes[ref] = causes.get(before, before)
     fate = "failed" if results[cause].action is Action.FAILED else "is held"
-    through = f"{before}, and that for {cause}" if cause != before else f"{before}"
+    through = f"{before}, which waits for {cause}" if cause != before else f"{before}"
     return f"waits for {through}, which {fate}"
 
 

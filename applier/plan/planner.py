@@ -147,9 +147,9 @@ class _PlannedState:
         try:
             live = self.live.get(desired.ref)
         except NotSynced as error:
-            raise UnknownState(f"what is there cannot be read: {error}") from None
+            raise UnknownState(f"the live object cannot be read: {error}") from None
         except KeyError:
-            raise UnknownState("what is there was not read") from None
+            raise UnknownState("the live object was not read") from None
         if live is not None:
             self.seen[desired.ref] = live
         return live
@@ -168,7 +168,7 @@ class _PlannedState:
         if not self._recreated:
             return ""
         around = (Ref("", "Namespace", "", ref.namespace), self.defined.get(ref[:2]))
-        return next((f"{other} is deleted and made again, and it with it" for other in around if other in self._recreated), "")
+        return next((f"{other} is recreated, and it with it" for other in around if other in self._recreated), "")
 
     def _is_new(self, ref: Ref) -> bool:
         return ref in self.steps and self.steps[ref].action in (Action.CREATED, Action.RECREATED)
@@ -202,12 +202,12 @@ def _decide(
     if live is None:
         return _settle(step, Action.CREATED)
     if live["metadata"].get("deletionTimestamp"):
-        return _settle(step, Action.CREATED, f"the one that exists {being_deleted(live)}; it is made again once that is gone")
+        return _settle(step, Action.CREATED, f"the existing one {being_deleted(live)}; it is recreated once that one is gone")
     if replaced:
         return _settle(step, Action.CREATED, replaced)
     if owner is not None and refers_to(manifest, owner):
         if not owner_uid:
-            return _settle(step, Action.CONFIGURED, f"gets the UID of its owner {owner} once that is known", unsure=True)
+            return _settle(step, Action.CONFIGURED, f"gets the UID of its owner {owner} once it is known", unsure=True)
         manifest = with_owner(manifest, owner, owner_uid)
     if not desired.policy.adopt and (other := whose(manifest, live, intent.manager)):
         return _compare_foreign(step, desired, manifest, live, schema, intent, other)
@@ -217,18 +217,18 @@ def _decide(
 def _compare_foreign(
     step: Step, desired: Desired, manifest: Manifest, live: Manifest, schema: Type | None, intent: Intent, other: str
 ) -> None:
-    """Holds the step of an object of somebody else that is not as desired, or that is only ever created, for then it is not compared."""
+    """Holds the step of an object of somebody else that differs, or that is only ever created, since it is not compared then."""
     _compare(step, desired, manifest, live, schema, intent)
     if step.action not in QUIET or desired.policy.create_only:
         step.foreign, step.intent, step.patch = True, None, []
-        _settle(step, Action.HELD, f"exists, {other}, and is left as it is (policy adopt)")
+        _settle(step, Action.HELD, f"exists, {other}, and is left unchanged (policy adopt)")
 
 
 def _compare(step: Step, desired: Desired, manifest: Manifest, live: Manifest, schema: Type | None, intent: Intent) -> None:
     """Decides the step from a comparison with the live object as it will be after ownership is taken over."""
     policy = desired.policy
     if policy.create_only and intent.brief:
-        _follow(step, desired, live, "is only ever created")
+        _follow(step, desired, live, "is only created, never changed")
         return
     take_over = intent.taken_over(policy)
     patch = ownership_patch(live, intent.manager, take_over)
@@ -265,7 +265,7 @@ def _apply_verdict(step: Step, desired: Desired, live: Manifest, decision: Decis
         # We own all fields of an object that we created by a plain create, defaults included: additional fields are no difference.
         step.changes = [change for change in step.changes if change.new is not ABSENT]
         differs = step.changes and verdict not in (Verdict.SAME, Verdict.YIELDED)  # ownership is irrelevant here
-        reason = "is only ever created" + (f"; differs in {what_differs(step.changes)}" if differs else "")
+        reason = "is only created, never changed" + (f"; differs in {what_differs(step.changes)}" if differs else "")
         return _follow(step, desired, live, reason)
     if verdict is Verdict.SAME or _desires_only_existence(decision, live):
         return _settle(step, Action.UNCHANGED)

@@ -13,7 +13,7 @@ NAMED = 3
 BY_FORCE = "(force)"
 """The parameter that forces an apply, by its name in this API. A program with an option for it replaces this text."""
 
-RESOLUTIONS = f"take it {BY_FORCE}, give it up (remove it from the manifest), or share it (use the same value)"
+RESOLUTIONS = f"take it {BY_FORCE}, drop it (remove it from the manifest), or share it (use the same value)"
 
 
 def listed(names: Iterable[str]) -> str:
@@ -33,7 +33,7 @@ def who(owner: Owner) -> str:
 def what_differs(changes: Sequence[FieldChange]) -> str:
     """Returns a sentence on the fields that differ, and on the managers that own them now."""
     if not changes:
-        return "only who owns its fields changes"
+        return "only the ownership of its fields changes"
     fields = listed(dotted(change.path) for change in changes)
     drifted = listed(who(owner) for change in changes if change.old is not ABSENT for owner in change.owners)
     return fields + (f"; last set by {drifted}" if drifted else "")
@@ -50,7 +50,7 @@ def what_conflicts(conflicts: Sequence[Conflict]) -> str:
 
 def which_set(id: str) -> str:
     """Returns a sentence on an object's membership in the ApplySet with this id, and on how to resolve it."""
-    return f"is a member of another set ({id}): move it {BY_FORCE}, or leave it to that one"
+    return f"is a member of another ApplySet ({id}): move it {BY_FORCE}, or leave it there"
 
 
 def what_is_fixed(paths: Sequence[Path]) -> str:
@@ -58,7 +58,7 @@ def what_is_fixed(paths: Sequence[Path]) -> str:
     return f"{listed(map(dotted, paths))} cannot be changed once set"
 
 
-RECREATE = "it would have to be deleted and made again, which its policy does not allow (recreate)"
+RECREATE = "it would have to be recreated, which its policy does not allow (recreate)"
 
 
 def makers(live: Manifest) -> str:

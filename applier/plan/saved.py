@@ -58,7 +58,7 @@ class SavedPlan:
     def with_input(self, graph: Graph) -> SavedPlan:
         """Returns the plan with the objects of the input, values included. Raises `InvalidPlan` if it was made from another input."""
         if input_hash(graph) != self.input_hash:
-            raise InvalidPlan("the plan was made from another input; plan again")
+            raise InvalidPlan("the plan was created from a different input; create a new plan")
         return replace(self, graph=graph, has_values=True)
 
 
@@ -85,15 +85,15 @@ def load(data: bytes) -> SavedPlan:
         raise InvalidPlan(f"not a saved plan: {error}") from None
     version = saved.get("version") if isinstance(saved, dict) else None
     if version != VERSION:
-        raise InvalidPlan(f"a saved plan of version {version}; this program reads version {VERSION}: plan again")
+        raise InvalidPlan(f"a saved plan of version {version}; this program reads version {VERSION}: create a new plan")
     try:
         seal = saved.pop("seal", "")
         plan = _read(saved)
         if seal != _seal(saved):
-            raise InvalidPlan("the saved plan was changed since it was made, so that nobody has planned what it says: plan again")
+            raise InvalidPlan("the saved plan was modified after it was created: create a new plan")
         return plan
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise InvalidPlan(f"not a whole saved plan: {type(error).__name__}: {error}") from None
+        raise InvalidPlan(f"not a complete saved plan: {type(error).__name__}: {error}") from None
 
 
 def _read(saved: dict[str, Any]) -> SavedPlan:
@@ -127,11 +127,11 @@ def why_moved(step: Step, now: Manifest | None, before: str) -> Iterator[str]:
         return
     uid = uid_of(now or {})
     if not step.uid and uid:
-        yield "exists by now"
+        yield "exists now"
     elif step.uid and not uid:
         yield "is gone"
     elif step.uid != uid:
-        yield "was deleted and made again"
+        yield "was deleted and recreated"
     elif now is not None and resource_version_of(now) != step.resource_version and (not before or fingerprint(now) != before):
         yield "has changed"
 

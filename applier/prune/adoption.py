@@ -42,7 +42,7 @@ class ChangesMore(ClusterError):
 
     def __init__(self, paths: list[str]) -> None:
         self.paths = paths
-        super().__init__(f"not adopted: the server would change {', '.join(paths)} along with it; does a webhook interfere?")
+        super().__init__(f"not adopted: the server would also change {', '.join(paths)}; does a webhook interfere?")
 
 
 async def adopt(
@@ -103,13 +103,13 @@ class _Adoption:
         step = self.step
         others = _others(live, self.manager, self.managers)
         if not others:
-            return Outcome(step, Action.UNCHANGED, f"nothing in it belongs to {' or '.join(self.managers)}", step.uid)
+            return Outcome(step, Action.UNCHANGED, f"none of its fields belong to {' or '.join(self.managers)}", step.uid)
         after = await self._retried(self._written, resource, live)
         step.action, step.reason = Action.CONFIGURED, f"ownership taken over from {', '.join(others)}; nothing else changed"
         try:
             step.changes = await self._retried(self._changes_of_an_apply, resource, after)
         except ClusterError as error:
-            step.reason += f". An apply would be refused: {error}"
+            step.reason += f". An apply would be rejected: {error}"
         return Outcome(step, Action.CONFIGURED, step.reason, step.uid)
 
     async def _changes_of_an_apply(self, resource: Resource, live: Manifest) -> list[FieldChange]:
@@ -138,7 +138,7 @@ class _Adoption:
             try:
                 after = await self.cluster.patch(resource, ref.namespace, ref.name, patch, manager=self.manager, dry_run=dry_run)
             except Invalid as error:  # the server's error when the resourceVersion is not the one that the patch tests for
-                raise WriteConflict(409, "Conflict", f"{ref} changes all the time: {error}") from None
+                raise WriteConflict(409, "Conflict", f"{ref} keeps changing: {error}") from None
             if more := beside_ownership(live, after):
                 raise ChangesMore([dotted(change.path) for change in more])
         return after_takeover(live, patch) if self.dry_run else after

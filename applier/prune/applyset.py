@@ -55,9 +55,9 @@ class ApplySet:
         """
         wrong = [desired for desired in graph.objects.values() if part_of(desired.manifest) not in ("", self.id)]
         if wrong:
-            raise ApplySetError(f"part of another set by their own label {PART_OF}: {', '.join(str(one.ref) for one in wrong)}")
+            raise ApplySetError(f"part of another ApplySet by their own label {PART_OF}: {', '.join(str(one.ref) for one in wrong)}")
         if self.parent in graph.objects:
-            raise ApplySetError(f"{self.parent} carries the record of the set and cannot be one of its members")
+            raise ApplySetError(f"{self.parent} contains the record of the ApplySet and cannot be one of its members")
         return Graph([self._labelled(desired) for desired in graph.objects.values()])
 
     def _labelled(self, desired: Desired) -> Desired:

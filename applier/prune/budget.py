@@ -23,7 +23,9 @@ class Budget(NamedTuple):
         """Reads `10` or `5%`. Raises `ApplierError`."""
         match = re.fullmatch(r"(\d+)|(\d+(?:\.\d+)?)%", text.strip())
         if not match or float(match[2] or 0) > 100:
-            raise ApplierError(f"{text!r} is no limit for pruning: give a number of objects like 10, or a percentage of the set like 5%")
+            raise ApplierError(
+                f"{text!r} is not a limit for pruning: specify a number of objects such as 10, or a percentage of the ApplySet such as 5%"
+            )
         return cls(int(match[1])) if match[1] else cls(float(match[2]), True)
 
     def allows(self, deletes: int, members: int) -> bool:

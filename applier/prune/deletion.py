@@ -81,7 +81,7 @@ class Deletion:
                 if self.wait_for_all and outcome.action is Action.PRUNED and outcome.step.ref in there:
                     outcome.action, outcome.reason = (
                         Action.FAILED,
-                        f"is deleted but {'may still be' if self.stop.is_cancelled else 'still'} there: {there[outcome.step.ref]}",
+                        f"is deleted but {'may still exist' if self.stop.is_cancelled else 'still exists'}: {there[outcome.step.ref]}",
                     )
                 self.sink(Finished(outcome))
             outcomes += ended
@@ -97,7 +97,7 @@ class Deletion:
         if step.action is not Action.PRUNED:
             return Outcome(step, step.action, step.reason, step.uid)
         if waits_for := [user for user in users if user in there]:
-            return Outcome(step, Action.HELD, f"{waits_for[0]} rests on it and is still there", step.uid)
+            return Outcome(step, Action.HELD, f"{waits_for[0]} depends on it and still exists", step.uid)
         if is_being_deleted(live):
             return Outcome(step, Action.PRUNED, step.reason, step.uid)
         async with self._at_once:
@@ -121,14 +121,14 @@ class Deletion:
                     conflict = error
                     live = await self.cluster.get(resource, ref.namespace, ref.name)
                 if uid_of(live) != step.uid:
-                    return Action.UNCHANGED, "was replaced by another object of this name since it was looked at", None
+                    return Action.UNCHANGED, "was replaced by another object of this name since it was read", None
                 if self.still_meant and not self.still_meant(live):
-                    return Action.UNCHANGED, "is no longer a member of the set", None
+                    return Action.UNCHANGED, "is no longer a member of the ApplySet", None
         except NotFound:
-            return Action.PRUNED, "was gone already", None
+            return Action.PRUNED, "was already deleted", None
         except ApplierError as error:
             return Action.FAILED, str(error), error
-        return Action.FAILED, f"changes all the time: {conflict}", conflict
+        return Action.FAILED, f"keeps changing: {conflict}", conflict
 
     async def _request(self, resource: Resource, live: Manifest) -> None:
         ref = Ref.of(live)
@@ -153,7 +153,7 @@ class Deletion:
         waiting = wait_gone(deleted, self.cluster, seconds=seconds, labels=self.labels, sink=self.sink)
         try:
             left = await self.stop.unless(waiting)
-            return {Ref.of(one): "the run was stopped before it was seen to be gone" for one in deleted} if left is None else left
+            return {Ref.of(one): "the run was stopped before its deletion was confirmed" for one in deleted} if left is None else left
         except ClusterError as error:
             return {Ref.of(one): f"cannot be watched: {error}" for one in deleted}
 

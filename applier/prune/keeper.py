@@ -29,7 +29,7 @@ class Keeper:
         resource = await cluster.resource(applyset.kind)
         if resource.namespaced != bool(applyset.namespace):
             lacks = "needs a namespace" if resource.namespaced else "has no namespace"
-            raise ApplySetError(f"{applyset.parent} cannot be the parent of a set: a {applyset.kind.kind} {lacks}")
+            raise ApplySetError(f"{applyset.parent} cannot be the parent of an ApplySet: a {applyset.kind.kind} {lacks}")
         if applyset.kind not in BUILT_IN_PARENTS:
             await _check_definition(resource, cluster)
         keeper = cls(applyset, cluster, resource, Record())
@@ -56,7 +56,7 @@ class Keeper:
                 await self.read()
             else:
                 return
-        raise ApplySetError(f"{self.applyset.parent} is written by somebody else all the time: is another run of this set under way?")
+        raise ApplySetError(f"{self.applyset.parent} is constantly written by another client: is another run of this ApplySet in progress?")
 
     async def narrow(self, scope: Scope) -> bool:
         """Reduces the record to this scope. Returns False without a change after a conflict: members of the other run are unknown here."""
@@ -96,7 +96,7 @@ async def _check_definition(resource: Resource, cluster: Cluster) -> None:
     definition = await find(cluster, await cluster.resource(DEFINITION_KIND), "", name) or {}
     if ((definition.get("metadata") or {}).get("labels") or {}).get(PARENT_TYPE) != "true":
         raise ApplySetError(
-            f"a {resource.kind.group_kind} cannot be the parent of a set: "
+            f"a {resource.kind.group_kind} cannot be the parent of an ApplySet: "
             f"only a ConfigMap, a Secret, or a kind whose CustomResourceDefinition has the label {PARENT_TYPE}=true can"
         )
 
@@ -105,7 +105,7 @@ async def _kinds_of(resources: frozenset[str], cluster: Cluster) -> Scope:
     """Returns the kinds of group resources (`plural.group`), as the record of an old kubectl names them. Raises `ApplySetError`."""
     kinds = {_group_resource(served): (served.kind.group, served.kind.kind) for served in await cluster.resources()}
     if unknown := resources - kinds.keys():
-        raise ApplySetError(f"the record of the set names resources that the server does not serve: {', '.join(sorted(unknown))}")
+        raise ApplySetError(f"the record of the ApplySet names resources that the server does not serve: {', '.join(sorted(unknown))}")
     return Scope(frozenset(kinds[resource] for resource in resources))
 
 

@@ -99,7 +99,7 @@ class OpenApplySet:
             parent = (Kind(group, version, kind), namespace, name)
             options = ApplySetOptions(ApplySet(*parent, form["tooling"]), form["prune"], approval=form["approval"])
         except (KeyError, TypeError, ValueError) as error:
-            raise InvalidPlan(f"not a whole saved plan: {type(error).__name__}: {error}") from None
+            raise InvalidPlan(f"not a complete saved plan: {type(error).__name__}: {error}") from None
         return await cls.open(options, saved.graph, cluster)
 
     async def _decide(self) -> None:
@@ -134,7 +134,7 @@ class OpenApplySet:
             now = await self._taken_along([live])
             new = {uid: ref for uid, ref in now.objects.items() if uid not in self.taken.seen}
             if new:
-                raise ApplySetError(f"not deleted: {now._replace(objects=new)} would go with it, which came since it was looked at")
+                raise ApplySetError(f"not deleted: {now._replace(objects=new)} would be deleted with it, which appeared since it was read")
 
     @property
     def is_new(self) -> bool:
@@ -156,18 +156,18 @@ class OpenApplySet:
         """Returns every reason why the set differs from the state that a plan was made for; empty when it does not."""
         reasons = []
         if _record_form(self.keeper.record) != saved.applyset["record"]:
-            reasons.append(f"the record of the set, {self.options.applyset.parent}, has changed")
+            reasons.append(f"the record of the ApplySet, {self.options.applyset.parent}, has changed")
         if not self.options.prune:
             return reasons
         planned = {step.ref: step for step in saved.prunes()}
         for ref, step in planned.items():
             live = self.live.get(ref)
-            why = why_moved(step, live, saved.prints[ref]) if live is not None else ["is gone, or no member of the set any more"]
+            why = why_moved(step, live, saved.prints[ref]) if live is not None else ["is gone, or no longer a member of the ApplySet"]
             reasons += [f"{ref} {one}" for one in why]
         if self.approval and any(step.action is Action.PRUNED for step in planned.values()):
             reasons.append(next(step.reason for step in self.steps if step.action is Action.HELD))
         new = [step.ref for step in self.steps if step.ref not in planned]
-        return reasons + [f"{ref} is a member of the set that the plan does not know" for ref in new]
+        return reasons + [f"{ref} is a member of the ApplySet that the plan does not contain" for ref in new]
 
     def hold(self, saved: SavedPlan) -> None:
         """Holds the steps that the saved plan holds, with its reasons, so that nothing else is deleted."""
@@ -205,7 +205,7 @@ class OpenApplySet:
             await self.keeper.narrow(scope)
         except ApplierError as error:
             step = Step(self.keeper.applyset.parent, Action.CONFIGURED, "names where members are", uid=self.keeper.record.uid)
-            outcome = Outcome(step, Action.FAILED, f"the record of the set could not be written: {error}", step.uid, error=error)
+            outcome = Outcome(step, Action.FAILED, f"the record of the ApplySet could not be written: {error}", step.uid, error=error)
             sink(Finished(outcome))
             return [outcome]
         return []
@@ -213,7 +213,8 @@ class OpenApplySet:
     def _held(self, undone: Counter[Action], sink: Sink) -> list[Outcome]:
         number = " and ".join(f"{count} {action}" for action, count in sorted(undone.items()))
         held = [
-            Outcome(step, Action.HELD, f"of the set, {number}: nothing is pruned before all is applied", step.uid) for step in self.steps
+            Outcome(step, Action.HELD, f"of the ApplySet, {number}: nothing is pruned before everything is applied", step.uid)
+            for step in self.steps
         ]
         for outcome in held:
             sink(Finished(outcome))
@@ -242,7 +243,7 @@ def _record_form(record: Record) -> Json:
 
 def _step(live: Manifest, wave: int, desired: list[Ref]) -> Step:
     step = Step(
-        Ref.of(live), Action.PRUNED, "is no longer in the set", uid=uid_of(live), resource_version=resource_version_of(live), wave=wave
+        Ref.of(live), Action.PRUNED, "is no longer in the ApplySet", uid=uid_of(live), resource_version=resource_version_of(live), wave=wave
     )
     waits = f"; waits for {', '.join(finalizers)}" if (finalizers := finalizers_of(live)) else ""
     if is_being_deleted(live):

@@ -67,7 +67,7 @@ def read_record(applyset: ApplySet, parent: Manifest | None) -> Record:
     """Reads the record from a parent. Raises `ApplySetError` when it is no parent of this set, or another tool manages the set."""
     if parent is None:
         if applyset.kind not in BUILT_IN_PARENTS:
-            raise ApplySetError(f"{applyset.parent} does not exist: only a Secret or a ConfigMap is made when it is missing")
+            raise ApplySetError(f"{applyset.parent} does not exist: only a missing Secret or ConfigMap is created")
         return Record()
     metadata = parent.get("metadata") or {}
     annotations = metadata.get("annotations") or {}
@@ -87,13 +87,15 @@ def read_record(applyset: ApplySet, parent: Manifest | None) -> Record:
 def _check(applyset: ApplySet, labels: dict[str, str], annotations: dict[str, str]) -> None:
     parent, tooling = applyset.parent, annotations.get(TOOLING, "")
     if not tooling:
-        raise ApplySetError(f"{parent} exists and is no parent of a set: it has no annotation {TOOLING}. Name another object")
+        raise ApplySetError(f"{parent} exists and is not the parent of an ApplySet: it has no annotation {TOOLING}. Choose another object")
     if tool_of(tooling) != (us := tool_of(applyset.tooling)):
-        raise ApplySetError(f"the set of {parent} is kept by {tooling}, not by {us}: prune it with that tool, or name another object")
+        raise ApplySetError(
+            f"the ApplySet of {parent} is managed by {tooling}, not by {us}: prune it with that tool, or choose another object"
+        )
     if labels.get(ID) != applyset.id:
         raise ApplySetError(f"{parent} has the label {ID}={labels.get(ID, '')} where {applyset.id} is expected: it was copied or renamed")
     if GROUP_KINDS not in annotations and not annotations.get(GROUP_RESOURCES):
-        raise ApplySetError(f"{parent} does not say which kinds its members are of: it has no annotation {GROUP_KINDS}")
+        raise ApplySetError(f"{parent} does not list the kinds of its members: it has no annotation {GROUP_KINDS}")
 
 
 def _listed(annotations: dict[str, str], name: str) -> list[str]:

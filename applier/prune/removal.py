@@ -65,7 +65,7 @@ async def _delete_record(keeper: Keeper, deletion: Deletion) -> list[Outcome]:
     if parent is None or not _is_only_a_record(parent, applyset):
         return []
     ref = applyset.parent
-    step = Step(ref, Action.PRUNED, "the set is empty", uid=uid_of(parent), resource_version=resource_version_of(parent))
+    step = Step(ref, Action.PRUNED, "the ApplySet is empty", uid=uid_of(parent), resource_version=resource_version_of(parent))
     # Checked again after a conflict: data may have been added to the parent since it was read.
     alone = replace(deletion, still_meant=lambda live: _is_only_a_record(live, applyset), wait_for_all=False)
     return await alone.run([step], {ref: parent}, teardown([parent]))

@@ -41,8 +41,8 @@ class TakenAlong(NamedTuple):
         """Returns `2 objects that are not of the set: Pod/a/b, Pod/a/c`."""
         count = len(self.objects)
         are = f"{count} objects that are" if count != 1 else "1 object that is"
-        named = [f"{are} not of the set: {listed(map(str, self.objects.values()))}"] if count else []
-        hidden = [f"whatever may not be looked at ({listed(self.unreadable)})"] if self.unreadable else []
+        named = [f"{are} not in the ApplySet: {listed(map(str, self.objects.values()))}"] if count else []
+        hidden = [f"objects that cannot be listed for lack of permission ({listed(self.unreadable)})"] if self.unreadable else []
         return " and ".join(named + hidden)
 
     def identities(self) -> list[str]:

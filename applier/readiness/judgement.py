@@ -9,7 +9,7 @@ from applier.readiness.rules import Rule
 from applier.readiness.state import Condition, Readiness, State, conditions, failed, in_progress, number, part, ready
 from applier.ref import Manifest, Ref, being_deleted
 
-UNREPORTED = in_progress("nothing is reported of it yet")
+UNREPORTED = in_progress("it has no status yet")
 """The readiness of an object whose controller has not written a status yet, or that has no controller; only time can tell which."""
 
 
@@ -39,7 +39,7 @@ def _common(manifest: Manifest) -> Readiness | None:
     status = part(manifest, "status")
     generation, observed = number(metadata, "generation"), status.get("observedGeneration")
     if isinstance(observed, int) and observed < generation:
-        return in_progress(f"generation {generation} is not seen by its controller yet, which is at {observed}")
+        return in_progress(f"generation {generation} is not observed by its controller yet, which is at {observed}")
     by_type = conditions(manifest)
     if (stalled := by_type.get("Stalled")) and stalled.status == "True":
         return failed(stalled.text())
@@ -54,7 +54,7 @@ def _by_conditions(manifest: Manifest, *, has_status: bool) -> Readiness:
     if own is None:
         return UNREPORTED if has_status and not part(manifest, "status") else ready()
     if _is_stale(own, manifest):
-        return in_progress(f"condition Ready is of generation {own.observed}")
+        return in_progress(f"condition Ready is for generation {own.observed}")
     if own.status == "True":
         return ready()
     return in_progress(own.text() if own.reason or own.message else f"condition Ready is {own.status or 'empty'}")

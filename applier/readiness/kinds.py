@@ -48,7 +48,7 @@ def service(manifest: Manifest) -> Readiness:
 def disruption_budget(manifest: Manifest) -> Readiness:
     """Checks a PodDisruptionBudget: it is ready once its controller has observed it."""
     if "observedGeneration" not in part(manifest, "status"):
-        return in_progress("not seen by its controller yet")
+        return in_progress("not observed by its controller yet")
     allowed = conditions(manifest).get("DisruptionAllowed")
     return in_progress(allowed.text()) if allowed and allowed.reason == "SyncFailed" else ready()
 
@@ -58,7 +58,7 @@ def autoscaler(manifest: Manifest) -> Readiness:
     by_type = conditions(manifest)
     able, active = by_type.get("AbleToScale"), by_type.get("ScalingActive")
     if able is None:
-        return in_progress("not seen by its controller yet")
+        return in_progress("not observed by its controller yet")
     if able.status != "True":
         return in_progress(able.text())
     return ready(active.text() if active and active.status == "False" and active.reason != "ScalingDisabled" else "")

@@ -22,7 +22,7 @@ def pod(manifest: Manifest) -> Readiness:
         case "Pending":
             return _pending(manifest)
         case None | "":
-            return in_progress("not seen by the scheduler yet")
+            return in_progress("not processed by the scheduler yet")
         case phase:
             return in_progress(f"phase {phase}")
 
@@ -38,7 +38,7 @@ def _pending(manifest: Manifest) -> Readiness:
     scheduled = conditions(manifest).get("PodScheduled")
     if scheduled and scheduled.status != "True":
         return in_progress(": ".join(text for text in (scheduled.reason or "not scheduled", one_line(scheduled.message)) if text))
-    return _by_containers(manifest) or in_progress("containers are being made" if scheduled else "not scheduled")
+    return _by_containers(manifest) or in_progress("containers are being created" if scheduled else "not scheduled")
 
 
 def _running(manifest: Manifest) -> Readiness:

@@ -114,12 +114,12 @@ def _expected(entry: Any) -> Expected:
     try:
         expected = Expected(**entry) if isinstance(entry, Mapping) else Expected(*entry)
     except TypeError:
-        raise ApplierError(f"{entry!r} expects nothing of a field: give [field, comparison, value]") from None
+        raise ApplierError(f"{entry!r} is not a comparison: expected [field, comparison, value]") from None
     if expected.comparison not in COMPARISONS:
-        raise ApplierError(f"{expected.comparison!r} compares nothing: use one of {', '.join(COMPARISONS)}")
+        raise ApplierError(f"{expected.comparison!r} is not a comparison: use one of {', '.join(COMPARISONS)}")
     for pointer in (expected.field, *([expected.other] if expected.other else [])):
         if not pointer.startswith("/"):
-            raise ApplierError(f"{pointer!r} is no JSON pointer: it begins with a slash, like /status/phase")
+            raise ApplierError(f"{pointer!r} is not a JSON pointer: it must begin with a slash, like /status/phase")
     return expected
 
 

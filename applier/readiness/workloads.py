@@ -54,7 +54,7 @@ def stateful_set(manifest: Manifest) -> Readiness:
     if not same and (short := _short("updated", number(status, "updatedReplicas"), max(desired - partition, 0))):
         return in_progress(short)
     if not same and not partition:
-        return in_progress("the new revision is not the current one yet")
+        return in_progress("the new revision is not current yet")
     return ready(f"{desired} {_replicas(desired)} ready")
 
 
@@ -62,7 +62,7 @@ def daemon_set(manifest: Manifest) -> Readiness:
     """Checks a DaemonSet as kstatus does; the desired number is in the status, so the controller must have observed it."""
     spec, status = part(manifest, "spec"), part(manifest, "status")
     if "observedGeneration" not in status:
-        return in_progress("not seen by its controller yet")
+        return in_progress("not observed by its controller yet")
     desired = number(status, "desiredNumberScheduled")
     on_delete = (spec.get("updateStrategy") or {}).get("type") == "OnDelete"
     counts = [("scheduled", "currentNumberScheduled"), ("updated", "updatedNumberScheduled"), ("available", "numberAvailable")]

@@ -85,7 +85,7 @@ def _predict(step: Step, state: Survey, now: str) -> Manifest | None:
             check(schema, prepared(desired.manifest, schema))  # before values are hidden: a hash is a string, whatever type the value had
         return _merged(step, desired, state, now)
     except (Invalid, SchemaMismatch) as error:
-        step.action, step.reason = Action.FAILED, f"the server would refuse it: {error}"
+        step.action, step.reason = Action.FAILED, f"the server would reject it: {error}"
     except Exception as error:  # an object that cannot be compared must not hide the others
         step.action, step.reason = Action.FAILED, f"cannot be compared: {type(error).__name__}: {error}"
     return None

@@ -64,7 +64,7 @@ async def try_results(plan: Plan, results: dict[Ref, Manifest], graph: Graph, cl
             immutable = is_immutable(error)
             step.action, step.reason = (Action.HELD, f"{error}; {RECREATE}") if immutable else (Action.FAILED, str(error))
         except Exception as error:  # an error of one object must not end the diff
-            step.action, step.reason = Action.FAILED, f"cannot be tried: {type(error).__name__}: {error}"
+            step.action, step.reason = Action.FAILED, f"cannot be validated:  {type(error).__name__}: {error}"
 
     await asyncio.gather(*(try_one(ref, result) for ref, result in results.items() if not is_secret(result)))
     return answers

@@ -26,4 +26,6 @@ class OtherCluster(ClusterError):
     """Reports a plan that was made for another cluster."""
 
     def __init__(self, planned: str, now: str) -> None:
-        super().__init__(f"the plan was made for another cluster ({planned}) than this one ({now}): plan again, or choose its context")
+        super().__init__(
+            f"the plan was created for another cluster ({planned}), not this one ({now}): create a new plan, or choose its context"
+        )

@@ -31,7 +31,7 @@ class OutOfDate(ApplierError):
 
     def __init__(self, reasons: list[str]) -> None:
         self.reasons = reasons
-        super().__init__("the plan no longer holds: " + "; ".join(reasons))
+        super().__init__("the plan is no longer valid: " + "; ".join(reasons))
 
 
 async def apply(graph: Graph, cluster: Cluster, options: ApplyOptions) -> Report:
@@ -60,7 +60,7 @@ async def apply_saved(saved: SavedPlan, cluster: Cluster, options: ExecuteOption
         raise OtherCluster(saved.cluster, now)
     opened = await OpenApplySet.open_saved(saved, cluster) if saved.applyset else None
     graph = opened.graph if opened else saved.graph
-    reasons = [f"{ref} is a Secret, whose values are not in the plan: give the input again" for ref in saved.lacks_values()]
+    reasons = [f"{ref} is a Secret, whose values are not in the plan: pass the input again" for ref in saved.lacks_values()]
     reasons += check(saved, await read(graph, cluster))
     reasons += opened.why_moved(saved) if opened else []
     if reasons:
@@ -69,7 +69,7 @@ async def apply_saved(saved: SavedPlan, cluster: Cluster, options: ExecuteOption
         opened.hold(saved)
     for step in saved.plan.steps:
         if step.action is Action.FAILED:  # it is not tried, although the cause of its failure may be gone
-            step.reason = f"was planned to fail: {step.reason}; plan again if that is no longer so"
+            step.reason = f"was planned to fail: {step.reason}; create a new plan if this is fixed"
     report = await _execute(saved.plan, graph, opened, account, options)
     await _wait(report, graph, opened, account, wait, options)
     return _closed(account, report)
@@ -116,7 +116,7 @@ async def _create_record_namespace(
         if step.ref != namespace:
             held = Outcome(step, step.action, step.reason, step.uid)
             if step.action in WRITTEN:
-                held.action, held.reason = Action.HELD, f"waits for {namespace}, in which the record of the set stands and which {fate}"
+                held.action, held.reason = Action.HELD, f"waits for {namespace}, which contains the record of the ApplySet and which {fate}"
             options.sink(Finished(held))
             outcomes.append(held)
     return outcomes

@@ -78,7 +78,7 @@ def _why_unusable(name: str, live: Manifest | None) -> str:
     if live is None:
         return f"namespace {name!r} does not exist"
     if is_being_deleted(live):
-        return f"namespace {name!r} is being deleted: nothing can be made in it until it is gone and made again"
+        return f"namespace {name!r} is being deleted: nothing can be created in it until it is deleted and recreated"
     return ""
 
 
@@ -90,7 +90,7 @@ async def check_record(opened: OpenApplySet, cluster: Cluster) -> None:
     if opened.is_new and parent.namespace and (reasons := await unusable_namespaces([parent.namespace], cluster)):
         from applier.prune import ApplySetError  # only for sets
 
-        raise ApplySetError(f"the record of the set, {parent}, could not be made: {reasons[parent.namespace]}")
+        raise ApplySetError(f"the record of the ApplySet, {parent}, could not be created: {reasons[parent.namespace]}")
 
 
 async def name_sets(plan: Plan, cluster: Cluster) -> None:

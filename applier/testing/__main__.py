@@ -17,8 +17,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Runs a command; returns its exit code: 0, or 2 after an error."""
     parser = argparse.ArgumentParser(prog="python -m applier.testing", description="A real control plane for tests.")
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("build", help="build the control plane where it is not there yet")
-    commands.add_parser("where", help="print the folder of its programs")
+    commands.add_parser("build", help="build the control plane where it does not exist yet")
+    commands.add_parser("where", help="print the directory of its programs")
     serving = commands.add_parser("serve", help="run a control plane until interrupted, and print how to reach it")
     serving.add_argument("--parts", default="kube-controller-manager", help="optional programs, with commas (default: %(default)s)")
     serving.add_argument("--run", type=Path, help=argparse.SUPPRESS)  # the folder of a test run that this process serves
@@ -51,7 +51,7 @@ def _serve(parts: list[str], run: Path | None) -> int:
         return 0
     with ControlPlane.start(parts=parts) as plane:
         print(f"export KUBECONFIG={plane.kubeconfig}", flush=True)
-        print("running until interrupted; all of it is thrown away then", file=sys.stderr, flush=True)
+        print("running until interrupted; all data is then deleted", file=sys.stderr, flush=True)
         signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))  # noqa: ARG005
         with contextlib.suppress(KeyboardInterrupt):
             signal.pause()
@@ -61,7 +61,7 @@ def _serve(parts: list[str], run: Path | None) -> int:
 def _print(programs: assets.Assets) -> None:
     print(programs.folder)
     if programs.left_out:
-        print(f"left out, because it is not there: {', '.join(programs.left_out)}", file=sys.stderr)
+        print(f"omitted, since it is missing: {', '.join(programs.left_out)}", file=sys.stderr)
 
 
 if __name__ == "__main__":

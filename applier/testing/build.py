@@ -113,7 +113,7 @@ def _environment() -> dict[str, str]:
 
 def _last_lines(output: str, count: int = 12) -> str:
     lines = [line for line in output.splitlines() if not line.startswith("go: downloading ")]
-    return "\n".join(lines[-count:]) or "go said nothing"
+    return "\n".join(lines[-count:]) or "no output"
 
 
 def _stages(go: str, module: Path) -> str:

@@ -57,7 +57,7 @@ class Progress:
 def main(what: str = "", *command: str) -> int:
     """Runs the command; returns its exit code."""
     if not command or shutil.which(command[0]) is None:
-        sys.stderr.write(f"{what}: there is no program {command[0]}\n" if command else f"{(__doc__ or '').splitlines()[2]}\n")
+        sys.stderr.write(f"{what}: program {command[0]} not found\n" if command else f"{(__doc__ or '').splitlines()[2]}\n")
         return 127 if command else 2
     said = list[str]()
     with Progress(what) as line, subprocess.Popen(command, stdout=PIPE, stderr=STDOUT, text=True, errors="replace") as process:

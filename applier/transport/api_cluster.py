@@ -173,7 +173,7 @@ class ApiCluster:
         except Uncertain as error:
             if isinstance(error.error, AlreadyExists):
                 raise Unreachable(
-                    f"{request.ref} exists now, but whether we made it is not known: no answer came", maybe_done=True
+                    f"{request.ref} exists now, but it is unknown whether we created it: no response was received", maybe_done=True
                 ) from None
             raise error.error from None
 
@@ -280,7 +280,7 @@ def _json(value: Any) -> bytes:
         return orjson.dumps(value)
     except TypeError as error:
         where = next(_beyond_64_bits(value), "")
-        why = f"{where}: a whole number beyond 64 bits, which no server can keep" if where else f"cannot be written as JSON: {error}"
+        why = f"{where}: a whole number beyond 64 bits, which the server cannot store" if where else f"cannot be written as JSON: {error}"
         raise Invalid(400, "BadRequest", why) from None
 
 

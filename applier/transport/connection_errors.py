@@ -31,14 +31,14 @@ def _sentence(error: BaseException) -> tuple[str, bool]:
         case NotConnected():
             return _not_connected(error, error.__cause__ or error)
         case ProxyRefused():
-            what = "asks for a user and a password in its URL" if error.status == 407 else f"answers {error.status}"
-            return f"its proxy does not let us through: it {what}", False
+            what = "requires a user and a password in its URL" if error.status == 407 else f"answers {error.status}"
+            return f"its proxy rejects us: it {what}", False
         case TimeoutError():
             return "did not answer in time", True
         case Ended():
-            return "ended the connection before its answer was complete", True
+            return "closed the connection before its response was complete", True
         case Malformed():
-            return f"does not answer as an HTTP server does: {error}", False
+            return f"does not respond like an HTTP server: {error}", False
         case _:
             return f"broke the connection: {_reason(error)}", True
 
@@ -53,9 +53,9 @@ def _not_connected(error: NotConnected, cause: BaseException) -> tuple[str, bool
         case ssl.SSLError():
             return _handshake(cause), False
         case socket.gaierror():
-            return f"the name {error.host} is not known here (DNS: {_reason(cause)})", True
+            return f"the name {error.host} cannot be resolved (DNS: {_reason(cause)})", True
         case TimeoutError():
-            return "nobody answers at this address; is a firewall or VPN in between?", True
+            return "there is no response from this address; is there a firewall or VPN in between?", True
         case _:
             return _refused(cause), True
 
@@ -78,7 +78,7 @@ def _certificate(error: Exception) -> str:
     if code in (NOT_YET_VALID, EXPIRED):
         ours = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
         state = "is not yet valid" if code == NOT_YET_VALID else "has expired"
-        return f"its certificate {state}, if this machine's clock ({ours}) is right"
+        return f"its certificate {state}, if this machine's clock ({ours}) is correct"
     if "self-signed" in text or "self signed" in text or "unable to get" in text:
         return f"its certificate is signed by an authority that is not trusted ({text}); set certificate-authority"
     if "mismatch" in text.lower() or "doesn't match" in text or "not valid for" in text:
@@ -91,5 +91,5 @@ def _handshake(error: OSError) -> str:
     if isinstance(error, ssl.SSLError) and any(word in reason for word in ("WRONG_VERSION_NUMBER", "RECORD_LAYER", "HTTP_REQUEST")):
         return "it does not speak TLS; should the address begin with http:// ?"
     if "alert" in reason.lower():
-        return f"it refused the TLS handshake ({reason.replace('_', ' ').lower()}); is the client certificate the right one?"
+        return f"it rejected the TLS handshake ({reason.replace('_', ' ').lower()}); is the client certificate the right one?"
     return f"the TLS handshake failed ({reason.replace('_', ' ').lower()})"

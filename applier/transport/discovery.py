@@ -80,7 +80,7 @@ class Discovery:
         try:
             answer = await self.wire.call(ApiRequest("get", "discovery"), "GET", path, headers={"Accept": AGGREGATED})
         except (NotFound, UnknownKind):
-            raise Unreachable(f"{where} is not found, as behind a proxy without a server; is the address right?") from None
+            raise Unreachable(f"{where} is not found, as with a proxy without a server; is the address correct?") from None
         try:
             document = orjson.loads(answer.body)
         except orjson.JSONDecodeError:
@@ -88,13 +88,15 @@ class Discovery:
         if isinstance(document, dict) and document.get("kind") == "APIGroupDiscoveryList":
             return document
         if isinstance(document, dict) and document.get("kind") in ("APIVersions", "APIGroupList"):
-            raise ClusterError(f"{where} knows no aggregated discovery: Kubernetes 1.27 or later is needed, and nothing between it and us")
-        raise ClusterError(f"{where} does not answer like a Kubernetes API server; is the address right?")
+            raise ClusterError(
+                f"{where} does not support aggregated discovery: Kubernetes 1.27 or later is required, without a proxy that removes it"
+            )
+        raise ClusterError(f"{where} does not respond like a Kubernetes API server; is the address correct?")
 
     def _unknown(self, kind: Kind) -> UnknownKind:
         served = self.served or Served()
         if kind.api_version in served.broken:
-            return UnknownKind(f"the API service of {kind.api_version} does not answer, so that {kind.kind} cannot be read or written")
+            return UnknownKind(f"the API service of {kind.api_version} does not answer, so {kind.kind} cannot be read or written")
         others = served.versions(kind)
         if others:
             group = kind.group or "the core"

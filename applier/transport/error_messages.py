@@ -58,10 +58,10 @@ def _forbidden(refused: Refused) -> str:
     if match := RBAC.search(message):
         return _permission(match, applying=isinstance(refused.request.sent, dict) and "apiVersion" in refused.request.sent)
     if match := QUOTA.search(message):
-        return f"quota {match['quota']} is used up: this asks for {match['asked']}, {match['used']} are used, the limit is {match['limit']}"
+        return f"quota {match['quota']} is exceeded: requested {match['asked']}, used {match['used']}, limit {match['limit']}"
     if any(cause.reason == "NamespaceTerminating" for cause in refused.causes) or "because it is being terminated" in message:
         namespace = refused.request.ref.namespace if refused.request.ref else ""
-        return f"namespace {namespace!r} is being deleted: nothing can be made in it until it is gone and made again"
+        return f"namespace {namespace!r} is being deleted: nothing can be created in it until it is deleted and recreated"
     return message
 
 
@@ -70,7 +70,7 @@ def _permission(match: re.Match[str], *, applying: bool) -> str:
     user, verb, namespace = match["user"], match["verb"], match["namespace"]
     if user == ANONYMOUS:
         what = match["path"] or match["resource"]
-        return f"the server does not know who we are ({ANONYMOUS}), and strangers may not {verb} {what}; log in, or give credentials"
+        return f"the request is not authenticated ({ANONYMOUS}), and anonymous users may not {verb} {what}; log in, or provide credentials"
     if match["path"]:
         rule = f'{{nonResourceURLs: ["{match["path"]}"], verbs: ["{verb}"]}}'
         return f'user "{user}" may not {verb} {match["path"]}; a ClusterRole with the rule {rule} allows it'
@@ -117,7 +117,7 @@ def _not_found(refused: Refused) -> str:
 def _invalid(refused: Refused) -> str:
     if refused.status == 413 or "too large" in refused.message or "larger than max" in refused.message:
         limit = re.search(r"limit is (\d+)", refused.message)
-        most = f"{int(limit[1]) / 2**20:.3g} MiB" if limit else "about 1.5 MiB, unless etcd is told otherwise"
+        most = f"{int(limit[1]) / 2**20:.3g} MiB" if limit else "about 1.5 MiB, unless etcd is configured otherwise"
         return f"the object is too large for the server: the limit is {most}"
     return refused.message
 
@@ -128,16 +128,16 @@ def _failure(refused: Refused) -> str:
         why = message.rpartition('": ')[2]
         if "deadline exceeded" in message or "Timeout" in message or "timed out" in message:
             return f'webhook "{match["name"]}" did not answer in time'
-        return f'webhook "{match["name"]}" cannot be asked: {why}'
+        return f'webhook "{match["name"]}" cannot be called: {why}'
     return f"the server failed ({refused.status}): {message}"
 
 
 def _write_conflict(refused: Refused) -> str:
     message = refused.message
     if re.search(r"UID in (the )?precondition|uid mismatch", message):
-        return "an object of this name is there, but it is another one than the one that was read: its UID differs"
+        return "an object of this name exists, but it is not the one that was read: its UID differs"
     if re.search(r"object has been modified|ResourceVersion in (the )?precondition|resourceVersion.* in (the )?precondition", message):
-        return "the object was changed by somebody else since it was read"
+        return "the object was changed by another client since it was read"
     return message
 
 

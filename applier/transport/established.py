@@ -43,7 +43,7 @@ async def _why(cluster: Cluster, missing: Iterable[Kind]) -> str:
     try:
         listing = await cluster.list(await cluster.resource(DEFINITION_KIND))
     except ClusterError:
-        return _message((kind, "the server does not serve it, and we may not read definitions") for kind in missing)
+        return _message((kind, "the server does not serve it, and we have no permission to read definitions") for kind in missing)
     definitions = {_defined(definition): definition for definition in listing.items}
     return _message((kind, _why_unserved(kind, definitions.get((kind.group, kind.kind)))) for kind in missing)
 

@@ -50,10 +50,10 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes, request: ApiRe
     details: dict[str, Any] = rest if isinstance(rest, dict) else {}
     causes = _causes(details, request)
     if status == 400 and "HTTP request to an HTTPS server" in message:
-        return Unreachable(f"{target.server} speaks TLS; should the address begin with https:// ?", passing=False)
+        return Unreachable(f"{target.server} uses TLS; should the address begin with https:// ?", passing=False)
     if 300 <= status < 400:
         there = f" to {where}" if (where := headers.get("Location", "").partition("?")[0]) else ""  # a query may hold secrets
-        why = "as login pages and proxies do; is the address that of the API server?"
+        why = "like a login page or a proxy; is this the address of the API server?"
         return ApiError(status, "Redirect", f"{target.server} redirects us{there}, {why}")
     error_type = _type(status, reason, message, causes)
     if error_type is NotFound and _no_such_kind(message, given, details):
@@ -64,7 +64,7 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes, request: ApiRe
         rest["missing"] = missing
     retry_after = _retry_after(headers, details)
     if retry_after is not None and retry_after > LONGEST_PAUSE:
-        text = f"{text}; it asks us to come back in {retry_after:.0f} s, and is asked again every {LONGEST_PAUSE:.0f} s for a while"
+        text = f"{text}; it asks to retry in {retry_after:.0f} s, and is retried every {LONGEST_PAUSE:.0f} s for a while"
         retry_after = LONGEST_PAUSE
     return error_type(status, reason, text, causes, retry_after, rest)
 

@@ -41,7 +41,7 @@ async def wait_gone(
             await follow(list(going.waiting.values()), cluster, going.seen, going.done, seconds=seconds, labels=labels)
         finally:
             telling.cancel()
-    return {ref: going.reasons.get(ref, "not seen in time") for ref in going.waiting}
+    return {ref: going.reasons.get(ref, "not observed in time") for ref in going.waiting}
 
 
 class _Going:
@@ -84,9 +84,9 @@ def what_keeps(live: Manifest) -> str:
         for condition in _conditions(live)
         if condition.get("type") in OF_NAMESPACES and condition.get("status") == "True"
     ]:
-        return f"waits for what is in it: {'; '.join(in_the_way)}"
+        return f"waits for its contents: {'; '.join(in_the_way)}"
     if grace := metadata.get("deletionGracePeriodSeconds"):
-        return f"has {grace} seconds of grace, until {metadata['deletionTimestamp']}"
+        return f"has {grace} seconds of grace period, until {metadata['deletionTimestamp']}"
     return being_deleted(live)
 
 

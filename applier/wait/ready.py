@@ -14,11 +14,11 @@ from applier.readiness import UNREPORTED, Readiness, Rule, State, readiness
 from applier.ref import Kind, Manifest, Ref
 from applier.wait.follow import follow
 
-NOT_SEEN = Readiness(State.UNKNOWN, "not seen in time")
+NOT_SEEN = Readiness(State.UNKNOWN, "not observed in time")
 SILENCE = 5.0
 """Seconds within which a controller would have written the status of a new object. After that the object counts as one without a
 controller: many kinds have a status subresource that nothing writes, and kstatus does not wait for those at all."""
-SILENT = Readiness(State.READY, f"nobody has reported anything of it within {SILENCE:g} s, so that it counts as it is")
+SILENT = Readiness(State.READY, f"no status was reported within {SILENCE:g} s, so it is judged as it is")
 NOT_THERE = Readiness(State.IN_PROGRESS, "is not there")
 
 

@@ -99,7 +99,7 @@ class Kube(BaseModel):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """Returns JSON Schema with the name of the definition and the CEL rules, which `api.structures` reads."""
+        """Returns JSON Schema with the name of the definition and the CEL rules, which `api.tables` and `api.openapi` read."""
         schema = handler(core_schema)
         target = handler.resolve_ref_schema(schema)
         target["definition"] = f"{cls.package}.{cls.__name__}"

@@ -204,7 +204,7 @@ class SchedulerProfileConfiguration(Section):
     create_topology_resources: bool | None = None
     """kai-scheduler: whether a Topology is maintained for each cluster topology; true when absent (GREP-244)."""
     gang_scheduling: bool | None = None
-    """default-scheduler: declared by shipped Grove and ignored."""
+    """default-scheduler: declared by upstream Grove and ignored."""
 
 
 class SchedulerProfile(Section):

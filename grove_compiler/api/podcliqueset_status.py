@@ -149,7 +149,7 @@ class PodCliqueSetStatus(Kube):
     hpa_pod_selector: str | None = None
     """Selector of the pods for the scale subresource."""
     pod_gang_statuses: list[GangStatus] | None = None
-    """What is observed of the gangs; declared by shipped Grove and not filled."""
+    """What is observed of the gangs; declared by upstream Grove and not filled."""
     current_generation_hash: str | None = None
     """Hash over everything whose change replaces pods."""
     update_progress: PodCliqueSetUpdateProgress | None = None

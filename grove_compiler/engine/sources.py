@@ -19,7 +19,7 @@ class RuleSource(NamedTuple):
     """One file of rules or one template.
 
     `file` tells which by its first folder, `rules/` or `templates/`, and is how errors name it. `origin` says whose it is: `grove`
-    for what ships, otherwise the user's folder.
+    for the built-in rules, otherwise the user's folder.
     """
 
     file: str

@@ -58,7 +58,7 @@ class Bounds:
             asking = {kind: count for kind, count in counts.items() if kind.need[position]}
             items = _items((kind.need[position], count) for kind, count in asking.items())
             if overflows(items, [(self.problem.free[node][position], 1) for node in bits(union(kind.eligible for kind in asking))]):
-                return f"the pods ask for more {resource} than the nodes have in usable pieces"
+                return f"the pods request more {resource} than the nodes have in usable portions"
         return ""
 
     def _in_domains(self, places: Sequence[Place]) -> str:
@@ -68,7 +68,7 @@ class Bounds:
             for position, resource in enumerate(self.problem.resources):
                 items = _items((top.demand[position], 1) for top in tops)
                 if items and overflows(items, self._bins(family, position, tops)):
-                    return f"the domains of {family.key.name} have too little {resource} in usable pieces"
+                    return f"the domains of {family.key.name} have too little {resource} in usable portions"
         return ""
 
     def _bins(self, family: Family, position: int, tops: Sequence[Place]) -> list[Item]:

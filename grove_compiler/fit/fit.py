@@ -66,7 +66,7 @@ def _downgrade_unchecked(reports: Sequence[GangReport]) -> None:
             report.verdict, report.reason = UNKNOWN, f"there is room for it, but not checked: {'; '.join(report.gang.unchecked)}"
             unchecked = unchecked or report.gang.name
         elif report.verdict == FITS and unchecked:
-            report.verdict, report.reason = UNKNOWN, f"there is room for it, but beside {unchecked}, which is not known to fit"
+            report.verdict, report.reason = UNKNOWN, f"there is room for it, but {unchecked}, placed before it, is not known to fit"
 
 
 def _explain(problem: Problem, joint: Joint, unplaced: Sequence[Placed]) -> None:

@@ -60,7 +60,7 @@ def _gang(gang: gangs.Gang, references: _References) -> Gang:
     for group in root.podgroups:
         problem = _unreadable(group.pod_spec)
         if problem:
-            placed.unchecked.append(f"what the pods of {group.name} ask for ({problem})")
+            placed.unchecked.append(f"the requests of the pods of {group.name} ({problem})")
             group.pod_spec = {}
     existing = {clique.name for clique in gang.cliques}
     placed.unchecked += [f"the pods of {name}, which has no PodClique" for name in gang.minimums if name not in existing]

@@ -37,7 +37,7 @@ def _doubles(cluster: Cluster) -> Iterator[Diagnostic]:
     for node in cluster:
         first = nodes.setdefault(node.name, node)
         if first is not node:
-            message = f"the node {node.name} is there twice, first in {_place(first)}"
+            message = f"the node {node.name} is declared twice, first in {_place(first)}"
             yield node.manifest.finding("node/duplicate-name", "error", message, "metadata", "name", type="Duplicate value")
             continue
         host = node.labels.get(HOSTNAME)
@@ -50,12 +50,12 @@ def _doubles(cluster: Cluster) -> Iterator[Diagnostic]:
 def _state(cluster: Cluster) -> Iterator[Diagnostic]:
     overfull = [node for node in cluster if any(node.used[name] > node.allocatable.get(name, 0) for name in node.used)]
     if overfull:
-        message = f"{_nodes(overfull)} pods that ask for more than there is"
+        message = f"{_nodes(overfull)} pods that request more than the node has"
         yield overfull[0].manifest.finding("node/overcommitted", "warning", message, "status", "allocatable")
     unready = [node for node in cluster if _is_unready(node) and not node.taints and not node.unschedulable]
     if unready:
         # Controllers taint nodes that are not ready, so a file with others was edited.
-        message = f"not Ready, and used all the same because nothing taints or cordons them: {names(node.name for node in unready)}"
+        message = f"not Ready, but used, since they are neither tainted nor cordoned: {names(node.name for node in unready)}"
         yield unready[0].manifest.finding("node/not-ready", "warning", message, "status", "conditions")
 
 

@@ -56,7 +56,7 @@ def read_nodes(documents: Iterable[Document], own_gangs: Collection[Key] = ()) -
     for kind, entries in ignored.items():
         number = f"{len(entries)} objects of the kind " if len(entries) > 1 else ""
         message = f"{number}{kind} are neither Nodes nor Pods" if number else f"{kind} is neither a Node nor a Pod"
-        message += f" and {'have' if number else 'has'} no part in the answer"
+        message += f" and {'have' if number else 'has'} no effect on the answer"
         result.report(entries[0], "node/ignored", "warning", message, "kind", nearest=nearest(kind, ["Node", "Pod"]))
     _take_pods(pods, own_gangs, result)
     if not result.cluster and not result.findings:
@@ -83,10 +83,10 @@ def _take_node(entry: Sourced, result: Nodes) -> None:
 def _labels(entry: Sourced, result: Nodes) -> dict[str, str]:
     labels = entry.field("metadata", "labels") or {}
     if not isinstance(labels, dict):
-        result.report(entry, "node/labels", "error", "labels are a map of texts", "metadata", "labels")
+        result.report(entry, "node/labels", "error", "labels must be a map of strings", "metadata", "labels")
         return {}
     for key in [key for key, value in labels.items() if not isinstance(value, str)]:
-        message = f"the label {key} of the node {entry.name} is not text; put its value in quotes"
+        message = f"the label {key} of the node {entry.name} is not a string; put its value in quotes"
         result.report(entry, "node/labels", "error", message, "metadata", "labels", str(key), value=labels[key])
     return {str(key): value for key, value in labels.items() if isinstance(value, str)}
 
@@ -99,7 +99,7 @@ def _taints(entry: Sourced, result: Nodes) -> list[Taint]:
         if isinstance(key, str) and isinstance(effect, str):
             valid.append(Taint(key, str(taint.get("value") or ""), effect))
         else:
-            result.report(entry, "node/taints", "error", "a taint is a map with `key` and `effect`", "spec", "taints", position)
+            result.report(entry, "node/taints", "error", "a taint must be a map with `key` and `effect`", "spec", "taints", position)
     return valid
 
 
@@ -108,7 +108,7 @@ def _allocatable(entry: Sourced, result: Nodes) -> Amounts:
     field, offered = "allocatable", entry.field("status", "allocatable")
     if not isinstance(offered, dict):
         field, offered = "capacity", section(entry.value, "status", "capacity")
-        instead: tuple[Severity, str] = ("warning", "its capacity is taken for it") if offered else ("error", "no pod fits on it")
+        instead: tuple[Severity, str] = ("warning", "its capacity is used instead") if offered else ("error", "no pod fits on it")
         path = ("status",) if entry.field("status") else ("metadata", "name")
         result.report(entry, "node/no-allocatable", instead[0], f"the node {entry.name} has no status.allocatable; {instead[1]}", *path)
     valid: Amounts = {}
@@ -118,7 +118,7 @@ def _allocatable(entry: Sourced, result: Nodes) -> Amounts:
         except QuantityError as error:
             result.report(entry, "node/quantity", "error", f"the node {entry.name}: {error}", "status", field, str(resource), value=value)
     if valid and PODS not in valid:
-        message = f"the node {entry.name} does not say how many pods it takes; {USUAL_PODS}, the kubelet's own limit, is taken for it"
+        message = f"the node {entry.name} does not declare its maximum number of pods; the kubelet's default, {USUAL_PODS}, is assumed"
         result.report(entry, "node/no-pod-limit", "warning", message, "status", field)
         valid[PODS] = USUAL_PODS
     return valid

@@ -22,11 +22,11 @@ What = Literal["made", "changed", "replaced", "deleted", "left"]
 Operator = Literal["grove", "shipped"]
 ROLLING_RECREATE, ON_DELETE = "RollingRecreate", "OnDelete"
 
-MADE_ONCE = "is made once and never changed"
+MADE_ONCE = "is created once and never changed"
 WITH_ITS_REPLICA = "a replica of a scaling group is deleted as a whole and recreated"
-NOT_PATCHED = "a scaling group does not change a PodClique that exists; it gets this when it is recreated"
+NOT_PATCHED = "a scaling group does not change existing PodCliques; they get this change when they are recreated"
 RESIZED = "its number of pods takes effect with the new template, and so it is recreated"
-OWN_NUMBER = "what exists keeps its number of replicas: autoscalers and `kubectl scale` own it"
+OWN_NUMBER = "existing objects keep their number of replicas: autoscalers and `kubectl scale` own it"
 
 Part = tuple[str, int]
 """A scaling-group replica: the group's name and the index."""

@@ -136,7 +136,7 @@ class _Comparison:
     def cause(self, edit: Edit, number: int) -> Cause:
         """Returns what one of `number` edits does alone."""
         if number > MOST_CAUSES:
-            return Cause(edit, None, f"more than {MOST_CAUSES} edits are not told apart")
+            return Cause(edit, None, f"more than {MOST_CAUSES} edits cannot be attributed individually")
         documents = applied(self.given, edit)
         desired = self.compile(documents)
         after, roll = self.after(documents, read_given(documents, self.program, self.old.settings), desired)

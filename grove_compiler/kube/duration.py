@@ -21,7 +21,7 @@ _UNITS = {
     "m": 60 * SECOND,
     "h": 3600 * SECOND,
 }
-_EXAMPLES = 'write one such as "30s", "10m" or "1h30m"'
+_EXAMPLES = 'use a value such as "30s", "10m" or "1h30m"'
 
 
 class DurationError(ValueError):
@@ -37,7 +37,7 @@ def parse(text: str) -> int:
     if rest == "0":
         return 0
     if not rest:
-        raise DurationError(f'"{text}" is no duration; {_EXAMPLES}')
+        raise DurationError(f'"{text}" is not a duration; {_EXAMPLES}')
     total = 0
     while rest:
         amount, rest = _leading_part(rest, text)
@@ -94,7 +94,7 @@ def _leading_part(rest: str, text: str) -> tuple[int, str]:
     """Returns the nanoseconds of the first number with its unit, and what follows."""
     whole, fraction, after = leading_number(rest)
     if not whole and not fraction:
-        raise DurationError(f'"{text}" is no duration; {_EXAMPLES}')
+        raise DurationError(f'"{text}" is not a duration; {_EXAMPLES}')
     end = 0
     while end < len(after) and after[end] not in "0123456789.":
         end += 1

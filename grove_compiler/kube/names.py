@@ -68,7 +68,7 @@ def bytes_of(entries: dict[str, str]) -> int:
 
 
 def environment_variable_name(value: str) -> str:
-    """Validates names of environment variables, as the shipped operator's webhook does (shipped semantics §6.2)."""
+    """Validates names of environment variables, as upstream's webhook does."""
     if not value:
         return "must not be empty"
     if wrong := _characters(value, _LABEL, _LABEL_WORDS):

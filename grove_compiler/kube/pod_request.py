@@ -26,7 +26,7 @@ def amount(resource: str, value: Any) -> int:
     Raises `QuantityError`.
     """
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise QuantityError(f"{value!r} is no quantity")
+        raise QuantityError(f"{value!r} is not a quantity")
     quantity = parse(value)
     exponent = quantity.exponent + (3 if resource == "cpu" else 0)
     number = quantity.number * int(10**exponent) if exponent >= 0 else -(-quantity.number // int(10**-exponent))
@@ -36,7 +36,7 @@ def amount(resource: str, value: Any) -> int:
 def amounts(quantities: Any, is_selected: ResourceFilter = bool) -> Amounts:
     """Converts a `requests`, `allocatable` or `overhead` map to whole units, only for the selected resources.
 
-    Returns an empty result for a value that is no map. Raises `QuantityError`.
+    Returns an empty result for a value that is not a map. Raises `QuantityError`.
     """
     if not isinstance(quantities, Mapping):
         return {}

@@ -26,7 +26,7 @@ QuantityValue = str | int | float
 
 
 class QuantityError(ValueError):
-    """Reports a text that is no quantity; the message tells what would be right."""
+    """Reports a text that is not a quantity; the message tells what would be right."""
 
 
 class Quantity(NamedTuple):
@@ -134,7 +134,7 @@ def json_number(value: float) -> str:
             raise QuantityError("is an integer of more than 256 bits; write a number with a suffix, such as 2Gi")
         return str(value)
     if value != value or value in (float("inf"), float("-inf")):
-        raise QuantityError("is not a finite number; write one such as 8, 500m or 2Gi")
+        raise QuantityError("is not a finite number; use a value such as 8, 500m or 2Gi")
     if value.is_integer() and abs(value) < 1e21:
         return str(int(value))
     mantissa, mark, power = repr(value).partition("e")
@@ -155,7 +155,7 @@ def _split(text: str) -> tuple[bool, str, str, str]:
     body = text[1:] if text[:1] in ("+", "-") else text
     whole, fraction, rest = leading_number(body)
     if not whole and not fraction:
-        raise QuantityError(f'{_quoted(text)} does not begin with a number; write one such as "8", "500m" or "2Gi"')
+        raise QuantityError(f'{_quoted(text)} does not begin with a number; use a value such as "8", "500m" or "2Gi"')
     if len(text) > LONGEST_TEXT:
         raise QuantityError(f"{_quoted(text)} is longer than {LONGEST_TEXT} characters; use a suffix such as G or Gi")
     return text[:1] == "-", whole, fraction, rest

@@ -56,7 +56,7 @@ class Findings:
     def required(self, path: FieldPath, siblings: dict[str, Any]) -> None:
         """Reports a missing or null field; a misspelt sibling, the likely reason, has its own finding with a suggestion."""
         name = path[-1]
-        message = f'"{name}" is required' + (", and null counts as absent" if name in siblings else "")
+        message = f'"{name}" is required' + ("; null counts as absent" if name in siblings else "")
         self.add(path, "required", message, "Required value")
 
     def unknown_field(self, path: FieldPath, schema: dict[str, Any]) -> None:
@@ -92,15 +92,15 @@ class Findings:
         keys = schema.get("keys")
         first = render((*path[-2:-1], earlier))
         if keys is None:
-            self.add(path, "duplicate-item", f"{shorten(item)} stands already in {first}", "Duplicate value", item)
+            self.add(path, "duplicate-item", f"{shorten(item)} is already in {first}", "Duplicate value", item)
             return
         identity = {key: item[key] for key in keys if item.get(key) is not None}
         text = ", ".join(f"{key} {shorten(part)}" for key, part in identity.items())
         value = next(iter(identity.values())) if len(identity) == 1 else identity
         if "doubles" in schema:
-            self.add(path, "duplicate-item", f"{text} is used already by {first}; the last one counts", "", value, severity="warning")
+            self.add(path, "duplicate-item", f"{text} is already used by {first}; the last one takes effect", "", value, severity="warning")
             return
-        message = f"{text} is used already by {first}; it must be unique in this list"
+        message = f"{text} is already used by {first}; it must be unique in this list"
         self.add(path, "duplicate-item", message, "Duplicate value", value)
 
     def count(self, path: FieldPath, value: list[Any], schema: dict[str, Any]) -> None:

@@ -49,7 +49,7 @@ def _matches(value: str, pattern: str) -> bool:
 def _integer(value: Any, schema: dict[str, Any], path: FieldPath, findings: Findings) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float) or (isinstance(value, float) and not value.is_integer()):
         quoted = isinstance(value, str) and value.strip().lstrip("-").isdecimal()
-        findings.wrong_type(path, value, "an integer", "take the quotes away" if quoted else "")
+        findings.wrong_type(path, value, "an integer", "remove the quotes" if quoted else "")
         return
     limit = 2 ** (schema.get("bits", 64) - 1)
     _range(value, schema.get("minimum", -limit), schema.get("maximum", limit - 1), path, findings)
@@ -95,7 +95,9 @@ def _quantity(value: Any, _schema: dict[str, Any], path: FieldPath, findings: Fi
         findings.add(path, "quantity", reason, value=value)
     elif isinstance(value, float) and not value.is_integer():
         # The Pod API takes a fraction. A CRD cannot say so: its `int-or-string` is no number with a point.
-        findings.add(path, "quantity", f'is a number with a fraction, which no CRD takes; write "{value}"', value=value, severity="warning")
+        findings.add(
+            path, "quantity", f'is a number with a fraction, which CRDs do not accept; write "{value}"', value=value, severity="warning"
+        )
 
 
 def _duration(value: Any, schema: dict[str, Any], path: FieldPath, findings: Findings) -> None:
@@ -115,7 +117,7 @@ def _time(value: Any, _schema: dict[str, Any], path: FieldPath, findings: Findin
     if not isinstance(value, str):
         findings.wrong_type(path, value, "a time such as 2026-01-31T09:30:00Z")
     elif not _matches(value, _RFC3339):
-        findings.add(path, "time", f"{shorten(value)} is no time such as 2026-01-31T09:30:00Z (RFC 3339)", value=value)
+        findings.add(path, "time", f"{shorten(value)} is not a time such as 2026-01-31T09:30:00Z (RFC 3339)", value=value)
 
 
 _RFC3339 = (

@@ -112,7 +112,7 @@ def decode(data: bytes) -> Bundle:
             value["writes"],
         )
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        raise BadBundle(f"it lacks what a bundle has ({type(error).__name__}: {error})") from None
+        raise BadBundle(f"it is not a complete bundle ({type(error).__name__}: {error})") from None
 
 
 def _checked(data: bytes) -> Manifest:
@@ -120,14 +120,14 @@ def _checked(data: bytes) -> Manifest:
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
-        what = "it ends in the middle" if data.startswith(b'{\n"format":') and not separator else f"it is no JSON ({error})"
+        what = "it is truncated" if data.startswith(b'{\n"format":') and not separator else f"it is not JSON ({error})"
         raise BadBundle(what) from None
     if not isinstance(value, dict) or not str(value.get("format")).startswith("grove-replay/"):
-        raise BadBundle("it is no bundle: expected a file that the operator wrote")
+        raise BadBundle("it is not a bundle: expected a file that the operator wrote")
     if value["format"] != FORMAT:
         raise BadBundle(f"it has the form {value['format']}, and this release reads {FORMAT}")
     if not separator or rest[:64].decode("ascii", "replace") != sha256(body).hexdigest():
-        raise BadBundle("it was changed after it was written: its digest is another one")
+        raise BadBundle("it was changed after it was written: its digest does not match")
     return value
 
 

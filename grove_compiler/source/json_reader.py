@@ -14,8 +14,8 @@ _INFINITY = float("inf")
 _MEANINGS = {
     "Expecting ',' delimiter": "a comma is missing before this",
     "Expecting ':' delimiter": "a ':' is missing between the key and this",
-    "Expecting value": "a value cannot begin like this; text stands in double quotes",
-    "Expecting property name enclosed in double quotes": "a key must stand here, in double quotes; no comma after the last entry",
+    "Expecting value": "a value cannot begin like this; text must be in double quotes",
+    "Expecting property name enclosed in double quotes": "a key in double quotes is expected here; no comma after the last entry",
     "Invalid control character at": "a line break or control character inside quotes; write it as an escape, such as \\n",
     "Invalid \\escape": "an unknown escape; write a backslash as \\\\",
     "Invalid \\uXXXX escape": "a \\u escape without four hexadecimal digits",

@@ -25,7 +25,7 @@ _WITHOUT_VALUES = {
     "json/number": "a number that JSON cannot hold; put it in quotes if it is meant as text",
     "yaml/tag": "a tag (a value that begins with '!') that is unknown or does not fit; quote the value if it is meant as text",
     "yaml/unknown-alias": "an alias (a value that begins with '*') without an anchor; quote the value if it is meant as text",
-    "yaml/cyclic-alias": "an alias stands inside the value that it names, which would never end",
+    "yaml/cyclic-alias": "an alias is inside the value that it refers to, which would never end",
     "yaml/merge-order": "'<<' replaces keys above it for kubectl, but not for YAML 1.1; put '<<' first",
 }
 """The messages in a Secret for codes whose usual message quotes the text."""

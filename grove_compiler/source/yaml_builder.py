@@ -137,7 +137,7 @@ class Builder:
             self.findings.error("yaml/unknown-alias", message, event.start_mark.index)
             return None
         if known.is_open:
-            message = f"the alias *{shorten(event.anchor)} stands inside the value that it names, which would never end"
+            message = f"the alias *{shorten(event.anchor)} is inside the value that it refers to, which would never end"
             self.findings.error("yaml/cyclic-alias", message, event.start_mark.index)
             return None
         self.nodes += known.nodes

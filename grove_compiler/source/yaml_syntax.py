@@ -15,7 +15,7 @@ _NEXT_DOCUMENT = re.compile(r"^---(?=\s|\Z)", re.MULTILINE)
 # Messages of libyaml, with their meaning in a manifest and how to correct it.
 _MEANINGS = {
     "mapping values are not allowed in this context": (
-        "a ':' stands where no mapping can begin; check the indentation, or quote the value if ': ' is part of it"
+        "a ':' where no mapping can begin; check the indentation, or quote the value if ': ' is part of it"
     ),
     "could not find expected ':'": "a key without ':'; add 'key: value', or indent the line if it continues the value above",
     "did not find expected key": "this line is not indented like the keys of any mapping above it; align it with them",
@@ -37,7 +37,7 @@ _MEANINGS = {
     "found a tab character where an indentation space is expected": "a tab in the indentation; indent with spaces",
     "found incompatible YAML document": "a %YAML directive for a version other than 1.1 or 1.2; remove the line",
 }
-UNRENDERED = "a '{{' outside quotes is no YAML; quote it, or render the template first, as with `helm template`"
+UNRENDERED = "a '{{' outside quotes is not YAML; quote it, or render the template first, as with `helm template`"
 _SINCE_CONTEXT = ("did not find expected ',' or ']'", "did not find expected ',' or '}'")
 # libyaml reports these on a later line than the one to correct, for example for `{{- if … }}` between two keys of a chart.
 _AT_CONTEXT = ("found unexpected end of stream", "found unexpected document indicator", "could not find expected ':'")
@@ -76,7 +76,7 @@ def invalid_characters(findings: Findings) -> str:
 def _explain(character: str, problem: str, context: str | None) -> tuple[str, str]:
     if problem == "found character that cannot start any token":
         if character == "\t":
-            return "yaml/tab", "a tab where YAML wants spaces; indent with spaces"
+            return "yaml/tab", "a tab where YAML requires spaces; indent with spaces"
         return "yaml/syntax", f"a value cannot begin with {character!r}; quote it"
     message = _MEANINGS.get(problem)
     if message is None:
@@ -98,4 +98,4 @@ def _character(character: str) -> str:
     if 0xD800 <= code <= 0xDFFF:
         return f"half a character (the surrogate U+{code:04X}); save the file as UTF-8"
     escape = f"\\x{code:02X}" if code <= 0xFF else f"\\u{code:04X}"
-    return f'the control character U+{code:04X} may not stand in YAML; write it as "{escape}" in double quotes'
+    return f'the control character U+{code:04X} is not allowed in YAML; write it as "{escape}" in double quotes'

@@ -30,7 +30,7 @@ def tagged_scalar(tag: str, text: str) -> Scalar:
     if name == "timestamp":
         raise TagError(f"{shorten(text)!r} is not a timestamp; remove the tag !!timestamp")
     if name in ("map", "seq"):
-        raise TagError(f"the tag !!{name} stands before a scalar; remove it")
+        raise TagError(f"the tag !!{name} is before a scalar; remove it")
     raise _unknown(tag)
 
 
@@ -39,7 +39,7 @@ def check_collection_tag(tag: str, what: str) -> None:
     if tag in ("!", STANDARD + ("map" if what == "mapping" else "seq")):
         return
     if tag.startswith(STANDARD) and tag.removeprefix(STANDARD) in (*_TYPES, "str", "binary", "timestamp", "map", "seq"):
-        raise TagError(f"the tag {_shown(tag)} stands before a {what}; remove it")
+        raise TagError(f"the tag {_shown(tag)} is before a {what}; remove it")
     raise _unknown(tag)
 
 

@@ -24,7 +24,7 @@ SECTIONS = {
         "graph": Entry("graph", "Draw the objects of PodCliqueSets"),
         "fit": Entry("fit.command", "Check whether every gang fits on given nodes"),
         "impact": Entry("impact.command", "Show the effects of an edit or a rule change on running pods"),
-        "crds": Entry("crds", "Print our CustomResourceDefinitions"),
+        "crds": Entry("crds", "Print Grove's CustomResourceDefinitions"),
     },
     "In a cluster": {
         "get": Entry("cluster.get.command", "Show sets, and trees of owned objects"),
@@ -32,15 +32,15 @@ SECTIONS = {
         "why": Entry("why.command", "Show what an object or every set waits for, down to the root cause"),
         "top": Entry("top.command", "Show the pods, GPUs and memory of a set by gang and domain"),
         "logs": Entry("logs.command", "Print the logs of a set's pods side by side"),
-        "rollout": Entry("rollout.command", "Follow, list, start, hold and undo rollouts"),
+        "rollout": Entry("rollout.command", "Follow, list, start, pause and undo rollouts"),
         "events": Entry("events.command", "List the operator's events by time"),
         "serve": Entry("serve.command", "Show sets in a browser, with live states and reasons"),
         "job": Entry("job.command", "Show the history of training jobs, suspend and restart them"),
         "diff": Entry("cluster.diff.command", "Show differences between manifests and the cluster"),
         "plan": Entry("cluster.plan.command", "Print what an apply would do, and save it"),
         "apply": Entry("cluster.apply.command", "Apply manifests to the cluster"),
-        "delete": Entry("cluster.delete.command", "Delete the objects of manifests, and those compiled from them"),
-        "adopt": Entry("cluster.adopt", "Take over the fields that another manager owns"),
+        "delete": Entry("cluster.delete.command", "Delete the objects of manifests, and those generated from them"),
+        "adopt": Entry("cluster.adopt", "Take over fields from another field manager"),
     },
     "The operator": {
         "install": Entry("install", "Print the manifests of an installation"),
@@ -54,7 +54,7 @@ SECTIONS = {
         "test": Entry("test", "Compile test cases and compare with expected results"),
     },
     "Other": {
-        "dev": Entry("dev.command", "Run a cluster with played nodes on this machine"),
+        "dev": Entry("dev.command", "Run a local cluster with simulated nodes"),
         "version": Entry("version.command", "Print the versions of the program, operator and definitions"),
         "completion": Entry("completion", "Print a completion script for bash, zsh or fish"),
     },
@@ -88,7 +88,7 @@ class LazyGroup(click.Group):
 
             close = difflib.get_close_matches(args[0], COMMANDS, n=1)
             hint = f' Did you mean "{close[0]}"?' if close else ""
-            ctx.fail(f"There is no command {args[0]!r}.{hint}")
+            ctx.fail(f"Unknown command {args[0]!r}.{hint}")
         return super().resolve_command(ctx, args)
 
 
@@ -103,7 +103,7 @@ Examples:
   kubectl get pcs -o yaml | grove compile -   from standard input
 
 \b
-Exit codes: 0 fine, 1 findings, 2 misuse or unreadable input.""",
+Exit codes: 0 success, 1 findings, 2 usage error or unreadable input.""",
 )
 @click.version_option(__version__, prog_name="grove", message="%(prog)s %(version)s")
 def grove() -> None:

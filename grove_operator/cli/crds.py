@@ -17,7 +17,7 @@ Examples:
 )
 @output_option("yaml", "json", help="The format.")
 def command(output: str) -> int:
-    """Print our CustomResourceDefinitions.
+    """Print Grove's CustomResourceDefinitions.
 
     They are generated from the same models as the validation of manifests.
     """

@@ -67,7 +67,7 @@ def run(arguments: Sequence[str], name: str = "grove") -> int:
         if os.environ.get("GROVE_TRACEBACK"):
             raise
         _say(f"internal error: {_describe(error)}")
-        _say(f"please report it with the input at {ISSUES}; GROVE_TRACEBACK=1 shows where it happened")
+        _say(f"please report it with the input at {ISSUES}; GROVE_TRACEBACK=1 prints a traceback")
         return MISUSE
     return code
 

@@ -23,7 +23,7 @@ from grove_operator.render.picture import Picture, draw, simplify
 Examples:
   grove graph workload.yaml                                 owners and what they own, as a tree
   grove graph workload.yaml --pods -o html --output-file graph.html
-                                                            one page for a browser, nothing else needed
+                                                            a self-contained page for a browser
   grove graph workload.yaml -o dot | dot -Tsvg              by Graphviz
   grove graph workload.yaml -o mermaid                      for Markdown
   grove graph workload.yaml -o json | jq '.nodes[].id'      for programs""",
@@ -35,12 +35,12 @@ Examples:
     "dot",
     "json",
     "html",
-    help="What to draw: a tree for the terminal, text for Mermaid or Graphviz, JSON, or a page for a browser.",
+    help="Output format: a tree for the terminal, text for Mermaid or Graphviz, JSON, or a page for a browser.",
 )
-@click.option("--output-file", metavar="FILE", type=FILES, help="Write here instead of to standard output.")
+@click.option("--output-file", metavar="FILE", type=FILES, help="The file to write to, instead of standard output.")
 @pods_option
-@click.option("--all", "whole", is_flag=True, help="Draw repeated objects one by one; tree, mermaid and dot count them otherwise.")
-@click.option("--lines", is_flag=True, help="In the page, name the lines of the input behind each field; takes some 30 ms an object.")
+@click.option("--all", "whole", is_flag=True, help="Draw repeated objects one by one; otherwise tree, mermaid and dot show their number.")
+@click.option("--lines", is_flag=True, help="In the page, name the lines of the input behind each field; takes about 30 ms per object.")
 @max_objects_option
 def command(
     files: tuple[str, ...],
@@ -54,12 +54,12 @@ def command(
 ) -> int:
     """Draw the objects of PodCliqueSets: owners, gangs, topology levels, and packing constraints.
 
-    FILE is as with `grove compile`. Findings are printed to standard error; after an error nothing is drawn.
+    FILE is as for `grove compile`. Findings are printed to standard error; after an error nothing is drawn.
     """
     if output == "html" and output_file is None and sys.stdout is not None and sys.stdout.isatty():
-        raise click.UsageError("A page is not for a terminal: add --output-file graph.html, or redirect standard output.")
+        raise click.UsageError("A page cannot be printed to a terminal: add --output-file graph.html, or redirect standard output.")
     if lines and output != "html":
-        raise click.UsageError(f"--lines is for the page, and -o {output} is none: add -o html.")
+        raise click.UsageError(f"--lines requires -o html, not -o {output}.")
     compiled = compile_files(files, context, pods=pods, max_objects=max_objects)
     if compiled is None:
         return 1

@@ -19,9 +19,9 @@ class Requirement(click.ParamType[tuple[str, int]]):
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
         clique, separator, count = str(value).rpartition(":")
         if not separator or not clique:
-            self.fail(f"{value!r} is no PodClique with a number of pods, such as demo-0-router:2", param, ctx)
+            self.fail(f"{value!r} is not a PodClique with a number of pods, such as demo-0-router:2", param, ctx)
         if not (count.isascii() and count.isdecimal() and int(count) > 0):
-            self.fail(f"{value!r} asks for {count!r} pods, which is no number above 0", param, ctx)
+            self.fail(f"{value!r} has the number of pods {count!r}: expected an integer greater than 0", param, ctx)
         return clique, int(count)
 
 
@@ -32,16 +32,18 @@ Example:
   grove initc --podcliques=demo-0-router:2 --podcliques=demo-0-model-0-leader:1
 
 \b
-Exit codes: 0 all are ready, 1 not within --timeout, 2 misuse, or no files about the pod.""",
+Exit codes: 0 all are ready, 1 not within --timeout, 2 usage error, or the files about the pod are missing.""",
 )
-@click.option("-p", "--podcliques", "needed", multiple=True, type=Requirement(), help="Wait for this many ready pods of this PodClique.")
-@click.option("--pod-info", default=POD_INFO, metavar="FOLDER", help=f"Where the files namespace and podgangname are ({POD_INFO}).")
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Give up after this time; default never.")
+@click.option(
+    "-p", "--podcliques", "needed", multiple=True, type=Requirement(), help="Wait for this number of ready pods of this PodClique."
+)
+@click.option("--pod-info", default=POD_INFO, metavar="FOLDER", help=f"Directory with the files namespace and podgangname ({POD_INFO}).")
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Give up after this time. Default: never.")
 def command(needed: tuple[tuple[str, int], ...], pod_info: str, timeout: float | None) -> int:
     """Wait until the pods of other PodCliques in the same gang are ready.
 
-    Grove puts it into pods of cliques with startsAfter; it takes the flags and files that the shipped grove-initc takes. It may read
-    the pods of its namespace and needs nothing else.
+    Grove puts it into pods of cliques with startsAfter; it accepts the flags and files of upstream's grove-initc. It only
+    needs permission to read the pods of its namespace.
     """
     if not needed:
         say("nothing to wait for")

@@ -22,25 +22,38 @@ UNKNOWN_FIELD = "schema/unknown-field"
     "install",
     epilog="""\b
 Examples:
-  grove install > operator.yaml                   to be read, and applied with kubectl apply --server-side -f operator.yaml
+  grove install > operator.yaml                   to review, and apply with kubectl apply --server-side -f operator.yaml
   grove install -n grove -o json                  in another namespace
   grove install --set replicas=1 --set webhooks.enabled=false --no-crds
   grove install --set image.repository=registry.example.com/grove/grove-operator   as `make push REGISTRY=…` fills it
 
 \b
-Exit codes: 0 printed, 2 values or a configuration that are wrong.""",
+Exit codes: 0 printed, 2 invalid values or configuration.""",
 )
-@click.option("-n", "--namespace", default="grove-system", show_default=True, metavar="NAME", callback=_namespace, help="Where it runs.")
 @click.option(
-    "--values", "files", multiple=True, metavar="FILE", type=FILES, help="Values, as those of the chart; later files win; repeatable."
+    "-n",
+    "--namespace",
+    default="grove-system",
+    show_default=True,
+    metavar="NAME",
+    callback=_namespace,
+    help="The namespace of the operator.",
 )
-@click.option("--set", "settings", multiple=True, metavar="PATH=VALUE", help="One value: replicas=3, config.logLevel=debug; repeatable.")
-@click.option("--no-crds", is_flag=True, help="Leave out the CRDs.")
+@click.option(
+    "--values",
+    "files",
+    multiple=True,
+    metavar="FILE",
+    type=FILES,
+    help="File with values of the chart; later files take precedence; repeatable.",
+)
+@click.option("--set", "settings", multiple=True, metavar="PATH=VALUE", help="Set a value: replicas=3, config.logLevel=debug; repeatable.")
+@click.option("--no-crds", is_flag=True, help="Omit the CRDs.")
 @output_option("yaml", "json", help="The format.")
 def command(namespace: str, files: tuple[str, ...], settings: tuple[str, ...], no_crds: bool, output: str) -> int:
     """Print the manifests of an installation: definitions, permissions, configuration, the Deployment, and webhooks.
 
-    They are equal to the output of the Helm chart for the same values.
+    The output equals that of the Helm chart for the same values.
     """
     from grove_operator.install.manifests import manifests
     from grove_operator.install.user_values import InvalidValues, load_values

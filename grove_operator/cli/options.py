@@ -39,7 +39,9 @@ def _namespace(_: click.Context, __: click.Parameter, value: str) -> str:
 
     if re.fullmatch("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", value):
         return value
-    raise click.BadParameter(f"{value!r} is not a valid namespace: expected 1 to 63 of a-z, 0-9 and '-', and no '-' at either end.")
+    raise click.BadParameter(
+        f"{value!r} is not a valid namespace: expected 1 to 63 characters of a-z, 0-9 and '-', and no '-' at either end."
+    )
 
 
 def _kube_version(_: click.Context, __: click.Parameter, value: str) -> str:
@@ -49,12 +51,12 @@ def _kube_version(_: click.Context, __: click.Parameter, value: str) -> str:
     match = re.fullmatch(r"v?(1\.[0-9]{1,3})(\.[0-9]{1,5}([-+][0-9A-Za-z.+-]*)?)?", value)
     if match:
         return match.group(1)
-    raise click.BadParameter(f"{value!r} is not a valid version of Kubernetes: expected something like 1.32 or v1.34.2.")
+    raise click.BadParameter(f"{value!r} is not a valid version of Kubernetes: expected a value such as 1.32 or v1.34.2.")
 
 
 files_arguments = (
     click.argument("arguments", metavar="FILE…|DIR|-", nargs=-1, type=FILES),
-    click.option("-f", "--filename", "filenames", multiple=True, metavar="FILE", type=FILES, help="The same as FILE; repeatable."),
+    click.option("-f", "--filename", "filenames", multiple=True, metavar="FILE", type=FILES, help="Same as FILE; repeatable."),
 )
 """Files as arguments or, as with kubectl, after `-f`; `take_files` combines them."""
 
@@ -63,7 +65,7 @@ def take_files(given: dict[str, Any], *, required: bool = True) -> tuple[str, ..
     """Removes the files from a command's values and returns them. Raises `click.UsageError` without any."""
     files = (*given.pop("arguments"), *given.pop("filenames"))
     if required and not files:
-        raise click.UsageError("There is no FILE: name a manifest, a folder, or - for standard input.")
+        raise click.UsageError("FILE is missing: specify a manifest, a directory, or - for standard input.")
     return files
 
 
@@ -74,7 +76,7 @@ def filenames_option(help: str, *, required: bool = False) -> Callable[[F], F]:
     )
 
 
-def output_option(*formats: str, help: str = "For people or for programs.") -> Callable[[F], F]:
+def output_option(*formats: str, help: str = "Output format.") -> Callable[[F], F]:
     """Returns the option `-o` with these formats, the first of which is the default."""
     return click.option("-o", "--output", type=click.Choice(formats), default=formats[0], show_default=True, help=help)
 
@@ -84,7 +86,7 @@ text_or_json_option = output_option("text", "json")
 mnnvl_shape_option = click.option(
     "--mnnvl-shape",
     type=click.Choice(("as-proposed", "driver")),
-    help="Form of ComputeDomains and claims: the designs', or what NVIDIA's driver takes. By default driver if the snapshot shows it.",
+    help="Form of ComputeDomains and claims: as in the designs, or as NVIDIA's driver accepts. Default: driver if the snapshot shows it.",
 )
 
 _CONTEXT_OPTIONS = (
@@ -100,13 +102,13 @@ _CONTEXT_OPTIONS = (
         "--config",
         metavar="FILE",
         type=FILES,
-        help="An OperatorConfiguration, or the ConfigMap that holds the operator's: scheduler profiles, topology, network.",
+        help="An OperatorConfiguration, or the ConfigMap that contains the operator's: scheduler profiles, topology, network.",
     ),
     click.option(
         "--snapshot",
         metavar="FILE",
         type=FILES,
-        help="Objects that exist, as `kubectl get -o yaml` prints them.",
+        help="Existing objects, as `kubectl get -o yaml` prints them.",
     ),
     click.option(
         "--kube-version",
@@ -117,12 +119,12 @@ _CONTEXT_OPTIONS = (
         help="The cluster's Kubernetes version; decides which API versions are used.",
     ),
     rules_option,
-    click.option("--strict", is_flag=True, help="Warnings fail, too."),
+    click.option("--strict", is_flag=True, help="Treat warnings as errors."),
     click.option(
         "--ignore",
         metavar="CODE: REASON",
         multiple=True,
-        help="Silence a warning, or CODE@PATH that of one field; repeatable. Like a comment `# grove:ignore CODE: REASON` on the line.",
+        help="Silence a warning (CODE), or only at one field (CODE@PATH); repeatable. Same as a comment `# grove:ignore CODE: REASON`.",
     ),
     mnnvl_shape_option,
 )
@@ -130,7 +132,7 @@ _CONTEXT_OPTIONS = (
 
 def preflight_values_option(name: str) -> Callable[[F], F]:
     """Returns the option for a file of preflight's Helm values, as `values`."""
-    help = "Helm values of the preflight checks, in place of their defaults; see docs/preflight.md."
+    help = "Helm values of the preflight checks, instead of their defaults; see docs/preflight.md."
     return click.option(name, "values", metavar="FILE", type=FILES, help=help)
 
 
@@ -142,7 +144,7 @@ max_objects_option = click.option(
     type=click.IntRange(min=1),
     default=200_000,
     show_default=True,
-    help="Refuse sets that would become more objects than this.",
+    help="Reject sets that would generate more objects than this.",
 )
 
 

@@ -28,17 +28,17 @@ INTERVAL = 10.0
     epilog="""\b
 A case is a folder with
   input.yaml               what is compiled
-  expected.yaml            every object that comes out
+  expected.yaml            all generated objects
   expected-findings.yaml   every finding (either of the two, or both)
 and, if needed, config.yaml, snapshot.yaml, old.yaml (the sets before an update), a folder rules/, and
   options.yaml             namespace, kubeVersion, pods, maxObjects, mnnvlShape, strict, rules (folders), kinds (to compare)
 
 \b
 Examples:
-  grove test tests/                          every case below, with the rules that each names
-  grove test tests/ --rules our-rules/       with a folder of rules for all of them
+  grove test tests/                          all cases below, with their own rules
+  grove test tests/ --rules our-rules/       with a directory of rules for all of them
   grove test tests/ -k 'queue*' -k gpu       only cases whose names match
-  grove test tests/ --update                 write what comes out now; look at the diff before you commit it
+  grove test tests/ --update                 write the actual output; review the diff before you commit it
   grove test tests/ -o junit > report.xml    for a build server
 
 \b
@@ -47,13 +47,13 @@ Exit codes: 0 all passed, 1 some failed, 2 some could not be run.""",
 @click.argument("folders", metavar="DIR…", nargs=-1, required=True, type=FILES)
 @rules_option
 @click.option(
-    "-k", "filters", metavar="PATTERN", multiple=True, help="Only cases whose path holds this text, or matches it as a glob; repeatable."
+    "-k", "filters", metavar="PATTERN", multiple=True, help="Only cases whose path contains this text, or matches it as a glob; repeatable."
 )
 @click.option("--update", is_flag=True, help="Overwrite expected output with actual output where they differ.")
-@click.option("-v", "--verbose", is_flag=True, help="List passed cases, too.")
-@output_option("text", "json", "junit", help="For people, for programs, or for build servers.")
+@click.option("-v", "--verbose", is_flag=True, help="Also list passed cases.")
+@output_option("text", "json", "junit", help="Output format: text, json, or junit (for build servers).")
 def command(folders: tuple[str, ...], rules: tuple[str, ...], filters: tuple[str, ...], update: bool, verbose: bool, output: str) -> int:
-    """Compile the cases in folders, and compare objects and fields with the expected ones."""
+    """Compile test cases, and compare objects and fields with the expected ones."""
     cases = _chosen(find_cases(folders), filters)
     runner = Runner(rules, update)
     outcomes = list(_run(runner, cases))
@@ -90,7 +90,7 @@ def _matches(case: Case, text: str) -> bool:
 
 def _no_match(text: str, cases: list[Case]) -> str:
     close = nearest(text, [case.name.replace("\\", "/").rpartition("/")[2] for case in cases])
-    return f"no case is called {text!r}" + (f'; did you mean "{close}"?' if close else "")
+    return f"no case matches {text!r}" + (f'; did you mean "{close}"?' if close else "")
 
 
 def _run(runner: Runner, cases: list[Case]) -> Iterator[Outcome]:

@@ -125,7 +125,7 @@ def _name_of(manifest: Manifest) -> str:
 def _problem(value: Any) -> _Problem | None:
     """Returns the first reason for which a value is not an object with a name."""
     if not isinstance(value, dict):
-        return _Problem((), "a manifest is a map with `apiVersion`, `kind` and `metadata`", "")
+        return _Problem((), "a manifest must be a map with `apiVersion`, `kind` and `metadata`", "")
     for key in ("apiVersion", "kind"):
         if not isinstance(value.get(key), str) or not value[key]:
             return _Problem((key,), f"`{key}` is missing or not text")

@@ -77,7 +77,7 @@ async def _cascaded(objects: dict[Ref, Manifest], deletion: Deletion, deadline: 
     if deletion.wait_for_all and not deletion.dry_run:
         seconds = max(deadline - time.monotonic(), 0)
         remaining = await wait_gone(objects.values(), deletion.cluster, seconds=seconds, sink=deletion.sink)
-    outcomes = [_outcome(_step(ref, live, "goes with its owner"), remaining) for ref, live in objects.items()]
+    outcomes = [_outcome(_step(ref, live, "deleted with its owner"), remaining) for ref, live in objects.items()]
     for outcome in outcomes:
         deletion.sink(Finished(outcome))
     return outcomes
@@ -90,7 +90,7 @@ def _step(ref: Ref, live: Manifest, reason: str = "") -> Step:
 def _outcome(step: Step, remaining: dict[Ref, str]) -> Outcome:
     """Returns the outcome of an object that is deleted with its owner; `remaining` has the objects that still exist, and why."""
     if step.ref in remaining:
-        return Outcome(step, Action.FAILED, f"should go with its owner, but is still there: {remaining[step.ref]}", step.uid)
+        return Outcome(step, Action.FAILED, f"should have been deleted with its owner, but still exists: {remaining[step.ref]}", step.uid)
     return Outcome(step, Action.PRUNED, step.reason, step.uid)
 
 

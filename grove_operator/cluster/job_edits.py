@@ -30,21 +30,21 @@ class JobEdit(NamedTuple):
 
 
 def _suspended(set: Manifest, _: float) -> Manifest | None:
-    _refuse_ended(set, "so that there is nothing to suspend")
+    _refuse_ended(set, "so there is nothing to suspend")
     return None if set["spec"].get("suspend") else {"suspend": True}
 
 
 def _resumed(set: Manifest, _: float) -> Manifest | None:
-    _refuse_ended(set, "so that there is nothing to resume")
+    _refuse_ended(set, "so there is nothing to resume")
     return {"suspend": False} if set["spec"].get("suspend") else None
 
 
 def _restarted(set: Manifest, now: float) -> Manifest | None:
     name, namespace = set["metadata"]["name"], set["metadata"].get("namespace")
     recreate = f"kubectl get pcs {name} -n {namespace} -o yaml | kubectl replace --force -f -"
-    _refuse_ended(set, f"what has ended is never run again. To make it anew, status and all: {recreate}")
+    _refuse_ended(set, f"a workload that has ended never runs again. To recreate it, including its status: {recreate}")
     if set["spec"].get("suspend"):
-        raise Refused(f"PodCliqueSet {name!r} is suspended, and begins a new attempt when it is resumed: grove job resume {name}")
+        raise Refused(f"PodCliqueSet {name!r} is suspended; it begins a new attempt when it is resumed: grove job resume {name}")
     return {"trainingSpec": {"restartedAt": timestamp(now)}}
 
 

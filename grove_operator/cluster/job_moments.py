@@ -11,7 +11,7 @@ from grove_compiler.record import record
 from grove_operator.cluster.facts import deadline
 from grove_operator.cluster.job_query import RecordedJob
 
-ENDS = {"Succeeded": "all its pods are done", "Suspended": "it was suspended", "Restarted": "somebody asked for new attempts"}
+ENDS = {"Succeeded": "all its pods are done", "Suspended": "it was suspended", "Restarted": "new attempts were requested"}
 
 
 @record
@@ -59,7 +59,7 @@ def _end(attempt: Manifest, is_last: bool) -> str:
     if attempt.get("podClique"):
         words = failure_description(str(attempt["podClique"]), attempt)
         is_silent = is_last or attempt.get("counted") is None
-        cost = "" if is_silent else "; it costs a restart" if attempt["counted"] else "; it costs no restart"
+        cost = "" if is_silent else "; it counts as a restart" if attempt["counted"] else "; it does not count as a restart"
         last = str(attempt.get("message") or "").strip().rpartition("\n")[2]
         return f"{words}{f': {last}' if last and cause == 'PodFailed' else ''}{cost}"
     return ENDS.get(cause, cause)

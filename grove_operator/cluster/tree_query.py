@@ -55,7 +55,7 @@ async def read_tree(cluster: Cluster, argument: str, namespace: str) -> Forest:
 def check_name(name: str, argument: str) -> None:
     """Refuses names that would change the path of a request. Raises `NoSuchObject`."""
     if name in ("", ".", "..") or "%" in name:
-        raise NoSuchObject(f"{argument!r} names no object: expected NAME or KIND/NAME")
+        raise NoSuchObject(f"{argument!r} is not an object: expected NAME or KIND/NAME")
 
 
 def find_kind(resources: Iterable[Resource], word: str) -> Resource:
@@ -66,7 +66,7 @@ def find_kind(resources: Iterable[Resource], word: str) -> Resource:
         names = (resource.kind.kind.lower(), resource.plural)
         if lowered in names and (not group or resource.kind.group == group):
             return resource
-    hint = "; our definitions are missing there: grove crds | kubectl apply --server-side -f -" if lowered.startswith("podclique") else ""
+    hint = "; Grove's CRDs are not installed: grove crds | kubectl apply --server-side -f -" if lowered.startswith("podclique") else ""
     raise NoSuchObject(f"the server has no kind {SHORT_NAMES.get(name.lower(), word)!r}{hint}")
 
 

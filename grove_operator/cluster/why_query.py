@@ -27,7 +27,7 @@ def find(argument: str, namespace: str, objects: Iterable[Manifest]) -> tuple[Ma
     if not found:
         raise NoSuchObject(f"there is no {kind} {name!r}{f' in the namespace {namespace}' if namespace else ''}")
     if len(found) > 1:
-        raise NoSuchObject(f"there are several {kind}s {name!r}: say which with -n {' or -n '.join(map(_namespace, found))}")
+        raise NoSuchObject(f"there are several {kind}s {name!r}: choose one with -n {' or -n '.join(map(_namespace, found))}")
     [object] = found
     set_name = name if kind == SET_KIND else (object["metadata"].get("labels") or {}).get(PART_OF)
     sets = [set for set in _named(known, SET_KIND, set_name) if _namespace(set) == _namespace(object)]

@@ -61,7 +61,7 @@ class DomainAdoption:
             try:
                 await loop.run()
             except ApplierError as error:
-                self._log_error(f"no domains are handed over to PodGangs: {error}")
+                self._log_error(f"cannot hand over domains to PodGangs: {error}")
             await asyncio.sleep(PAUSE)
             self._cache = WatchCache(self._cluster, watched(self._context().settings))
 

@@ -24,7 +24,7 @@ from grove_operator.controller.live_objects import COMPUTE_DOMAIN
 CONDITION = STALLED
 HELD, REFUSED = "Held", "Refused"
 MOST_FINDINGS = 5
-WAYS_OUT = "delete it, rename what wants its name, or hand it over with `grove adopt --field-manager grove-operator`"
+WAYS_OUT = "delete it, rename what conflicts with it, or hand it over with `grove adopt --field-manager grove-operator`"
 """What people can do about an object of somebody else that has the name of one of ours."""
 
 
@@ -56,7 +56,7 @@ class StallTracker:
 
     def hold(self, key: Key, message: str) -> bool:
         """Records that a key is held."""
-        return self._note(key, HELD, f"everything stays as it is: {message}")
+        return self._note(key, HELD, f"nothing is changed: {message}")
 
     def release(self, key: Key, *, gone: bool = False) -> bool:
         """Records that a key is no longer held. For a set that is `gone` everything about its replicas is forgotten as well."""
@@ -77,9 +77,9 @@ class StallTracker:
             return False
         failed = [outcome for outcome in result.outcomes if outcome.action is Action.FAILED]
         denied = [outcome for outcome in failed if isinstance(outcome.error, (Invalid, Forbidden))]
-        refused = {outcome.step.ref: f"the server refuses {outcome.step.ref}: {outcome.reason}" for outcome in denied}
+        refused = {outcome.step.ref: f"the server rejects {outcome.step.ref}: {outcome.reason}" for outcome in denied}
         untried = [outcome for outcome in failed if outcome.error is None and not _waits_for_driver(outcome)]
-        refused |= {outcome.step.ref: f"{outcome.step.ref} is left as it is: {outcome.reason}" for outcome in untried}
+        refused |= {outcome.step.ref: f"{outcome.step.ref} is left unchanged: {outcome.reason}" for outcome in untried}
         foreign = [outcome for outcome in result.outcomes if outcome.step.foreign]
         refused |= {outcome.step.ref: f"{outcome.step.ref} {outcome.reason}; {WAYS_OUT}" for outcome in foreign}
         is_changed = refused != self._refused.pop(result.key, {})

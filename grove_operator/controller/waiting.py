@@ -50,7 +50,7 @@ def waits_in(cache: RecordedCache, set: Manifest, context: Context, now: float, 
             outcome = step(LiveObjects(cache.view()), key, now, context)
             if isinstance(outcome, StepHold):
                 ref = ObjectRef(set["apiVersion"], SET_KIND, set_key.namespace, set_key.name, metadata.get("uid") or "")
-                return [*waits, Wait(ref, "Held", hold_message(outcome), "mend it; until then everything stays as it is", None, None, HELD)]
+                return [*waits, Wait(ref, "Held", hold_message(outcome), "fix the manifest; nothing changes until then", None, None, HELD)]
             if isinstance(outcome, Step):
                 waits += outcome.waits()
         evaluated |= dict.fromkeys(pending)

@@ -40,7 +40,7 @@ _WORDS = {str: "text", dict: "a map", int: "a number"}
 
 def read_asserts(documents: Sequence[Document]) -> tuple[list[Assert], list[Diagnostic]]:
     """Parses a document with a list of assertions; returns them with all errors."""
-    problems = [_problem(document, (), "a second document; there can be one") for document in documents[1:]]
+    problems = [_problem(document, (), "a second document; only one is allowed") for document in documents[1:]]
     if not documents or not isinstance(documents[0].value, list) or not documents[0].value:
         file = documents[:1] or [Document(None)]
         return [], [_problem(file[0], (), f"expected a list of asserts, each with one of {', '.join(FORMS)}")]
@@ -124,14 +124,14 @@ def _check(document: Document, number: int, entry: Any) -> Iterator[Diagnostic]:
     keys = FORMS[kinds[0]]
     for key, value in entry.items():
         if key not in keys:
-            message = f"an assert with `{kinds[0]}` has no {key!r}; there are {', '.join(keys)}"
+            message = f"an assert with `{kinds[0]}` has no {key!r}; the keys are {', '.join(keys)}"
             yield _problem(document, (number, key), message, nearest(str(key), keys))
         elif not isinstance(value, keys[key]) or isinstance(value, bool) or value == "":
             yield _problem(document, (number, key), f"`{key}` is {_WORDS[keys[key][0]]}")
     if kinds[0] == "count" and not any(bound in entry for bound in _BOUNDS):
-        yield _problem(document, (number,), f"a `count` says one of {', '.join(_BOUNDS)}")
+        yield _problem(document, (number,), f"a `count` requires one of {', '.join(_BOUNDS)}")
     if kinds[0] == "each" and "has" not in entry:
-        yield _problem(document, (number,), "`each` says with `has` what is true of each")
+        yield _problem(document, (number,), "`each` requires `has`, which each object must match")
 
 
 def _problem(document: Document, path: FieldPath, message: str, suggestion: str = "") -> Diagnostic:

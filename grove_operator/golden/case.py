@@ -6,7 +6,7 @@
 | `config.yaml`, `snapshot.yaml`, `old.yaml` | an OperatorConfiguration, what exists already, the same sets before an update |
 | `options.yaml` | see `options` |
 | `rules/` | rules and templates of this case alone |
-| `expected.yaml` | every object that comes out |
+| `expected.yaml` | all generated objects |
 | `expected-findings.yaml` | every finding |
 | `asserts.yaml` | parts of what comes out: a field, a count, an absence; see `asserts` |
 """
@@ -50,10 +50,10 @@ class Case:
     @property
     def problems(self) -> list[Diagnostic]:
         """Errors of the folder itself."""
-        result = [] if self.has(INPUT) else [self._problem("case/no-input", f"there is no {INPUT}, the manifests that are compiled", "")]
+        result = [] if self.has(INPUT) else [self._problem("case/no-input", f"{INPUT}, the manifests to compile, is missing", "")]
         for file in sorted(self.files):
             if file.endswith((".yaml", ".yml", ".json")) and file not in FILES:
-                message = f"{file} is no file of a case; there are {', '.join(FILES)} and the folder {RULES}/"
+                message = f"{file} is not a file of a case; the files are {', '.join(FILES)} and the folder {RULES}/"
                 result.append(self._problem("case/unknown-file", message, nearest(file, FILES)))
         return result
 

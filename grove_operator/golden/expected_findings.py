@@ -31,7 +31,7 @@ def read_expected_findings(documents: Sequence[Document]) -> tuple[list[Expected
         for index, entry in enumerate(document.value):
             problems += _check(document, index, entry)
             expected.append(entry)
-    problems += [_problem(document, (), "a second document; there can be one") for document in documents[1:]]
+    problems += [_problem(document, (), "a second document; only one is allowed") for document in documents[1:]]
     return ([] if problems else expected), problems
 
 
@@ -99,12 +99,12 @@ def _check(document: Document, index: int, entry: Any) -> list[Diagnostic]:
     problems = (
         []
         if isinstance(entry.get("code"), str)
-        else [_problem(document, (index,), "a finding needs its `code`, such as validate/set-cliques")]
+        else [_problem(document, (index,), "a finding requires its `code`, such as validate/set-cliques")]
     )
     for key, value in entry.items():
         expected: type = int if key == "line" else str
         if key not in KEYS:
-            message = f"a finding has no {key!r}; there are {', '.join(KEYS)}"
+            message = f"a finding has no {key!r}; the keys are {', '.join(KEYS)}"
             problems.append(_problem(document, (index, key), message, nearest(key, KEYS)))
         elif not isinstance(value, expected) or isinstance(value, bool):
             problems.append(_problem(document, (index, key), f"`{key}` is {'a number' if expected is int else 'text'}"))

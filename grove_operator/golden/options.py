@@ -72,14 +72,14 @@ KEYS: dict[str, OptionKey] = {
     "kubeVersion": OptionKey(
         _is_version, 'the version of Kubernetes as text, such as "1.34"', {"type": "string", "pattern": r"^v?1\.[0-9]{1,3}$"}
     ),
-    "pods": OptionKey(_is_flag, "true or false: whether Pods come out as well", _FLAG),
-    "maxObjects": OptionKey(_is_count, "a number above 0: more objects are refused", {"type": "integer", "minimum": 1}),
+    "pods": OptionKey(_is_flag, "true or false: whether Pods are generated as well", _FLAG),
+    "maxObjects": OptionKey(_is_count, "a number greater than 0: more objects are rejected", {"type": "integer", "minimum": 1}),
     "mnnvlShape": OptionKey(
         _is_shape, "as-proposed or driver: the form of ComputeDomains and their claims", {"enum": [AS_PROPOSED, DRIVER]}
     ),
     "strict": OptionKey(_is_flag, "true or false: whether warnings that are not expected fail as well", _FLAG),
     "ignore": OptionKey(_is_texts, "a list of warnings that are silenced, each as `CODE: reason` or `CODE@PATH: reason`", _TEXTS),
-    "rules": OptionKey(_is_texts, "a list of folders with rules, relative to the case", _TEXTS),
+    "rules": OptionKey(_is_texts, "a list of directories with rules, relative to the case", _TEXTS),
     "kinds": OptionKey(_is_texts, "a list of the kinds that are compared; the others may be anything", _TEXTS),
 }
 _SETTINGS = {
@@ -96,14 +96,14 @@ def read_options(documents: list[Document]) -> tuple[Options, list[Diagnostic]]:
     if not documents:
         return Options(), []
     first, *rest = documents
-    problems = [_problem(document, (), "a second document; there can be one") for document in rest]
+    problems = [_problem(document, (), "a second document; only one is allowed") for document in rest]
     if not isinstance(first.value, dict):
         return Options(), [_problem(first, (), f"expected a map with {', '.join(KEYS)}"), *problems]
     good: dict[str, Any] = {}
     for key, value in first.value.items():
         option = KEYS.get(key)
         if option is None:
-            problems.append(_problem(first, (key,), f"there is no option {key!r}; there are {', '.join(KEYS)}", nearest(key, KEYS)))
+            problems.append(_problem(first, (key,), f"unknown option {key!r}; the options are {', '.join(KEYS)}", nearest(key, KEYS)))
         elif not option.is_right(value):
             problems.append(_problem(first, (key,), f"{key} is {option.words}"))
         else:

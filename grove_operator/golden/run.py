@@ -175,7 +175,7 @@ class Runner:
 
     def _first(self, case: Case, result: CaseResult) -> Outcome:
         if not self.update:
-            message = f"nothing is expected: there is no {EXPECTED}, no {EXPECTED_FINDINGS} and no {ASSERTS}"
+            message = f"no expectations: {EXPECTED}, {EXPECTED_FINDINGS} and {ASSERTS} are missing"
             raise Broken([Diagnostic("case/nothing-expected", "error", message, file=case.name, hint="grove test --update writes them")])
         return self._written(case, result, first_expectations(result.findings))
 

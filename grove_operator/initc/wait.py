@@ -39,7 +39,7 @@ async def wait_for(parents: Parents, cluster: Cluster, namespace: str, gang: str
                         logged = parents.describe()
                         log(f"waiting for {logged}")
         except ClusterError as error:
-            log(f"cannot see the pods of {namespace}/{gang}, and tries again: {error}")
+            log(f"cannot read the pods of {namespace}/{gang}; retrying: {error}")
         await asyncio.sleep(backoff.next())
 
 

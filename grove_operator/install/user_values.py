@@ -83,11 +83,11 @@ def _contradictions(values: Values) -> Iterator[str]:
         return default if switch is None else bool(switch)
 
     for label in filter(values.pod_labels.__contains__, OWN_LABELS):
-        yield f"podLabels: {label} is a label of the operator's own, by which its pods are selected; use another key"
+        yield f"podLabels: {label} is reserved: the operator's pods are selected by it; use another key"
     if values.webhooks.only and not is_enabled("admission", "mnnvlWebhooks", default=False):
         yield "webhooks.only: nothing would be installed; set config.admission.mnnvlWebhooks=true as well"
     if values.replicas > 1 and not is_enabled("leaderElection", "enabled", default=False):
-        yield f"replicas: {values.replicas} operators would work at once; set config.leaderElection.enabled=true as well"
+        yield f"replicas: {values.replicas} operators would run at the same time; set config.leaderElection.enabled=true as well"
     if values.webhooks.enabled and not is_enabled("server", "webhooks", "enabled", default=True):
         yield "config.server.webhooks.enabled: no server would answer the installed webhooks; set webhooks.enabled=false instead"
     if not values.webhooks.enabled and is_enabled("authorizer", "enabled", default=False):
@@ -114,7 +114,7 @@ def _message(error: Any) -> str:
         return f"values: {path}: {error['msg']}, and not {error['input']!r}"
     known = _known_names(error["loc"][:-1])
     close = get_close_matches(str(error["loc"][-1]), known, n=1)
-    return f"values: {path}: there is no such value" + (f'; did you mean "{close[0]}"?' if close else f"; there are {', '.join(known)}")
+    return f"values: {path}: unknown value" + (f'; did you mean "{close[0]}"?' if close else f"; the values are {', '.join(known)}")
 
 
 def _known_names(path: Sequence[Any]) -> list[str]:

@@ -81,7 +81,7 @@ def as_text(run: LocalRun) -> Iterator[str]:
     for report in run.outcome.reports:
         if not report.is_healthy:
             of = f" of {', '.join(report.entities)}" if report.entities else ""
-            blame = "; the hardware is at fault" if report.is_fatal else ""
+            blame = "; the hardware is faulty" if report.is_fatal else ""
             yield f"  {report.check_name}{of}: {report.message}{blame}; recommended: {report.action.name}"
 
 

@@ -41,14 +41,14 @@ class CheckMetrics:
 
     def __init__(self, registry: CollectorRegistry, since: float) -> None:
         self._since = since
-        self._runs = Counter("preflight_check", "Runs of checks by how they ended", ["check", "result"], registry=registry)
-        self._seconds = Histogram("preflight_check_duration_seconds", "How long checks took", ["check"], buckets=LONG, registry=registry)
+        self._runs = Counter("preflight_check", "Runs of checks by result", ["check", "result"], registry=registry)
+        self._seconds = Histogram("preflight_check_duration_seconds", "Duration of checks", ["check"], buckets=LONG, registry=registry)
         self._failures = Counter(
             "preflight_check_failures", "Failed checks by node and error", ["check", "node", "error_code"], registry=registry
         )
         self._waits = Histogram(
             "preflight_gang_wait_seconds",
-            "Time that the pods of a gang waited for one another",
+            "Time that the pods of a gang waited for each other",
             ["workload"],
             buckets=LONG,
             registry=registry,

@@ -61,7 +61,7 @@ async def serve(
     controller.cache.subscribe(served.on_change)
     running = asyncio.create_task(controller.run(), name="gangs")
     async with AsyncExitStack() as open:
-        synced = asyncio.create_task(controller.cache.synced(), name="first lists")
+        synced = asyncio.create_task(controller.cache.synced(), name="initial lists")
         stopped = asyncio.create_task(stop.wait(), name="stop")
         open.callback(synced.cancel)
         open.callback(stopped.cancel)

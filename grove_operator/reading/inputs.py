@@ -55,7 +55,7 @@ class InputReader:
         read = read_all(files, (config, *others))
         documents = self._sorted_out(read, config) if any(file.is_found for file in read) else self._all(read)
         if not documents and not self.problems:
-            raise UnreadableInput([f"{file.name}: empty, there is no manifest in it" for file in read])
+            raise UnreadableInput([f"{file.name}: empty: it contains no manifest" for file in read])
         return documents
 
     def configuration(self, path: str) -> Document | None:
@@ -110,14 +110,16 @@ class InputReader:
 
         result = pass_over([(file, self._documents(file)) for file in files], config)
         if not result.documents and result.passed and not self.problems:
-            raise UnreadableInput([f"{name}: no manifest, or part of a golden case; name the file to compile it" for name in result.passed])
+            raise UnreadableInput(
+                [f"{name}: not a manifest, or part of a golden case; pass the file itself to compile it" for name in result.passed]
+            )
         if sys.stderr:
             sys.stderr.write(result.notice(config))
         return result.documents
 
     def _read_one(self, path: str) -> list[Document]:
         if path == STDIN and STDIN_NAME in self._files:
-            raise UnreadableInput([f"{STDIN_NAME}: read already; only one of the inputs can be -"])
+            raise UnreadableInput([f"{STDIN_NAME}: already read; only one of the inputs can be -"])
         return self._documents(read_one(path))
 
     def _not_empty(self, path: str) -> list[Document]:

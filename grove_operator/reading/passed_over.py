@@ -30,9 +30,9 @@ class Sorted(NamedTuple):
         """Returns a line for each kind of excluded files."""
         lines = []
         if self.passed:
-            lines.append(f"grove: no manifests, so passed over: {_listed(self.passed)}\n")
+            lines.append(f"grove: skipped, since they are not manifests: {_listed(self.passed)}\n")
         if self.configurations:
-            lines.append(f"grove: the configuration of {visible(config or '')} counts, not that of {_listed(self.configurations)}\n")
+            lines.append(f"grove: using the configuration of {visible(config or '')}, not that of {_listed(self.configurations)}\n")
         return "".join(lines)
 
 

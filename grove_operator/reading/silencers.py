@@ -78,10 +78,10 @@ def silence(
             continue
         remaining.append(finding)
         if matching:
-            message = f"{finding.code!r} is an error here, and only warnings can be silenced; mend it, or replace the rule"
+            message = f"{finding.code!r} is an error here, and only warnings can be silenced; fix it, or replace the rule"
             problems.append(_problem("silence/error", message, matching[0]))
     problems += [
-        _problem("silence/unused", f"there is no {silencer.code!r} here to be silenced; take it out", silencer)
+        _problem("silence/unused", f"there is no {silencer.code!r} here to silence; remove the entry", silencer)
         for silencer in silencers
         if not silencer.is_used and silencer not in in_rules
     ]
@@ -93,7 +93,7 @@ def _in_list(entries: Sequence[str], problems: list[Diagnostic]) -> list[Silence
     for entry in entries:
         parsed = _ENTRY.fullmatch(entry)
         if parsed is None:
-            message = f"{entry!r} silences nothing: it is `CODE: reason`, or `CODE@PATH: reason`"
+            message = f"{entry!r} silences nothing: expected `CODE: reason`, or `CODE@PATH: reason`"
             problems.append(Diagnostic("silence/form", "warning", message))
             continue
         result += [Silencer(code.strip(), parsed["reason"], parsed["path"] or "") for code in parsed["codes"].split(",")]
@@ -114,7 +114,7 @@ def _in_file(file: str, data: bytes, problems: list[Diagnostic]) -> list[Silence
             continue
         parsed = _ENTRY.fullmatch(comment["entry"])
         if parsed is None:
-            message = f"this silences nothing: it is `# {MARK} CODE: reason`"
+            message = f"this silences nothing: expected `#  {MARK} CODE: reason`"
             problems.append(Diagnostic("silence/form", "warning", message, file=file, line=number))
             continue
         about = number if comment["before"].strip() else _next_line(lines, number)

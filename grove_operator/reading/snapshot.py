@@ -74,7 +74,7 @@ def _misfits(manifest: Manifest) -> list[tuple[FieldPath, str]]:
     schema = KINDS.get((manifest["apiVersion"], manifest["kind"]))
     result = check(manifest, dict(schema), DEFINITIONS) if schema is not None else []
     name = f"{manifest['kind']} {manifest['metadata']['name']!r}"
-    return [(path, f"{one.message}; {name} is no object as an API server stores it") for path, one in result if one.code in MISFITS]
+    return [(path, f"{one.message}; {name} is not an object as an API server stores it") for path, one in result if one.code in MISFITS]
 
 
 def _faults(value: Any, shape: Shape, path: FieldPath) -> Iterator[tuple[FieldPath, str]]:
@@ -83,7 +83,7 @@ def _faults(value: Any, shape: Shape, path: FieldPath) -> Iterator[tuple[FieldPa
     if value is None and path and isinstance(path[-1], str):
         return
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        yield path, f"expected {WORDS[kind]}; the snapshot is no object as an API server stores it"
+        yield path, f"expected {WORDS[kind]}; the snapshot is not an object as an API server stores it"
     else:
         for step, part, inner in _parts(value, shape):
             yield from _faults(part, inner, (*path, step))

@@ -45,7 +45,7 @@ def fetch(url: str, most: int, seconds: float = SECONDS) -> bytes:
         raise NotFetched(f"the server answers {error.code} {error.reason}".rstrip()) from None
     except (OSError, ValueError, HTTPException) as error:
         reason = getattr(error, "reason", None) or error
-        text = "it did not come in time" if isinstance(reason, TimeoutError) else str(getattr(reason, "strerror", None) or reason).lower()
+        text = "it timed out" if isinstance(reason, TimeoutError) else str(getattr(reason, "strerror", None) or reason).lower()
         raise NotFetched(text) from None
 
 

@@ -22,7 +22,7 @@ STARTUP = 'color="#0b6bb8", penwidth=2, constraint=false, tooltip="starts before
 def as_dot(picture: Picture, hidden: int) -> str:
     """Returns the picture as text. `hidden` is the number of objects that the picture omits, which a comment reports."""
     ids = {vertex.id: f"n{number}" for number, vertex in enumerate(picture.vertices)}
-    comment = f"// {hidden} objects that repeat others are counted, not drawn; --all draws them\n" if hidden else ""
+    comment = f"// {hidden} similar objects are counted, not drawn; --all draws them\n" if hidden else ""
     colours = topology_colours(picture.domains), mnnvl_colours(picture.domains)
     lines = [line for number, box in enumerate(boxes(picture)) for line in _cluster(number, box, ids, *colours)]
     lines += _edges([*picture.edges, *picture.startup], ids)

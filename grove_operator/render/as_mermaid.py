@@ -77,11 +77,11 @@ def _styles(picture: Picture, ids: dict[str, str]) -> Iterator[str]:
 
 def _comments(hidden: int, text: str, edges: Sequence[Edge]) -> Iterator[str]:
     if hidden:
-        yield f"  %% {hidden} objects that repeat others are counted, not drawn; --all draws them"
+        yield f"  %% {hidden} similar objects are counted, not drawn; --all draws them"
     lines = sum(_lines(edge) for edge in edges)
     if lines > MOST_EDGES or len(text) > MOST_CHARACTERS:
         yield f"  %% {lines} lines, {len(text)} characters: Mermaid draws no more than its maxEdges ({MOST_EDGES}) and maxTextSize"
-        yield f"  %% ({MOST_CHARACTERS}) allow; raise them, or use -o dot or -o html"
+        yield f"  %% ({MOST_CHARACTERS}) allow; increase them, or use -o dot or -o html"
 
 
 def _lines(edge: Edge) -> int:

@@ -59,7 +59,7 @@ class HealthCheck:
         if (idle := self._idle()) > self._stuck_after:
             queue = self._operator.loop.queue
             return Health(
-                State.STUCK, f"stuck: no reconciliation has ended for {idle:.0f} s, {queue.depth()} keys queued, {queue.active()} active"
+                State.STUCK, f"stuck: no reconcile has finished for {idle:.0f} s, {queue.depth()} keys queued, {queue.active()} active"
             )
         return Health(State.LEADING, "leading")
 

@@ -36,8 +36,8 @@ class OperatorMetrics:
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
         count, duration = self._counter, self._histogram
-        self._reconciles = count("reconciles", "Reconciliations of keys by result", "controller", "result")
-        self._errors = count("reconcile_errors", "Errors of objects and keys by type", "controller", "error_type")
+        self._reconciles = count("reconciles", "Reconciles by result", "controller", "result")
+        self._errors = count("reconcile_errors", "Reconcile errors by type", "controller", "error_type")
         self._conflicts = count(
             "status_update_conflict", "Status writes that conflicted with a change of the object", "controller", "target_kind"
         )
@@ -47,8 +47,8 @@ class OperatorMetrics:
         self._retries = count("request_retries", "Requests that were retried")
         self._throttles = count("request_throttles", "Requests that the server throttled")
         self._reloads = count("rule_reloads", "Reloads of changed rules by result", "result")
-        self.queue_wait = duration("queue_wait_seconds", "Time that keys were queued", SHORT).observe
-        self.queue_work = duration("queue_work_seconds", "Duration of the reconciliation of a key", SHORT).observe
+        self.queue_wait = duration("queue_wait_seconds", "Time that requests waited in the queue", SHORT).observe
+        self.queue_work = duration("queue_work_seconds", "Duration of reconciles", SHORT).observe
         Info(f"{PREFIX}_build", "The version of the operator", registry=registry).info({"version": __version__})
         ProcessCollector(registry=registry)
 

@@ -41,7 +41,7 @@ class Spans:
         undone = sum(outcome.action in UNDONE for outcome in result.outcomes)
         span.set_attributes({"grove.outcomes": len(result.outcomes), "grove.undone": undone})
         if result.held or undone:
-            span.set_status(Status(StatusCode.ERROR, result.held or "not all was done"))
+            span.set_status(Status(StatusCode.ERROR, result.held or "incomplete"))
         span.end()
         context.detach(token)
 

@@ -80,7 +80,7 @@ def fault_of(pair: Pair) -> str:
     except (ValueError, TypeError, UnsupportedAlgorithm):
         return "cannot be read"
     form = serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
-    return "" if public.public_bytes(*form) == shown.public_bytes(*form) else "does not belong to its key"
+    return "" if public.public_bytes(*form) == shown.public_bytes(*form) else "does not match its key"
 
 
 def is_signed_by(certificate: x509.Certificate, authority: x509.Certificate) -> bool:

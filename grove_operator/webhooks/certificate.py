@@ -40,7 +40,7 @@ class ShownCertificate:
         try:
             context.load_cert_chain(certificate, key)
         except ssl.SSLError as error:
-            raise NoCertificate(f"{certificate}: no certificate that belongs to the key beside it ({error.reason})") from None
+            raise NoCertificate(f"{certificate}: not a certificate that matches its key ({error.reason})") from None
         except OSError as error:
             raise NoCertificate(f"{certificate} and {key} are needed: {(error.strerror or str(error)).lower()}") from None
         self._newest = context

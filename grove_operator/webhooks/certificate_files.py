@@ -36,7 +36,7 @@ class CertificateFiles:
             try:
                 self._shown.show_files(*self._files)
             except NoCertificate as error:
-                log(f"the changed certificate cannot be used, the old one stays in use: {error}")
+                log(f"the new certificate cannot be used; still using the old one: {error}")
             else:
                 log("the certificate was renewed")
 

@@ -102,7 +102,7 @@ def _is_terminating(request: Request) -> bool:
 
 
 def _failure(reason: str) -> Diagnostic:
-    message = f"its ComputeDomain could not be made: {reason}"
+    message = f"its ComputeDomain could not be created: {reason}"
     return Diagnostic(CODE, "error", message, "metadata.annotations[grove.io/mnnvl-enabled]")
 
 

@@ -23,7 +23,7 @@ MOST_OBJECTS = 400
 """The largest set that is previewed. A preview takes 60 ms for the first 26 objects, and 0.2 ms for each further one (measured)."""
 MOST_COMPILED = 4 * MOST_OBJECTS
 """The limit with replicas that autoscalers have added to those that the set declares. Beyond it there is no preview."""
-TOO_LARGE = "the effects of this edit are not previewed, as the set is too large; `grove impact` reports them"
+TOO_LARGE = "the set is too large to preview the effects of this edit; use `grove impact`"
 OWN_KINDS = (("grove.io", "PodClique"), ("grove.io", "PodCliqueScalingGroup"))
 """The kinds of a set's objects that are read from the cluster, because autoscalers may have changed their replicas."""
 CLUSTER_KINDS = (("grove.io", "ClusterTopology"), ("grove.io", "ClusterTopologyBinding"), ("kai.scheduler", "Topology"))
@@ -58,7 +58,7 @@ class EffectsPreview:
 def _lines(edit: SetImpact) -> Iterator[str]:
     """Yields the effects on pods and on objects, and the order of restarts; or why there are none."""
     total = account([edit])
-    pods = [f"pods: {text}" if (text := amounts(total.pods)) else "no pod is restarted, made or deleted"]
+    pods = [f"pods: {text}" if (text := amounts(total.pods)) else "no pod is restarted, created or deleted"]
     pods += [f"{word}: {text}" for word, text in devices(total)]
     pods += [f"gangs: {text}"] if (text := gangs(total)) else []
     if edit.touches:
@@ -67,7 +67,7 @@ def _lines(edit: SetImpact) -> Iterator[str]:
     if edit.pods.restarts:
         yield f"restarts: {_order(edit.pods.restarts)}"
     elif edit.strategy == ON_DELETE and edit.touches:
-        yield "restarts: none (OnDelete); a pod that is deleted is replaced by one of the new template"
+        yield "restarts: none (OnDelete); a deleted pod is recreated from the new template"
     else:
         unchanged = [fate for fate in edit.fates if fate.what == "left" and fate.reason]
         for fate in unchanged[:1]:

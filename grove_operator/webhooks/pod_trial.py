@@ -107,7 +107,7 @@ class PodTrial:
         severity: Severity = "error" if self._options.mode == "deny" else "warning"
         causes: Sequence[Cause] = [cause for cause in refusal.causes if cause.field.startswith("spec")] or [Cause("", "", refusal.message)]
         return [
-            Diagnostic(CODE, severity, f'the API server refuses pods of clique "{pod.clique}": {cause.message}', _path(start, cause, pod))
+            Diagnostic(CODE, severity, f'the API server rejects pods of clique "{pod.clique}": {cause.message}', _path(start, cause, pod))
             for cause in causes
         ]
 

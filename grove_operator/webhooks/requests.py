@@ -28,7 +28,7 @@ def scaling_findings(request: Request, context: Context, view: Objects) -> list[
     """
     kind, replicas = SCALED.get(request.resource), _replicas(request.object)
     if kind is None or replicas is None:
-        raise NoReview("the request is about no scale of a kind of Grove")
+        raise NoReview("the request is not for a scale subresource of a Grove kind")
     before, is_edit = _replicas(request.old) or 0, request.object["kind"] != SCALE
     if is_edit and replicas == before:
         return []

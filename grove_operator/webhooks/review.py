@@ -149,9 +149,9 @@ class _Without:
 def read_request(review: Any) -> Request:
     """Returns the request of an AdmissionReview. Raises `NoReview` if it is malformed."""
     if not isinstance(review, Mapping) or review.get("kind") != "AdmissionReview":
-        raise NoReview("the body is no AdmissionReview")
+        raise NoReview("the body is not an AdmissionReview")
     if review.get("apiVersion") != API_VERSION:
-        raise NoReview(f"the AdmissionReview is of {review.get('apiVersion')!r}; {API_VERSION} is answered")
+        raise NoReview(f"the AdmissionReview is of {review.get('apiVersion')!r}; only {API_VERSION} is supported")
     request = review.get("request")
     if not isinstance(request, Mapping):
         raise NoReview("the AdmissionReview has no request")
@@ -160,9 +160,9 @@ def read_request(review: Any) -> Request:
     objects = {key: request.get(key) or {} for key in ("object", "oldObject")}
     wrong += [key for key, value in objects.items() if value and not _is_manifest(value)]
     if wrong or not texts["uid"] or not texts["operation"]:
-        raise NoReview(f"the request's {wrong[0] if wrong else 'uid or operation'} is missing or of a wrong type")
+        raise NoReview(f"the request's {wrong[0] if wrong else 'uid or operation'} is missing or has the wrong type")
     if texts["operation"] in ("CREATE", "UPDATE") and not (objects["object"] and (objects["oldObject"] or texts["operation"] == "CREATE")):
-        raise NoReview(f"a request to {texts['operation']} comes with what the object would be, and an UPDATE with what it was")
+        raise NoReview(f"a request to {texts['operation']} needs the new object, and an UPDATE also the old one")
     old = objects["oldObject"] if texts["operation"] in ("UPDATE", "DELETE") else {}
     resource, user = _text_in(request, "resource", "resource"), _text_in(request, "userInfo", "username")
     is_dry_run = request.get("dryRun") is True

@@ -47,9 +47,9 @@ def decide(secret: Manifest | None, now: datetime, names: Sequence[str]) -> Deci
     if fault := _authority_fault(issuer, now):
         return Decision("replace", fault, held if _is_current(shown, now) and authority.is_signed_by(shown, issuer) else None)
     if not authority.is_signed_by(shown, issuer):
-        return Decision("sign", "its certificate is not of its authority")
+        return Decision("sign", "its certificate is not signed by its authority")
     if not set(names) <= authority.names_of(shown):
-        return Decision("sign", "the server has another name", held if _is_current(shown, now) else None)
+        return Decision("sign", "the server has a different name", held if _is_current(shown, now) else None)
     if _is_old(shown, now):
         return Decision("sign", f"its certificate ends on {shown.not_valid_after_utc:%Y-%m-%d}", held if _is_current(shown, now) else None)
     return Decision("keep", "", held)
@@ -84,7 +84,7 @@ def _authority_fault(issuer: x509.Certificate, now: datetime) -> str:
     except (x509.ExtensionNotFound, ValueError):
         may_sign = False
     if not may_sign:
-        return "its authority may sign nothing"
+        return "its authority must not sign certificates"
     return f"its authority ends on {issuer.not_valid_after_utc:%Y-%m-%d}" if _is_old(issuer, now) else ""
 
 

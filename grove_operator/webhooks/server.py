@@ -84,7 +84,7 @@ class WebhookServer:
             try:
                 review = json.loads(body, parse_constant=_no_number)
             except (ValueError, RecursionError):
-                return _refused(400, "the body is no JSON that can be read")
+                return _refused(400, "the body is not valid JSON")
             try:
                 # A review is some milliseconds of computation, for which a thread would wait for the same interpreter lock (see `aside`).
                 response = answer(review, len(body))

@@ -111,10 +111,10 @@ class SharedCertificate:
                     raise
                 self._note_refusal(error)
                 return decision.material  # it is due for renewal, but still valid
-            self._note(f"certificates were made: {decision.reason}")
+            self._note(f"certificates were created: {decision.reason}")
             self._last_refusal = ""
             return material
-        raise NoCertificate(f"the Secret {self._place.service.namespace}/{self._place.secret} changes whenever it is to be written")
+        raise NoCertificate(f"the Secret {self._place.service.namespace}/{self._place.secret} changes on every attempt to write it")
 
     def _note_refusal(self, error: ApplierError) -> None:
         """Notes why the Secret cannot be renewed, once: a check every ten seconds, for weeks, finds the same error."""

@@ -43,11 +43,11 @@ def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
     try:
         discovery = execute(("dcgmi", "discovery", "--host", address, "-l"), settings.timeout)
     except FileNotFoundError:
-        raise Misconfigured("there is no program dcgmi") from None
+        raise Misconfigured("dcgmi is not installed") from None
     except subprocess.TimeoutExpired:
         return unknown("DCGM_UNREACHABLE", f"the engine at {address} did not answer within {settings.timeout:.0f} s")
     if discovery.code:
-        return unknown("DCGM_UNREACHABLE", f"the engine at {address} cannot be asked: {first_line(discovery)}")
+        return unknown("DCGM_UNREACHABLE", f"the engine at {address} cannot be queried: {first_line(discovery)}")
     try:
         indices = engine_indices(discovery.out)
     except UnreadableList as error:
@@ -92,21 +92,19 @@ def verdict(ended: Ended, own: Mapping[int, str], required: Sequence[str]) -> Ou
     Each of them needs a verdict of each `required` test. Whatever the output does not explain is no pass.
     """
     if ended.code in BUSY:
-        return unknown("DCGM_BUSY", f"no diagnostic was made: {BUSY[ended.code]}")
+        return unknown("DCGM_BUSY", f"no diagnostic was run: {BUSY[ended.code]}")
     try:
         results = read_diag(ended.out)
     except Unreadable as error:
         return unknown("DCGM_UNREADABLE", f"what dcgmi printed cannot be read (exit code {ended.code}): {error}")
     others = ", ".join(map(str, strangers(results, own)))
     if others:
-        return unknown(
-            "DCGM_UNREADABLE", f"the results are of GPU {others} as well, which dcgmi was not asked to test (exit code {ended.code})"
-        )
+        return unknown("DCGM_UNREADABLE", f"the results include GPU {others}, which dcgmi was not asked to test (exit code {ended.code})")
     outcome = judge(results, own)
     if outcome.exit_code:
         return outcome
     if ended.code:
-        return unknown("DCGM_UNREADABLE", f"dcgmi ended with exit code {ended.code}, and no test that it tells of has failed")
+        return unknown("DCGM_UNREADABLE", f"dcgmi ended with exit code {ended.code}, but no reported test has failed")
     untested = missing(results, own, required)
     return incomplete(untested) if untested else outcome
 
@@ -118,7 +116,7 @@ def unknown(code: str, message: str) -> Outcome:
 
 def incomplete(untested: Sequence[str]) -> Outcome:
     """Returns the end of a check whose tests did not run: the level, or the version of DCGM, does not suit these GPUs."""
-    message = f"there is no verdict of {'; '.join(untested)}; a lower DCGM_DIAG_LEVEL, or DCGM_DIAG_REQUIRED_TESTS, may suit these GPUs"
+    message = f"there is no verdict for {'; '.join(untested)}; a lower DCGM_DIAG_LEVEL, or DCGM_DIAG_REQUIRED_TESTS, may suit these GPUs"
     report = Report("DcgmDiagnostic", message, error_code="DCGM_INCOMPLETE")
     return Outcome(MISCONFIGURED, message, (report,), error_code="DCGM_INCOMPLETE")
 

@@ -95,7 +95,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Returns a map. Raises `ValueError` for a key that is there twice: which of the values holds, nobody knows."""
     keys = dict(pairs)
     if len(keys) < len(pairs):
-        raise ValueError(f"a key is there twice among {', '.join(key[:40] for key, _ in pairs[:10])}")
+        raise ValueError(f"a key is duplicated among {', '.join(key[:40] for key, _ in pairs[:10])}")
     return keys
 
 
@@ -118,7 +118,7 @@ def _results(test: dict[str, Any]) -> Iterator[Result]:
 def _result(test: str, row: dict[str, Any], gpu: int | None) -> Result:
     status = STATUSES.get(str(row.get("status", "")).strip().lower())
     if status is None:
-        raise Unreadable(f"the test {test} has the status {str(row.get('status'))[:40]!r}, which no version knows")
+        raise Unreadable(f"the test {test} has the status {str(row.get('status'))[:40]!r}, which is unknown")
     warnings = list(_warnings(row))
     message = "; ".join(text for text, _, _ in warnings) or _info(row)
     ids = tuple(dict.fromkeys(number for _, number, _ in warnings if number))
@@ -146,7 +146,7 @@ def _gpus(row: dict[str, Any]) -> list[int | None]:
 def _index(value: Any) -> int:
     text = str(value).strip()
     if not text.isascii() or not text.isdigit() or len(text) > LONGEST_INDEX:
-        raise Unreadable(f"{text[:40]!r} is no number of a GPU")
+        raise Unreadable(f"{text[:40]!r} is not the number of a GPU")
     return int(text)
 
 
@@ -175,5 +175,5 @@ def _info(row: dict[str, Any]) -> str:
 def _maps(holder: Any, key: str) -> list[dict[str, Any]]:
     items = holder.get(key) if isinstance(holder, dict) else None
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-        raise Unreadable(f"{key} is no list of maps")
+        raise Unreadable(f"{key} is not a list of maps")
     return items

@@ -41,7 +41,7 @@ def own_uuids(run: Run) -> list[str]:
         try:
             uuids = _by_nvidia_smi(run(QUERY))
         except (OSError, subprocess.SubprocessError) as error:
-            raise Misconfigured(f"neither NVML nor nvidia-smi can be asked for the GPUs: {error}") from None
+            raise Misconfigured(f"neither NVML nor nvidia-smi can list the GPUs: {error}") from None
     if not uuids:
         raise Misconfigured("the container has no GPU")
     return list(dict.fromkeys(uuids))
@@ -52,7 +52,7 @@ def _by_nvidia_smi(printed: str) -> list[str]:
     lines = list(filter(None, map(str.strip, printed.splitlines())))
     for line in lines:
         if not UUID.fullmatch(line):  # testing only the other GPUs could pass
-            raise NotWhole(f"nvidia-smi names no UUID: {line[:200]}", "is lost" in line)
+            raise NotWhole(f"nvidia-smi prints no UUID: {line[:200]}", "is lost" in line)
     return lines
 
 

@@ -35,7 +35,7 @@ HARDWARE = frozenset(range(9, 16))
 Version 4 reports failed row remappings and pending page retirements in its test of the deployment.
 """
 
-BUSY = {203: "was killed", 217: "another diagnostic runs already", 222: "the GPUs are in use", 242: "the engine has no data"}
+BUSY = {203: "was killed", 217: "another diagnostic is already running", 222: "the GPUs are in use", 242: "the engine has no data"}
 """Exit codes of dcgmi about the engine and not about GPUs (the low byte of a DCGM status)."""
 TAKEN = {217, 222}
 """Exit codes of a busy engine, which are retried."""

@@ -27,10 +27,10 @@ DEFAULT_THRESHOLD = 5.0
 SIZES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 PATIENCE = 30.0
 """Seconds for torchrun to end after the timeout of the collective, or after SIGTERM."""
-CHANGED = "the gang has changed before its ranks found one another"
+CHANGED = "the gang changed before its ranks had connected"
 SETTLING = 90.0
 """Seconds after which a kubelet has updated the files of the gang."""
-PASSED_BEFORE = Outcome(PASSED, "this pod has passed with its gang before; its sandbox was restarted since, and its peers have gone on")
+PASSED_BEFORE = Outcome(PASSED, "this pod has already passed with its gang; its sandbox was restarted, and its peers have continued")
 """The outcome of a pod that runs the check again, alone. It has measured nothing, so it reports nothing."""
 OF_A_PEER = {"NCCL_INIT_TIMEOUT", "NCCL_TIMEOUT", "NCCL_REMOTE_ERROR"}
 """Errors that may be caused by the replacement of a peer."""

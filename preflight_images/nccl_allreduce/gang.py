@@ -48,19 +48,19 @@ def read_gang(folder: Path, pod: str, address: str = "") -> tuple[Gang | None, s
     """
     count, master, text = (_read(folder / name) for name in ("expected_count", "master_addr", "peers"))
     if not count or count == "0":
-        return None, _read(folder / "problem") or "nobody has said yet how many pods there are"
+        return None, _read(folder / "problem") or "the number of pods is not known yet"
     if not count.isascii() or not count.isdigit():
-        raise Misconfigured(f"expected_count is {count!r}, which is no number")
+        raise Misconfigured(f"expected_count is {count!r}, which is not a number")
     addresses = _peers(text)
     names = tuple(sorted(addresses))
     if len(names) < int(count):
-        return None, f"{len(names)} of {count} pods are there: {', '.join(names) or 'none'}"
+        return None, f"{len(names)} of {count} pods are registered: {', '.join(names) or 'none'}"
     if pod not in addresses:
-        return None, f"this pod, {pod}, is not among the {len(names)} that are there"
+        return None, f"this pod, {pod}, is not among the {len(names)} registered pods"
     if address and addresses[pod] != address:
-        return None, f"this pod, {pod}, is known by the address {addresses[pod]}, which another had before it"
+        return None, f"this pod, {pod}, is registered with the address {addresses[pod]} of a previous pod"
     if not master:
-        return None, "nobody has said yet where the first pod is"
+        return None, "the address of the first pod is not known yet"
     if addresses[names[0]] != master:
         return None, f"the address of the first pod, {names[0]}, is being changed"
     return Gang(names, names.index(pod), master, 0.0, tuple(addresses[name] for name in names)), ""
@@ -138,6 +138,6 @@ def _peers(text: str) -> dict[str, str]:
     for line in filter(None, map(str.strip, text.splitlines())):
         name, separator, address = line.partition(":")
         if not separator or not name or not address:
-            raise Misconfigured(f"the line {line!r} of peers is no pod with its address")
+            raise Misconfigured(f"the line {line!r} of peers is not a pod with its address")
         peers[name] = address
     return peers

@@ -36,7 +36,7 @@ def read_report(name: str, text: str) -> dict[str, Any]:
     if isinstance(told, str) and told and report.get("phase") in (INIT, COLLECTIVE):
         return {**report, "rank": rank}
     if not isinstance(report, dict) or set(report) - {"phase"} != MEASURED or report["rank"] != rank:
-        return {"rank": rank, "phase": COLLECTIVE, "error": f"its report tells of no measurement: {text[:200]!r}"}
+        return {"rank": rank, "phase": COLLECTIVE, "error": f"its report contains no measurement: {text[:200]!r}"}
     numbers = report["bus_bandwidth_gbps"], report["ranks"]
     if any(isinstance(number, bool) or not isinstance(number, int | float) for number in numbers):
         return {"rank": rank, "phase": COLLECTIVE, "error": f"its report has no numbers: {text[:200]!r}"}
@@ -46,7 +46,7 @@ def read_report(name: str, text: str) -> dict[str, Any]:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Returns a map. Raises `ValueError` for a key that is there twice."""
     if len(dict(pairs)) < len(pairs):
-        raise ValueError("a key is there twice")
+        raise ValueError("a key is duplicated")
     return dict(pairs)
 
 
@@ -60,11 +60,11 @@ def judge(ranks: Sequence[dict[str, Any]], expected: int, threshold: float, ende
         return _failed(errors)
     if len(ranks) < expected:
         why = ended or "torchrun ended without an error"
-        return failure(CHECK_NAME, "NCCL_TIMEOUT", f"{expected - len(ranks)} of {expected} ranks of this pod told nothing: {why}")
+        return failure(CHECK_NAME, "NCCL_TIMEOUT", f"{expected - len(ranks)} of {expected} ranks of this pod reported nothing: {why}")
     sizes = {rank["ranks"] for rank in ranks}
     if len(sizes | ({world} if world else set())) > 1 or len({rank["rank"] for rank in ranks}) < len(ranks):
         told = ", ".join(map(str, sorted(sizes)))
-        return failure(CHECK_NAME, "NCCL_TEST_ERROR", f"ranks of this pod tell of {told} ranks, and there are {world or 'fewer'}")
+        return failure(CHECK_NAME, "NCCL_TEST_ERROR", f"ranks of this pod report {told} ranks, but there are {world or 'fewer'}")
     found = [float(rank["bus_bandwidth_gbps"]) for rank in ranks]
     slowest = next((each for each in found if not math.isfinite(each)), min(found))
     message = f"{slowest:g} GB/s across {ranks[0]['ranks']} ranks"
@@ -81,7 +81,7 @@ def _failed(errors: Sequence[dict[str, Any]]) -> Outcome:
     ordered = sorted(errors, key=lambda rank: (error_of(rank["error"]) not in FATAL or _is_of_the_store(rank), rank["rank"]))
     first = ordered[0]
     code = error_of(first["error"])
-    while_doing = "while the ranks found one another" if first["phase"] == "init" else "in the collective"
+    while_doing = "while the ranks were connecting" if first["phase"] == "init" else "in the collective"
     if _is_of_the_store(first) or (first["phase"] == "init" and code == "NCCL_TIMEOUT"):
         code = "NCCL_INIT_TIMEOUT"
     return failure(CHECK_NAME, code, f"rank {first['rank']} failed {while_doing}: {first['error']}")

@@ -36,7 +36,7 @@ def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
             command(binary, gpus), env=with_files, capture_output=True, text=True, errors="replace", timeout=settings.timeout, check=False
         )
     except FileNotFoundError:
-        raise Misconfigured(f"there is no program {binary}") from None
+        raise Misconfigured(f"{binary} is not installed") from None
     except subprocess.TimeoutExpired:
         return failure(CHECK_NAME, "NCCL_TIMEOUT", f"the test did not end within {settings.timeout:.0f} s")
     return verdict(ended.returncode, ended.stdout + ended.stderr, threshold, gpus)
@@ -66,7 +66,7 @@ def _judge(code: int, result: Bandwidth, threshold: float, gpus: int) -> Outcome
     if result.size != LARGEST:
         return failure(CHECK_NAME, "NCCL_TEST_ERROR", f"the largest size that was measured is {result.size} bytes, not {LARGEST}")
     if result.wrong:
-        return failure(CHECK_NAME, "NCCL_INTERNAL_ERROR", f"{result.wrong} values came out wrong")
+        return failure(CHECK_NAME, "NCCL_INTERNAL_ERROR", f"{result.wrong} values were wrong")
     if code:
         return failure(CHECK_NAME, "NCCL_TEST_ERROR", f"the test ended with exit code {code}")
     if gpus > 1 and result.bus < threshold:
@@ -80,11 +80,11 @@ def count_gpus() -> int:
     try:
         listed = subprocess.run(QUERY, capture_output=True, text=True, timeout=60, check=True).stdout
     except (OSError, subprocess.SubprocessError) as error:
-        raise Misconfigured(f"nvidia-smi cannot be asked for the GPUs: {error}") from None
+        raise Misconfigured(f"nvidia-smi cannot list the GPUs: {error}") from None
     lines = list(filter(None, map(str.strip, listed.splitlines())))
     strange = next((line for line in lines if not re.fullmatch(r"GPU-\S+", line)), "")
     if strange:  # a test of the other GPUs could pass
-        raise Misconfigured(f"nvidia-smi names no UUID of a GPU: {strange[:200]}")
+        raise Misconfigured(f"nvidia-smi prints no UUID of a GPU: {strange[:200]}")
     if not lines:
         raise Misconfigured("the container has no GPU")
     return len(set(lines))

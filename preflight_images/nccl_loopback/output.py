@@ -114,7 +114,7 @@ def _only(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     """Returns the one match of a text; none without one. Raises `Unreadable` for more: there are two outputs, or parts of them."""
     matches = list(pattern.finditer(text))
     if len(matches) > 1:
-        raise Unreadable(f"there are two outputs in it, or parts of them: it says twice {matches[1].group().strip()[:120]!r}")
+        raise Unreadable(f"there are two outputs in it, or parts of them: it contains twice {matches[1].group().strip()[:120]!r}")
     return matches[0] if matches else None
 
 

@@ -19,5 +19,5 @@ def attempt(name: str, check: Check, environment: Mapping[str, str], settings: S
         report = Report(name, str(error), error_code="CONFIG")
         return Outcome(MISCONFIGURED, str(error), (report,), error_code="CONFIG")
     except Exception as error:  # a bug in a check is a failure, but not a fault of the hardware
-        message = f"the check itself broke: {type(error).__name__}: {error}"
+        message = f"the check itself failed: {type(error).__name__}: {error}"
         return Outcome(FAILED, message, (Report(name, message, action=Action.NONE, error_code="CHECK_ERROR"),), error_code="CHECK_ERROR")

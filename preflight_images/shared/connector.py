@@ -114,7 +114,7 @@ class Connector:
         except DecodeError:
             event = pb.HealthEvent()
         if not event.agent:
-            self._tell(f"{path} is no health event, and is passed over")
+            self._tell(f"{path} is not a health event and is skipped")
             return None
         return event
 

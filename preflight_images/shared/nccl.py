@@ -67,7 +67,7 @@ def with_topology(environment: Mapping[str, str], tell: Callable[[str], None], i
         return others
     if os.path.isfile(file):
         return {**others, TOPOLOGY: file}
-    tell(f"there is no topology file {file}; NCCL finds the topology out by itself")
+    tell(f"there is no topology file {file}; NCCL detects the topology itself")
     return others
 
 

@@ -28,7 +28,7 @@ class Action(IntEnum):
 class Report:
     """A report about GPUs (`entities` are their UUIDs), or about the node if there are none.
 
-    A report that is healthy clears what an earlier one said. `is_fatal` says that the hardware is at fault.
+    A report that is healthy clears what an earlier one said. `is_fatal` says that the hardware is faulty.
     """
 
     check_name: str

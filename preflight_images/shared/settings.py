@@ -36,10 +36,10 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     """Returns the common settings. Raises `Misconfigured`."""
     strategy = environment.get("PROCESSING_STRATEGY") or STRATEGIES[0]
     if strategy not in STRATEGIES:
-        raise Misconfigured(f"PROCESSING_STRATEGY is {strategy!r}; there are {' and '.join(STRATEGIES)}")
+        raise Misconfigured(f"PROCESSING_STRATEGY is {strategy!r}; expected {' or '.join(STRATEGIES)}")
     socket = environment.get("PLATFORM_CONNECTOR_SOCKET") or "unix:///var/run/nvsentinel.sock"
     if not socket.startswith("unix:///"):
-        raise Misconfigured(f"PLATFORM_CONNECTOR_SOCKET is {socket!r}; expected something like unix:///var/run/nvsentinel.sock")
+        raise Misconfigured(f"PLATFORM_CONNECTOR_SOCKET is {socket!r}; expected a value such as unix:///var/run/nvsentinel.sock")
     return Settings(
         node=required(environment, "NODE_NAME"),
         socket=socket,
@@ -66,7 +66,7 @@ def seconds(environment: Mapping[str, str], name: str, default: str) -> float:
     is_number = re.fullmatch(r"[0-9]+(\.[0-9]+)?", text) is not None
     found = float(text) if is_number else sum(amount * UNITS[unit] for amount, unit in parts)
     if not found or not (is_number or re.fullmatch(rf"\+?(?:{PART.pattern})+", text)):
-        raise Misconfigured(f"{name} is {text!r}; expected a duration such as 300s or 10m, longer than nothing")
+        raise Misconfigured(f"{name} is {text!r}; expected a duration such as 300s or 10m, greater than 0")
     return found
 
 

@@ -44,12 +44,12 @@ def built_in_file(environment: Mapping[str, str], tell: Callable[[str], None], i
         file = _files(text).get(machine)
         if file:
             return f"{FOLDER}/{file}"
-        problem = f"there is no topology file for machines of the type {machine}"
+        problem = f"there is no topology file for instance type {machine}"
     except UnknownType as error:
-        problem = f"the type of this machine is unknown, for {error}"
+        problem = f"the type of this machine is unknown: {error}"
     if environment.get("TOPOLOGY_FALLBACK") == "false":
-        raise Misconfigured(f"{problem}, and ncclTopology.enableFallback does not let NCCL find the topology out")
-    tell(f"{problem}; NCCL finds the topology out by itself")
+        raise Misconfigured(f"{problem}, and ncclTopology.enableFallback does not let NCCL detect the topology")
+    tell(f"{problem}; NCCL detects the topology itself")
     return ""
 
 
@@ -71,9 +71,9 @@ def node_instance_type(environment: Mapping[str, str]) -> str:
         token = (ACCOUNT / "token").read_text().strip()
         trust = ssl.create_default_context(cafile=str(ACCOUNT / "ca.crt"))
     except OSError:
-        raise UnknownType("the pod has no token of a service account to ask for its node with") from None
+        raise UnknownType("the pod has no service account token to read its node with") from None
     if not host or not name:
-        raise UnknownType("there is no API server to ask for the node")
+        raise UnknownType("there is no API server to read the node from")
     url = f"https://{f'[{host}]' if ':' in host else host}:{port}/api/v1/nodes/{quote(name)}"
     request = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}", "Accept": METADATA})
     try:
@@ -84,7 +84,7 @@ def node_instance_type(environment: Mapping[str, str]) -> str:
         allowed = "its service account may not get nodes" if error.code == 403 else f"the API server answers {error.code}"
         raise UnknownType(allowed) from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UnknownType(f"the API server does not tell of the node: {error}") from None
+        raise UnknownType(f"the API server does not return the node: {error}") from None
     if not machine:
         raise UnknownType(f"the node {name} has no label {label}")
     return str(machine)

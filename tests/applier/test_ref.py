@@ -87,4 +87,4 @@ def test_an_object_is_being_deleted_from_when_that_is_asked_for(metadata: object
 
 def test_who_holds_up_a_deletion_is_said() -> None:
     live = {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["example.com/wait"]}}
-    assert being_deleted(live) == "is being deleted since 2026-01-01T00:00:00Z, held by example.com/wait"
+    assert being_deleted(live) == "has been terminating since 2026-01-01T00:00:00Z, held by example.com/wait"

@@ -69,7 +69,7 @@ def misses(costs: list[Cost]) -> Iterator[str]:
         if one.peak_mb > MOST_MB:
             yield f"{one.peak_mb:.0f} MB for {one.pods:,} pods"
         if one.change_ms <= 0:
-            yield f"what a change costs among {one.pods:,} pods cannot be told: the operator had not come to rest"
+            yield f"what a change costs among {one.pods:,} pods cannot be recorded: the operator had not come to rest"
     if costs[-1].change_ms > costs[0].change_ms * (1 + MOST_DIFFERENCE):
         yield f"a change costs {costs[-1].change_ms / costs[0].change_ms:.2f} times as much among {costs[-1].pods:,} pods"
 

@@ -65,7 +65,7 @@ def test_it_completes_commands_of_commands_and_their_options(grove: Grove, words
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["compile"], "There is no FILE"),
+        (["compile"], "FILE is missing"),
         (["compile", "-o", "xml", EXAMPLE], "'xml' is not one of"),
         (["compile", "--pots", EXAMPLE], "Did you mean '--pods'"),
         (["compile", "--max-objects", "0", EXAMPLE], "0 is not in the range x>=1"),
@@ -85,7 +85,7 @@ def test_it_completes_commands_of_commands_and_their_options(grove: Grove, words
         (["compile", "--rules", "none", EXAMPLE], "grove: none: no such file or directory"),
         (["lint", "--old", "none.yaml", EXAMPLE], "grove: none.yaml: no such file or directory"),
         (["rules", "--rules", "none"], "grove: none: no such file or directory"),
-        (["compile", "-"], "grove: <stdin>: empty, there is no manifest in it"),
+        (["compile", "-"], "grove: <stdin>: empty: it contains no manifest"),
         (["compile", "."], "grove: .: no manifests here"),
     ],
     ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else "",

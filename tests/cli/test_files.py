@@ -28,7 +28,7 @@ def test_both_ways_can_be_mixed() -> None:
 def test_without_any_file_it_says_what_to_name(command: str) -> None:
     ended = run(command)
     assert ended.code == 2
-    assert "There is no FILE: name a manifest, a folder, or - for standard input." in ended.err
+    assert "FILE is missing: specify a manifest, a directory, or - for standard input." in ended.err
 
 
 @pytest.mark.parametrize("format", ["json", "yaml", "name"])

@@ -60,7 +60,7 @@ def test_kinds_that_a_snapshot_lacks_are_told(tmp_path: Path) -> None:
 
     ended = once(tmp_path, edit)
     assert ended.code == 1
-    assert ended.err.startswith("grove: the snapshot has no Service, ServiceAccount: those that exist are listed as if they were created")
+    assert ended.err.startswith("grove: the snapshot has no Service, ServiceAccount: existing ones are listed as if they were created")
 
 
 def test_a_set_that_does_not_run_yet_lacks_nothing(tmp_path: Path) -> None:

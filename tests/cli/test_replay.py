@@ -43,7 +43,7 @@ def test_the_same_decision_is_told_in_a_line(tmp_path: Path) -> None:
 def test_other_rules_are_named_as_such(bundle: Path) -> None:
     ended = run("replay", str(bundle))
     assert ended.code == 0
-    assert ended.out.splitlines()[1:] == ["  recorded with other rules than these; name those with --rules"]
+    assert ended.out.splitlines()[1:] == ["  recorded with different rules; pass those with --rules"]
 
 
 def test_another_decision_is_told_as_a_diff(bundle: Path, rules: Path) -> None:
@@ -70,7 +70,7 @@ def test_a_bad_file_keeps_no_other_from_being_replayed(bundle: Path, tmp_path: P
     bad.write_bytes(bundle.read_bytes()[:-500])
     ended = run("replay", str(bad), str(missing), str(bundle))
     assert ended.code == 2
-    assert ended.err.splitlines() == [f"grove: {bad}: it ends in the middle", f"grove: {missing}: no such file or directory"]
+    assert ended.err.splitlines() == [f"grove: {bad}: it is truncated", f"grove: {missing}: no such file or directory"]
     assert ended.out.startswith("same ")
 
 

@@ -65,7 +65,7 @@ def test_what_a_compilation_prints_can_be_asked_about_beside_its_set(tmp_path: P
 WRONG = {
     "pod/none": "there is no Pod 'none'",
     "svc/chat": "'svc' is not a kind that can wait: expected one of PodCliqueSet, PodCliqueScalingGroup, PodClique, PodGang, Pod",
-    "pod/": "'pod/' names no object: expected NAME or KIND/NAME",
+    "pod/": "'pod/' is not an object: expected NAME or KIND/NAME",
 }
 
 
@@ -87,7 +87,7 @@ def test_of_several_objects_of_one_name_people_have_to_choose(tmp_path: Path) ->
     objects["items"].append(twin)
     (tmp_path / "now.yaml").write_text(yaml.safe_dump(objects))
     ended = why("chat", snapshot=tmp_path / "now.yaml")
-    assert (ended.code, ended.err) == (2, "grove: there are several PodCliqueSets 'chat': say which with -n team-b or -n team-a\n")
+    assert (ended.code, ended.err) == (2, "grove: there are several PodCliqueSets 'chat': choose one with -n team-b or -n team-a\n")
     assert why("chat", "-n", "team-b", snapshot=tmp_path / "now.yaml").code == 1
 
 
@@ -115,4 +115,4 @@ def test_a_set_of_more_replicas_than_there_can_be_is_held(tmp_path: Path) -> Non
     manifest = yaml.load((ROOT / "examples/minimal.yaml").read_text(), yaml.CSafeLoader)
     manifest["spec"]["replicas"] = 2**31 - 1
     (tmp_path / "now.yaml").write_text(yaml.safe_dump(manifest))
-    assert "Held: spec.replicas: would become more than 200000 objects" in why("minimal", snapshot=tmp_path / "now.yaml").out
+    assert "Held: spec.replicas: would generate more than 200000 objects" in why("minimal", snapshot=tmp_path / "now.yaml").out

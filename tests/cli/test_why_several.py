@@ -68,7 +68,7 @@ def test_every_set_that_waits_is_a_line_the_worst_first(snapshot: str) -> None:
 
 def test_a_line_tells_the_root_cause(snapshot: str) -> None:
     held, none, _ = run("why", "-A", "--snapshot", snapshot).out.splitlines()[1:]
-    assert "Held: spec.replicas: would become more than 200000 objects" in held
+    assert "Held: spec.replicas: would generate more than 200000 objects" in held
     assert "Unschedulable: Pod chat-0-model-0-worker-6dk2p: default-scheduler cannot place it: 0/5 nodes" in none
 
 
@@ -86,9 +86,9 @@ def test_where_nothing_waits_that_is_said(words: tuple[str, ...], snapshot: str)
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ((), "There is no NAME: name an object, or ask about all sets with -A or -l."),
-        (("chat", "-A"), "There is a NAME, and -A or -l: ask about one object, or about all sets."),
-        (("-l", "a=b=c"), "'a=b=c' is not understood"),
+        ((), "NAME is missing: specify an object, or all sets with -A or -l."),
+        (("chat", "-A"), "NAME excludes -A and -l: specify one object, or all sets."),
+        (("-l", "a=b=c"), "cannot parse 'a=b=c'"),
     ],
     ids=["nothing", "both", "selector"],
 )

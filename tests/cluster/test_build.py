@@ -234,7 +234,7 @@ def test_build_has_nothing_to_do_with_kubebuilder_assets(go: Path, tmp_path: Pat
         check=True,
     )
     assert done.stdout == f"{folder}\n"
-    assert done.stderr == "left out, because it is not there: kube-controller-manager, kube-scheduler, kwok\n"
+    assert done.stderr == "omitted, since it is missing: kube-controller-manager, kube-scheduler, kwok\n"
     assert not (go / "calls").exists()
 
 

@@ -95,7 +95,7 @@ def test_it_stays_as_it_is_and_the_set_says_whose_it_is(kind: str, shape: Manife
     simulation.settle()
     name = there["metadata"]["name"]
     maker = "made by helm" if not shape.get("ownerReferences") else "of ConfigMap/default/db"
-    assert [f"{name} exists, {maker}, and is left as it is" in message for message in told(simulation)] == [True]
+    assert [f"{name} exists, {maker}, and is left unchanged" in message for message in told(simulation)] == [True]
     simulation.edit(replicas(2))
     simulation.settle()
     simulation.operator.restart()
@@ -171,7 +171,7 @@ def test_of_two_sets_whose_names_collide_the_older_one_runs_and_the_newer_one_sa
     assert {pod["metadata"]["uid"] for pod in simulation.world.pods()} == pods
     assert stalled_of(simulation.world.get(SET, "a")) == []
     [message] = stalled_of(simulation.world.get(SET, "a-0"))
-    assert "PodClique.grove.io/default/a-0-0-c exists, of PodCliqueSet.grove.io/default/a, and is left as it is" in message
+    assert "PodClique.grove.io/default/a-0-0-c exists, of PodCliqueSet.grove.io/default/a, and is left unchanged" in message
     simulation.world.delete(SET, "a")
     simulation.wait(10)
     assert stalled_of(simulation.world.get(SET, "a-0")) == []

@@ -65,7 +65,7 @@ async def test_a_set_with_a_mistake_says_which_and_keeps_the_rest_of_its_status(
         edit(lab, minAvailable=9)
         await asyncio.sleep(200)
         sentence = (
-            "everything stays as it is: spec.template.cliques[0].spec.minAvailable: must not be greater than replicas (1); "
+            "nothing is changed: spec.template.cliques[0].spec.minAvailable: must not be greater than replicas (1); "
             "spec.template.cliques[0].spec.minAvailable: field is immutable"
         )
         assert stalled(lab)[0].startswith(sentence.partition(";")[0])
@@ -92,7 +92,7 @@ async def test_a_rule_that_fails_for_replicas_is_told_of_once_by_their_set() -> 
         edit(lab, labels={"tier": "gold"})
         await asyncio.sleep(200)
         (sentence,) = stalled(lab)
-        assert re.match(r"replica \d: everything stays as it is: .*own/label", sentence)
+        assert re.match(r"replica \d: nothing is changed: .*own/label", sentence)
         assert told(lab) == [sentence.partition(": ")[2]]
         edit(lab, labels={})
         await asyncio.sleep(200)

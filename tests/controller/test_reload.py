@@ -143,7 +143,7 @@ def test_rules_that_are_wrong_leave_the_last_good_ones_in_force(text: str, why: 
 
     scenario()
     assert setting.counted == ["taken", "refused"], "told once"
-    assert "rules refused" in setting.told()
+    assert "rules rejected" in setting.told()
     assert why in setting.told()
 
 
@@ -198,7 +198,7 @@ def test_without_a_lease_and_a_pod_the_log_alone_tells(setting: Setting) -> None
             assert list(world.cluster.store.of("", "Event", "system")) == []
 
     scenario()
-    assert "rules refused" in setting.told()
+    assert "rules rejected" in setting.told()
 
 
 def test_a_level_of_the_log_counts_at_once_and_the_rest_after_a_restart(setting: Setting) -> None:
@@ -227,5 +227,5 @@ def test_a_configuration_that_is_wrong_changes_nothing_and_is_told_once(setting:
             await reload.check()
 
     scenario()
-    assert setting.told().count("configuration refused") == 1
+    assert setting.told().count("configuration rejected") == 1
     assert "must be one of debug, info, error" in setting.told()

@@ -34,7 +34,7 @@ ON_A_CLUSTER = (
 """Commands whose examples in help texts need what others made before; `tests/cli/cluster` runs them."""
 FINDS = re.compile(r"grove (lint|impact|fit|diff|replay)|kubectl diff|hpa/")
 """Commands that end with 1 when they have something to say."""
-OWNERS = re.compile(r"left out the owners of \d+ objects, which have no UID yet; -o yaml prints them\n")
+OWNERS = re.compile(r"omitted the owners of \d+ objects, which have no UID yet; -o yaml prints them\n")
 
 
 def is_run_here(command: Command) -> bool:

@@ -112,9 +112,9 @@ WRONG = {
     "'a' ~ (book.former_title or omit)": "`omit` can be what a whole expression gives",
     "1 if omit else 2": "`omit` can be what a whole expression gives",
     "(book.former_title or omit).a": "`omit` can be what a whole expression gives",
-    "book": "a Book cannot stand in a manifest",
-    "shelf.best": "a Book cannot stand in a manifest",
-    "shelf.ref": "a ObjectRef cannot stand in a manifest",
+    "book": "a Book cannot be part of a manifest",
+    "shelf.best": "a Book cannot be part of a manifest",
+    "shelf.ref": "a ObjectRef cannot be part of a manifest",
     "1e999": "a number that is too large",
     "9" * 5000: "not an expression",
     "'\\ud800'": "half of a surrogate pair",
@@ -201,7 +201,7 @@ def test_statements_of_jinja_are_text() -> None:
 
 def test_braces_around_an_expression_that_needs_none_are_found() -> None:
     (found,) = mistakes(CARD_RULE + 'when: "{{ book.pages }}"\n', card=CARD)
-    assert (found.message, found.line) == ("this key takes a bare expression; leave out the braces {{ }}", 6)
+    assert (found.message, found.line) == ("this key takes a bare expression; omit the braces {{ }}", 6)
 
 
 def test_what_a_name_stands_for_is_checked_where_the_name_is_used() -> None:

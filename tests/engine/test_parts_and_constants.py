@@ -277,5 +277,5 @@ def test_names_that_templates_bind_hide_no_constant() -> None:
 
 def test_a_constant_keeps_its_type() -> None:
     files = [RuleSource("rules/a.yaml", "constants: {A: one}", "grove"), RuleSource("rules/b.yaml", "constants: {A: 1}", "mine")]
-    with pytest.raises(InvalidRules, match="the constant 'A' is text where it ships; found a number"):
+    with pytest.raises(InvalidRules, match="the constant 'A' is text in the built-in rules; found a number"):
         build(files, VOCABULARY)

@@ -1,4 +1,4 @@
-"""The JSON Schemas of what users write: that they are up to date, hold for what ships, and refuse what loading refuses."""
+"""The JSON Schemas of what users write: that they are up to date, hold for the built-in rules, and refuse what loading refuses."""
 
 from __future__ import annotations
 

@@ -179,8 +179,8 @@ ROOTS = {
     "apiVersion: v1\nmetadata: {name: a}": "a template needs `kind`",
     "apiVersion: v1\nkind: A": "a template needs `metadata`",
     "{apiVersion: v1, kind: A, metadata: {}}": "a template needs `metadata.name`",
-    "{apiVersion: v1, kind: A, metadata: []}": "`metadata` is a map",
-    "{apiVersion: v1, kind: A, metadata: '{{ shop }}'}": "`metadata` is a map",
+    "{apiVersion: v1, kind: A, metadata: []}": "`metadata` must be a map",
+    "{apiVersion: v1, kind: A, metadata: '{{ shop }}'}": "`metadata` must be a map",
     "{apiVersion: v1, kind: A, metadata: {name: a}, $if: true}": "a template is not left out by `$if`; say `when` in the rule",
     "{apiVersion: v1, kind: A, metadata: {name: a}}\n---\n{}": "a template file holds one document",
 }

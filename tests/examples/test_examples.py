@@ -20,7 +20,7 @@ from grove_operator.cli.entry import run
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted(path for path in (ROOT / "examples").glob("*.yaml") if path.stem != "nodes")  # tests/fit has those of `grove fit`
 NAMES = [path.stem for path in EXAMPLES]
-OWNERS = re.compile(r"left out the owners of \d+ objects, which have no UID yet; -o yaml prints them\n")
+OWNERS = re.compile(r"omitted the owners of \d+ objects, which have no UID yet; -o yaml prints them\n")
 COMMAND = re.compile(r"^#   grove (.+)$", re.MULTILINE)
 
 

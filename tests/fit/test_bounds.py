@@ -85,10 +85,13 @@ def refuted(nodes: int, *gangs: Gang) -> str:
         ([gang(podgroup(9, gpu=5))], "no set of nodes has room for all its pods"),
         ([gang(podgroup(1, gpu=9))], "no set of nodes has room for all its pods"),
         ([gang(podgroup(5, gpu=5)), gang(podgroup(4, gpu=5))], "all nodes together hold fewer than 9 pods of one kind"),
-        ([gang(podgroup(5, gpu=5)), gang(podgroup(4, gpu=6))], "the pods ask for more nvidia.com/gpu than the nodes have in usable pieces"),
+        (
+            [gang(podgroup(5, gpu=5)), gang(podgroup(4, gpu=6))],
+            "the pods request more nvidia.com/gpu than the nodes have in usable portions",
+        ),
         (
             [gang(podgroup(3, gpu=3), pack="rack") for _ in range(5)],
-            "the domains of rack have too little nvidia.com/gpu in usable pieces",
+            "the domains of rack have too little nvidia.com/gpu in usable portions",
         ),
     ],
 )
@@ -107,4 +110,4 @@ def test_a_label_that_no_node_has_leaves_no_domain() -> None:
 
 def test_nodes_that_pods_may_not_run_on_hold_none() -> None:
     selector = {"nodeSelector": {"rack": "rack-0"}}
-    assert refuted(1, gang(podgroup(1, gpu=8, spec=selector)), gang(podgroup(1, gpu=4, spec=selector))).startswith("the pods ask for more")
+    assert refuted(1, gang(podgroup(1, gpu=8, spec=selector)), gang(podgroup(1, gpu=4, spec=selector))).startswith("the pods request more")

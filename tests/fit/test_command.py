@@ -88,9 +88,9 @@ DOES_NOT_FIT = """\
 PodCliqueSet ml/demo: 1 of 2 replicas fits
   fits          demo-0  2 pods; 0 of 1 beyond the minimum would also fit
   does not fit  demo-1  2 pods
-                - fits alone, but not beside the gangs before it: all nodes together hold fewer than 4 pods of one kind
+                - fits alone, but not together with the gangs before it: all nodes together hold fewer than 4 pods of one kind
                 - on any nodes: 0 of 2 pods fit <- fails first
-                - nvidia.com/gpu is short: 8 requested, 4 per pod; 0 free, at most 0 on one node
+                - nvidia.com/gpu is insufficient: 8 requested, 4 per pod; 0 free, at most 0 on one node
 
 2 gangs on 1 node: 1 fits, 1 does not fit
 """
@@ -116,7 +116,7 @@ def test_the_answer_for_programs_is_one_json_object(grove: Grove) -> None:
 def test_findings_about_nodes_come_with_file_and_line_beside_the_answer(grove: Grove) -> None:
     ended = grove.fit(("a", 8), ("a", 8), ("b", 8))
     assert ended.code == 1
-    assert ended.err.startswith("nodes.yaml:9:12: error: Duplicate value: the node a is there twice, first in nodes.yaml:4")
+    assert ended.err.startswith("nodes.yaml:9:12: error: Duplicate value: the node a is declared twice, first in nodes.yaml:4")
     assert "2 gangs on 3 nodes: 2 fit" in ended.out
 
 
@@ -176,7 +176,7 @@ def test_nodes_may_be_in_several_files(grove: Grove) -> None:
     ("arguments", "words"),
     [
         (["fit", "set.yaml"], "--nodes"),
-        (["fit", "-", "--nodes", "-"], "Standard input can hold the sets or the nodes, not both."),
+        (["fit", "-", "--nodes", "-"], "Standard input can be the sets or the nodes, not both."),
         (["fit", "set.yaml", "--nodes", "none.yaml"], "none.yaml: no such file or directory"),
         (["fit", "set.yaml", "--nodes", "set.yaml", "-o", "yaml"], "'yaml' is not one of"),
         (["fit", "set.yaml", "--nodes", "set.yaml", "--steps", "-1"], "--steps"),

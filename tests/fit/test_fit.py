@@ -97,7 +97,7 @@ def test_a_gang_with_unchecked_constraints_is_not_known_to_fit_nor_are_those_bes
     report = fit(racks(3, 2, gpu=8), gangs)
     assert verdicts(report) == ["fits", "unknown", "unknown"]
     assert report.gangs[1].reason == "there is room for it, but not checked: required podAntiAffinity"
-    assert report.gangs[2].reason == "there is room for it, but beside demo-1, which is not known to fit"
+    assert report.gangs[2].reason == "there is room for it, but demo-1, placed before it, is not known to fit"
 
 
 def test_a_gang_with_unchecked_constraints_can_be_known_not_to_fit() -> None:

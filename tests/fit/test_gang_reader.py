@@ -151,4 +151,4 @@ def test_a_podgroup_in_two_group_configs_is_not_checked_for_the_second() -> None
 def test_pods_whose_requests_cannot_be_read_are_not_checked() -> None:
     spec = {"containers": [{"name": "x", "resources": {"requests": {"memory": "8GB"}}}]}
     (unchecked,) = only(clique("a", spec=spec), podgang("g", group("a"))).unchecked
-    assert unchecked.startswith('what the pods of a ask for (memory: "8GB" has the unknown suffix')
+    assert unchecked.startswith('the requests of the pods of a (memory: "8GB" has the unknown suffix')

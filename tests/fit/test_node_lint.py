@@ -49,7 +49,7 @@ def test_sound_nodes_have_no_findings() -> None:
 def test_two_nodes_of_one_name_are_told_with_both_lines() -> None:
     (finding,) = findings(node("a"), node("b"), node("a"))
     assert (finding.code, finding.severity, finding.line) == ("node/duplicate-name", "error", 3)
-    assert finding.message == "the node a is there twice, first in nodes.yaml:1"
+    assert finding.message == "the node a is declared twice, first in nodes.yaml:1"
     assert finding.type == "Duplicate value"
 
 

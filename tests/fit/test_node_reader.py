@@ -152,7 +152,7 @@ def test_other_kinds_are_ignored_with_a_word() -> None:
 def test_ignored_objects_of_one_kind_are_one_finding() -> None:
     nodes = read(NODE + "---\nkind: Event\nmetadata: {name: x}\n" * 119)
     (finding,) = nodes.findings
-    message = "119 objects of the kind Event are neither Nodes nor Pods and have no part in the answer"
+    message = "119 objects of the kind Event are neither Nodes nor Pods and have no effect on the answer"
     assert (finding.message, finding.line) == (message, 13)
 
 

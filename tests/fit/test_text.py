@@ -45,8 +45,8 @@ def test_a_gang_like_one_before_it_names_that() -> None:
 
 def test_amounts_are_told_in_their_own_units() -> None:
     text = lines(*replicas(1, cpu="8500m", memory="2Gi"))
-    assert "                - cpu is short: 8500m requested, 8500m per pod; 16 free, at most 8 on one node" in text
-    assert "                - memory is short: 2Gi requested, 2Gi per pod; 2Gi free, at most 1Gi on one node" in text
+    assert "                - cpu is insufficient: 8500m requested, 8500m per pod; 16 free, at most 8 on one node" in text
+    assert "                - memory is insufficient: 2Gi requested, 2Gi per pod; 2Gi free, at most 1Gi on one node" in text
 
 
 def test_a_level_tells_its_best_domain() -> None:
@@ -113,12 +113,12 @@ def test_nothing_to_place_is_said() -> None:
 def test_a_terminal_gets_no_line_that_is_too_long_for_it(width: int) -> None:
     text = lines(*replicas(3, gpu=9, cpu=9, memory="9Gi"), terminal=NARROW._replace(width=width))
     assert max(map(len, text)) <= width
-    assert " ".join(" ".join(text).split()).count("is short:") == 3
+    assert " ".join(" ".join(text).split()).count("is insufficient:") == 3
 
 
 def test_what_is_wrapped_hangs_below_its_beginning() -> None:
     text = lines(*replicas(1, gpu=9), terminal=NARROW._replace(width=50))
-    start = text.index("  - nvidia.com/gpu is short: 9 requested, 9 per")
+    start = text.index("  - nvidia.com/gpu is insufficient: 9 requested, 9 per")
     assert text[start + 1] == "    pod; 16 free, at most 8 on one node"
 
 

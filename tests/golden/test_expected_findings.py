@@ -84,7 +84,7 @@ def test_what_update_writes_is_what_is_met() -> None:
     [
         ("code: x", "expected a list of findings", ""),
         ("- validate/a", "a finding is a map with code, path", ""),
-        ("- {path: spec}", "a finding needs its `code`", ""),
+        ("- {path: spec}", "a finding requires its `code`", ""),
         ("- {code: x, mesage: y}", "a finding has no 'mesage'", "message"),
         ("- {code: x, line: one}", "`line` is a number", ""),
         ("- {code: x, line: true}", "`line` is a number", ""),

@@ -85,7 +85,7 @@ def test_nothing_is_said_in_one_line() -> None:
 def test_an_edit_that_reaches_no_object_says_so() -> None:
     out = ended(edited(), edited({"path": "spec.template.terminationDelay", "value": "1h0m0s"})).out
     assert out.startswith("No object changes.\n")
-    assert "no effect on objects that exist" in out
+    assert "no effect on existing objects" in out
 
 
 def test_what_is_not_allowed_comes_first_with_its_line() -> None:

@@ -146,7 +146,7 @@ def test_more_edits_than_can_be_told_apart_are_listed_without_their_effects() ->
     labels = {f"l{number}": "x" for number in range(MOST_CAUSES + 1)}
     other = dict.fromkeys(labels, "y")
     found = effect(base({"path": "metadata.labels", "value": labels}), base({"path": "metadata.labels", "value": other}))
-    assert {cause.reason for cause in found.causes} == {f"more than {MOST_CAUSES} edits are not told apart"}
+    assert {cause.reason for cause in found.causes} == {f"more than {MOST_CAUSES} edits cannot be attributed individually"}
     assert counts(found) == {"changed": {"PodGang": 6}}
 
 

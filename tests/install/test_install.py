@@ -104,7 +104,7 @@ def test_labels_that_select_the_pods_are_refused() -> None:
     fine = r"podLabels.app\.kubernetes\.io/part-of=team"
     ended = run("install", "--set", r"podLabels.app\.kubernetes\.io/name=mine", "--set", fine)
     assert (ended.code, ended.out) == (2, "")
-    assert "podLabels: app.kubernetes.io/name is a label of the operator's own" in ended.err
+    assert "podLabels: app.kubernetes.io/name is reserved" in ended.err
     assert "part-of" not in ended.err
 
 
@@ -179,18 +179,21 @@ def test_the_service_selects_the_pods(objects: dict[str, Manifest]) -> None:
 
 
 WRONG = {
-    "a value that does not exist": ("replica=2", 'values: replica: there is no such value; did you mean "replicas"?'),
-    "a value deep inside": ("image.tags=1", 'values: image.tags: there is no such value; did you mean "tag"?'),
+    "a value that does not exist": ("replica=2", 'values: replica: unknown value; did you mean "replicas"?'),
+    "a value deep inside": ("image.tags=1", 'values: image.tags: unknown value; did you mean "tag"?'),
     "a value of another type": ("replicas=many", "values: replicas:"),
     "a word that is none of them": ("webhooks.failurePolicy=No", "'Fail' or 'Ignore'"),
     "no value": ("replicas", "expected PATH=VALUE"),
     "a value that does not end": ("tolerations=[{", "grove: --set tolerations=[{: "),
     "a configuration that is wrong": ("config.logLevel=warn", "must be one of debug, info, error"),
     "webhooks that nobody answers": ("config.server.webhooks.enabled=false", "config.server.webhooks.enabled: no server would answer"),
-    "several operators that all lead": ("config.leaderElection.enabled=false", "values: replicas: 2 operators would work at once"),
+    "several operators that all lead": ("config.leaderElection.enabled=false", "values: replicas: 2 operators would run at the same time"),
     "a timeout of checks that none would pass": ("preflight-injector.checkTimeout=0s", "must be at least 1s, not"),
     "a timeout that nobody can mean": ("preflight-injector.gangTimeout=-5s", "must be at least 1s, not"),
-    "a folder of two things": ("preflight-injector.platformConnector.spool=/var/run", "is the folder of platformConnector.socket as well"),
+    "a folder of two things": (
+        "preflight-injector.platformConnector.spool=/var/run",
+        "is already the directory of platformConnector.socket",
+    ),
     "a profile that does not exist": ("config.scheduler.defaultProfileName=volcano", "must be one of the profiles"),
 }
 

@@ -104,11 +104,11 @@ def test_with_one_right_taken_away_the_operator_says_which_and_goes_on(cluster: 
         if lack.is_told:
             cluster.until(lambda: f'resources: ["{lack.resource}"]' in why_stalled(cluster, place), True)
         if lack.resource != "events":  # nobody is told what people cannot be told
-            cluster.until(lambda: told(cluster, "a right is missing", lack), True)
+            cluster.until(lambda: told(cluster, "missing permission", lack), True)
         cluster.apply(role())
         cluster.until(lambda: (list(cluster.pods(place)), why_stalled(cluster, place)), ([POD], ""))
         if lack.resource != "events":
-            cluster.until(lambda: told(cluster, "a right is missing no more", lack), True)
+            cluster.until(lambda: told(cluster, "permission restored", lack), True)
 
 
 def told(cluster: Cluster, what: str, lack: Lack) -> bool:

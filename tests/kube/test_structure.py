@@ -86,11 +86,11 @@ WRONG: list[tuple[dict[str, Any], Any, str, str]] = [  # schema, value, code, me
     ({"kind": "boolean"}, 1, "wrong-type", "must be true or false, not the number 1"),
     ({"kind": "quantity"}, "5gb", "quantity", '"5gb" has the unknown suffix "gb"; write "5G" or "5Gi"'),
     ({"kind": "quantity"}, False, "wrong-type", "must be a quantity such as 8, 500m or 2Gi, not the boolean false"),
-    ({"kind": "duration"}, "4", "duration", '"4" lacks a unit after 4; write one such as "30s", "10m" or "1h30m"'),
+    ({"kind": "duration"}, "4", "duration", '"4" lacks a unit after 4; use a value such as "30s", "10m" or "1h30m"'),
     ({"kind": "duration"}, 4, "wrong-type", "must be a duration such as 30s, 10m or 1h30m, not the number 4"),
     ({"kind": "int-or-string"}, [], "wrong-type", "must be an integer or a string, not a list"),
     ({"kind": "int-or-string"}, 2**31, "out-of-range", "must be at most 2147483647, not 2147483648"),
-    ({"kind": "time"}, "yesterday", "time", '"yesterday" is no time such as 2026-01-31T09:30:00Z (RFC 3339)'),
+    ({"kind": "time"}, "yesterday", "time", '"yesterday" is not a time such as 2026-01-31T09:30:00Z (RFC 3339)'),
     ({"kind": "time"}, 0, "wrong-type", "must be a time such as 2026-01-31T09:30:00Z, not the number 0"),
     ({"kind": "map"}, [], "wrong-type", "must be an object, not a list"),
     ({"kind": "list", "items": {"kind": "any"}}, {}, "wrong-type", "must be a list, not an object"),
@@ -145,12 +145,12 @@ def test_an_unknown_value_of_an_enum_that_crds_leave_out_is_an_error_as_well() -
 def test_equal_keys_where_doubles_are_taken_are_a_warning() -> None:
     items = {"kind": "object", "fields": {"name": {"kind": "string"}}}
     finding = found([{"name": "A"}, {"name": "A"}], {"kind": "list", "items": items, "keys": ["name"], "doubles": True})
-    assert (finding.severity, finding.message) == ("warning", 'name "A" is used already by [0]; the last one counts')
+    assert (finding.severity, finding.message) == ("warning", 'name "A" is already used by [0]; the last one takes effect')
 
 
 def test_a_quantity_with_a_fraction_is_a_warning_since_crds_take_none() -> None:
     finding = found(0.5, {"kind": "quantity"})
-    assert (finding.severity, finding.message) == ("warning", 'is a number with a fraction, which no CRD takes; write "0.5"')
+    assert (finding.severity, finding.message) == ("warning", 'is a number with a fraction, which CRDs do not accept; write "0.5"')
 
 
 def test_a_value_outside_an_enum_comes_with_the_one_that_was_meant() -> None:
@@ -162,7 +162,7 @@ def test_a_missing_field_is_found_at_its_own_path() -> None:
 
 
 def test_a_required_field_that_is_null_is_missing() -> None:
-    assert found({"name": None}, {"ref": "Clique"}).message == '"name" is required, and null counts as absent'
+    assert found({"name": None}, {"ref": "Clique"}).message == '"name" is required; null counts as absent'
 
 
 def test_an_item_that_is_null_is_wrong() -> None:
@@ -171,7 +171,7 @@ def test_an_item_that_is_null_is_wrong() -> None:
 
 def test_a_duplicate_names_its_key_and_the_first_item_that_has_it() -> None:
     finding = found([{"name": "a"}, {"name": "b"}, {"name": "a"}], CLIQUES)
-    assert (finding.path, finding.message) == ("[2]", 'name "a" is used already by [0]; it must be unique in this list')
+    assert (finding.path, finding.message) == ("[2]", 'name "a" is already used by [0]; it must be unique in this list')
 
 
 def test_items_without_their_key_are_no_duplicates() -> None:
@@ -184,7 +184,7 @@ def test_an_absent_key_counts_as_its_default() -> None:
 
 
 def test_equal_items_of_a_set_are_duplicates() -> None:
-    assert found({"startsAfter": ["a", "a"]}, {"ref": "CliqueSpec"}).message == '"a" stands already in startsAfter[0]'
+    assert found({"startsAfter": ["a", "a"]}, {"ref": "CliqueSpec"}).message == '"a" is already in startsAfter[0]'
 
 
 def test_a_duplicate_has_the_path_from_the_start_of_the_document() -> None:
@@ -226,7 +226,7 @@ def test_of_thousands_of_unknown_fields_the_first_are_found_and_not_all_have_a_s
 
 
 def test_a_quoted_number_is_told_to_lose_its_quotes() -> None:
-    assert found("3", {"kind": "integer"}).hint == "take the quotes away"
+    assert found("3", {"kind": "integer"}).hint == "remove the quotes"
 
 
 def test_a_bare_number_is_told_to_get_quotes() -> None:

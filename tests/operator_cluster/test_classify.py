@@ -68,7 +68,7 @@ def test_an_item_knows_where_it_stands() -> None:
 @rows(
     ("text", "line", "message"),
     [
-        ("just text", 1, "a manifest is a map"),
+        ("just text", 1, "a manifest must be a map"),
         ("kind: ConfigMap\nmetadata: {name: x}", 1, "`apiVersion` is missing"),
         ("apiVersion: v1\nkind: 7\nmetadata: {name: x}", 2, "`kind` is missing or not text"),
         ("apiVersion: v1\nkind: ConfigMap", 1, "`metadata` is missing"),

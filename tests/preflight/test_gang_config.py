@@ -136,7 +136,7 @@ def test_a_gang_whose_pods_say_no_number_says_why_it_waits_for_ever(size: str, t
     assert [(data["expected_count"], "problem" in data) for data in found] == [("0", True), ("1", False)]
     for name, text in found[0].items():
         (tmp_path / name).write_text(text)
-    assert read_gang(tmp_path, "pod-0") == (None, f"the label app.kubernetes.io/gang-size is '{size}', and not a number of pods such as 2")
+    assert read_gang(tmp_path, "pod-0") == (None, f"the label app.kubernetes.io/gang-size is '{size}', not a number of pods such as 2")
 
 
 LEFT = {"deletionTimestamp": "2026-01-01T01:00:00Z", "creationTimestamp": "2026-01-01T02:00:00Z"}

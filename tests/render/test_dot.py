@@ -76,7 +76,7 @@ def test_each_domain_has_a_colour() -> None:
 
 
 def test_a_comment_counts_what_is_not_drawn() -> None:
-    assert text(workload(), hidden=7).startswith("// 7 objects that repeat others are counted, not drawn; --all draws them\ndigraph")
+    assert text(workload(), hidden=7).startswith("// 7 similar objects are counted, not drawn; --all draws them\ndigraph")
     assert text(workload()).startswith("digraph")
 
 

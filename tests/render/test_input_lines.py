@@ -64,4 +64,4 @@ def test_they_are_shown_and_not_copied(open_page: OpenPage) -> None:
 def test_other_pictures_have_no_room_for_them(output: str) -> None:
     ended = run("graph", SET, "-o", output, "--lines")
     assert ended.code == 2
-    assert "add -o html" in " ".join(ended.err.split())
+    assert "requires -o html" in " ".join(ended.err.split())

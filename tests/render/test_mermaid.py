@@ -64,7 +64,7 @@ def test_topology_and_domains_are_colours() -> None:
 
 
 def test_a_comment_counts_what_is_not_drawn() -> None:
-    assert lines(workload(), hidden=7)[1].strip() == "%% 7 objects that repeat others are counted, not drawn; --all draws them"
+    assert lines(workload(), hidden=7)[1].strip() == "%% 7 similar objects are counted, not drawn; --all draws them"
     assert not [line for line in lines(workload()) if "%%" in line]
 
 

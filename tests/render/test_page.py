@@ -124,7 +124,7 @@ def test_only_leaves_one_kind_and_once_more_brings_all_back(page: Any) -> None:
 def test_with_every_kind_off_the_page_says_why_it_is_empty(page: Any) -> None:
     page.get_by_role("button", name="Only PodGang").click()
     page.get_by_role("checkbox", name=re.compile("^PodGang")).uncheck()
-    assert page.get_by_text("every kind is switched off").is_visible()
+    assert page.get_by_text("all kinds are hidden").is_visible()
 
 
 def test_a_domain_lights_up_its_members_until_it_is_pressed_again(page: Any) -> None:

@@ -87,10 +87,10 @@ NONE = {
     "": "it is no JSON",
     "[" * 100_000: "it is no JSON",
     "\xff": "it is no JSON",
-    "null": "it is no bundle: expected a file that the operator wrote",
+    "null": "it is not a bundle: expected a file that the operator wrote",
     '{"format":"grove-replay/9"}': "it has the form grove-replay/9, and this release reads grove-replay/1",
-    '{\n"format":"grove-replay/1",\n"key":': "it ends in the middle",
-    '{"format":"grove-replay/1"}': "it was changed after it was written: its digest is another one",
+    '{\n"format":"grove-replay/1",\n"key":': "it is truncated",
+    '{"format":"grove-replay/1"}': "it was changed after it was written: its digest does not match",
 }
 
 
@@ -103,5 +103,5 @@ def test_a_file_that_is_none_is_told_so(text: str) -> None:
 
 def test_one_that_lacks_what_every_bundle_has_is_told_so() -> None:
     body = '{\n"format":"grove-replay/1"'
-    with pytest.raises(BadBundle, match="it lacks what a bundle has"):
+    with pytest.raises(BadBundle, match="it is not a complete bundle"):
         decode(f'{body},\n"digest":"{sha256(body.encode()).hexdigest()}"\n}}\n'.encode())

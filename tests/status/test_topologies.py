@@ -92,7 +92,7 @@ def test_without_a_scheduler_that_places_by_topology_nothing_drifts() -> None:
 def test_drift_is_told_once_and_so_is_its_end() -> None:
     drifted = kai_topology("example.com/rack", name="theirs", owners=[])
     back = kai_topology(name="theirs", owners=[])
-    event = "kai-scheduler uses other levels: KAI Topology levels differ from ClusterTopologyBinding levels"
+    event = "kai-scheduler uses different levels: KAI Topology levels differ from ClusterTopologyBinding levels"
     assert report(binding("False", **bound("kai-scheduler")), drifted)["events"] == [
         f"ClusterTopologyBinding lab Warning TopologyDriftDetected: {event}"
     ]

@@ -99,7 +99,7 @@ of: ClusterTopology
 value: '{{ object.spec.levels.none }}'
 """
 UNREADABLE = [
-    ("an unknown version", "grove.io/v9", "", "no version of a ClusterTopology"),
+    ("an unknown version", "grove.io/v9", "", "not a version of a ClusterTopology"),
     ("a default that fails", "", FAILING, "own/default"),
 ]
 

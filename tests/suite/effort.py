@@ -1,6 +1,6 @@
 """Says how much of what is random a run tries: one setting for properties and simulations, `EFFORT`.
 
-`check` is for a change that one is writing, `test` for a commit, `night` for a machine that nobody waits for; a number is a multiple of
+`check` is for a change that one is writing, `test` for a commit, `night` for an unattended run; a number is a multiple of
 `test`. What is tried below `night` is the same each time, so that nobody meets a failure that somebody else has put there.
 """
 

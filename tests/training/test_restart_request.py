@@ -1,4 +1,4 @@
-"""Somebody asks for new attempts of a job: those that run end without a failure, and it costs no restart."""
+"""Somebody asks for new attempts of a job: those that run end without a failure, and it does not count as a restart."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def test_767_a_set_with_what_only_we_refuse_goes_on_and_can_be_scaled_rolled_and
     assert simulation.images("two-0-front") == simulation.images("two-2-front") == {"new"}
     assert len(simulation.world.all(POD)) == len(pods_of(objects)) // 2 * 3
     [told] = [each for each in simulation.world.told if each.startswith("InvalidAsBefore")]
-    assert "podCliqueScalingGroups[1].cliqueNames: at least one clique is needed" in told
+    assert "podCliqueScalingGroups[1].cliqueNames: at least one clique is required" in told
 
 
 def test_767_what_is_added_to_such_a_set_holds_it_as_ever() -> None:

@@ -19,12 +19,12 @@ def node(name: str, kind: str = "Node") -> str:
 
 def test_many_objects_of_one_kind_are_one_finding_at_the_first_of_them() -> None:
     assert ignored("".join(node(f"n{number}") for number in range(119))) == [
-        ("119 objects of the kind Node (v1) are not compiled and have no part in the result; this is the first", 3)
+        ("119 objects of the kind Node (v1) are not compiled and do not affect the result; this is the first", 3)
     ]
 
 
 def test_each_kind_has_a_finding_of_its_own() -> None:
     assert ignored(node("a") + node("b", "ConfigMap")) == [
-        ("Node (v1) is not compiled and has no part in the result", 3),
-        ("ConfigMap (v1) is not compiled and has no part in the result", 7),
+        ("Node (v1) is not compiled and does not affect the result", 3),
+        ("ConfigMap (v1) is not compiled and does not affect the result", 7),
     ]

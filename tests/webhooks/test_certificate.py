@@ -55,7 +55,7 @@ async def test_files_that_do_not_belong_together_leave_the_old_certificate(ca: P
     await _until_told(files, told)
     assert (await _subject(shown, ca), told[0].split(":")[0]) == (
         "first",
-        "the changed certificate cannot be used, the old one stays in use",
+        "the new certificate cannot be used; still using the old one",
     )
 
 

@@ -17,7 +17,7 @@ FORBIDDEN = "validate/pack-domain-with-name"
 
 
 def is_new(path: Path) -> bool:
-    """Whether the case is about a set that is not there yet."""
+    """Whether the case is about a set that does not exist yet."""
     head = read_case(path).head
     return "was" not in head and all(one["kind"] != "PodCliqueSet" for one in head.get("snapshot", ()))
 

@@ -113,7 +113,7 @@ def test_without_the_right_to_make_a_domain_the_podclique_is_refused_and_told_wh
     [response] = answered(program, with_grove(Refusing(namespaces=["team"])), asked("CREATE", podclique("demo-0-a")))
     assert (response["allowed"], response["status"]["message"]) == (
         False,
-        "metadata.annotations[grove.io/mnnvl-enabled]: its ComputeDomain could not be made: may not create computedomains",
+        "metadata.annotations[grove.io/mnnvl-enabled]: its ComputeDomain could not be created: may not create computedomains",
     )
 
 

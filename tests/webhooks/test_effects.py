@@ -98,7 +98,7 @@ def test_what_exists_counts_and_not_what_is_declared(judge: Reviewer, serving: M
 
 def test_an_edit_that_changes_no_existing_object_says_why(judge: Reviewer, serving: Manifest) -> None:
     (warning,) = warnings_of(judge, serving, more_group_replicas)
-    assert warning.startswith("unchanged: spec.replicas of PodCliqueScalingGroup chat-0-model: what exists keeps its number")
+    assert warning.startswith("unchanged: spec.replicas of PodCliqueScalingGroup chat-0-model: existing objects keep their number")
 
 
 def test_with_on_delete_no_pod_restarts_by_itself(judge: Reviewer, serving: Manifest) -> None:

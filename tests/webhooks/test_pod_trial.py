@@ -135,7 +135,7 @@ def test_however_many_replicas_there_are_one_pod_is_tried(judge: Reviewer, workl
 def test_a_refusal_is_told_with_the_field_of_the_set(judge: Reviewer, workload: Manifest) -> None:
     (finding,) = found(judge, Tried(refused(invalid(IMAGE))), {}, workload)
     assert (finding.severity, finding.path) == ("warning", "spec.template.cliques[0].spec.podSpec.containers[0].image")
-    assert finding.message == 'the API server refuses pods of clique "worker": Invalid value: "": must not be empty'
+    assert finding.message == 'the API server rejects pods of clique "worker": Invalid value: "": must not be empty'
 
 
 def test_a_field_behind_what_the_operator_puts_first_is_that_of_the_set(judge: Reviewer, pair: Manifest) -> None:

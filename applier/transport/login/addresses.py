@@ -14,7 +14,7 @@ def server_url(given: str, label: str, *, encrypted: bool) -> str:
     url = given if "://" in given else f"{'https' if encrypted else 'http'}://{given}"
     parts = _parts(url)
     if parts is None:
-        raise CredentialsError(f"{label}: its cluster has the server {given!r}, which is no address; one is like https://host:6443")
+        raise CredentialsError(f"{label}: its cluster has the server {given!r}, which is not an address such as https://host:6443")
     if parts.username or parts.password:
         raise CredentialsError(f"{label}: its cluster has a server with a name or password in it; put them into the user")
     return url.rstrip("/")
@@ -39,9 +39,9 @@ def proxy_url(server: str, given: str, environment: Mapping[str, str], label: st
 def _proxy(url: str, what: str) -> str:
     scheme = url.partition("://")[0]
     if scheme not in ("http", "https", "socks5", "socks5h"):
-        raise CredentialsError(f"{what} has the scheme {scheme!r}, which is not supported; http, https and socks5 are")
+        raise CredentialsError(f"{what} has the scheme {scheme!r}, which is not supported; use http, https or socks5")
     if _parts(url) is None:
-        raise CredentialsError(f"{what} is no address; one is like http://host:3128")
+        raise CredentialsError(f"{what} is not an address such as http://host:3128")
     return url
 
 

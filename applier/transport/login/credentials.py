@@ -17,7 +17,9 @@ def bearer(token: str, label: str) -> str:
     Raises `CredentialsError`, with `label` as its name, for a token that is not valid in a header.
     """
     if token and not TOKEN.fullmatch(token):
-        raise CredentialsError(f"{label} has spaces, line breaks or other characters that no token has; was it cut or pasted wrongly?")
+        raise CredentialsError(
+            f"{label} has spaces, line breaks or other characters that tokens cannot contain; was it truncated or pasted incorrectly?"
+        )
     return f"Bearer {token}" if token else ""
 
 

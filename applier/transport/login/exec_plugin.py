@@ -48,15 +48,15 @@ class ExecPlugin:
             raise CredentialsError(f"{chosen.label}: its exec plugin has no command")
         if self.version not in VERSIONS:
             named = f"has the apiVersion {self.version!r}" if self.version else "has no apiVersion"
-            raise CredentialsError(f"{self.label} {named}; {' and '.join(VERSIONS)} are spoken")
+            raise CredentialsError(f"{self.label} {named}; {' and '.join(VERSIONS)} are supported")
         if self.mode not in MODES:
-            raise CredentialsError(f"{self.label} has the interactiveMode {self.mode!r}; there are {', '.join(MODES)}")
+            raise CredentialsError(f"{self.label} has the interactiveMode {self.mode!r}; expected one of {', '.join(MODES)}")
         self.arguments, self.environment = self.given.texts("args"), self._variables()
 
     def _variables(self) -> dict[str, str]:
         rows = self.given.value.get("env") or []
         if not isinstance(rows, list) or not all(isinstance(row, dict) and row.get("name") for row in rows):
-            raise CredentialsError(f"{self.label} has env that is no list of variables with names")
+            raise CredentialsError(f"{self.label} has an env that is not a list of named variables")
         entries = [Entry(row, self.given.file, f"the environment of {self.given.label}") for row in rows]
         return {entry.text("name"): entry.text("value") for entry in entries}
 
@@ -73,7 +73,7 @@ class ExecPlugin:
                 code = await process.wait()
         except TimeoutError:
             last = _quoted(messages)
-            raise CredentialsError(f"{self.label} has not ended after {limit:g} s{last}; does it wait for a login?") from None
+            raise CredentialsError(f"{self.label} has not finished after {limit:g} s{last}; does it wait for a login?") from None
         finally:
             await _end(process)
         if code:
@@ -98,7 +98,9 @@ class ExecPlugin:
         """Reports whether the plugin may prompt a person."""
         terminal = sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
         if self.mode == "Always" and not terminal:
-            raise CredentialsError(f"{self.label} wants to ask people, and standard input is no terminal; run it in one, or log in before")
+            raise CredentialsError(
+                f"{self.label} needs a terminal to prompt, and standard input is not one; run it in a terminal, or log in first"
+            )
         return terminal and self.mode != "Never"
 
     def _program(self) -> str:
@@ -111,7 +113,7 @@ class ExecPlugin:
         if program:
             return program
         hint = _one_line(self.given.text("installHint")) or "install it, or put it on PATH"
-        raise CredentialsError(f"{self.label} is not there; {hint}")
+        raise CredentialsError(f"{self.label} is not installed; {hint}")
 
     def _info(self, interactive: bool) -> dict[str, Any]:
         """Returns the input of a plugin: an ExecCredential."""
@@ -136,16 +138,16 @@ class ExecPlugin:
         try:
             given = json.loads(answer)
         except ValueError:
-            raise CredentialsError(f"{self.label} did not answer with JSON; run by hand it must print an ExecCredential") from None
+            raise CredentialsError(f"{self.label} did not answer with JSON; it must print an ExecCredential") from None
         if not isinstance(given, dict) or given.get("kind") != "ExecCredential" or not isinstance(given.get("status"), dict):
             raise CredentialsError(f"{self.label} did not answer with an ExecCredential that has a status")
         if given.get("apiVersion") != self.version:
-            raise CredentialsError(f"{self.label} answers in {given.get('apiVersion')}, and the kubeconfig asks for {self.version}")
+            raise CredentialsError(f"{self.label} answers in {given.get('apiVersion')}, but the kubeconfig requests {self.version}")
         status = Entry(given["status"], self.chosen.user.file, f"the answer of {self.given.label}")
         token = bearer(status.text("token"), f"the token of {self.given.label}")
         pair = (status.text("clientCertificateData"), status.text("clientKeyData"))
         if bool(pair[0]) != bool(pair[1]) or not (token or pair[0]):
-            raise CredentialsError(f"{self.label} gave neither a token nor a client certificate with its key")
+            raise CredentialsError(f"{self.label} returned neither a token nor a client certificate with its key")
         ends = (self._moment(status.text("expirationTimestamp")), certificate_times(pair[0])[1])
         return Granted(token, pair, min((end for end in ends if end), default=None))
 
@@ -154,7 +156,7 @@ class ExecPlugin:
         try:
             end = datetime.datetime.fromisoformat(given) if given else None
         except ValueError:
-            raise CredentialsError(f"{self.label} says that its credentials end at {given!r}, which is no time (RFC 3339)") from None
+            raise CredentialsError(f"{self.label} returned the expiry {given!r}, which is not a time (RFC 3339)") from None
         return end.replace(tzinfo=datetime.UTC) if end and end.tzinfo is None else end
 
 

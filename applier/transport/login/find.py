@@ -28,7 +28,7 @@ def find_target(
         return target_of(choose(read(paths), context, overrides), environment)
     looked = environment.get("KUBECONFIG") or "~/.kube/config"
     if context or not environment.get("KUBERNETES_SERVICE_HOST"):
-        raise CredentialsError(f"there is no kubeconfig ({looked}), and this is no pod; give one with --kubeconfig or KUBECONFIG")
+        raise CredentialsError(f"there is no kubeconfig ({looked}), and not running in a pod; specify one with --kubeconfig or KUBECONFIG")
     if not (pod / "token").is_file():
         why = "is automountServiceAccountToken false?"
         raise CredentialsError(f"there is no kubeconfig ({looked}), and this pod has no token of a service account in {pod}; {why}")

@@ -17,20 +17,20 @@ def impersonation(user: Entry) -> tuple[tuple[str, str], ...]:
     groups, extra = user.texts("as-groups"), _extra(user)
     if not name:
         if uid or groups or extra:
-            raise CredentialsError(f"{user.label} has as-uid, as-groups or as-user-extra, and no `as` that says who is meant")
+            raise CredentialsError(f"{user.label} has as-uid, as-groups or as-user-extra, but no `as`")
         return ()
     headers = [("Impersonate-User", name), *([("Impersonate-Uid", uid)] if uid else [])]
     headers += [("Impersonate-Group", group) for group in groups]
     headers += [(f"Impersonate-Extra-{quote(key, NAME_CHARACTERS)}", value) for key, values in extra.items() for value in values]
     for _, value in headers:
         if not value.isprintable():
-            raise CredentialsError(f"{user.label} is to act as {value!r}, which no header can carry")
+            raise CredentialsError(f"{user.label} impersonates {value!r}, which cannot be sent in a header")
     return tuple(headers)
 
 
 def _extra(user: Entry) -> dict[str, list[str]]:
     given = user.value.get("as-user-extra") or {}
     if not isinstance(given, dict):
-        raise CredentialsError(f"{user.label} has an as-user-extra that is no map of lists")
+        raise CredentialsError(f"{user.label} has an as-user-extra that is not a map of lists")
     extra = Entry(given, user.file, f"as-user-extra of {user.label}")
     return {key: extra.texts(key) for key in given}

@@ -37,21 +37,21 @@ class Entry(NamedTuple):
         given = self.value.get(key)
         if given is None or isinstance(given, str):
             return given or ""
-        raise CredentialsError(f"the {key} of {self.label} is something else than text to YAML; put it in quotes")
+        raise CredentialsError(f"the {key} of {self.label} is not a string in YAML; put it in quotes")
 
     def flag(self, key: str) -> bool:
         """Returns a boolean field; false if it is missing. Raises `CredentialsError`."""
         given = self.value.get(key)
         if given is None or isinstance(given, bool):
             return bool(given)
-        raise CredentialsError(f"{self.label} has {key}: {given!r}; it is true or false, without quotes")
+        raise CredentialsError(f"{self.label} has {key}: {given!r}; expected true or false, without quotes")
 
     def texts(self, key: str) -> list[str]:
         """Returns a field that is a list of strings; empty if it is missing. Raises `CredentialsError`."""
         given = self.value.get(key)
         if given is None or (isinstance(given, list) and all(isinstance(one, str) for one in given)):
             return given or []
-        raise CredentialsError(f"{self.label} has {key} that are no list of texts; put numbers in quotes")
+        raise CredentialsError(f"{self.label} has {key} that is not a list of strings; put numbers in quotes")
 
     def path(self, key: str) -> Path | None:
         """Returns the path in a field; None if it is empty."""
@@ -175,9 +175,9 @@ def _load(path: Path) -> dict[str, Any]:
         with path.open("rb") as stream:
             text = stream.read(LARGEST + 1)
         if len(text) > LARGEST:
-            raise CredentialsError(f"the kubeconfig {path} is larger than {LARGEST >> 20} MiB, which no kubeconfig is")
+            raise CredentialsError(f"the kubeconfig {path} is larger than {LARGEST >> 20} MiB, the limit of kubeconfigs")
         if _may_nest(text) and _nests(text, loader):
-            raise CredentialsError(f"the kubeconfig {path} nests deeper than any kubeconfig does")
+            raise CredentialsError(f"the kubeconfig {path} is nested too deeply")
         given = yaml.load(text, loader)
     except OSError as error:
         raise CredentialsError(f"cannot read the kubeconfig {path}: {(error.strerror or str(error)).lower()}") from None
@@ -190,7 +190,7 @@ def _load(path: Path) -> dict[str, Any]:
     if given is None:
         return {}
     if not isinstance(given, dict):
-        raise CredentialsError(f"the kubeconfig {path} is no map with clusters, users and contexts")
+        raise CredentialsError(f"the kubeconfig {path} is not a map with clusters, users and contexts")
     return given
 
 
@@ -213,7 +213,7 @@ def _entries(given: dict[str, Any], plural: str, path: Path) -> dict[str, Entry]
     """Returns the clusters, users or contexts of a file by name."""
     rows = given.get(plural) or []
     if not isinstance(rows, list):
-        raise CredentialsError(f"the kubeconfig {path} has {plural} that are no list")
+        raise CredentialsError(f"the kubeconfig {path} has {plural} that is not a list")
     singular = plural[:-1]
     entries: dict[str, Entry] = {}
     for number, row in enumerate(rows):
@@ -221,7 +221,7 @@ def _entries(given: dict[str, Any], plural: str, path: Path) -> dict[str, Entry]
             raise CredentialsError(f"the kubeconfig {path} has a {singular} without a name: {plural}[{number}]")
         name, value = str(row["name"]), row.get(singular) or {}
         if not isinstance(value, dict):
-            raise CredentialsError(f"the kubeconfig {path} has a {singular} {name!r} that is no map")
+            raise CredentialsError(f"the kubeconfig {path} has a {singular} {name!r} that is not a map")
         if name in entries:
             raise CredentialsError(f"the kubeconfig {path} has two {plural} {name!r}; remove or rename one")
         entries[name] = Entry(value, path, f"{singular} {name!r} of {path}")
@@ -235,7 +235,7 @@ def choose(config: Kubeconfig, context: str, overrides: Mapping[str, Any] = NO_O
     """
     name = context or config.current
     if not config.contexts:
-        raise CredentialsError(f"{config.label} has no context, and so names no cluster")
+        raise CredentialsError(f"{config.label} has no context, so no cluster is selected")
     if not name:
         raise CredentialsError(f"{config.label} has no current-context; choose one: {_listed(config.contexts)}")
     if name not in config.contexts:

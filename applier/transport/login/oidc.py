@@ -37,7 +37,7 @@ class IdentityProvider:
         name, config = (given.get("name"), given.get("config")) if isinstance(given, dict) else (None, None)
         self.chosen, self.label = chosen, f"{chosen.label}: its auth-provider {name!r}"
         if name != "oidc":
-            raise CredentialsError(f"{self.label} is no longer supported, by kubectl neither; use the exec plugin of your provider")
+            raise CredentialsError(f"{self.label} is no longer supported, by kubectl either; use the exec plugin of your provider")
         self.config = Entry(config if isinstance(config, dict) else {}, chosen.user.file, f"the auth-provider of {chosen.label}")
         self.id_token, self.refresh_token = self.config.text("id-token"), self.config.text("refresh-token")
         self.issuer, self.client = self.config.text("idp-issuer-url").rstrip("/"), self.config.text("client-id")
@@ -80,11 +80,11 @@ class IdentityProvider:
         """Exchanges the refresh token for new tokens, and stores them in the kubeconfig."""
         for key, value in (("idp-issuer-url", self.issuer), ("client-id", self.client), ("refresh-token", self.refresh_token)):
             if not value:
-                raise CredentialsError(f"{self.label} has no {key}, and its id-token has ended or is refused; log in again")
+                raise CredentialsError(f"{self.label} has no {key}, and its id-token has expired or is rejected; log in again")
         answer = self._ask(self._token_endpoint(), {"grant_type": "refresh_token", "refresh_token": self.refresh_token})
         token, newer = answer.get("id_token"), answer.get("refresh_token")
         if not isinstance(token, str) or not token:
-            raise CredentialsError(f"{self.label}: {self.issuer} gave no id_token; was the scope openid asked for at the login?")
+            raise CredentialsError(f"{self.label}: {self.issuer} returned no id_token; was the scope openid requested at login?")
         old, self.id_token = self.refresh_token, token
         if isinstance(newer, str) and newer:
             self.refresh_token = newer
@@ -96,13 +96,13 @@ class IdentityProvider:
             write_back(self.chosen.user.file, self.chosen.user_name, {"id-token": self.id_token, "refresh-token": self.refresh_token})
         except CredentialsError as error:
             if used_up:
-                raise CredentialsError(f"{error}; the one there is used up, so that the next login has to be by hand") from None
+                raise CredentialsError(f"{error}; the current one is used up, so you have to log in again next time") from None
 
     def _token_endpoint(self) -> str:
         """Returns the URL of the token endpoint (OpenID Connect Discovery 1.0, section 4)."""
         endpoint = self._ask(f"{self.issuer}/.well-known/openid-configuration").get("token_endpoint")
         if not isinstance(endpoint, str) or not endpoint.startswith("https://"):
-            raise CredentialsError(f"{self.label}: {self.issuer} names no token_endpoint with https://; is idp-issuer-url right?")
+            raise CredentialsError(f"{self.label}: {self.issuer} returns no token_endpoint with https://; is idp-issuer-url correct?")
         return endpoint
 
     def _ask(self, url: str, form: dict[str, str] | None = None) -> dict[str, Any]:
@@ -116,14 +116,14 @@ class IdentityProvider:
             with _opener(self._trusted()).open(request, timeout=TIMEOUT) as response:
                 body = response.read(LARGEST)
         except urllib.error.HTTPError as error:
-            what = "log in again" if form else "is idp-issuer-url right?"
+            what = "log in again" if form else "is idp-issuer-url correct?"
             raise CredentialsError(f"{self.label}: {_place(url)} refused ({error.code}){_reason(error)}; {what}") from None
         except (OSError, ValueError, HTTPException) as error:
             cause = getattr(error, "reason", None) or error
-            raise CredentialsError(f"{self.label}: cannot ask {_place(url)}: {_words(cause)}") from None
+            raise CredentialsError(f"{self.label}: cannot reach {_place(url)}: {_words(cause)}") from None
         answer = _json(body)
         if not answer:
-            raise CredentialsError(f"{self.label}: {_place(url)} did not answer with JSON; is idp-issuer-url right?")
+            raise CredentialsError(f"{self.label}: {_place(url)} did not answer with JSON; is idp-issuer-url correct?")
         return answer
 
     def _sign(self, request: urllib.request.Request, form: dict[str, str]) -> None:
@@ -141,7 +141,7 @@ class IdentityProvider:
         try:
             return trusting(self.config.pem("idp-certificate-authority"))
         except (ssl.SSLError, ValueError):
-            raise CredentialsError(f"{self.label} has an idp-certificate-authority that is no certificate") from None
+            raise CredentialsError(f"{self.label} has an idp-certificate-authority that is not a certificate") from None
 
 
 class _NoDetour(urllib.request.HTTPRedirectHandler):

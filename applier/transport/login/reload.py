@@ -85,7 +85,7 @@ class Followed:
             return before
         chosen = choose(read(path for path in before.files if path.exists()), before.context, before.overrides)
         if chosen.cluster.text("server") != before.cluster.text("server"):
-            raise CredentialsError(f"{chosen.label} names another server now")
+            raise CredentialsError(f"{chosen.label} now refers to another server")
         return chosen
 
 

@@ -49,7 +49,7 @@ def write_back(path: Path, user: str, values: Mapping[str, str]) -> None:
             _replace(path, _with(text, user, values))
     except (OSError, UnicodeDecodeError, yaml.YAMLError, LookupError) as error:
         why = getattr(error, "strerror", None) or "it was changed in the meantime"
-        raise CredentialsError(f"cannot keep the new tokens in {path}: {str(why).lower()}") from None
+        raise CredentialsError(f"cannot save the new tokens in {path}: {str(why).lower()}") from None
 
 
 def _with(text: str, user: str, values: Mapping[str, str]) -> str:
@@ -121,8 +121,8 @@ def _locked(path: Path) -> Iterator[None]:
             break
         except FileExistsError:
             if not left:
-                what = f"{lock} is there; remove it if no kubectl is at work"
-                raise CredentialsError(f"cannot keep the new tokens in {path}: {what}") from None
+                what = f"{lock} exists; remove it if no kubectl is running"
+                raise CredentialsError(f"cannot save the new tokens in {path}: {what}") from None
             time.sleep(PAUSE)
     try:
         yield

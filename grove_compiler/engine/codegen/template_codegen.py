@@ -110,7 +110,7 @@ class TemplateCodegen(StatementCodegen):
         code = Code(repr(node.value), type(node.value)) if isinstance(node, Literal) else self.code(node, scope)
         model = types.model_within(code.type) if isinstance(node, Text | Expression) else None
         if model is not None:
-            node.at.fail(f"a {model.__name__} cannot stand in a manifest; name one of its attributes")
+            node.at.fail(f"a {model.__name__} cannot be part of a manifest; use one of its attributes")
         if not self.traced:
             # What a list or a map holds shows only when the rule runs: `[name] + [clique]` is taken for texts. What ships has tests.
             is_plain = isinstance(node, Literal) or types.without_none(code.type) in (str, int, float, bool)

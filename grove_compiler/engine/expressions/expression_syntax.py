@@ -31,7 +31,7 @@ class ExpressionError(Exception):
 def parse_expression(text: str) -> nodes.Expr:
     """Parses a bare expression into Jinja2's syntax tree. Raises `ExpressionError`."""
     if "}}" in text.replace("}}}}", "") and text.strip().startswith("{{"):
-        raise ExpressionError("this key takes a bare expression; leave out the braces {{ }}")
+        raise ExpressionError("this key takes a bare expression; omit the braces {{ }}")
     with _mistakes():
         parser = Parser(_ENVIRONMENT, text, state="variable")
         expression = parser.parse_expression()

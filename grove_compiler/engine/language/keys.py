@@ -70,7 +70,7 @@ VERB_KEYS: dict[Verb, dict[str, Key]] = {
             required=True,
         ),
         "absent": Key("list", "further values that count as absent, such as `0`"),
-        "warn": Key("line", "a warning about each value that somebody wrote and that the default replaces; without it nothing is said"),
+        "warn": Key("line", "a warning about each explicit value that the default replaces; without it there is none"),
     },
     "validate": {
         "validate": Key("words", "the operations that it checks; `update` alone has the old input in scope", choices=OPERATIONS_OF_INPUT),
@@ -130,7 +130,7 @@ VERB_KEYS: dict[Verb, dict[str, Key]] = {
         **_LOOPS,
         "of": Key("expression", "the object that the event is about", required=True),
         "reason": Key("text", "one word in CamelCase, for programs", required=True),
-        "message": Key("text", "a sentence, for people", required=True),
+        "message": Key("text", "a sentence, for users", required=True),
         "once": Key("text", "the key of an occurrence, of which each is recorded once; the message by default"),
     },
     "again": {
@@ -150,8 +150,8 @@ VERB_KEYS: dict[Verb, dict[str, Key]] = {
         "of": Key("expression", "the object that waits", required=True),
         "for": Key("expression", "the object that it waits for, which may itself wait; none if it waits for no object"),
         "since": Key("expression", "since when, in seconds since the epoch; none if unknown"),
-        "message": Key("text", "what it waits for, as a sentence for people", required=True),
-        "resolve": Key("text", "what people can do to end a wait that does not end by itself"),
+        "message": Key("text", "what it waits for, as a sentence for users", required=True),
+        "resolve": Key("text", "what a user can do to end a wait that does not end by itself"),
     },
 }
 
@@ -175,7 +175,7 @@ CASE_KEYS = {
     "when": Key("expression", "whether the case holds; optional for the last case"),
     "status": Key("text", "the condition's status", required=True, choices=("True", "False", "Unknown")),
     "reason": Key("text", "one word in CamelCase, for programs", required=True),
-    "message": Key("text", "a sentence, for people", required=True),
+    "message": Key("text", "a sentence, for users", required=True),
 }
 
 DECISION_CASE_KEYS = {
@@ -186,11 +186,11 @@ DECISION_CASE_KEYS = {
 POLICY_KEYS = {
     "create": Key("word", "the object is created once and never changed", choices=("only",)),
     "adopt": Key("boolean", "whether an object that others created may be changed; by default `grove apply` may, the operator may not"),
-    "part": Key("boolean", "only a part of the object is ours: nobody's ownership of its other fields is taken over"),
+    "part": Key("boolean", "only a part of the object is ours: the ownership of its other fields is never taken over"),
     "recreate": Key("boolean", "the object is deleted and recreated if an immutable field differs"),
     "operator": Key("boolean", "only the operator writes the object, such as a part of one that people write; `grove apply` omits it"),
     "yield": Key("words", "JSON pointers of the fields that others may change"),
-    "yieldWhen": Key("expression", "the fields of `yield` are only left to others where it holds; elsewhere they are put back"),
+    "yieldWhen": Key("expression", "the fields of `yield` are only left to others where it holds; elsewhere they are restored"),
     "follow": Key("words", "JSON pointers of the fields that are still updated if the object is created once; list items by their `name`"),
 }
 

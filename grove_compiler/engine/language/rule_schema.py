@@ -75,7 +75,7 @@ def check_root(template: Template) -> None:
     if metadata and isinstance(metadata.value, MapNode):
         _check_fields(metadata.value, "name")
     elif metadata and not isinstance(metadata.value, Include):
-        metadata.at.fail("`metadata` is a map")
+        metadata.at.fail("`metadata` must be a map")
 
 
 def check_constant(name: str, constant: Constant, replaced: Constant | None) -> None:
@@ -87,7 +87,7 @@ def check_constant(name: str, constant: Constant, replaced: Constant | None) -> 
     if replaced is not None and replaced.origin == constant.origin:
         constant.at.fail(f"the constant {name!r} is already defined in {replaced.at.position[0]}:{replaced.at.position[1]}")
     elif replaced is not None and type(replaced.value) is not type(constant.value):
-        constant.at.fail(f"the constant {name!r} is {describe(replaced.value)} where it ships; found {describe(constant.value)}")
+        constant.at.fail(f"the constant {name!r} is {describe(replaced.value)} in the built-in rules; found {describe(constant.value)}")
 
 
 def _holds_expressions(value: Any) -> bool:

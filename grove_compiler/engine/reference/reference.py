@@ -130,7 +130,7 @@ def _names(vocabulary: Vocabulary) -> str:
     classes = _class_names(vocabulary)
     text = "## Names\n\nWhat every rule sees, besides the names that it binds itself.\n\n"
     text += _table(("name", "type"), [(f"`{word}`", type_words(kind, classes)) for word, kind in vocabulary.roots.items()])
-    text += "\n`now`, in seconds since the epoch, is there for `condition`, `status`, `event`, `again`, `delete` and `wait` alone.\n"
+    text += "\n`now`, in seconds since the epoch, is available in `condition`, `status`, `event`, `again`, `delete` and `wait` only.\n"
     if vocabulary.update_roots:
         rows = [(f"`{word}`", type_words(kind, classes)) for word, kind in vocabulary.update_roots.items()]
         text += "\nWhat validations on update alone see besides.\n\n" + _table(("name", "type"), rows)
@@ -160,7 +160,7 @@ def _decisions(vocabulary: Vocabulary, rules: Sequence[RuleInfo]) -> str:
         parameters = model_types.parameters(function).items()
         signature = f"`{name}`({', '.join(f'`{word}`: {type_words(kind, classes)}' for word, kind in parameters)})"
         rows.append((signature, type_words(model_types.result(function), classes), _doc(function), deciding.get(name, "")))
-    text = "## Decisions\n\n`decision(x, y)`, in any expression; it depends on its parameters alone. A rule of the same id replaces it.\n\n"
+    text = "## Decisions\n\n`decision(x, y)`, in any expression; it depends on its parameters only. A rule of the same id replaces it.\n\n"
     return text + _table(("decision", "gives", "what is decided", "rule"), rows) if rows else ""
 
 

@@ -43,7 +43,7 @@ def writable(value: Any) -> Any:
         elif isinstance(part, list | tuple):
             waiting += part
         elif not (part is None or part is OMIT or isinstance(part, str | int | float)):
-            raise EvaluationError(f"{describe(part)} cannot stand in a manifest; name one of its attributes")
+            raise EvaluationError(f"{describe(part)} cannot be part of a manifest; use one of its attributes")
     return value
 
 

@@ -8,7 +8,7 @@ from grove_compiler.record import record
 
 LONGEST_DNS_LABEL = 63
 LONGEST_COMBINED = 45
-"""The shipped operator's limit for the names of a set, a scaling group and a clique together (shipped semantics §6.2)."""
+"""The shipped operator's limit for the names of a set, a scaling group and a clique together."""
 
 
 @record
@@ -32,7 +32,7 @@ class LongName:
     @property
     def advice(self) -> str:
         """How many characters fit, as part of a message."""
-        return f"at most {self.fits} fit here" if self.fits > 0 else "the others leave no room for this one"
+        return f"at most {self.fits} fit here" if self.fits > 0 else "the other names leave no room for this one"
 
 
 def names_too_long(set: PodCliqueSet) -> list[LongName]:
@@ -58,7 +58,7 @@ def names_too_long(set: PodCliqueSet) -> list[LongName]:
 
 
 def names_too_long_together(set: PodCliqueSet) -> list[LongName]:
-    """Returns the names of set, scaling group and clique that are longer than 45 characters together (shipped semantics §6.2).
+    """Returns the names of set, scaling group and clique that are longer than 45 characters together.
 
     Reports every clique that is too long, and the worst case for each group and for the set, since any of the names may be shortened.
     """

@@ -43,7 +43,7 @@ def topology_changed(set: PodCliqueSet, old: PodCliqueSet | None) -> bool:
 
 
 def placement_changes(set: PodCliqueSet, old: PodCliqueSet) -> list[PlacementChange]:
-    """Returns every forbidden change of a constraint (shipped §6.2; GREP-244, Rules 1 and 3).
+    """Returns every forbidden change of a constraint (GREP-244, Rules 1 and 3).
 
     Moving a domain from `packDomain` to `pack.required` is allowed, and so is naming the topology of such an old constraint.
     """
@@ -55,7 +55,7 @@ def placement_changes(set: PodCliqueSet, old: PodCliqueSet) -> list[PlacementCha
 
 
 def mnnvl_changes(set: PodCliqueSet, old: PodCliqueSet) -> list[MnnvlChange]:
-    """Returns every change of an MNNVL annotation on what both have: the set, and groups and cliques of the same name (shipped §6.2)."""
+    """Returns every change of an MNNVL annotation on what both have: the set, and groups and cliques of the same name."""
     if not set.mnnvl.is_mentioned and not old.mnnvl.is_mentioned:
         return []
     before = {_key(layer): layer for layer in reversed(old.mnnvl.layers)}

@@ -119,7 +119,7 @@ def _needed(manifest: Manifest, template: CliqueTemplate | ScalingGroupTemplate)
 
 
 def _clique_is_updated(manifest: Manifest | None, template: CliqueTemplate, set: ExpandedSet) -> bool:
-    """Reports whether a PodClique is updated (shipped §7.5): by its label, its status, and enough updated and ready pods, if it has any."""
+    """Reports whether a PodClique is updated: by its label, its status, and enough updated and ready pods, if it has any."""
     if manifest is None:
         return False
     status, expected = status_of(manifest), set.template_hashes[0][template.index]

@@ -44,7 +44,7 @@ def kai_queue(set: PodCliqueSet) -> str:
 
 
 def volcano_queue(set: PodCliqueSet) -> str:
-    """Decides the Volcano queue of the set's gangs. A queue that only cliques name counts too (shipped semantics §14.28)."""
+    """Decides the Volcano queue of the set's gangs. A queue that only cliques name counts too."""
     raise NotImplementedError
 
 
@@ -162,7 +162,7 @@ class SetInContext(PodCliqueSet):
 def scheduler_uses(set: PodCliqueSet, config: Configuration) -> list[SchedulerUse]:
     """Returns the schedulers that the set's pods use, each with the first clique that uses it; a valid set has one.
 
-    The shipped operator takes the scheduler of the very first clique for the whole set (shipped semantics §6.2, §10).
+    The shipped operator takes the scheduler of the very first clique for the whole set.
     """
     first: dict[str, CliqueTemplate] = {}
     for clique in set.cliques:

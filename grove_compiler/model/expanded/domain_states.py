@@ -57,7 +57,7 @@ def _state(name: str, replica: int, live: Manifest | None) -> DomainState:
     # Nodes have a status of their own since driver 25.8; without it, the domain's status counts.
     ready = [node for node in nodes if node.get("status", status.get("status")) == "Ready"]
     if live is None:
-        message = "is not there yet"
+        message = "does not exist yet"
     elif is_terminating(live):
         message = "is being deleted"
     elif not nodes and status.get("status") != "Ready":

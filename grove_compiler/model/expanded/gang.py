@@ -68,7 +68,7 @@ class Gang:
 
     @lazy
     def constraint(self) -> Manifest | None:
-        """The constraint of the gang as a whole: a scaled gang has its scaling group's, else it inherits the set's (shipped §4.3)."""
+        """The constraint of the gang as a whole: a scaled gang has its scaling group's, else it inherits the set's."""
         own = None if self.is_base else self.members[0].group.template.constraint
         return self._translate(own or self.set.placement.constraint)
 
@@ -145,7 +145,7 @@ class Gang:
 
 @remembered
 def base_gang(replica: Replica) -> Gang:
-    """Returns the gang of the standalone cliques and of the first `minAvailable` replicas of each scaling group (shipped §4.1)."""
+    """Returns the gang of the standalone cliques and of the first `minAvailable` replicas of each scaling group."""
     members = [member for group in replica.scaling_groups for member in group.base_members]
     cliques = [*replica.cliques, *(clique for member in members for clique in member.cliques)]
     return Gang(replica.set, replica.name, cliques, members=members)

@@ -16,7 +16,7 @@ SIZE_VARIABLE = "GROVE_PCSG_TEMPLATE_NUM_PODS"
 
 @remembered
 def advertised_group_size(clique: Clique) -> int:
-    """Returns the number of pods of a scaling group's replica that is passed to the containers of a clique (shipped §2.4).
+    """Returns the number of pods of a scaling group's replica that is passed to the containers of a clique.
 
     It is the number declared when the replica was created or last replaced, by the live PodClique; with `OnDelete` the one declared now.
     """

@@ -14,7 +14,7 @@ SCHEDULED = "PodCliqueScheduled"
 COMES_BACK = ("ScaledBelowMinAvailable", "NotAvailableSinceScaledOut")
 """Reasons of the condition of what is scaled below `minAvailable`, or has not had enough pods since it was scaled out again."""
 STARTING_SECONDS = 5.0
-"""A condition whose last transition is later than this after the object's creation had another status before (shipped §7.6)."""
+"""A condition whose last transition is later than this after the object's creation had another status before."""
 
 
 @record

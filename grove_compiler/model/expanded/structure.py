@@ -127,7 +127,7 @@ class ScalingGroup:
 
     @lazy
     def gang_per_replica(self) -> bool:
-        """Whether each of its replicas is a gang of its own, because it has its own ComputeDomain (decisions §4)."""
+        """Whether each of its replicas is a gang of its own, because it has its own ComputeDomain."""
         return self.set.mnnvl.gang_per_replica(self.template)
 
     @lazy
@@ -262,7 +262,7 @@ class Clique:
 
     @property
     def pod_template_hash(self) -> str:
-        """The hash of its declared template, which changes when its pods have to be replaced (shipped semantics §7.3)."""
+        """The hash of its declared template, which changes when its pods have to be replaced."""
         return self.set.pod_template_hash(self.declared)
 
     @lazy

@@ -105,7 +105,7 @@ class ExpandedTopology(Topology):
 
     @lazy
     def foreign_kai_topology(self) -> Manifest | None:
-        """The KAI Topology of this name, if it exists and was made by others (shipped §8.1)."""
+        """The KAI Topology of this name, if it exists and was made by others."""
         return None if self.has_kai_topology or KAI in self.bound_schedulers else self._kai_topology
 
     @lazy
@@ -122,7 +122,7 @@ class ExpandedTopology(Topology):
 def default_topology(levels: list[Manifest], snapshot: Snapshot) -> ExpandedTopology:
     """Returns the topology `grove-topology` with the levels of the operator's configuration (GREP-244, "Operator Startup behavior").
 
-    The levels are sorted by the order of their domains, as the operator of that design did (shipped §8.2).
+    The levels are sorted by the order of their domains, as the operator of that design did.
     """
     ordered = sorted(levels, key=lambda level: DOMAINS.index(level["domain"]) if level.get("domain") in DOMAINS else len(DOMAINS))
     manifest = {"apiVersion": API_VERSION, "kind": CLUSTER_TOPOLOGY, "metadata": {"name": DEFAULT_TOPOLOGY}, "spec": {"levels": ordered}}

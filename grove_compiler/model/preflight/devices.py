@@ -105,11 +105,11 @@ def _claim(entry: Manifest, path: str, namespace: str, snapshot: Snapshot) -> Cl
 def _claim_spec(kind: str, name: str, namespace: str, snapshot: Snapshot) -> tuple[Manifest, str]:
     """Returns the spec of a claim, of which `kind` is either the object itself or its template, and why it could not be read."""
     if not kind:
-        return {}, "it names neither a ResourceClaim nor a ResourceClaimTemplate"
+        return {}, "it refers to neither a ResourceClaim nor a ResourceClaimTemplate"
     try:
         manifest = snapshot.get(RESOURCE_API, kind, namespace, name)
     except Unknown as error:
-        return {}, f"the {kind} {name} is not known yet ({error})"
+        return {}, f"the {kind} {name} cannot be read yet ({error})"
     if manifest is None:
         return {}, f"there is no {kind} {name} in the namespace {namespace}"
     spec = manifest.get("spec") or {}

@@ -209,4 +209,4 @@ def _declared_size(answer: dict[str, Any]) -> tuple[int, str]:
         return int(text), ""
     if declared is None:
         return 0, f"{source} is missing" if "sizeFrom" in answer and not answer.get("kind") else ""
-    return 0, f"{source} is {text!r}, and not a number of pods such as 2"
+    return 0, f"{source} is {text!r}, not a number of pods such as 2"

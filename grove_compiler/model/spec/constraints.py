@@ -25,7 +25,7 @@ class Constraint:
 
     topology_name = declared(str, "topologyName")
     pack_domain = declared(str, "packDomain", "How the design names the required domain.")
-    pack_required = declared(str, "pack.required", "How shipped Grove names the required domain.")
+    pack_required = declared(str, "pack.required", "How upstream Grove names the required domain.")
     preferred = declared(str, "pack.preferred")
 
     @property
@@ -44,7 +44,7 @@ class Constraint:
 
     @property
     def uses_pack(self) -> bool:
-        """Whether it has the shipped form (`pack`)."""
+        """Whether it has upstream's form (`pack`)."""
         return self.manifest.get("pack") is not None
 
     @property
@@ -69,7 +69,7 @@ def constraint_in(holder: Manifest, path: str) -> Constraint | None:
 
 
 def translate(constraint: Constraint | None, topology: Topology | None) -> Manifest | None:
-    """Returns the `packConstraint` in node label keys, without domains that the topology lacks; none if none is left (shipped §4.3)."""
+    """Returns the `packConstraint` in node label keys, without domains that the topology lacks; none if none is left."""
     if constraint is None or topology is None:
         return None
     keys = {"required": topology.key_of(constraint.required), "preferred": topology.key_of(constraint.preferred)}

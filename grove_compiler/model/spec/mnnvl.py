@@ -4,7 +4,7 @@
 |---|---|---|
 | `annotations` | `grove.io/mnnvl-{enabled,scope,device-class}` on the set, scaling groups and cliques | one per item of the scope |
 | `computeDomainConfig` | `spec.template.computeDomainConfig` (GREP-270) | one per replica of the set |
-| `mnnvl-group` | `grove.io/mnnvl-group` on the set, scaling groups and cliques (shipped semantics §9) | one per replica and group |
+| `mnnvl-group` | `grove.io/mnnvl-group` on the set, scaling groups and cliques | one per replica and group |
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Mnnvl:
 
     @lazy
     def by_annotations(self) -> bool:
-        """Whether any layer enables MNNVL by the design's annotations; then objects carry the design's labels (decisions §2)."""
+        """Whether any layer enables MNNVL by the design's annotations; then objects carry the design's labels."""
         return any(annotation.key == ENABLED and annotation.value == "true" for annotation in self.annotations)
 
     @lazy
@@ -153,7 +153,7 @@ class Mnnvl:
 
     @lazy
     def gang_per_replica_groups(self) -> list[str]:
-        """The names of scaling groups whose replicas are gangs of their own, because each has its own domain (decisions §4)."""
+        """The names of scaling groups whose replicas are gangs of their own, because each has its own domain."""
         groups = [clique.group for clique, membership in self.scoped if membership.scope == SCALING_GROUP_REPLICA]
         return list(dict.fromkeys(group.name for group in groups if group))
 

@@ -53,7 +53,7 @@ class Layer:
 
     @property
     def scope(self) -> str:
-        """The scope whose annotations belong here (design, Annotation Placement)."""
+        """The scope whose annotations belong here (MNNVL design, Annotation Placement)."""
         return SCOPES[self.kind]
 
     @property

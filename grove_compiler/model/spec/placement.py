@@ -47,7 +47,7 @@ class Placement:
 
     @lazy
     def constraints(self) -> list[Constraint]:
-        """All constraints, in the order in which a topology's name is looked up: the set's, the groups', the cliques' (shipped §4.3)."""
+        """All constraints, in the order in which a topology's name is looked up: the set's, the groups', the cliques'."""
         parts = [self.constraint, *(group.constraint for group in self.groups), *(clique.constraint for clique in self.cliques)]
         return [constraint for constraint in parts if constraint is not None]
 
@@ -89,7 +89,7 @@ class Placement:
 
     @lazy
     def unnamed(self) -> list[Constraint]:
-        """Constraints in the shipped form (`pack`) that neither name a topology nor inherit one (shipped §6.2)."""
+        """Constraints in upstream's form (`pack`) that neither name a topology nor inherit one."""
         if self.cluster_topology_name:
             return []
         parts = [self.constraint]

@@ -59,9 +59,7 @@ class PodCliqueSet:
         "spec.template.cliqueStartupType",
         "CliqueStartupTypeAnyOrder, CliqueStartupTypeInOrder or CliqueStartupTypeExplicit; empty when absent.",
     )
-    priority_class = declared(
-        str, "spec.template.priorityClassName", "For PodGangs and hashes, never for pods (shipped semantics §14.24); empty when absent."
-    )
+    priority_class = declared(str, "spec.template.priorityClassName", "For PodGangs and hashes, never for pods; empty when absent.")
     update_strategy = declared(str, "spec.updateStrategy.type", "RollingRecreate or OnDelete; empty, which is the first, when absent.")
     status = declared(Manifest, "status", "As last written by the operator.")
     termination_delay = optional(str, "spec.template.terminationDelay", "A duration as Go writes it (`4h0m0s`).")
@@ -219,7 +217,7 @@ class PodCliqueSet:
 
     @lazy
     def computed_hashes(self) -> tuple[list[str], str]:
-        """The hash of each clique's pod template, and the set's generation hash over all of them (shipped semantics §7.3)."""
+        """The hash of each clique's pod template, and the set's generation hash over all of them."""
         from grove_compiler.kube.template_hash import generation_hash  # brings the pod API's field tables: not for validation
 
         return [clique.pod_template_hash for clique in self.cliques], generation_hash([clique._hashed for clique in self.cliques])

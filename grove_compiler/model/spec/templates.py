@@ -94,7 +94,7 @@ class Templates:
 
 @record(slots=False)
 class CliqueTemplate(_Template):
-    """An entry of `spec.template.cliques` (shipped semantics §1.3)."""
+    """An entry of `spec.template.cliques`."""
 
     _set_template: Manifest = field(default_factory=dict, repr=False)
     _all: Templates = field(default_factory=Templates, repr=False)
@@ -150,7 +150,7 @@ class CliqueTemplate(_Template):
         return volcano_queue_in(self.annotations)
 
     def hashed_template(self, priority_class: str) -> Manifest:
-        """Returns the core/v1 PodTemplateSpec that is hashed, with the set's priority class (shipped semantics §7.3).
+        """Returns the core/v1 PodTemplateSpec that is hashed, with the set's priority class.
 
         An absent map stands for Go's nil map.
         """
@@ -181,13 +181,13 @@ class CliqueTemplate(_Template):
 
     @lazy
     def pod_template_hash(self) -> str:
-        """The hash of its pods' template, which changes when they have to be replaced (shipped semantics §7.3)."""
+        """The hash of its pods' template, which changes when they have to be replaced."""
         return self._hashed.hash
 
 
 @record(slots=False)
 class ScalingGroupTemplate(_Template):
-    """An entry of `spec.template.podCliqueScalingGroups` (shipped semantics §1.4)."""
+    """An entry of `spec.template.podCliqueScalingGroups`."""
 
     _all: Templates = field(default_factory=Templates, repr=False)
 

@@ -35,29 +35,29 @@ SHIPPED = "grove-operator"
     "adopt",
     epilog="""\b
 Examples:
-  grove adopt manifests/ --from helm                            what Helm applied becomes ours
+  grove adopt manifests/ --from helm                            take over what Helm applied
   grove adopt deploy.yaml --from kubectl-client-side-apply      from kubectl apply without --server-side
   grove adopt workload.yaml --from helm --dry-run               what would be taken over
-  grove adopt --from grove-operator                             what the shipped operator made, in the whole cluster
+  grove adopt --from grove-operator                             what the upstream operator created, in the whole cluster
 
 \b
-Exit codes: 0 done, 1 findings, 2 something could not be done.""",
+Exit codes: 0 done, 1 findings, 2 an operation failed.""",
 )
 @input_options
 @target_options
 @click.option(
     "--from", "managers", type=GIVEN, multiple=True, required=True, metavar="MANAGER", help="Field manager to take over from; repeatable."
 )
-@field_manager_option("The name under which they become ours.")
+@field_manager_option("The field manager that takes them over.")
 @click.option("--dry-run", is_flag=True, help="Have the server validate it without writing anything.")
 @journal_option
 @text_or_json_option
 def command(managers: tuple[str, ...], field_manager: str, dry_run: bool, journal: str, output: str, **given: Any) -> int:
-    """Take over the fields that another manager owns in the objects of FILE, without changing an object.
+    """Take over fields from another field manager in the objects of FILE, without changing an object.
 
-    Afterwards an apply of ours meets no conflicts with that manager, and fields that are no longer wanted go away. Only the record of
-    who owns what is written, so nothing restarts. What the other manager does next time is its own affair: stop it first.
-    Without FILE and from grove-operator: all that the shipped operator made becomes that of `grove operator run`.
+    Afterwards, grove apply has no conflicts with that manager, and removes fields that are no longer wanted. Only the ownership of
+    fields is written, so nothing restarts. The other manager may still write to these objects: stop it first.
+    Without FILE and from grove-operator: take over everything that the upstream operator created, for `grove operator run`.
     """
     target, options = take_target(given), take_input(given, required=SHIPPED not in managers)
     source = ClusterInput(options, target.namespace) if options.files else None
@@ -81,7 +81,7 @@ def command(managers: tuple[str, ...], field_manager: str, dry_run: bool, journa
             missing = Folding()
             for outcome in outcomes:
                 if not outcome.uid:
-                    missing.add(outcome.step.ref, f"{outcome.reason}, so that there is nothing to take over")
+                    missing.add(outcome.step.ref, f"{outcome.reason}, so there is nothing to take over")
             missing.end()
         return ERROR if any(outcome.action in UNDONE for outcome in outcomes) else 0
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 applyset_options = adding(
     (
-        click.option("--prune", is_flag=True, help="Delete members of the ApplySet that are no longer among the manifests."),
+        click.option("--prune", is_flag=True, help="Delete members of the ApplySet that the manifests no longer contain."),
         click.option(
             "--applyset",
             default="",
@@ -65,12 +65,12 @@ def take_applyset(given: dict[str, Any], input: InputOptions) -> ApplySetChoice:
     """Removes the ApplySet options from a command's values and returns them. Raises `click.UsageError` for contradictions."""
     choice = ApplySetChoice(given.pop("applyset"), given.pop("prune"), given.pop("prune_limit"), given.pop("approve"))
     if choice.prune and not choice.applyset:
-        raise click.UsageError("--prune needs --applyset NAME: only objects of a recorded set are ever deleted.")
+        raise click.UsageError("--prune requires --applyset NAME: only members of a recorded ApplySet are deleted.")
     if choice.prune and input.selector:
         # As in kubectl: a prune would delete the desired objects that -l filters out.
-        raise click.UsageError("--prune and -l exclude each other: objects that -l leaves out would be deleted as no longer wanted.")
+        raise click.UsageError("--prune and -l are mutually exclusive: objects that -l excludes would be deleted.")
     if choice.limit and not choice.prune:
-        raise click.UsageError("--prune-limit needs --prune.")
+        raise click.UsageError("--prune-limit requires --prune.")
     if choice.approval and not choice.prune:
-        raise click.UsageError("--approve needs --prune.")
+        raise click.UsageError("--approve requires --prune.")
     return choice

@@ -63,7 +63,7 @@ class ClusterInput:
         except (OtherNamespace, DuplicateObject) as error:
             raise Failed(str(error)) from None
         if self.options.selector and not graph.objects:
-            raise Failed(f"-l {self.options.selector} selects none of these objects")
+            raise Failed(f"-l {self.options.selector} matches none of these objects")
         if not graph.objects:  # with --prune it would delete all members; kubectl fails as well: no objects passed to apply
             raise Failed(f"there are no objects in {', '.join(self.options.files)}")
         await _check_kinds(session, graph)

@@ -25,7 +25,7 @@ def effects_line(source: ClusterInput) -> str:
     """Returns one line about what the operator makes of an edit; empty where none leads, or where it makes nothing of it."""
     if not source.effects:
         return ""
-    return f"the operator ({source.leader}) makes of this: {counted(source.effects)}; `grove plan` lists them, --children writes them, too"
+    return f"the operator ({source.leader}) generates from this: {counted(source.effects)} (listed by `grove plan`); --children writes them"
 
 
 def counted(steps: Sequence[Step]) -> str:

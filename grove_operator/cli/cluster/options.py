@@ -41,7 +41,7 @@ class _Given(click.ParamType[str]):
             and ctx is not None
             and ctx.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE
         ):
-            self.fail("the value is empty, as of an unset variable. Omit the option for its default", param, ctx)
+            self.fail("the value is empty, perhaps from an unset variable. Omit the option to use its default", param, ctx)
         return value
 
 
@@ -105,7 +105,7 @@ def duration(_: click.Context, __: click.Parameter, value: str | None) -> float 
     except go.DurationError as error:
         raise click.BadParameter(str(error)) from None
     if not math.isfinite(seconds) or seconds <= 0:
-        raise click.BadParameter(f"{value!r} is no valid duration: expected something like 30s, 5m or 1h30m.")
+        raise click.BadParameter(f"{value!r} is not a valid duration: expected a value such as 30s, 5m or 1h30m.")
     return seconds
 
 
@@ -140,23 +140,27 @@ def _namespace_option(help: str) -> Callable[[F], F]:
 
 
 _CONNECTION = (
-    click.option("--context", default="", metavar="NAME", type=GIVEN, help="A context of the kubeconfig other than the current one."),
-    click.option("--kubeconfig", default="", metavar="FILE", type=GIVEN, help="A kubeconfig other than $KUBECONFIG or ~/.kube/config."),
+    click.option("--context", default="", metavar="NAME", type=GIVEN, help="The kubeconfig context to use instead of the current one."),
+    click.option(
+        "--kubeconfig", default="", metavar="FILE", type=GIVEN, help="The kubeconfig to use instead of $KUBECONFIG or ~/.kube/config."
+    ),
     click.option("--token", default="", metavar="TOKEN", type=GIVEN, help="Bearer token to use instead of the kubeconfig's credentials."),
-    click.option("--as", "act_as", default="", metavar="USER", type=GIVEN, help="Act as this user; needs permission to impersonate."),
+    click.option(
+        "--as", "act_as", default="", metavar="USER", type=GIVEN, help="Impersonate this user; requires the permission to impersonate."
+    ),
     click.option(
         "--as-group",
         "groups",
         multiple=True,
         metavar="GROUP",
         type=GIVEN,
-        help="With --as: act as a member of this group, too; repeatable.",
+        help="With --as: impersonate this group as well; repeatable.",
     ),
     click.option(
         "--request-timeout",
         metavar="TIME",
         callback=_request_timeout,
-        help="Give up a request after this time, retries included: 30s, 2m; 0 for never. By default 2m.",
+        help="Time limit of a request, including retries: 30s, 2m; 0 for none. Default: 2m.",
     ),
     click.option(
         "-v",
@@ -165,35 +169,35 @@ _CONNECTION = (
         default="0",
         metavar="LEVEL",
         callback=_verbosity,
-        help=f"From {REQUESTS} on, log each request to standard error: method, URL, status and time, never its body.",
+        help=f"From level {REQUESTS}, log each request to standard error: method, URL, status and time, never its body.",
     ),
 )
 
 _LOGIN = (
-    click.option("--kubeconfig", default="", metavar="FILE", type=GIVEN, help="How to log in; in a pod, its service account."),
+    click.option(
+        "--kubeconfig", default="", metavar="FILE", type=GIVEN, help="The kubeconfig; in a pod, the default is its service account."
+    ),
     click.option("--context", default="", metavar="NAME", type=GIVEN, help="The kubeconfig's context."),
 )
 
 _INPUT = (
     *files_arguments,
     click.option(
-        "-R", "--recursive", is_flag=True, help="Accepted for compatibility with kubectl: folders are always searched recursively."
+        "-R", "--recursive", is_flag=True, help="Accepted for compatibility with kubectl: directories are always searched recursively."
     ),
-    click.option(
-        "-l", "--selector", default="", metavar="SELECTOR", type=GIVEN, help="Only objects with these labels: app=web,tier!=cache."
-    ),
-    click.option("--config", metavar="FILE", type=FILES, help="An OperatorConfiguration for the compilation."),
+    click.option("-l", "--selector", default="", metavar="SELECTOR", type=GIVEN, help="Select objects by label: app=web,tier!=cache."),
+    click.option("--config", metavar="FILE", type=FILES, help="The OperatorConfiguration to compile with."),
     click.option(
         "--kube-version",
         default="",
         metavar="VERSION",
         type=GIVEN,
         callback=_optional_version,
-        help="Compile for this version of Kubernetes. By default the server's.",
+        help="The Kubernetes version to compile for. Default: the server's.",
     ),
     rules_option,
-    click.option("--strict", is_flag=True, help="Warnings of the compilation fail, too."),
-    click.option("--pods", is_flag=True, help="Include the sets' Pods; otherwise the operator of the PodCliques creates them."),
+    click.option("--strict", is_flag=True, help="Treat warnings of the compilation as errors."),
+    click.option("--pods", is_flag=True, help="Include the sets' Pods, which otherwise the operator of the PodCliques creates."),
     mnnvl_shape_option,
 )
 
@@ -205,7 +209,7 @@ def field_manager_option(help: str) -> Callable[[F], F]:
 
 def _server_side(_: click.Context, __: click.Parameter, value: str) -> None:
     if value == "false":
-        raise click.BadParameter("this program has no client-side apply; leave the option out.")
+        raise click.BadParameter("client-side apply is not supported; omit the option.")
 
 
 def _validate(_: click.Context, __: click.Parameter, value: str) -> None:
@@ -213,19 +217,21 @@ def _validate(_: click.Context, __: click.Parameter, value: str) -> None:
     if value not in ("strict", "true"):
         import sys
 
-        print(f"grove: --validate={value} changes nothing: the server refuses unknown fields of every server-side apply", file=sys.stderr)
+        print(f"grove: --validate={value} has no effect: the server rejects unknown fields in every server-side apply", file=sys.stderr)
 
 
 _MANAGER = (
     field_manager_option("Name of the field manager."),
-    click.option("--children", is_flag=True, help="Write what sets become, too, where an operator is at work that does so itself."),
+    click.option(
+        "--children", is_flag=True, help="Also write the objects generated from sets, even if an operator in the cluster does so."
+    ),
     click.option(
         "--force-conflicts",
         "force",
         multiple=True,
         type=GIVEN,
         metavar="[=MANAGER]",
-        help="Take over fields of other managers: of all, or of those named; repeatable.",
+        help="Take over fields of other field managers: of all, or of the named ones; repeatable.",
     ),
     click.option(
         "--server-side",
@@ -243,7 +249,7 @@ _MANAGER = (
         metavar="",
         callback=_validate,
         expose_value=False,
-        help="Accepted for compatibility with kubectl: the server always refuses unknown fields.",
+        help="Accepted for compatibility with kubectl: the server always rejects unknown fields.",
     ),
 )
 
@@ -268,14 +274,12 @@ login_options = adding(_LOGIN)
 """The credentials of processes in a cluster: `kubeconfig` and `context`."""
 target_options = adding(
     (
-        _namespace_option(
-            "Namespace of manifests that name none; others are refused. By default the context's, for manifests that name none."
-        ),
+        _namespace_option("Namespace of manifests that name none; others are rejected. Default: the context's, without this check."),
         *_CONNECTION,
     )
 )
 """The cluster and namespace of manifests: the fields of `Target`."""
-query_options = adding((_namespace_option("Its namespace. By default the context's."), *_CONNECTION))
+query_options = adding((_namespace_option("Its namespace. Default: the context's."), *_CONNECTION))
 """The cluster and namespace of a named object: the fields of `Target`."""
 input_options = adding(_INPUT)
 """The input files: the options that `take_input` reads."""
@@ -283,19 +287,21 @@ manager_options = adding(_MANAGER)
 """The field manager, and managers whose fields may be taken over."""
 journal_option = click.option("--journal", metavar="FILE", type=FILES, help="Append each event to this file, as a line of JSON.")
 """For commands that write."""
-all_namespaces_option = click.option("-A", "--all-namespaces", is_flag=True, help="Of all namespaces.")
+all_namespaces_option = click.option("-A", "--all-namespaces", is_flag=True, help="In all namespaces.")
 snapshot_option = click.option(
-    "--snapshot", metavar="FILE", type=FILES, help="Look at objects in a file, as `kubectl get -o yaml` prints them."
+    "--snapshot", metavar="FILE", type=FILES, help="Read objects from a file, as `kubectl get -o yaml` prints them, instead of a cluster."
 )
 """For commands that read recorded objects instead of a cluster."""
-operator_config_option = click.option("--config", metavar="FILE", type=GIVEN, help="The OperatorConfiguration, or a ConfigMap with it.")
+operator_config_option = click.option(
+    "--config", metavar="FILE", type=GIVEN, help="The OperatorConfiguration, or a ConfigMap that contains it."
+)
 
 
 def take_target(given: dict[str, Any]) -> Target:
     """Removes the target options from a command's values and returns them. Raises `click.UsageError` for --as-group without --as."""
     target = Target(**{each.name: given.pop(each.name) for each in fields(Target)})
     if target.groups and not target.act_as:
-        raise click.UsageError("--as-group goes with --as, which says who is in the group.")
+        raise click.UsageError("--as-group requires --as, the user to impersonate.")
     return target
 
 

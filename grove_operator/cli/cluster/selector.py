@@ -26,5 +26,5 @@ selector_option = click.option(
     metavar="SELECTOR",
     type=GIVEN,
     callback=_selector,
-    help="Only those with these labels: app=web,tier!=cache.",
+    help="Select by label: app=web,tier!=cache.",
 )

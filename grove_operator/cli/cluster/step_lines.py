@@ -33,7 +33,7 @@ def step_line(step: Step | More, column: int, terminal: Terminal) -> str:
     if terminal.wraps:
         name = shortened(name, max(SHORTEST, column))
     action = terminal.paint(str(step.action), COLOURS.get(step.action, "0")) + " " * (WIDEST_ACTION - len(step.action))
-    reason = visible(reason_of(step)) + (" (the server will be asked)" if step.unsure else "")
+    reason = visible(reason_of(step)) + (" (to be validated by the server)" if step.unsure else "")
     room = terminal.width - WIDEST_ACTION - column - 6
     if terminal.wraps and len(reason) > room:
         reason = shortened(reason, room) if room >= SHORTEST else ""

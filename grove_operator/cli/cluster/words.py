@@ -20,7 +20,7 @@ COLOURS = {
 }
 """SGR colours of actions; unchanged has none."""
 
-BY_HAND = "it would have to be deleted and made again: delete it, and apply again, or let its rule allow it (policy.recreate)"
+BY_HAND = "it would have to be recreated: delete it and apply again, or allow it in its rule (policy.recreate)"
 
 
 def name_of(ref: Ref) -> str:

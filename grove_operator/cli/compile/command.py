@@ -24,8 +24,8 @@ Examples:
   grove compile workload.yaml --pods -o name      just the names, Pods too
   grove compile manifests/ -o summary             counts, gangs, GPUs and the tree
   grove compile pcs.yaml --config operator.yaml   with the operator's own configuration
-  grove compile pcs.yaml --snapshot now.yaml      given what exists in the cluster
-  grove compile pcs.yaml | kubectl apply -f -     what kubectl takes, as into a file
+  grove compile pcs.yaml --snapshot now.yaml      considering what exists in the cluster
+  grove compile pcs.yaml | kubectl apply -f -     without owners that kubectl cannot apply
   helm template web | grove compile - --pass-through | kubectl apply -f -""",
 )
 @input_options
@@ -38,8 +38,12 @@ Examples:
 )
 @pods_option
 @max_objects_option
-@click.option("--pass-through", is_flag=True, help="Print manifests of other kinds, too, in an order that can be applied.")
-@click.option("--preflight", is_flag=True, help="The Pods as admission makes them where preflight checks are installed; implies --pods.")
+@click.option("--pass-through", is_flag=True, help="Also print manifests of other kinds, in apply order.")
+@click.option(
+    "--preflight",
+    is_flag=True,
+    help="Include the Pods with the checks that admission injects where preflight is installed; implies --pods.",
+)
 @preflight_values_option("--preflight-values")
 def command(
     files: tuple[str, ...],
@@ -51,15 +55,15 @@ def command(
     preflight: bool,
     values: str | None,
 ) -> int:
-    """Print every object that PodCliqueSets become, in apply order.
+    """Print all objects generated from PodCliqueSets, in apply order.
 
-    FILE may be a manifest (YAML or JSON, any number of documents), a folder that is searched for *.yaml, *.yml and *.json, or
+    FILE may be a manifest (YAML or JSON, any number of documents), a directory that is searched for *.yaml, *.yml and *.json, or
     - for standard input. Findings go to standard error; when there is an error, nothing is printed to standard output.
     """
     if pass_through and output not in (None, *WITH_MANIFESTS):
-        raise click.UsageError(f"--pass-through prints manifests, and -o {output} prints none: use -o yaml or -o json.")
+        raise click.UsageError(f"--pass-through requires -o yaml or -o json: -o {output} prints no manifests.")
     if values and not preflight:
-        raise click.UsageError("--preflight-values says what --preflight injects, which is missing.")
+        raise click.UsageError("--preflight-values requires --preflight.")
     compiled = compile_files(files, context, pods=pods or preflight, max_objects=max_objects, keep_others=pass_through)
     if compiled is None:
         return 1
@@ -90,7 +94,7 @@ def _write(objects: Sequence[Manifest], output: str | None) -> None:
     left_out = sum(one is not other for one, other in zip(objects, fewer, strict=True))
     outputs.write(outputs.as_yaml(fewer))
     if left_out:
-        print(f"left out the owners of {left_out} objects, which have no UID yet; -o yaml prints them", file=sys.stderr)
+        print(f"omitted the owners of {left_out} objects, which have no UID yet; -o yaml prints them", file=sys.stderr)
 
 
 def _with_others(compiled: Compilation, output: str | None) -> int:

@@ -87,7 +87,7 @@ def _counts(objects: SetObjects) -> Iterator[Fact]:
     scaled = sum(gang.scaled for gang in objects.gangs)
     yield Fact("gangs", f"{len(objects.gangs)}: {len(objects.gangs) - scaled} base, {scaled} scaled")
     minimum = sum(clique.minimum for clique in objects.cliques if not clique.scaled)
-    yield Fact("pods", f"{sum(clique.pods for clique in objects.cliques)}, of which {minimum} must be there for the base gangs to start")
+    yield Fact("pods", f"{sum(clique.pods for clique in objects.cliques)}, of which the base gangs need {minimum} to start")
     amounts = {word: _per_replica(objects, word) for word in (GPU, MIG)}
     if not any(amounts.values()):
         yield Fact("GPUs", "none")
@@ -102,7 +102,7 @@ def _per_replica(objects: SetObjects, device: str) -> str:
     if len(each) == 1 or not any(each):
         return str(each[0] or "") if each else ""
     fewest, most = min(each), max(each)
-    return f"{fewest if fewest == most else f'{fewest} to {most}'} per replica, {sum(each)} in all"
+    return f"{fewest if fewest == most else f'{fewest} to {most}'} per replica, {sum(each)} in total"
 
 
 def _tree(objects: SetObjects) -> Branch:

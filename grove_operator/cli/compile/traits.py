@@ -92,7 +92,7 @@ def _start_order(objects: SetObjects) -> str:
     try:
         sorter.prepare()
     except CycleError as circle:  # validation refuses it in input, but a user's rule may patch one in
-        return f"none, it is a circle: {' -> '.join(reversed(circle.args[1]))}"
+        return f"none, since there is a cycle: {' -> '.join(reversed(circle.args[1]))}"
     waves = []
     while ready := sorter.get_ready():
         waves.append(", ".join(sorted(ready, key=list(after).index)))
@@ -106,5 +106,5 @@ def _training(declared: Manifest) -> str:
         return ""
     limits = section(spec, "trainingSpec")
     restarts = limits.get("maxRestarts")
-    longest = f"for {limits['maxRuntime']} at most" if limits.get("maxRuntime") else "for as long as it takes"
+    longest = f"for {limits['maxRuntime']} at most" if limits.get("maxRuntime") else "without a time limit"
     return f"runs to its end, {longest}" + (f", {number(restarts, 'restart')} at most" if isinstance(restarts, int) else "")

@@ -32,7 +32,7 @@ Examples:
   grove describe qwen --snapshot now.yaml  from recorded objects
 
 \b
-Exit codes: 0 shown, 2 not there, or something is wrong.""",
+Exit codes: 0 shown, 2 not found, or an error.""",
 )
 @click.argument("name", metavar="[KIND/]NAME", shell_complete=names_of("PodCliqueSet"))
 @query_options
@@ -42,7 +42,7 @@ Exit codes: 0 shown, 2 not there, or something is wrong.""",
 def command(name: str, snapshot: str | None, config: str | None, rules: tuple[str, ...], **given: Any) -> int:
     """Describe an object on one page: spec in short, status, conditions, what it waits for, events and revisions.
 
-    NAME is a PodCliqueSet unless a kind stands before it, as kubectl writes kinds.
+    NAME is a PodCliqueSet unless it has the prefix KIND/, with kinds as in kubectl.
     """
     target = take_target(given)
     if snapshot:

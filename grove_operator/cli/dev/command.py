@@ -13,15 +13,15 @@ from grove_operator.cli.options import FILES
 from grove_operator.terminal import visible
 
 folder_option = click.option(
-    "--folder", metavar="DIR", type=FILES, help="Folder of the cluster ($XDG_STATE_HOME/grove/dev or ~/.local/state/grove/dev)."
+    "--folder", metavar="DIR", type=FILES, help="Directory of the cluster ($XDG_STATE_HOME/grove/dev or ~/.local/state/grove/dev)."
 )
 
 
 @click.group("dev", cls=Group)
 def command() -> None:
-    """Run a Kubernetes cluster on this machine, with nodes and GPUs that are played, and the operator.
+    """Run a local Kubernetes cluster with simulated nodes and GPUs, and the operator.
 
-    It needs neither containers nor root. Pods are scheduled and become ready; nothing runs in them.
+    It needs neither containers nor root. Pods are scheduled and become ready, but run no programs.
     """
 
 
@@ -29,23 +29,23 @@ def command() -> None:
     epilog="""\b
 Examples:
   grove dev up                              16 nodes with 8 GPUs each, and the operator
-  eval "$(grove dev up)"                    the same, and $KUBECONFIG of this shell leads there
+  eval "$(grove dev up)"                    the same, and point $KUBECONFIG of this shell to it
   grove dev up --nodes 4 --gpus 4           a smaller one
   grove dev up --no-operator                to run `grove operator run` yourself
   grove dev up --build                      builds etcd, kube-apiserver and the rest first, once
 
 \b
-Exit codes: 0 it runs, 2 it does not.""",
+Exit codes: 0 running, 2 not running.""",
 )
-@click.option("--nodes", default=16, show_default=True, type=click.IntRange(1, 1000), metavar="N", help="Nodes, four in a rack.")
-@click.option("--gpus", default=8, show_default=True, type=click.IntRange(0, 64), metavar="N", help="GPUs of each node.")
-@click.option("--no-operator", is_flag=True, help="Start no operator.")
+@click.option("--nodes", default=16, show_default=True, type=click.IntRange(1, 1000), metavar="N", help="Number of nodes, four per rack.")
+@click.option("--gpus", default=8, show_default=True, type=click.IntRange(0, 64), metavar="N", help="Number of GPUs per node.")
+@click.option("--no-operator", is_flag=True, help="Do not start the operator.")
 @click.option("--build", is_flag=True, help="Build the programs of the control plane if they are missing (about 10 minutes).")
 @folder_option
 def up(nodes: int, gpus: int, no_operator: bool, build: bool, folder: str | None) -> int:
-    """Start the cluster in the background, or show that it runs.
+    """Start the cluster in the background, or show that it is running.
 
-    Standard output has the commands that lead a shell to the cluster, for `eval`. What is in it is gone after `grove dev down`.
+    Standard output has the commands that point a shell to the cluster, for `eval`. `grove dev down` deletes all its data.
     """
 
     def work() -> int:
@@ -68,11 +68,11 @@ Examples:
   grove dev down
 
 \b
-Exit codes: 0 nothing runs any more, 2 it still does.""",
+Exit codes: 0 stopped, 2 still running.""",
 )
 @folder_option
 def down(folder: str | None) -> int:
-    """End the cluster with all its processes, and delete what is in it."""
+    """Stop the cluster with all its processes, and delete its data."""
 
     def work() -> int:
         from grove_operator.cli.dev import words
@@ -82,7 +82,7 @@ def down(folder: str | None) -> int:
         here = Folder.chosen(folder)
         ran = end(here)
         here.forget()
-        print(words.after_down(here) if ran else f"no cluster runs in {visible(str(here.path))}")
+        print(words.after_down(here) if ran else f"no cluster is running in {visible(str(here.path))}")
         return 0
 
     return _with_testing(work)
@@ -94,11 +94,11 @@ Examples:
   grove dev status
 
 \b
-Exit codes: 0 it runs, 1 it does not run, or not all of it.""",
+Exit codes: 0 running, 1 not running, or only in part.""",
 )
 @folder_option
 def status(folder: str | None) -> int:
-    """Show whether the cluster runs, and where its logs are."""
+    """Show whether the cluster is running, and where its logs are."""
     from grove_operator.cli.dev import words
     from grove_operator.cli.dev.folder import Folder
 

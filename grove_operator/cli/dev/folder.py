@@ -71,7 +71,7 @@ class Folder:
     def prepare(self) -> None:
         """Creates the folder. Raises `Failed` for one that is somebody else's."""
         if self.path.is_dir() and not self.is_ours and any(self.path.iterdir()):
-            raise Failed(f"{self.path} is not empty, and no folder of `grove dev`: name another one")
+            raise Failed(f"{self.path} is not empty, and not a directory of `grove dev`: choose another one")
         self.path.mkdir(parents=True, exist_ok=True)
         self.path.chmod(0o700)  # tokens are in it
         self.starting.touch()

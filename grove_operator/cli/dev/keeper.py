@@ -32,7 +32,7 @@ def main(folder: str, nodes: str, gpus: str, operator: str) -> int:
     here = Folder(Path(folder))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     if not here.keep():
-        _say("another process keeps this cluster")
+        _say("another process runs this cluster")
         return 1
     os.environ.setdefault("GOGC", "100")  # it may run for days: less memory counts for more than less work
     try:

@@ -61,7 +61,7 @@ def _programs(*, builds: bool) -> None:
 
 
 def _build() -> assets.Assets:
-    """Builds what is not there yet. Raises `Failed` without Go, with the command that adds it to this installation."""
+    """Builds what does not exist yet. Raises `Failed` without Go, with the command that adds it to this installation."""
     try:
         return assets.find()
     except NotBuilt:
@@ -105,7 +105,7 @@ def end(folder: Folder) -> bool:
     """Ends the cluster of a folder, and deletes what it leaves. Returns whether one ran."""
     process = folder.kept_by()
     if process is not None:
-        with Progress("ending the cluster"):
+        with Progress("stopping the cluster"):
             _end_process(folder, process)
     if folder.is_ours:
         folder.clear()

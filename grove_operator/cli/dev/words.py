@@ -23,7 +23,7 @@ EXAMPLE = os.path.join(CLONE, "examples", "minimal.yaml")
 
 def after_up(folder: Folder, state: State, wish: Wish, *, started: bool) -> Iterator[str]:
     """Yields what a person should know of a cluster that was started, or that runs already."""
-    yield f"a cluster runs{'' if started else ' already'}: {_contents(state)}"
+    yield f"a cluster is {'' if started else 'already '}running: {_contents(state)}"
     others = [word for word, differs in _differences(state, wish).items() if differs]
     if others:
         yield f"{', '.join(others)}: not as it was started; `grove dev down{folder.option}` first"
@@ -32,13 +32,13 @@ def after_up(folder: Folder, state: State, wish: Wish, *, started: bool) -> Iter
     if not state.operator:
         yield f"the operator: `grove operator run --config {_quoted(folder.configuration)}`"
     example = _quoted(shown(EXAMPLE)) if os.path.exists(EXAMPLE) else "FILE"
-    yield f"next: `kubectl apply -f {example}`, `grove get sets`, `grove why NAME`; `grove dev down{folder.option}` ends it all"
+    yield f"next: `kubectl apply -f {example}`, `grove get sets`, `grove why NAME`; `grove dev down{folder.option}` removes it"
 
 
 def after_down(folder: Folder) -> str:
     """Returns what a person should know when the cluster is gone: this shell may still be led to it."""
     is_led = os.environ.get("KUBECONFIG") == str(folder.kubeconfig)
-    return f"the cluster is gone{'; `unset KUBECONFIG`, or start another one' if is_led else ''}"
+    return f"the cluster is removed{'; `unset KUBECONFIG`, or start another one' if is_led else ''}"
 
 
 def status(folder: Folder, state: State | None) -> Iterator[str]:
@@ -47,9 +47,9 @@ def status(folder: Folder, state: State | None) -> Iterator[str]:
         if folder.kept_by() is not None:
             yield f"a cluster is starting in {visible(str(folder.path))}"
         else:
-            yield f"no cluster runs; `grove dev up{folder.option}` starts one"
+            yield f"no cluster is running; `grove dev up{folder.option}` starts one"
         return
-    yield f"a cluster runs: {_contents(state)}"
+    yield f"a cluster is running: {_contents(state)}"
     yield from _ended(folder, state)
     yield f"logs: {visible(str(folder.logs))}"
     yield from exports(folder)
@@ -84,7 +84,7 @@ def _differences(state: State, wish: Wish) -> dict[str, bool]:
 def _ended(folder: Folder, state: State) -> Iterator[str]:
     if state.ended:
         start_anew = f"`grove dev down{folder.option}` and `grove dev up{folder.option}`"
-        yield f"ended since: {', '.join(state.ended)}; {start_anew} start anew"
+        yield f"stopped since then: {', '.join(state.ended)}; {start_anew} restart it"
 
 
 def _quoted(path: object) -> str:

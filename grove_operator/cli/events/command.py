@@ -27,7 +27,7 @@ def _types(_: click.Context, __: click.Parameter, value: str) -> Collection[str]
     known = {type.lower(): type for type in TYPES}
     types = [type.strip().lower() for type in value.split(",") if type.strip()]
     if unknown := [type for type in types if type not in known]:
-        raise click.BadParameter(f"{unknown[0]!r} is no type of event: expected {' or '.join(TYPES)}.")
+        raise click.BadParameter(f"{unknown[0]!r} is not a type of event: expected {' or '.join(TYPES)}.")
     return {known[type] for type in types}
 
 
@@ -44,7 +44,7 @@ Examples:
   grove events --snapshot now.yaml         from recorded objects
 
 \b
-Exit codes: 0 shown, 2 something is wrong.""",
+Exit codes: 0 shown, 2 an error.""",
 )
 @click.argument("name", metavar="[[KIND/]NAME]", default="")
 @query_options
@@ -61,7 +61,7 @@ def command(name: str, all_namespaces: bool, watch: bool, types: Collection[str]
     target = take_target(given)
     if snapshot:
         if watch:
-            raise click.UsageError("Objects in a file do not change: leave out --watch or --snapshot.")
+            raise click.UsageError("Objects in a file do not change: omit --watch or --snapshot.")
         return sessions.attempt(lambda: _of_file(snapshot, name, target.namespace, types, output))
 
     async def work(session: Session) -> int:

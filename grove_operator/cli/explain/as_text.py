@@ -17,7 +17,7 @@ MOST_INPUTS = 3
 MOST_SOURCES, MOST_CHOOSING = 12, 6
 """Limits of input lines in the answer about one field, which has at most 40 lines in total."""
 WIDEST_LEFT = 72
-LEGEND = "a file of yours alone: copied from there; a template or rule alone: a constant; `<-`: worked out from"
+LEGEND = "only a file of yours: copied from it; only a template or rule: a constant; `<-`: computed from"
 
 
 def object_text(answer: ObjectAnswer, graph: Graph, words: Words, conditions: Sequence[str]) -> str:
@@ -52,7 +52,7 @@ def absent_field_text(answer: ObjectAnswer, path: FieldPath, words: Words) -> li
     lines = []
     for left in answer.trace.omissions:
         if _names(left.path) == names:
-            lines.append(f"{words.place(left.origin.file, left.origin.line)} leaves it out: {left.origin.expression}")
+            lines.append(f"{words.place(left.origin.file, left.origin.line)} omits it: {left.origin.expression}")
             lines += [f"  {line}" for line in words.inputs(map(words.explainer.source_of, left.inputs))]
     for condition in answer.trace.conditions:
         at = _names(condition.path)
@@ -68,7 +68,7 @@ def input_text(input_manifest: InputManifest, path: FieldPath, fields: Sequence[
     part: Any = input_manifest.value
     for step in path:
         part = part[step]
-    lines = [f"{input_manifest.id}, as it is after defaulting" if not path else f"{input_manifest.id} {render(path)}", ""]
+    lines = [f"{input_manifest.id}, after defaulting" if not path else f"{input_manifest.id} {render(path)}", ""]
     if isinstance(part, dict | list) and part:
         lines += _noted(part, {at: _source(source, words) for at, source in fields}, path)
     else:
@@ -84,7 +84,7 @@ def refusals_text(refusals: Sequence[Refusal], words: Words) -> list[str]:
     lines = []
     for refusal in refusals:
         times = f" ({refusal.count} times)" if refusal.count > 1 else ""
-        lines.append(f"{words.rule(refusal.rule)} had nothing to make{times}:")
+        lines.append(f"{words.rule(refusal.rule)} generated nothing{times}:")
         lines += [f"  {line}" for line in _false_condition(refusal.condition, words)]
     return lines
 
@@ -121,7 +121,7 @@ def _origin(found: Traced, answer: ObjectAnswer, words: Words) -> Iterator[str]:
     yield f"rule       {words.rule(rule)}"
     yield f"           {rule.doc}"
     if not sources and found.origin.expression:
-        yield "from       nothing that you gave: " + _loops(answer, found)
+        yield "from       none of your inputs: " + _loops(answer, found)
     source_of = words.explainer.source_of
     for head, inputs, most in (("from", sources, MOST_SOURCES), ("chosen by", words.choosing(found), MOST_CHOOSING)):
         for number, line in enumerate(words.few_inputs(inputs, most)):
@@ -133,7 +133,7 @@ def _origin(found: Traced, answer: ObjectAnswer, words: Words) -> Iterator[str]:
 
 def _loops(answer: ObjectAnswer, found: Traced) -> str:
     used = [f"{loop.name} {loop.position} of {loop.expression}" for loop in answer.trace.loops if loop.name in found.names]
-    return ", ".join(used) or "the expression gives the same for every input"
+    return ", ".join(used) or "the expression does not depend on any input"
 
 
 def _patches(answer: ObjectAnswer, path: FieldPath, words: Words) -> Iterator[str]:

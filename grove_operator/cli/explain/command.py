@@ -30,11 +30,11 @@ Examples:
   grove explain -f workload.yaml podclique/web-0-a spec.minAvailable    one field: expression, inputs, patches
   grove explain -f workload.yaml pod/web-0-a-pjj2r spec.schedulerName -o json
   grove explain -f workload.yaml hpa/web-0-a                            why there is none
-  grove explain -f workload.yaml pcs/web spec.template                  what defaults did to the set itself""",
+  grove explain -f workload.yaml pcs/web spec.template                  how defaults changed the set itself""",
 )
 @click.argument("target", metavar="KIND/NAME", shell_complete=object_names)
 @click.argument("path", metavar="[PATH]", required=False, default="")
-@filenames_option("What is compiled: a file, a folder, or - for standard input", required=True)
+@filenames_option("The input: a file, a directory, or - for standard input", required=True)
 @context_options
 @pods_option
 @text_or_json_option
@@ -48,15 +48,15 @@ def command(
 ) -> int:
     """Explain the origin of an object, or of one field.
 
-    KIND/NAME is an object of the result or a manifest that you gave; a namespace may stand between. KIND is any that kubectl takes.
+    KIND/NAME is a generated object or an input manifest; KIND/NAMESPACE/NAME works as well. KIND is any that kubectl accepts.
     PATH is a field as in `spec.containers[0].image`, `{.spec.replicas}` or `/spec/replicas`.
 
     The answer names the rule and the template with file and line, the expression, the fields of your files that it read, each with
-    its line or the default that set it, the patches that changed it, and the rules that did not apply with the condition that said no.
+    its line or the default that set it, the patches that changed it, and the rules that did not apply with the condition that was false.
     """
     parsed = parse_target(target)
     if parsed is None:
-        raise click.UsageError(f"{target!r} is no object: expected KIND/NAME or KIND/NAMESPACE/NAME, such as podgang/web-0.")
+        raise click.UsageError(f"{target!r} is not an object: expected KIND/NAME or KIND/NAMESPACE/NAME, such as podgang/web-0.")
     compiled = compile_files(files, context, pods=pods or parsed.is_kind("Pod"))
     if compiled is None:
         return 1

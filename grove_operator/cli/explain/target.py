@@ -63,12 +63,12 @@ def find_object(target: Target, ids: Iterable[str], more_kinds: Sequence[str] = 
         kind = next((kind for kind in kinds if target.is_kind(kind)), "")
         if kind:
             raise NotThere(f"there is no {kind} among the objects", kind=kind)
-        raise NotThere(f"there is no kind {target.kind!r}; there are {', '.join(sorted(kinds))}", nearest(target.kind, kinds))
+        raise NotThere(f"unknown kind {target.kind!r}; the kinds are {', '.join(sorted(kinds))}", nearest(target.kind, kinds))
     found = [id for id, namespace, name in of_kind if name == target.name and target.namespace in ("", namespace)]
     if len(found) == 1:
         return found[0]
     if found:
-        raise NotThere(f"{target.name!r} may be any of {', '.join(found)}", found[0])
+        raise NotThere(f"{target.name!r} is ambiguous: it may be any of {', '.join(found)}", found[0])
     kind = _parts(of_kind[0][0])[0]
     names = [name for _, _, name in of_kind]
     close = nearest(target.name, names)

@@ -64,7 +64,7 @@ class Words:
         if source.kind == "setting":
             return f"--{render(source.path).replace('_', '-')} {value(source.value)} (command line)"
         if source.kind == "configuration":
-            return f"operator configuration: {render(source.path)} is not set (nothing is configured)"
+            return f"operator configuration: {render(source.path)} is not set (no configuration)"
         name = f"{source.name}: " if self._names_objects or source.kind == "snapshot" else ""
         where = f"{source.file}:{source.line}" if source.line else source.file
         if source.kind == "absent":

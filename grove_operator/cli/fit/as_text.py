@@ -84,7 +84,7 @@ def _sentences(report: GangReport) -> Iterator[str]:
         return
     if report.remedy:
         yield report.remedy
-    yield {FITS: "fits alone, but not beside the gangs before it: ", None: ""}.get(report.alone, "") + report.reason
+    yield {FITS: "fits alone, but not together with the gangs before it: ", None: ""}.get(report.alone, "") + report.reason
     failed = report.failed_level
     for level in report.levels:
         yield _level(level) + (" <- fails first" if level is failed and level.verdict == DOES_NOT_FIT else "")
@@ -121,7 +121,7 @@ def _tight(level: LevelReport) -> str:
 def _short(short: Short) -> str:
     asked, per_pod = _amount(short.resource, short.asked), _amount(short.resource, short.per_pod)
     free, per_node = _amount(short.resource, short.free), _amount(short.resource, short.per_node)
-    return f"{short.resource} is short: {asked} requested, {per_pod} per pod; {free} free, at most {per_node} on one node"
+    return f"{short.resource} is insufficient: {asked} requested, {per_pod} per pod; {free} free, at most {per_node} on one node"
 
 
 def _ending(report: Report, terminal: Terminal) -> Iterator[str]:

@@ -35,7 +35,7 @@ Examples:
   grove fit workload.yaml --config operator.yaml --nodes nodes.yaml -o json | jq .verdict
 
 \b
-Exit codes: 0 every gang fits, 1 one does not or is not known to, or there are findings, 2 misuse.""",
+Exit codes: 0 every gang fits, 1 one does not or may not, or there are findings, 2 usage error.""",
 )
 @input_options
 @click.option(
@@ -44,7 +44,7 @@ Exit codes: 0 every gang fits, 1 one does not or is not known to, or there are f
     multiple=True,
     required=True,
     type=FILES,
-    help="v1 Nodes, and Pods that use them already, as `kubectl get -o yaml` prints them; repeatable.",
+    help="v1 Nodes, and Pods that already run on them, as `kubectl get -o yaml` prints them; repeatable.",
 )
 @click.option(
     "--steps",
@@ -52,7 +52,7 @@ Exit codes: 0 every gang fits, 1 one does not or is not known to, or there are f
     type=click.IntRange(min=0),
     default=DEFAULT_STEPS,
     show_default=True,
-    help="How long to search, in looks at a node, before the answer is 'unknown'.",
+    help="Search limit, in node evaluations, before the answer is 'unknown'.",
 )
 @text_or_json_option
 def command(
@@ -65,10 +65,10 @@ def command(
     """Check whether every gang fits on these nodes under its constraints.
 
     All gangs are placed at the same time, each with the minimum of its pods at once. For a gang without a place, the answer says
-    which topology level fails first, how many pods would fit, and which resource is short. Labels of nodes are checked, too.
+    which topology level fails first, how many pods would fit, and which resource is insufficient. Node labels are also checked.
     """
     if STDIN in files and STDIN in nodes:
-        raise click.UsageError("Standard input can hold the sets or the nodes, not both.")
+        raise click.UsageError("Standard input can be the sets or the nodes, not both.")
     compiled = compile_files(files, context)
     if compiled is None:
         return 1

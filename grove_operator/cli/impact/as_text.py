@@ -17,7 +17,7 @@ from grove_operator.terminal import Terminal, visible
 MOST_FIELDS = 6
 MOST_SHAPES = 20
 LONGEST_VALUE = 60
-NO_EFFECT = "no effect on objects that exist"
+NO_EFFECT = "no effect on existing objects"
 
 
 def impact_text(result: Impact, terminal: Terminal) -> str:
@@ -46,10 +46,10 @@ def _set(impact: SetImpact, terminal: Terminal) -> Iterator[str]:
 def _rows(impact: SetImpact) -> Iterator[tuple[str, str]]:
     before, after = impact.hashes
     if before and after:
-        yield "generation", f"{before} -> {after}" if before != after else f"{after}, as before"
+        yield "generation", f"{before} -> {after}" if before != after else f"{after}, unchanged"
     totals = account([impact])
     yield from objects(totals)
-    yield "pods", amounts(totals.pods) or "none restarted, made or deleted"
+    yield "pods", amounts(totals.pods) or "none restarted, created or deleted"
     yield from devices(totals)
     if touched := gangs(totals):
         yield "gangs", touched
@@ -79,7 +79,7 @@ def _restarts(impact: SetImpact) -> Iterator[str]:
     before, after = impact.hashes
     if impact.strategy == ON_DELETE and before and after and before != after:
         yield ""
-        yield "  restarts: none (OnDelete); a pod that is deleted is replaced by one of the new template"
+        yield "  restarts: none (OnDelete); a deleted pod is recreated from the new template"
     if not impact.pods.restarts:
         return
     yield ""

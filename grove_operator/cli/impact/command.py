@@ -29,11 +29,11 @@ Examples:
   git show HEAD:workload.yaml | grove impact - workload.yaml
   kubectl get pcs qwen -o yaml | grove impact - qwen.yaml
   grove impact old/ new/ -o json | jq '.sets[].pods'
-  grove impact sets/ --rules our-rules                          what rules of your own would change of everything that runs
-  grove impact sets/ --old-rules our-rules --rules my-rules     and newer ones in their place
+  grove impact sets/ --rules our-rules                          how your own rules would change everything that runs
+  grove impact sets/ --old-rules our-rules --rules my-rules     and how newer ones would
 
 \b
-Exit codes, as those of kubectl diff: 0 no object changes, 1 objects change, 2 the edit is not allowed or something is wrong.""",
+Exit codes, as those of kubectl diff: 0 no object changes, 1 objects change, 2 the edit is not allowed, or an error.""",
 )
 @click.argument("old", metavar="OLD", type=FILES)
 @click.argument("new", metavar="[NEW]", type=FILES, required=False)
@@ -42,14 +42,14 @@ Exit codes, as those of kubectl diff: 0 no object changes, 1 objects change, 2 t
     multiple=True,
     metavar="DIR",
     type=FILES,
-    help="Your own rules that the running objects were made by. Default: those of --rules; none without NEW.",
+    help="Your own rules that generated the running objects. Default: those of --rules; none without NEW.",
 )
 @click.option(
     "--operator",
     type=click.Choice(["grove", "shipped"]),
     default="grove",
     show_default=True,
-    help="Whose update it is: that of this project's operator, or of NVIDIA's, which recreates the PodCliques of scaling groups.",
+    help="The operator that performs the update: this one, or NVIDIA's (shipped), which recreates the PodCliques of scaling groups.",
 )
 @context_options
 @text_or_json_option
@@ -61,16 +61,16 @@ def command(
     context: Context,
     output: str,
 ) -> int:
-    """Show the effects of replacing OLD, which runs, by NEW; without NEW, those of changing the rules that compile it.
+    """Show the effects of replacing OLD, which is running, by NEW; without NEW, of changing the rules that compile it.
 
-    OLD and NEW are manifests, folders, or - for standard input; sets are matched by namespace and name. The answer names objects
-    that are made, changed, replaced and deleted, pods that restart and in which order, gangs and GPUs, and which line of the edit is
-    behind each. What the edit does not reach in objects that exist is told, too. Edits that are not allowed come first.
+    OLD and NEW are manifests, directories, or - for standard input; sets are matched by namespace and name. The answer names objects
+    that are created, changed, replaced and deleted, pods that restart and in which order, gangs and GPUs, and which line of the edit is
+    behind each, and parts of the edit that do not reach existing objects. Edits that are not allowed come first.
     """
     if STDIN == old == new:
         raise click.UsageError("Standard input can be OLD or NEW, not both.")
     if new is None and not (old_rules or context.rules):
-        raise click.UsageError("Without NEW nothing changes: give --rules or --old-rules.")
+        raise click.UsageError("Without NEW, specify --rules or --old-rules: otherwise nothing changes.")
     reader = InputReader()
     settings = context.settings()
     before = reader.read([old], settings, config=context.config, snapshot=context.snapshot)

@@ -41,16 +41,16 @@ Examples:
   grove job timeline sft --snapshot now.yaml      from recorded objects
 
 \b
-Exit codes: 0 shown, 2 not there, or something is wrong.""",
+Exit codes: 0 shown, 2 not found, or an error.""",
 )
 @click.argument("name", metavar="NAME")
 @query_options
 @snapshot_option
-@output_option("text", "json", "svg", help="A table, all of it for programs, or a picture of ranks over time.")
+@output_option("text", "json", "svg", help="Output format: a table, all data as JSON, or a picture of ranks over time.")
 def timeline(name: str, snapshot: str | None, output: str, **given: Any) -> int:
     """Print the history of a training workload.
 
-    The status keeps the last ten attempts, a server events for an hour; of ranks before, all that is known is when their attempts were.
+    The status keeps the last ten attempts, the server keeps events for an hour; of earlier ranks only the attempt times are known.
     """
     target = take_target(given)
     if snapshot:
@@ -91,8 +91,8 @@ def _edits(name: str, example: str) -> Callable[[F], click.Command]:
     """Returns a command that applies an edit to workloads."""
 
     def decorate(function: F) -> click.Command:
-        epilog = f"\b\nExample:\n  {example}\n\n\b\nExit codes: 0 done, 2 refused, not there, or something is wrong."
-        options = dry_run_option("Write nothing: say what would be done, or have the server try it.")(function)
+        epilog = f"\b\nExample:\n  {example}\n\n\b\nExit codes: 0 done, 2 rejected, not found, or an error."
+        options = dry_run_option("Write nothing: print what would be done (client), or let the server validate it (server).")(function)
         named = click.argument("names", metavar="NAME…", nargs=-1, required=True)(query_options(options))
         return command.command(name, cls=OptionalValues, bare=DRY_RUN, epilog=epilog)(named)
 
@@ -101,7 +101,7 @@ def _edits(name: str, example: str) -> Callable[[F], click.Command]:
 
 @_edits("suspend", "grove job suspend sft && kubectl wait pcs/sft --for=condition=Suspended")
 def suspend(names: tuple[str, ...], dry_run: str, **given: Any) -> int:
-    """Delete all pods of training workloads until they are resumed: state stays, the deadline pauses, no restart is counted."""
+    """Delete all pods of training workloads until they are resumed: their state is kept, the deadline pauses, no restart is counted."""
     return _edit("suspended", names, dry_run, given)
 
 
@@ -113,9 +113,9 @@ def resume(names: tuple[str, ...], dry_run: str, **given: Any) -> int:
 
 @_edits("restart", "grove job restart sft")
 def restart(names: tuple[str, ...], dry_run: str, **given: Any) -> int:
-    """End the attempts that run, and begin new ones, which costs no restart: for programs that hang. Replicas that are done stay so.
+    """End the running attempts and begin new ones, without counting a restart: for programs that hang. Finished replicas are not restarted.
 
-    A workload that has succeeded or failed stays so: it is made anew instead.
+    A workload that has succeeded or failed cannot be restarted: recreate it instead.
     """
     return _edit("restarted", names, dry_run, given)
 

@@ -18,16 +18,16 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 HOME = "https://github.com/ai-dynamo/grove"
 
 TOPICS = {
-    "graph": "Objects of a result must differ in name and must not wait for each other.",
-    "input": "A manifest is one that is compiled, and is declared once.",
-    "json": "The file is JSON.",
-    "limit": "A set does not become more objects than allowed.",
-    "rules": "Rules and templates are right, and run.",
-    "silence": "What is silenced is there, is a warning, and has a reason.",
-    "schema": "Manifests have the structure of their kind.",
-    "snapshot": "Objects that exist have the form in which an API server stores them.",
-    "source": "The file is text.",
-    "yaml": "The file is YAML that every reader reads alike.",
+    "graph": "Objects of a result must have unique names and must not wait for each other.",
+    "input": "A manifest must have a kind that is compiled, and must be declared once.",
+    "json": "The file must be JSON.",
+    "limit": "A set must not generate more objects than allowed.",
+    "rules": "Rules and templates must be valid, and must not fail.",
+    "silence": "A silenced finding must exist, must be a warning, and must have a reason.",
+    "schema": "Manifests must have the structure of their kind.",
+    "snapshot": "Existing objects must have the form in which an API server stores them.",
+    "source": "The file must be text.",
+    "yaml": "The file must be unambiguous YAML.",
 }
 """Descriptions of built-in checks that are not rules, by the first part of their code."""
 

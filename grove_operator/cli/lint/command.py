@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     "lint",
     epilog="""\b
 Examples:
-  grove lint workload.yaml                     is it valid, and what would admission say?
+  grove lint workload.yaml                     is it valid, and would admission accept it?
   grove lint manifests/ --strict               for CI: warnings fail
-  grove lint new.yaml --old running.yaml       may this edit be made?
+  grove lint new.yaml --old running.yaml       is this edit allowed?
   grove lint workload.yaml -o json | jq .      for programs
   grove lint manifests/ -o github              annotations in a workflow of GitHub Actions
   grove lint manifests/ -o sarif > grove.sarif  for code scanning""",
 )
 @input_options
-@click.option("--old", metavar="FILE", type=FILES, help="The same sets as they are now, to check immutable fields, too.")
+@click.option("--old", metavar="FILE", type=FILES, help="The current version of the same sets, to check immutable fields as well.")
 @max_objects_option
 @output_option(
     "text",
     "json",
     "sarif",
     "github",
-    help="For people, for programs, for code scanning (SARIF 2.1.0), or as annotations of GitHub Actions.",
+    help="Output format: text, json, sarif (SARIF 2.1.0, for code scanning), or github (annotations of GitHub Actions).",
 )
 def command(
     files: tuple[str, ...],

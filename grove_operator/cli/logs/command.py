@@ -24,31 +24,36 @@ TAIL = 10
     epilog="""\b
 Examples:
   grove logs chat                           the last lines of all pods, by time
-  grove logs chat --clique decode -f        of a clique, and new ones until interrupted, also of pods that come later
+  grove logs chat --clique decode -f        of a clique, and new ones until interrupted, also of new pods
   grove logs chat --replica 1 --since 10m   of a replica of the set, of the last ten minutes
   grove logs chat -c main --previous        of containers before their last restart
 
 \b
-Exit codes: 0 shown, 2 not there, or something is wrong.""",
+Exit codes: 0 shown, 2 not found, or an error.""",
 )
 @click.argument("name", metavar="NAME", shell_complete=names_of("PodCliqueSet"))
 @query_options
 @click.option("--clique", default="", metavar="NAME", type=GIVEN, shell_complete=clique_names, help="Only pods of this clique.")
 @click.option("--replica", type=click.IntRange(min=0), metavar="N", help="Only pods of this replica of the set.")
-@click.option("-c", "--container", default="", metavar="NAME", type=GIVEN, help="Only this container. By default all but init containers.")
+@click.option("-c", "--container", default="", metavar="NAME", type=GIVEN, help="Only this container. Default: all but init containers.")
 @click.option("-f", "--follow", is_flag=True, help="Follow new lines, and new pods, until interrupted.")
 @click.option(
     "--tail",
     type=click.IntRange(min=-1),
     metavar="LINES",
-    help="The last lines of each container; -1 for all. By default 10, or all with --since.",
+    help="Number of last lines per container; -1 for all. Default: 10, or all with --since.",
 )
-@click.option("--since", metavar="DURATION", callback=duration, help="Only lines of this time, such as 30s, 5m or 2h.")
+@click.option("--since", metavar="DURATION", callback=duration, help="Only lines newer than this duration, such as 30s, 5m or 2h.")
 @click.option("--timestamps", is_flag=True, help="Print the time of each line.")
 @click.option("-p", "--previous", is_flag=True, help="The logs of containers before their last restart.")
-@click.option("--prefix/--no-prefix", default=True, show_default=True, help="Begin each line with its pod.")
+@click.option("--prefix/--no-prefix", default=True, show_default=True, help="Prefix each line with its pod.")
 @click.option(
-    "--max-log-requests", type=click.IntRange(min=1), default=50, show_default=True, metavar="N", help="Logs that are read at once."
+    "--max-log-requests",
+    type=click.IntRange(min=1),
+    default=50,
+    show_default=True,
+    metavar="N",
+    help="Maximum number of concurrent log requests.",
 )
 def command(
     name: str,
@@ -61,9 +66,9 @@ def command(
     previous: bool,
     **given: Any,
 ) -> int:
-    """Print the logs of a set's pods side by side, each line with its pod. Pods without logs yet are named, and end nothing."""
+    """Print the logs of a set's pods side by side, each line with its pod. Pods without logs yet are listed, and are not an error."""
     if follow and previous:
-        raise click.UsageError("What has ended cannot be followed: leave out --follow or --previous.")
+        raise click.UsageError("Logs of previous containers cannot be followed: omit --follow or --previous.")
     if tail is None:
         tail = TAIL if since is None else -1
     query = {"previous": "true"} if previous else {}

@@ -94,7 +94,7 @@ class Follower:
                 continue
             if len(self._tasks) >= self._limit:
                 logs = f"{self._limit} log{'s' * (self._limit > 1)}"
-                raise Failed(f"more than {logs} would be followed: choose fewer, or raise --max-log-requests")
+                raise Failed(f"more than {logs} would be followed: select fewer, or increase --max-log-requests")
             self._seen.add(source.id)
             self._tasks[source.id] = asyncio.ensure_future(self._guarded(self._follow(source, query)))
 

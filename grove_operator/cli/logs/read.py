@@ -79,7 +79,7 @@ async def _print(
 
 def _without_logs(sources: Sequence[Source], why: str) -> str:
     names = [f"{source.pod}/{source.container} ({why or source.waits})" for source in sources]
-    return f"no logs {'of before' if why else 'yet'}: {_some(names)}"
+    return f"no logs {'of previous containers' if why else 'yet'}: {_some(names)}"
 
 
 def _some(names: Sequence[str]) -> str:

@@ -92,7 +92,7 @@ async def wait_for_cache(cache: WatchCache, log: Log) -> None:
     if len(denied) < len(errors) or (denied and len(denied) == len(cache.sources())):
         raise as_one(errors)
     for error in denied:
-        log.line("a right is missing", "error", verb=error.missing[0], resource=error.missing[1], why=error)
+        log.line("missing permission", "error", verb=error.missing[0], resource=error.missing[1], why=error)
 
 
 def _webhooks(

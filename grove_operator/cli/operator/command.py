@@ -11,7 +11,7 @@ from grove_operator.cli.operator.webhooks import command as webhooks
 
 @click.group("operator", cls=Group)
 def command() -> None:
-    """Keep a cluster's PodCliqueSets as the rules say."""
+    """Run the operator, or only its webhooks."""
 
 
 command.add_command(run)

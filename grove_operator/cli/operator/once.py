@@ -48,7 +48,7 @@ def _tell_of_missing_kinds(writes: Sequence[PlannedWrite], objects: Sequence[Man
     missing = {_kind_of(planned.object) for planned in writes if planned.does == "create"} - recorded
     if missing and "PodClique.grove.io" in recorded:
         kinds = ", ".join(sorted(missing))
-        say(f"the snapshot has no {kinds}: those that exist are listed as if they were created; add them, or leave out --snapshot")
+        say(f"the snapshot has no {kinds}: existing ones are listed as if they were created; add them, or omit --snapshot")
 
 
 def _kind_of(object: str) -> str:

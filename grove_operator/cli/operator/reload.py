@@ -87,7 +87,7 @@ class Reload:
             except Exception as error:  # a bug of ours must not keep all later changes from taking effect
                 failure = f"{type(error).__name__}: {error}"
             if failure and failure != before:
-                self._log.line("files not checked", "error", why=failure, meanwhile="what was valid stays in effect")
+                self._log.line("files not checked", "error", why=failure, meanwhile="the last valid state stays in effect")
 
     async def check(self) -> None:
         """Checks the files once, and applies what has changed."""
@@ -135,7 +135,7 @@ class Reload:
             return await self._refuse(regression)
         self._operator.take_over(context)
         self._reports.count("taken")
-        self._log.line("rules taken", rules=len(program.rules))
+        self._log.line("rules reloaded", rules=len(program.rules))
         if self._is_refused:
             self._is_refused = False
             await self._reports.record_event("Normal", "RulesTaken", f"{len(program.rules)} new rules are in effect", self._rules)
@@ -144,7 +144,7 @@ class Reload:
     async def _refuse(self, reason: str) -> None:
         self._reports.count("refused")
         self._is_refused = True
-        self._log.line("rules refused", "error", why=reason, meanwhile="the last valid rules stay in effect")
+        self._log.line("rules rejected", "error", why=reason, meanwhile="the last valid rules stay in effect")
         message = f"the new rules are invalid, and the last valid ones stay in effect: {reason}"
         await self._reports.record_event("Warning", "RulesRefused", message, self._rules)
 
@@ -171,14 +171,14 @@ class Reload:
         before, self._config = self._config or {}, document.value
         changed = sorted(key for key in {*before, *self._config} if before.get(key) != self._config.get(key))
         self._log.configure(context.config.manifest)
-        self._log.line("configuration read again", changed=", ".join(changed))
+        self._log.line("configuration reloaded", changed=", ".join(changed))
         if delayed := [key for key in changed if key not in AT_ONCE]:
-            self._log.line("a restart is needed", "error", because="these fields are read at the start only", fields=", ".join(delayed))
+            self._log.line("a restart is needed", "error", because="these fields are only read at start-up", fields=", ".join(delayed))
         return await self._report_config("")
 
     async def _report_config(self, error: str) -> None:
         is_new, self._config_error = bool(error) and error != self._config_error, error
         if is_new:
-            self._log.line("configuration refused", "error", why=error, meanwhile="the last valid one stays in effect")
+            self._log.line("configuration rejected", "error", why=error, meanwhile="the last valid one stays in effect")
             message = f"the new configuration is invalid, and the last valid one stays in effect: {error}"
             await self._reports.record_event("Warning", "ConfigurationRefused", message, error)

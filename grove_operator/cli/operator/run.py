@@ -16,29 +16,27 @@ from grove_operator.cli.options import FILES, rules_option
     epilog="""\b
 Examples:
   grove operator run                                    in a pod, for the whole cluster
-  grove operator run --config operator.yaml -n team-a   from a desk, for one namespace
-  grove operator run --once                             what it would do now, and do nothing
-  grove operator run --once --snapshot now.yaml         the same for objects that were recorded
+  grove operator run --config operator.yaml -n team-a   on a workstation, for one namespace
+  grove operator run --once                             print what it would do now, without doing it
+  grove operator run --once --snapshot now.yaml         the same for recorded objects
 
 \b
-Exit codes: 0 stopped by a signal, 2 a wrong configuration or rule, or a cluster that cannot be read.
-With --once as those of `grove diff`: 0 nothing to do, 1 something to do, 2 something is wrong.""",
+Exit codes: 0 stopped by a signal, 2 an invalid configuration or rule, or a cluster that cannot be read.
+With --once, as for `grove diff`: 0 nothing to do, 1 something to do, 2 an error.""",
 )
 @operator_config_option
 @rules_option
-@click.option(
-    "-n", "--namespace", default="", metavar="NAME", type=GIVEN, callback=optional_namespace, help="Look after one namespace only."
-)
+@click.option("-n", "--namespace", default="", metavar="NAME", type=GIVEN, callback=optional_namespace, help="Watch one namespace only.")
 @login_options
 @click.option(
     "--mnnvl-shape",
     type=click.Choice(("as-proposed", "driver")),
-    help="Form of ComputeDomains and claims. By default what NVIDIA's driver takes, or what is served.",
+    help="Form of ComputeDomains and claims. Default: the one that NVIDIA's driver accepts, or that the cluster serves.",
 )
-@click.option("--workers", default=0, type=click.IntRange(min=0), metavar="N", help="Keys in work at a time (16).")
-@click.option("--once", is_flag=True, help="Look at everything once, print what would be written, and write nothing.")
-@click.option("--snapshot", metavar="FILE", type=FILES, help="With --once: objects that exist, as `kubectl get -o yaml` prints them.")
-@click.option("-o", "--output", type=click.Choice(("text", "json")), default="text", help="With --once: for people or for programs.")
+@click.option("--workers", default=0, type=click.IntRange(min=0), metavar="N", help="Concurrent reconciles (16).")
+@click.option("--once", is_flag=True, help="Run once, print what would be written, and write nothing.")
+@click.option("--snapshot", metavar="FILE", type=FILES, help="With --once: existing objects, as `kubectl get -o yaml` prints them.")
+@click.option("-o", "--output", type=click.Choice(("text", "json")), default="text", help="With --once: the output format.")
 def command(
     config: str | None,
     rules: tuple[str, ...],
@@ -51,12 +49,12 @@ def command(
     snapshot: str | None,
     output: str,
 ) -> int:
-    """Make the cluster what its PodCliqueSets say, and keep it so.
+    """Reconcile the PodCliqueSets of the cluster.
 
-    It makes what `grove compile` prints, with Pods, lifts their gates when a gang is whole, and reports in the statuses.
+    Creates what `grove compile` prints, including Pods, removes their gates when a gang is complete, and updates statuses.
     """
     if not once and (snapshot or output != "text"):
-        raise click.UsageError("--snapshot and --output go with --once: a look that writes nothing")
+        raise click.UsageError("--snapshot and --output require --once")
     if snapshot:
         from grove_operator.cli.operator.once import of_a_snapshot
 

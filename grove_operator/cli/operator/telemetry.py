@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from grove_operator.telemetry.spans import Spans
 
 OBSERVE = ("cluster", "observe")
-MEANWHILE = "what needs it waits, all else goes on"
+MEANWHILE = "what needs it waits, everything else continues"
 STATE_INTERVAL = 1.0
 """Seconds between two checks for a changed state, which is logged."""
 
@@ -114,9 +114,9 @@ class Telemetry:
     def _log_rights(self, before: dict[Right, str], now: dict[Right, str]) -> dict[Right, str]:
         """Logs which rights are newly missing and which were granted since. Returns the missing ones."""
         for verb, resource in now.keys() - before.keys():
-            self._log.line("a right is missing", "error", verb=verb, resource=resource, why=now[verb, resource], meanwhile=MEANWHILE)
+            self._log.line("missing permission", "error", verb=verb, resource=resource, why=now[verb, resource], meanwhile=MEANWHILE)
         for verb, resource in before.keys() - now.keys():
-            self._log.line("a right is missing no more", verb=verb, resource=resource)
+            self._log.line("permission restored", verb=verb, resource=resource)
         return now
 
 

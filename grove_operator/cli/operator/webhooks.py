@@ -18,21 +18,29 @@ from grove_operator.cli.options import rules_option
     epilog="""\b
 Examples:
   grove operator webhooks --config operator.yaml                        in a pod; the configuration says where certificates come from
-  grove operator webhooks --cert-dir certificates --port 9443           from a desk
+  grove operator webhooks --cert-dir certificates --port 9443           on a workstation
 
 \b
-Exit codes: 0 stopped by a signal, 2 a wrong configuration, rule or certificate, or a cluster that cannot be read.""",
+Exit codes: 0 stopped by a signal, 2 an invalid configuration, rule or certificate, or a cluster that cannot be read.""",
 )
 @operator_config_option
 @rules_option
-@click.option("--cert-dir", default="", metavar="DIR", type=GIVEN, help="Where tls.crt and tls.key are, in place of the configuration's.")
-@click.option("--port", default=None, type=click.IntRange(0, 65535), metavar="N", help="In place of the configuration's; 0 for any.")
+@click.option(
+    "--cert-dir", default="", metavar="DIR", type=GIVEN, help="Directory with tls.crt and tls.key, instead of the configuration's."
+)
+@click.option(
+    "--port",
+    default=None,
+    type=click.IntRange(0, 65535),
+    metavar="N",
+    help="The port, instead of the configuration's; 0 for any free port.",
+)
 @login_options
 def command(config: str | None, rules: tuple[str, ...], cert_dir: str, port: int | None, kubeconfig: str, context: str) -> int:
-    """Answer what an API server asks before it takes a PodCliqueSet or a topology.
+    """Serve the admission webhooks for PodCliqueSets and topologies.
 
-    Defaults and findings are those of `grove lint`, all of them at once. Certificates are our own, in a Secret that all replicas share,
-    or from files that somebody else keeps; either way new ones count without a restart.
+    Defaults and findings are those of `grove lint`. Certificates are self-signed, in a Secret that all replicas share, or come from
+    externally managed files; both are reloaded without a restart.
     """
 
     async def work(session: Session) -> int:

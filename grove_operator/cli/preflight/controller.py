@@ -24,26 +24,28 @@ if TYPE_CHECKING:
 Examples:
   grove preflight controller --values values.yaml --cert-secret preflight-injector-cert      in a pod
   grove preflight controller --values values.yaml --cert-dir certificates --metrics-port 9445
-  grove preflight controller --kubeconfig config                        gangs alone, from a desk
+  grove preflight controller --kubeconfig config                        only gangs, on a workstation
 
 \b
-Exit codes: 0 stopped by a signal, 2 wrong values, rules or certificates, or a cluster that cannot be read.""",
+Exit codes: 0 stopped by a signal, 2 invalid values, rules or certificates, or a cluster that cannot be read.""",
 )
 @preflight_values_option("--values")
 @rules_option
 @click.option("--cert-dir", default="", metavar="DIR", type=GIVEN, help="Directory with tls.crt and tls.key.")
 @click.option("--cert-secret", default="", metavar="NAME", type=GIVEN, help="Secret of our namespace for self-signed certificates.")
-@click.option("--service", default="preflight-injector", show_default=True, metavar="NAME", help="Service that leads to the webhook.")
-@click.option("--port", default=9443, show_default=True, type=click.IntRange(0, 65535), metavar="N", help="Port of the webhook; 0 for any.")
+@click.option("--service", default="preflight-injector", show_default=True, metavar="NAME", help="Service of the webhook.")
+@click.option(
+    "--port", default=9443, show_default=True, type=click.IntRange(0, 65535), metavar="N", help="Port of the webhook; 0 for any free port."
+)
 @click.option(
     "--metrics-port", default=0, type=click.IntRange(0, 65535), metavar="N", help="Port of /metrics, over plain HTTP; 0 for none."
 )
 @login_options
 def command(kubeconfig: str, context: str, **options: Any) -> int:
-    """Put checks into pods that are created, and keep the ConfigMaps by which the pods of a gang find one another.
+    """Inject checks into new pods, and maintain the ConfigMaps through which the pods of a gang find each other.
 
-    The webhook answers at /mutate-pod, with a certificate from files or of our own; without either no pods are admitted. Any number of
-    replicas may run: they admit alike, and write the same.
+    The webhook serves /mutate-pod, with a certificate from files or a self-signed one; without either there is no webhook. Any number
+    of replicas may run: they inject the same checks and write the same ConfigMaps.
     """
 
     async def work(session: Session) -> int:
@@ -81,7 +83,7 @@ async def _control(session: Session, options: Options) -> int:
         from grove_operator import findings
 
         findings.write(reader.problems, reader.find_file, sys.stderr)
-        raise Failed("the values are wrong")
+        raise Failed("the values are invalid")
     program = program_of(options.rules, may_be_empty=True)
     freeze_existing()
     served = _served(session, options)

@@ -35,19 +35,19 @@ Examples:
   kubectl get pod a -o yaml | grove preflight inject -
 
 \b
-Exit codes: 0 fine, also for pods that get no checks, 1 a pod would be refused, 2 misuse or unreadable input.""",
+Exit codes: 0 success, also for pods that get no checks, 1 a pod would be rejected, 2 usage error or unreadable input.""",
 )
 @files_arguments[0]
 @files_arguments[1]
 @preflight_values_option("--values")
-@click.option("--snapshot", metavar="FILE", type=FILES, help="Objects that exist: claims, their templates, device classes, gangs.")
+@click.option("--snapshot", metavar="FILE", type=FILES, help="Existing objects: claims, their templates, device classes, gangs.")
 @click.option("-n", "--namespace", default="default", show_default=True, help="Namespace of pods that name none.")
 @rules_option
-@output_option("yaml", "json", "patch", help="The pods, or the JSON Patch of the one pod that is given.")
+@output_option("yaml", "json", "patch", help="Output format: the pods, or the JSON Patch of a single pod.")
 def command(values: str | None, snapshot: str | None, namespace: str, rules: tuple[str, ...], output: str, **options: Any) -> int:
-    """Print pods as they come out of admission.
+    """Print pods with the checks that admission injects.
 
-    FILE holds pods; other objects beside them, such as ResourceClaims, count as existing. Nothing is asked of a cluster.
+    FILE contains pods; other objects, such as ResourceClaims, are treated as existing. No cluster is accessed.
     """
     reader, book = InputReader(), Rules(rules)
     documents = reader.documents(take_files(options))

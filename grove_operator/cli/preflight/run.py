@@ -22,12 +22,12 @@ MISUSE = 2
     "run",
     epilog="""\b
 Examples:
-  grove preflight run --local                                 the checks of the values that need no other machine
+  grove preflight run --local                                 the configured checks that need no other machine
   grove preflight run --local dcgm-diag --values values.yaml  one of them, with the settings of a cluster
   grove preflight run --local nccl-allreduce                  the collective across the GPUs of this machine alone
 
 \b
-Exit codes: 0 all have passed, 1 one has failed, 2 one is misconfigured, or misuse.""",
+Exit codes: 0 all have passed, 1 one has failed, 2 one is misconfigured, or a usage error.""",
 )
 @click.argument("checks", nargs=-1, metavar="[CHECK]...")
 @click.option(
@@ -35,16 +35,18 @@ Exit codes: 0 all have passed, 1 one has failed, 2 one is misconfigured, or misu
     is_flag=True,
     required=True,
     expose_value=False,
-    help="On this machine; in a cluster the injector's init containers run them.",
+    help="Run on this machine; in a cluster, injected init containers run the checks.",
 )
-@click.option("--hostengine", default="localhost:5555", show_default=True, metavar="ADDR", help="DCGM's engine of this machine.")
+@click.option(
+    "--hostengine", default="localhost:5555", show_default=True, metavar="ADDR", help="Address of this machine's DCGM host engine."
+)
 @preflight_values_option("--values")
 @rules_option
 @text_or_json_option
 def command(checks: tuple[str, ...], hostengine: str, values: str | None, rules: tuple[str, ...], output: str) -> int:
-    """Run the checks of this machine, and print what they find. Nothing is reported to anybody.
+    """Run checks on this machine, and print their results. Nothing is reported elsewhere.
 
-    Checks need what their images have: dcgmi and DCGM's engine, all_reduce_perf of nccl-tests, PyTorch.
+    Checks need the programs of their images: dcgmi and DCGM's host engine, all_reduce_perf of nccl-tests, PyTorch.
     """
     from grove_operator.preflight.local import as_json, as_text, environments, known_checks, run_here
 
@@ -61,7 +63,7 @@ def command(checks: tuple[str, ...], hostengine: str, values: str | None, rules:
     configured = [check.name for check in preflight.checks if check.name in known and check.name != "nccl-allreduce"]
     unknown = [name for name in checks if name not in known]
     if unknown:
-        raise click.UsageError(f"there is no check {unknown[0]} that runs by hand; there are {', '.join(known)}")
+        raise click.UsageError(f"unknown check {unknown[0]}; the checks that can run locally are {', '.join(known)}")
     settings = environments(preflight, program)
     worst = 0
     for name in checks or configured:

@@ -33,7 +33,7 @@ Exit codes: 0 no check has failed, 1 one has, 2 the cluster cannot be read.""",
 def command(namespace: str, kubeconfig: str, context: str, output: str) -> int:
     """Show the state of gangs (waiting, running, passed, failed) with peers, times and bandwidths.
 
-    Pods that wait for no gang are told of as long as their checks have not passed.
+    Pods without a gang are listed until their checks have passed.
     """
 
     async def work(session: Session) -> int:

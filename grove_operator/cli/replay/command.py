@@ -18,12 +18,12 @@ EQUAL, DIFFERS, WRONG = 0, 1, 2
     "replay",
     epilog="""\b
 Examples:
-  grove replay demo.json                          whether the same is decided here
+  grove replay demo.json                          whether it decides the same here
   grove replay demo.json --rules our-rules        what other rules would have decided
-  grove replay demo.json -o yaml                  what was asked, and what is decided
+  grove replay demo.json -o yaml                  the recorded inputs, and what is decided
 
 \b
-Exit codes: 0 every decision is the same, 1 one differs, 2 a file is no bundle, or something is wrong.""",
+Exit codes: 0 every decision is the same, 1 one differs, 2 a file is not a bundle, or an error.""",
 )
 @click.argument("files", metavar="FILE…", nargs=-1, required=True, type=FILES)
 @rules_option
@@ -31,7 +31,7 @@ Exit codes: 0 every decision is the same, 1 one differs, 2 a file is no bundle, 
 def command(files: tuple[str, ...], rules: tuple[str, ...], output: str) -> int:
     """Evaluate a step of the operator again from a recorded bundle, and compare the decisions.
 
-    A bundle is a FILE that holds what the step was told of the cluster, when, and what it decided. No cluster is asked.
+    A bundle contains the inputs of the step, its time, and its decisions. No cluster is accessed.
     """
     from grove_compiler.replay.bundle import BadBundle, decode
     from grove_compiler.replay.replay import replay

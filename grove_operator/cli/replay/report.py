@@ -54,9 +54,9 @@ def _lines(report: Report, terminal: Terminal) -> Iterator[str]:
     word = terminal.paint("same   ", "32") if replayed.is_equal else terminal.paint("differs", "31")
     yield f"{word}  {visible(str(bundle.key))}  {timestamp(bundle.now)}  {visible(report.file)}"
     if bundle.version != __version__:
-        yield f"  recorded with release {visible(bundle.version)}, and this is {__version__}"
+        yield f"  recorded with release {visible(bundle.version)}; this is {__version__}"
     if bundle.rules and bundle.rules != report.name:
-        yield "  recorded with other rules than these; name those with --rules"
+        yield "  recorded with different rules; pass those with --rules"
     for question in dict.fromkeys(map(in_words, replayed.missing)):
         yield f"  not recorded: {visible(question)}"
     if not replayed.is_equal:

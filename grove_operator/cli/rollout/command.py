@@ -21,7 +21,7 @@ DRY_RUN = {"--dry-run": "client"}
 
 @click.group("rollout", cls=Group)
 def command() -> None:
-    """Follow, list, start, hold and undo rollouts of PodCliqueSets."""
+    """Follow, list, start, pause and undo rollouts of PodCliqueSets."""
 
 
 def _no_timeout(context: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
@@ -35,17 +35,17 @@ def _no_timeout(context: click.Context, parameter: click.Parameter, value: str |
     bare={},
     epilog="""\b
 Examples:
-  grove rollout status chat                     follows the rollout until it has ended
-  grove rollout status chat --timeout 10m       for ten minutes at most
-  grove rollout status chat --watch=false       how far it is now
+  grove rollout status chat                     follow the rollout until it ends
+  grove rollout status chat --timeout 10m       for at most ten minutes
+  grove rollout status chat --watch=false       the current progress
 
 \b
-Exit codes: 0 the rollout has ended, 1 it has not, 2 not there, or something is wrong.""",
+Exit codes: 0 the rollout has ended, 1 it has not, 2 not found, or an error.""",
 )
 @click.argument("name", metavar="NAME", shell_complete=names_of("PodCliqueSet"))
 @query_options
-@click.option("-w", "--watch/--no-watch", default=True, show_default=True, help="Follow the rollout until it has ended.")
-@click.option("--timeout", metavar="DURATION", callback=_no_timeout, help="How long to follow it, such as 10m. By default without limit.")
+@click.option("-w", "--watch/--no-watch", default=True, show_default=True, help="Follow the rollout until it ends.")
+@click.option("--timeout", metavar="DURATION", callback=_no_timeout, help="How long to follow it, such as 10m. Default: no limit.")
 @text_or_json_option
 def status(name: str, watch: bool, timeout: float | None, output: str, **given: Any) -> int:
     """Show the progress of a rollout, and follow it until all pods are updated and all replicas available."""
@@ -68,7 +68,7 @@ Examples:
   grove rollout history chat --revision 2       the pod templates of one
 
 \b
-Exit codes: 0 shown, 2 not there, or something is wrong.""",
+Exit codes: 0 shown, 2 not found, or an error.""",
 )
 @click.argument("name", metavar="NAME", shell_complete=names_of("PodCliqueSet"))
 @query_options
@@ -77,7 +77,7 @@ Exit codes: 0 shown, 2 not there, or something is wrong.""",
 def history(name: str, revision: int | None, output: str, **given: Any) -> int:
     """List the revisions of a set's pod templates.
 
-    The operator keeps those that pods still have, and two more, so numbers may be missing. One that is rolled back to gets a new number.
+    The operator keeps those that pods still use, and two more, so numbers may be missing. One that is rolled back to gets a new number.
     """
 
     async def work(session: Session) -> int:
@@ -92,9 +92,11 @@ def _edits(name: str, epilog: str, *options: Callable[[F], F]) -> Callable[[F], 
     """Returns a command that edits sets."""
 
     def decorate(function: F) -> click.Command:
-        codes = "\n\n\b\nExit codes: 0 done, 1 a tool owns the fields, so that nothing was changed, 2 refused, or something is wrong."
-        force = click.option("--force", is_flag=True, help="Change fields that Flux, Argo CD, Helm or kubectl apply owns, too.")
-        decorated: Any = dry_run_option("Write nothing: say what would be done, or have the server try it.")(force(function))
+        codes = "\n\n\b\nExit codes: 0 done, 1 a tool owns the fields, so nothing was changed, 2 rejected, or an error."
+        force = click.option("--force", is_flag=True, help="Also change fields that Flux, Argo CD, Helm or kubectl apply owns.")
+        decorated: Any = dry_run_option("Write nothing: print what would be done (client), or let the server validate it (server).")(
+            force(function)
+        )
         for option in reversed(options):
             decorated = option(decorated)
         return command.command(name, cls=OptionalValues, bare=DRY_RUN, epilog=f"\b\nExamples:\n{epilog}{codes}")(query_options(decorated))
@@ -114,17 +116,17 @@ def restart(names: tuple[str, ...], dry_run: str, force: bool, **given: Any) -> 
 
 @_edits("pause", "  grove rollout pause chat", _names)
 def pause(names: tuple[str, ...], dry_run: str, force: bool, **given: Any) -> int:
-    """Hold a rollout: the operator replaces no more pods until it is resumed.
+    """Pause a rollout: the operator replaces no more pods until it is resumed.
 
-    Sets spec.updateStrategy.type to OnDelete, and records in the annotation grove.io/rollout-paused what it was. A pod that is deleted
-    meanwhile, or made by scaling out, has the new template.
+    Sets spec.updateStrategy.type to OnDelete, and records the old value in the annotation grove.io/rollout-paused. A pod that is deleted
+    meanwhile, or created by scaling out, has the new template.
     """
     return _edit("pause", names, dry_run, force, given)
 
 
 @_edits("resume", "  grove rollout resume chat", _names)
 def resume(names: tuple[str, ...], dry_run: str, force: bool, **given: Any) -> int:
-    """Go on with a rollout that was paused: puts the recorded updateStrategy back."""
+    """Resume a paused rollout: restores the recorded updateStrategy."""
     return _edit("resume", names, dry_run, force, given)
 
 
@@ -135,11 +137,11 @@ def resume(names: tuple[str, ...], dry_run: str, force: bool, **given: Any) -> i
     _name,
     click.option(
         "--to-revision", type=click.IntRange(min=0), default=0, metavar="N", shell_complete=revision_numbers,
-        help="The revision to go back to. By default, and for 0, the previous one.",
+        help="The revision to go back to. Default, and for 0: the previous one.",
     ),
 )  # fmt: skip
 def undo(name: str, to_revision: int, dry_run: str, force: bool, **given: Any) -> int:
-    """Write the pod templates of an earlier revision back into the set, which rolls its pods back. Numbers of replicas stay."""
+    """Restore the pod templates of an earlier revision in the set, which rolls its pods back. Numbers of replicas do not change."""
     return _edit("undo", (name,), dry_run, force, given, to_revision)
 
 

@@ -65,7 +65,7 @@ def _say_owned(done: Done) -> None:
     for owner in _merged(done.owners):
         say(
             f"{done.name}: {owner.tool.name} owns {owner.fields}, and {owner.tool.reaction}: "
-            "make the change where it reads its manifests, or do it here for the time being with --force"
+            "change its manifests, or use --force to change the set temporarily"
         )
 
 
@@ -81,8 +81,8 @@ def _merged(owners: Sequence[Owner]) -> Iterator[Owner]:
 def _say_notes(done: Done) -> None:
     name = done.set["metadata"]["name"]
     if done.edit.word == "paused" and done.edit.changes:
-        say(f"{done.name}: what is deleted or scaled out meanwhile gets the new template; to go on: grove rollout resume {name}")
+        say(f"{done.name}: pods that are deleted or added meanwhile get the new template; to continue: grove rollout resume {name}")
     elif done.edit.changes and done.edit.word != "resumed" and edits.strategy_of(done.set) == edits.ON_DELETE:
-        say(f"{done.name}: its updateStrategy is OnDelete, so that pods are updated when they are deleted")
+        say(f"{done.name}: its updateStrategy is OnDelete, so pods are updated only when they are deleted")
     for tool in dict.fromkeys(done.later):
-        say(f"{done.name}: {tool.name} takes this back when it runs next, which rolls the pods once more")
+        say(f"{done.name}: {tool.name} reverts this on its next run, which rolls the pods again")

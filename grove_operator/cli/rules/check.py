@@ -43,7 +43,7 @@ def idle_patches(program: CountingProgram) -> Iterator[Diagnostic]:
     """Yields a warning for each of the user's patches that changed nothing in a compilation."""
     for rule in program.rules:
         if rule.verb == "patch" and rule.origin != SHIPPED and not program.counts[rule.id]:
-            reached = "every object that it is for is so already" if rule.id in program.idle else "it is for none of their objects"
+            reached = "every object that it selects is like that already" if rule.id in program.idle else "it selects none of their objects"
             message = f"the patch {rule.id!r} changes nothing in these manifests: {reached}"
             yield Diagnostic("rules/idle-patch", "warning", message, "patch", rule.file, rule.line)
 
@@ -60,7 +60,7 @@ def _doubtful_ids(result: RuleSet, shipped: RuleSet) -> Iterator[Diagnostic]:
             continue
         close = nearest(rule.id, ids, TYPING_ERROR)
         if close:
-            message = f"adds the rule {rule.id!r}, though there is {close!r}, which it does not replace"
+            message = f"adds the rule {rule.id!r}, which does not replace {close!r}"
             yield _warning("rules/doubtful-id", message, rule, ("rule",), close)
 
 
@@ -70,7 +70,7 @@ def _other_verbs(result: RuleSet, shipped: RuleSet) -> Iterator[Diagnostic]:
     for rule in _own(result):
         verb = verbs.get(rule.id, rule.verb)
         if verb != rule.verb:
-            message = f"replaces {rule.id!r}, a {verb} rule, by a {rule.verb} rule: what it did is not done any more"
+            message = f"replaces {rule.id!r}, a {verb} rule, by a {rule.verb} rule: what it did is no longer done"
             yield _warning("rules/other-verb", message, rule, ("rule",))
 
 

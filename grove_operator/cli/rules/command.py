@@ -27,36 +27,36 @@ CHECK = "check"
     "rules",
     epilog="""\b
 Examples:
-  grove rules                               what ships
-  grove rules --rules my-rules/             with a folder of your own: added, replaced and disabled rules take effect
-  grove rules -f workload.yaml              and how much each rule does for these manifests
+  grove rules                               the built-in rules
+  grove rules --rules my-rules/             with your own directory: added, replaced and disabled rules take effect
+  grove rules -f workload.yaml              and what each rule does for these manifests
   grove rules podgang/base                  one rule: its text, its template, the patches that apply
-  grove rules check my-rules/               are rules of your own right? For CI
-  grove rules check my-rules/ -f set.yaml   and does every patch of them change something here?
-  grove rules new patch my-rules/team       a commented rule to begin with; also: template, case, and the other verbs
+  grove rules check my-rules/               check your own rules, for CI
+  grove rules check my-rules/ -f set.yaml   and check that each of their patches changes something
+  grove rules new patch my-rules/team       a commented skeleton; also: template, case, and the other verbs
   grove rules schema rule                   the JSON Schema of rules, for editors; also: template, part, options, asserts""",
 )
 @click.argument("words", metavar="[ID | check DIR… | new WHAT DIR/NAME | schema NAME]", nargs=-1, shell_complete=rule_ids)
 @rules_option
 @filenames_option("Manifests to compile, to count what each rule does")
-@click.option("--strict", is_flag=True, help="With check: warnings fail, too.")
+@click.option("--strict", is_flag=True, help="With check: treat warnings as errors.")
 @text_or_json_option
 def command(words: tuple[str, ...], rules: tuple[str, ...], files: tuple[str, ...], strict: bool, output: str) -> int:
-    """List the rules in force, show one, or check rules of your own.
+    """List the active rules, show one, or check your own rules.
 
-    A line has the id, the verb, what it did (with -f), where the rule stands, and its documentation. Rules of yours that replace
-    one that ships, and rules that were disabled, say so.
+    Each line has the id, the verb, what the rule did (with -f), its file and line, and its documentation. Rules that replace
+    a built-in one, and disabled rules, are marked.
     """
     if words[:1] == (CHECK,):
         if len(words) == 1:
-            raise click.UsageError("check needs a folder with rules, as in: grove rules check my-rules/")
+            raise click.UsageError("check requires a directory of rules, as in: grove rules check my-rules/")
         return _check((*rules, *words[1:]), files, strict, output == "json")
     if words[:1] == ("new",):
         return _new(words[1:])
     if words[:1] == ("schema",):
         return _schema(words[1:])
     if len(words) > 1:
-        raise click.UsageError(f"one rule at a time; or did you mean: grove rules check {words[-1]}")
+        raise click.UsageError(f"only one rule at a time; did you mean: grove rules check {words[-1]}")
     book = Rules(rules)
     program = book.program()
     if program is None:
@@ -95,7 +95,9 @@ def _new(words: tuple[str, ...]) -> int:
     from grove_operator.cli.rules.skeletons import WORDS, Refused, new
 
     if len(words) != 2:
-        raise click.UsageError(f"new needs what and where, as in: grove rules new patch my-rules/team; there are {', '.join(WORDS)}")
+        raise click.UsageError(
+            f"new requires a form and a path, as in: grove rules new patch my-rules/team; the forms are {', '.join(WORDS)}"
+        )
     try:
         written = new(*words)
     except Refused as refused:
@@ -113,7 +115,7 @@ def _schema(words: tuple[str, ...]) -> int:
     folder = files("grove_operator") / "schemas"
     names = sorted(file.name.removesuffix(".schema.json") for file in folder.iterdir() if file.name.endswith(".schema.json"))
     if len(words) != 1 or words[0] not in names:
-        raise click.UsageError(f"schema needs one of {', '.join(names)}")
+        raise click.UsageError(f"schema requires one of {', '.join(names)}")
     outputs.write([(folder / f"{words[0]}.schema.json").read_bytes()])
     return 0
 
@@ -187,7 +189,7 @@ def _report_unknown(id: str, known: list[str], is_disabled: bool) -> int:
         lines = [f"grove: the rule {id!r} is disabled; `grove rules {id}` without --rules shows it"]
     else:
         close = nearest(id, known) or next((candidate for candidate in known if candidate.partition("/")[2] == id), "")
-        lines = [f"grove: there is no rule {id!r}", *([f'    did you mean "{close}"?'] if close else [])]
+        lines = [f"grove: unknown rule {id!r}", *([f'    did you mean "{close}"?'] if close else [])]
     print("\n".join(map(visible, lines)), file=sys.stderr)
     return 1
 
@@ -219,7 +221,7 @@ def _check(folders: tuple[str, ...], inputs: tuple[str, ...], strict: bool, is_j
     else:
         findings.write(result, book.find_file, sys.stderr)
         if not result:
-            outputs.write([f"{len(files)} {'files' if len(files) != 1 else 'file'}, nothing to find fault with\n".encode()])
+            outputs.write([f"{len(files)} {'files' if len(files) != 1 else 'file'}, no problems found\n".encode()])
     return 1 if has_errors(result) or (strict and result) else 0
 
 

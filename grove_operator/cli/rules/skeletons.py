@@ -65,10 +65,10 @@ data:
   replica: "{{ replica.index | string }}"
 """
 
-_STATUS = "# What stands below `status` of the object that the rule names.\nobservedGeneration: 1\n"
+_STATUS = "# The `status` of the object that the rule names.\nobservedGeneration: 1\n"
 
 _INPUT = """\
-# What is compiled. Put in a set of yours, as small as shows the behaviour.
+# The input. Replace it by a minimal set of yours that shows the behaviour.
 apiVersion: grove.io/v1alpha1
 kind: PodCliqueSet
 metadata: {name: example, namespace: default}
@@ -85,7 +85,7 @@ spec:
 """
 
 _ASSERTS = """\
-# What has to be true of the result. Only what is written here is compared: see docs/rule-authors.md, "Testing rules".
+# Assertions about the result. Only what is written here is compared: see docs/rule-authors.md, "Testing rules".
 - object: PodClique/default/example-0-worker
   has:
     spec: {replicas: 2}
@@ -107,9 +107,9 @@ def new(what: str, target: str) -> list[str]:
     Raises `Refused` for other words, for names that no rule can have, and for files that are there: nothing is replaced.
     """
     if what == "decide":
-        raise Refused("a decision is made by exactly one rule: replace one that ships, whose text `grove rules ID` shows")
+        raise Refused("a decision is made by exactly one rule: replace a built-in one, whose text `grove rules ID` shows")
     if what not in WORDS:
-        raise Refused(f"there is no skeleton {what!r}; there are {', '.join(WORDS)}")
+        raise Refused(f"unknown skeleton {what!r}; the skeletons are {', '.join(WORDS)}")
     folder, name = os.path.split(os.path.normpath(target))
     if not folder or not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
         raise Refused(f"a skeleton is FOLDER/NAME, with a name of a-z, 0-9 and `-`, as in my-rules/team-label; found {target!r}")
@@ -144,7 +144,7 @@ def _rule(verb: str, name: str) -> str:
     """Returns a rule with an example for some keys, and a comment for each other key of its verb."""
     keys = keys_of(verb)  # type: ignore[arg-type]  # one of the words above
     given = {key: value.replace("{name}", name) for key, value in _RULES[verb].items()}
-    lines = [f"rule: my/{name}", f"doc: Says in one line why {article(verb)} {verb} rule is needed here, and where that comes from."]
+    lines = [f"rule: my/{name}", f"doc: Says in one line why {article(verb)} {verb} rule is needed here, and what requires it."]
     for word in (*VERB_KEYS[verb], *(word for word in keys if word not in VERB_KEYS[verb])):  # type: ignore[index]
         if word in ("rule", "doc"):
             continue

@@ -50,12 +50,14 @@ Examples:
   grove serve --snapshot now.yaml       recorded objects
 
 \b
-Exit codes: 130 interrupted, 2 the cluster cannot be read, or the address cannot be listened on.""",
+Exit codes: 130 interrupted, 2 the cluster cannot be read, or the address is not available.""",
 )
 @click.argument("name", metavar="[NAME]", default="")
 @query_options
 @all_namespaces_option
-@click.option("--port", default=8700, show_default=True, type=click.IntRange(0, 65535), metavar="N", help="Port to listen on; 0 for any.")
+@click.option(
+    "--port", default=8700, show_default=True, type=click.IntRange(0, 65535), metavar="N", help="Port to listen on; 0 for any free port."
+)
 @click.option("--bind", default="127.0.0.1", show_default=True, metavar="ADDRESS", type=GIVEN, help="Address to listen on.")
 @click.option("--allow-host", multiple=True, metavar="NAME", type=GIVEN, help="Host name to accept in requests; repeatable.")
 @snapshot_option
@@ -74,7 +76,7 @@ def command(
 ) -> int:
     """Show PodCliqueSets in a browser: the page of `grove graph` with live states, gates and waits.
 
-    Nothing is written to the cluster. Everyone who can reach the address sees what you may read; by default only this machine can.
+    Nothing is written to the cluster. Everyone who can reach the address sees what you may read; the default is reachable only locally.
     """
     target, at = take_target(given), ListenAddress(bind, port, allow_host)
     if snapshot:

@@ -30,16 +30,16 @@ Examples:
   grove top qwen --snapshot now.yaml       from recorded objects
 
 \b
-Exit codes: 0 shown, 2 not there, or something is wrong.""",
+Exit codes: 0 shown, 2 not found, or an error.""",
 )
 @click.argument("name", metavar="NAME", shell_complete=names_of("PodCliqueSet"))
 @query_options
 @snapshot_option
 @text_or_json_option
 def command(name: str, snapshot: str | None, output: str, **given: Any) -> int:
-    """Show what the pods of a set ask for, by gang and by domain: the ComputeDomains, and the places of its topology constraints.
+    """Show what the pods of a set request, by gang and by domain: ComputeDomains, and the domains of its topology constraints.
 
-    Where metrics.k8s.io is served, what they use of CPU and memory is shown beside it.
+    If metrics.k8s.io is served, their CPU and memory usage is shown as well.
     """
     target = take_target(given)
     if snapshot:

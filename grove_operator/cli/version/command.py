@@ -27,18 +27,18 @@ SECONDS = 10.0
     bare={},
     epilog="""\b
 Examples:
-  grove version                       the program, the operator, and whether the definitions are those of the program
+  grove version                       the program, the operator, and whether the definitions match the program
   grove version --client              without a cluster
   grove version --client -o json | jq -r .clientVersion.version
 
 \b
-Exit codes: 0 shown, 1 the cluster cannot be reached, 2 misuse.""",
+Exit codes: 0 shown, 1 the cluster cannot be reached, 2 usage error.""",
 )
 @click.option("--client", is_flag=True, help="Only the version of this program, without a cluster.")
 @query_options
-@output_option("text", "json", "yaml", help="For people or for programs.")
+@output_option("text", "json", "yaml", help="Output format.")
 def command(client: bool, output: str, **given: Any) -> int:
-    """Print the versions of this program, of the operator in the cluster, and of our definitions there."""
+    """Print the versions of this program, of the operator in the cluster, and of the CRDs there."""
     target = take_target(given)
     if client:
         if output == "text":  # without the modules of a cluster

@@ -43,7 +43,7 @@ def versions_text(versions: Versions) -> str:
     """Returns a line for each part, and for each definition that is not ours."""
     lines = [f"Client Version: v{__version__}"]
     if versions.server:
-        absent = "unknown, as Deployments and Leases may not be listed" if versions.operators is None else "not found"
+        absent = "unknown: no permission to list Deployments and Leases" if versions.operators is None else "not found"
         lines += [f"Operator Version: {told}" for told in map(_operator, versions.operators or ())] or [f"Operator Version: {absent}"]
         lines += [*_definitions(versions.definitions), f"Kubernetes Version: v{versions.server}"]
     return "".join(f"{visible(line)}\n" for line in lines)
@@ -80,11 +80,11 @@ def _definitions(definitions: Sequence[Definition]) -> Iterator[str]:
     if len(missing) == len(definitions):
         yield f"Definitions: not found; install them: {INSTALL}"
     elif not missing and not others:
-        yield f"Definitions: {len(definitions)}, as those of this program ({versions})"
+        yield f"Definitions: {len(definitions)}, the same as this program's ({versions})"
     elif all(each.matches is None for each in definitions):
-        yield f"Definitions: {len(definitions)} served ({versions}); whether they are ours is unknown, as they may not be read"
+        yield f"Definitions: {len(definitions)} served ({versions}); whether they are ours is unknown: no permission to read them"
     else:
-        yield f"Definitions: {len(definitions) - len(missing) - len(others)} of {len(definitions)} as those of this program"
+        yield f"Definitions: {len(definitions) - len(missing) - len(others)} of {len(definitions)} the same as this program's"
         yield from (f"  {each.name}: {_state(each)}" for each in definitions if each.matches is not True)
 
 
@@ -94,7 +94,7 @@ def _state(definition: Definition) -> str:
     if definition.version not in definition.served:
         return f"serves {', '.join(definition.served)}, not {definition.version}"
     if definition.difference is None:
-        return f"serves {definition.version}; the rest is unknown, as definitions may not be read"
+        return f"serves {definition.version}; the rest is unknown: no permission to read definitions"
     return f"serves {definition.version}, which differs at {definition.difference}"
 
 

@@ -48,7 +48,7 @@ def _lines(causes: Sequence[Reason], lead: str, now: float, terminal: Terminal) 
 def _line(cause: Reason, lead: str, now: float, terminal: Terminal) -> str:
     wait = cause.wait
     since = f" for {age(now - wait.since)}" if wait.since is not None else ""
-    alike = f" (and {cause.alike} more alike)" if cause.alike else ""
+    alike = f" (and {cause.alike} more like it)" if cause.alike else ""
     repeated = " (see above)" if cause.is_repeated else ""
     return f"{lead}{terminal.paint(wait.reason, '33')}{since}: {visible(wait.message)}{terminal.paint(alike + repeated, '2')}"
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from grove_operator.cli.operator.read_objects import ReadObjects
 
 WAITS = 1
-_BOTH = "There is a NAME, and -A or -l: ask about one object, or about all sets."
+_BOTH = "NAME excludes -A and -l: specify one object, or all sets."
 
 
 @record
@@ -51,7 +51,7 @@ Examples:
   grove why qwen --snapshot now.yaml       the same from recorded objects
 
 \b
-Exit codes: 0 nothing waits, 1 something waits, 2 not there, or something is wrong.""",
+Exit codes: 0 nothing waits, 1 something waits, 2 not found, or an error.""",
 )
 @click.argument("name", metavar="[KIND/]NAME", default="", shell_complete=names_of("PodCliqueSet"))
 @query_options
@@ -73,13 +73,13 @@ def command(
 ) -> int:
     """Show what an object waits for, since when, and what would end the wait, down to the root cause.
 
-    NAME is a PodCliqueSet unless a kind stands before it, as kubectl writes kinds. With -A or -l instead of NAME it is every set that
+    NAME is a PodCliqueSet unless it has the prefix KIND/, with kinds as in kubectl. With -A or -l instead of NAME it is every set that
     waits, a line each, with its root cause: first what is held, then what serves least, then what has waited longest. Nothing is written
     to the cluster.
     """
     target = take_target(given)
     if bool(name) == (all_namespaces or bool(selector)):
-        raise click.UsageError("There is no NAME: name an object, or ask about all sets with -A or -l." if not name else _BOTH)
+        raise click.UsageError("NAME is missing: specify an object, or all sets with -A or -l." if not name else _BOTH)
     asked = Asked(name, selector, all_namespaces, output)
     if snapshot:
         return sessions.attempt(lambda: _of_file(snapshot, asked, target.namespace, config, rules))

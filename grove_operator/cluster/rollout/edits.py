@@ -56,7 +56,7 @@ def refuse_training(set: Manifest) -> None:
     if is_training(set):
         name = set["metadata"]["name"]
         why = f"PodCliqueSet {name!r} is a training workload, whose pods are never updated"
-        raise Refused(f"{why}; to end the attempts that run, and begin new ones: grove job restart {name}")
+        raise Refused(f"{why}; to end the running attempts and begin new ones: grove job restart {name}")
 
 
 def restart(set: Manifest, now: float) -> Edit:
@@ -85,7 +85,7 @@ def resume(set: Manifest) -> Edit:
         if strategy_of(set) == ON_DELETE:
             name = set["metadata"]["name"]
             why = f"PodCliqueSet {name!r} has the updateStrategy {ON_DELETE} without a pause by `grove rollout pause`"
-            raise Refused(f"{why}: change spec.updateStrategy where it is declared")
+            raise Refused(f"{why}: change spec.updateStrategy in its manifest")
         return Edit("resumed", unchanged="is not paused")
     forget = (("metadata", "annotations", PAUSED), ABSENT)
     if strategy_of(set) != ON_DELETE:  # somebody has changed it since

@@ -27,8 +27,8 @@ class Tool(NamedTuple):
     is_steady: bool = False
 
 
-SYNCS = "puts its own values back with its next sync"
-NEXT = "puts its own values back when it runs next"
+SYNCS = "restores its own values on its next sync"
+NEXT = "restores its own values on its next run"
 UPDATERS = {
     "kubectl-client-side-apply": Tool("kubectl apply", NEXT, replaces_lists=True),
     "helm": Tool("Helm", NEXT, replaces_lists=True),
@@ -42,8 +42,8 @@ APPLIERS = {
     "helm-controller": Tool("Flux", SYNCS, is_steady=True),
     "argocd-controller": Tool("Argo CD", SYNCS, is_steady=True),
     "helm": Tool("Helm", NEXT),
-    "kubectl": Tool("kubectl apply", "puts its own values back, or ends with a conflict, when it runs next"),
-    "grove": Tool("grove apply", "stops at a conflict when it runs next"),
+    "kubectl": Tool("kubectl apply", "restores its own values, or fails with a conflict, on its next run"),
+    "grove": Tool("grove apply", "fails with a conflict on its next run"),
 }
 """Tools that use server-side apply. Any other manager that does so declares its fields as well, and is called by its name."""
 

@@ -98,7 +98,7 @@ def _counts(progress: Progress) -> str:
     if progress.updated < progress.pods or progress.is_rolling:
         counts = f"{progress.updated} of {progress.pods} pods are updated"
         if progress.is_manual:
-            return f"{counts}; {'it is paused' if progress.is_paused else 'with OnDelete, pods are updated when they are deleted'}"
+            return f"{counts}; {'it is paused' if progress.is_paused else 'with OnDelete, pods are updated only when they are deleted'}"
         return counts if progress.updating is None else f"{counts}, now in replica {progress.updating}"
     return f"{progress.available} of {progress.replicas} replicas are available"
 

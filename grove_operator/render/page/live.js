@@ -10,7 +10,7 @@ class Live {
     this.said("connecting", "connecting …");
     this.source = new EventSource("events");
     this.source.addEventListener("open", () => this.said(data.of, data.of));
-    this.source.addEventListener("error", () => this.said("lost", "connection lost: this is how it was"));
+    this.source.addEventListener("error", () => this.said("lost", "connection lost: showing the last known state"));
     this.source.addEventListener("message", (event) => this.take(JSON.parse(event.data)));
     if (page.state.selected >= 0) this.why(page.graph.nodes[page.state.selected]);
   }

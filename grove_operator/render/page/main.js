@@ -152,7 +152,7 @@ class Page {
     const of = (type) => collectLines(graph.edges.filter((edge) => edge.type === type), state.layout);
     state.lines = { owner: of("owner"), after: of("after") };
     byId("nothing").hidden = state.shown.includes(1);
-    byId("nothing").textContent = graph.nodes.length ? "Nothing to draw: every kind is switched off." : "Nothing to draw: there is no PodCliqueSet.";
+    byId("nothing").textContent = graph.nodes.length ? "Nothing to draw: all kinds are hidden." : "Nothing to draw: there is no PodCliqueSet.";
     byId("fold").textContent = folds.way.gangs ? "Open all" : "Fold";
     byId("fold").hidden = !folds.way.gangs && !graph.kinds.has("PodGang");
     this.minimap.remake();

@@ -81,7 +81,7 @@ def test_the_same_again_changes_nothing(first: Manifest, second: Manifest) -> No
 def test_a_change_names_the_fields(live: Manifest, intent: Manifest, changes: Any) -> None:
     decision = decided(intent, applied(live))
     if changes is None:
-        assert (decision.verdict, decision.reason) == (Verdict.UNKNOWN, "the server may refuse it: spec.flag: expected boolean")
+        assert (decision.verdict, decision.reason) == (Verdict.UNKNOWN, "the server may reject it: spec.flag: expected boolean")
         return
     container = ("spec", "template", "spec", "containers", ItemKey((("name", "main"),)))
     paths = [
@@ -148,15 +148,15 @@ def test_without_a_schema_only_the_server_can_say() -> None:
         ({"mystery": 1}, "spec.mystery: field not declared in schema"),
         ({"level": "high"}, "spec.level: expected numeric"),
         ({"keyed": [{"id": "a"}, {"id": "a"}]}, 'spec.keyed.1: duplicate entries for key {"id":"a","port":80}'),
-        ({"chosen": [{}]}, "spec.chosen.0: an item of a set that is no scalar"),
-        ({"keyed": ["a"]}, "spec.keyed.0: an item of a list with keys that is no map"),
+        ({"chosen": [{}]}, "spec.chosen.0: an item of a set that is not a scalar"),
+        ({"keyed": ["a"]}, "spec.keyed.0: an item of a list with keys that is not a map"),
         ({"words": ["a"]}, "spec.words: expected a map"),
         ({"listed": {"a": "b"}}, "spec.listed: expected a list"),
     ],
 )
 def test_what_breaks_the_schema_is_left_to_the_server(spec: Any, why: str) -> None:
     decision = decided(gadget(**spec), applied(gadget(level=1)))
-    assert (decision.verdict, decision.reason) == (Verdict.UNKNOWN, f"the server may refuse it: {why}")
+    assert (decision.verdict, decision.reason) == (Verdict.UNKNOWN, f"the server may reject it: {why}")
 
 
 def test_entries_that_cannot_be_read_are_left_to_the_server() -> None:
@@ -228,7 +228,7 @@ def test_null_in_a_custom_object_is_a_value() -> None:
 
 def test_null_over_a_default_of_a_custom_kind_is_left_to_the_server() -> None:
     decision = decided(gadget(level=None), applied(gadget(level=None)) | {"spec": {"level": 3}})
-    assert (decision.verdict, decision.reason) == (Verdict.UNKNOWN, "spec.level: null may stand for a default")
+    assert (decision.verdict, decision.reason) == (Verdict.UNKNOWN, "spec.level: null may mean a default")
 
 
 def test_what_two_own_and_one_sends_otherwise_than_it_is_kept_is_a_conflict() -> None:
@@ -316,7 +316,7 @@ def test_a_whole_number_beyond_64_bits_is_left_for_the_server_to_refuse() -> Non
     decision = decided(gadget(level=2**70), applied(gadget(level=1)))
     assert (decision.verdict, decision.reason.rpartition("spec.")[2]) == (
         Verdict.UNKNOWN,
-        "level: a whole number beyond 64 bits, which no server can keep",
+        "level: a whole number beyond 64 bits, which the server cannot store",
     )
 
 

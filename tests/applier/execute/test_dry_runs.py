@@ -46,7 +46,7 @@ async def test_a_dry_run_says_what_would_be_made_again() -> None:
 async def test_a_dry_run_does_not_ask_for_what_cannot_exist_yet() -> None:
     lab = Lab()
     assert await lab.apply(desired("bar", "Namespace"), desired("a", namespace="bar"), dry_run=True) == "bar=created a=created"
-    assert lab.reason(ref("a", namespace="bar")) == "not asked of the server: Namespace/bar does not exist yet"
+    assert lab.reason(ref("a", namespace="bar")) == "not validated by the server: Namespace/bar does not exist yet"
 
 
 async def test_a_dry_run_of_a_take_over_meets_no_conflict_with_those_taken_over() -> None:

@@ -22,7 +22,7 @@ async def test_a_conflict_holds_the_object_and_names_the_ways_out() -> None:
     lab.cluster.seed(manifest("a", data={"x": "1"}), manager="hpa")
     assert (await lab.apply(desired("a", data={"x": "2"})), lab.requests()) == ("a=held", "")
     assert "hpa" in lab.reason(A)
-    assert "take it (force), give it up (remove it from the manifest), or share it (use the same value)" in lab.reason(A)
+    assert "take it (force), drop it (remove it from the manifest), or share it (use the same value)" in lab.reason(A)
 
 
 async def test_a_conflict_that_only_the_server_sees_is_told_in_its_words() -> None:
@@ -123,7 +123,7 @@ async def test_an_object_of_somebody_else_is_held_where_it_may_not_be_adopted() 
     lab = Lab()
     lab.cluster.seed(manifest("a", data={"x": "1"}), manager="somebody")
     assert await lab.apply(desired("a", policy=OURS, data={"x": "1"})) == "a=held"
-    assert lab.reason(A) == "exists, made by somebody, and is left as it is (policy adopt)"
+    assert lab.reason(A) == "exists, created by somebody, and is left unchanged (policy adopt)"
 
 
 async def test_an_object_that_somebody_makes_in_between_is_not_adopted_either() -> None:
@@ -154,7 +154,7 @@ async def test_an_object_that_is_only_created_is_left_alone_and_its_difference_s
     lab = Lab()
     await lab.apply(desired("a", policy=ONCE, data={"x": "1"}))
     assert await lab.apply(desired("a", policy=ONCE, data={"x": "2"})) == "a=unchanged"
-    assert lab.reason(A) == "is only ever created; differs in data.x"
+    assert lab.reason(A) == "is only created, never changed; differs in data.x"
 
 
 async def test_a_yielded_field_is_left_to_whoever_owns_it() -> None:

@@ -86,7 +86,7 @@ async def test_a_fixed_field_holds_the_object_where_making_it_again_is_not_allow
     await lab.apply(service("1"))
     assert (await lab.apply(service("2")), lab.requests()) == ("a=held", "")
     assert lab.reason(SERVICE) == (
-        "spec.clusterIP cannot be changed once set; it would have to be deleted and made again, which its policy does not allow (recreate)"
+        "spec.clusterIP cannot be changed once set; it would have to be recreated, which its policy does not allow (recreate)"
     )
 
 

@@ -75,7 +75,7 @@ async def test_what_is_held_names_what_it_waits_for() -> None:
     await lab.apply(desired("a"), desired("b", "ConfigMap", ref("a")), desired("c", "ConfigMap", ref("b")))
     assert lab.reason(ref("a")) == "admission refused it"
     assert lab.reason(ref("b")) == "waits for ConfigMap/shop/a, which failed"
-    assert lab.reason(ref("c")) == "waits for ConfigMap/shop/b, and that for ConfigMap/shop/a, which failed"
+    assert lab.reason(ref("c")) == "waits for ConfigMap/shop/b, which waits for ConfigMap/shop/a, which failed"
 
 
 async def test_the_next_run_does_what_was_left() -> None:

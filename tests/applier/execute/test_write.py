@@ -61,14 +61,14 @@ async def test_an_object_that_another_made_first_is_not_called_created() -> None
     lab = Lab()
     lab.meanwhile("apply", lambda: lab.cluster.seed(manifest("a", data={"y": "1"}), manager="somebody"))
     assert await lab.apply(desired("a", data={"x": "1"})) == "a=configured"
-    assert lab.reason(A) == "was made meanwhile by somebody"
+    assert lab.reason(A) == "was created meanwhile by somebody"
 
 
 async def test_an_object_that_another_run_of_ours_made_first_is_not_called_created_twice() -> None:
     lab = Lab()
     lab.meanwhile("apply", lambda: lab.cluster.seed(manifest("a", data={"x": "1"}), manager=ME))
     assert await lab.apply(desired("a", data={"x": "1"})) == "a=configured"
-    assert lab.reason(A) == "was made meanwhile by another run of me"
+    assert lab.reason(A) == "was created meanwhile by another run of me"
 
 
 async def test_a_write_conflict_is_settled_by_reading() -> None:

@@ -211,7 +211,7 @@ async def test_a_kind_that_we_may_not_read_stops_only_who_wants_it() -> None:
         await asyncio.sleep(5)
         assert world.made() == ["set2-0"]
         told = {outcome.reason for result in world.results for outcome in result.outcomes if outcome.action is Action.FAILED}
-        assert told == {"what is there cannot be read: Secret cannot be listed: may not watch secrets"}
+        assert told == {"the live object cannot be read: Secret cannot be listed: may not watch secrets"}
 
 
 @in_virtual_time

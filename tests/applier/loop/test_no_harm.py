@@ -114,7 +114,7 @@ CASES = {
         broken=lambda world: break_off(world, ServerFailure(500, "InternalError", "etcd is away")),
     ),
     "a key that is gone in the eyes of a broken watch": Case(
-        "it is not known whether it is gone: Pod cannot be followed: etcd is away",
+        "it is unknown whether it is deleted: Pod cannot be followed: etcd is away",
         asks_for_pods,
         kinds=PODS,
         broken=lambda world: break_off(world, ServerFailure(500, "InternalError", "etcd is away")),

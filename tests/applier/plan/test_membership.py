@@ -98,7 +98,7 @@ def applyset(name: str, namespace: str = "shop") -> ApplySetOptions:
 
 
 ONE, TWO = applyset("one"), applyset("two")
-HELD = "is a member of another set (ConfigMap/shop/one): move it (force), or leave it to that one"
+HELD = "is a member of another ApplySet (ConfigMap/shop/one): move it (force), or leave it there"
 
 
 async def member(manager: str = "me", **data: str) -> MemoryCluster:

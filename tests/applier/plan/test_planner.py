@@ -99,13 +99,14 @@ def test_an_object_that_is_being_deleted_is_made_again() -> None:
     found = step(live(there("a", metadata={**TERMINATING, "finalizers": ["x/y"]})), desired("a"))
     assert (found.action, found.uid) == (Action.CREATED, "uid of a")
     assert (
-        found.reason == "the one that exists is being deleted since 2026-01-01T00:00:00Z, held by x/y; it is made again once that is gone"
+        found.reason
+        == "the existing one has been terminating since 2026-01-01T00:00:00Z, held by x/y; it is recreated once that one is gone"
     )
 
 
 def test_what_is_in_a_namespace_that_is_being_deleted_is_made_again_with_it() -> None:
     found = step(live(there("shop", "Namespace", metadata=TERMINATING), there("a")), desired("shop", "Namespace"), desired("a"))
-    assert (found.action, found.reason) == (Action.CREATED, "Namespace/shop is deleted and made again, and it with it")
+    assert (found.action, found.reason) == (Action.CREATED, "Namespace/shop is recreated, and it with it")
 
 
 def test_objects_of_a_definition_that_is_being_deleted_are_made_again_with_it() -> None:
@@ -124,7 +125,7 @@ def test_objects_of_a_new_definition_are_created_without_having_been_read() -> N
 def test_what_was_not_read_fails() -> None:
     found = live()
     found.unread = ("ConfigMap",)
-    assert (step(found, desired("a")).action, step(found, desired("a")).reason) == (Action.FAILED, "what is there was not read")
+    assert (step(found, desired("a")).action, step(found, desired("a")).reason) == (Action.FAILED, "the live object was not read")
 
 
 def test_a_kind_that_is_not_served_fails() -> None:
@@ -168,12 +169,12 @@ def test_a_fixed_field_is_for_the_policy_to_decide(recreate: bool, action: Actio
 
 def test_an_object_that_is_only_created_is_unchanged_whatever_differs() -> None:
     found = step(live(there("a", data={"x": "1"})), desired("a", data={"x": "2"}, policy=Policy(create_only=True)))
-    assert (found.action, found.reason) == (Action.UNCHANGED, "is only ever created; differs in data.x")
+    assert (found.action, found.reason) == (Action.UNCHANGED, "is only created, never changed; differs in data.x")
 
 
 def test_an_object_that_is_only_created_and_does_not_differ_says_so() -> None:
     found = step(live(there("a", data={"x": "1"})), desired("a", data={"x": "1"}, policy=Policy(create_only=True)))
-    assert (found.action, found.reason) == (Action.UNCHANGED, "is only ever created")
+    assert (found.action, found.reason) == (Action.UNCHANGED, "is only created, never changed")
 
 
 def test_what_the_server_filled_in_is_no_difference_of_an_object_that_is_only_created() -> None:
@@ -183,7 +184,7 @@ def test_what_the_server_filled_in_is_no_difference_of_an_object_that_is_only_cr
     entry["operation"] = "Update"
     entry["fieldsV1"]["f:spec"] = {"f:type": {}}
     found = step(live(filled), desired("a", data={"x": "1"}, policy=Policy(create_only=True)))
-    assert (found.action, found.reason, found.changes) == (Action.UNCHANGED, "is only ever created", [])
+    assert (found.action, found.reason, found.changes) == (Action.UNCHANGED, "is only created, never changed", [])
 
 
 def test_somebody_elses_object_is_held_when_it_would_have_to_be_written() -> None:
@@ -193,7 +194,7 @@ def test_somebody_elses_object_is_held_when_it_would_have_to_be_written() -> Non
 
 def test_a_field_that_is_left_to_others_is_yielded() -> None:
     found = step(live(there("a", manager="rival", data={"x": "1"})), desired("a", data={"x": "2"}, policy=Policy(yields=("/data/x",))))
-    assert (found.action, found.reason) == (Action.YIELDED, "differs only in what is left to rival")
+    assert (found.action, found.reason) == (Action.YIELDED, "differs only in fields left to rival")
 
 
 def test_taking_over_is_a_change() -> None:
@@ -254,14 +255,14 @@ def test_another_uid_of_the_owner_is_a_change() -> None:
 def test_an_owner_that_is_made_first_changes_what_it_owns() -> None:
     found = step(live(owned("older")), desired("a"), desired("child", owner=A))
     assert (found.action, found.unsure) == (Action.CONFIGURED, True)
-    assert found.reason == "gets the UID of its owner ConfigMap/shop/a once that is known"
+    assert found.reason == "gets the UID of its owner ConfigMap/shop/a once it is known"
 
 
 def test_an_owner_that_is_made_again_changes_what_it_owns() -> None:
     owner = desired("a", "Service", spec={"clusterIP": "2"}, policy=Policy(recreate=True))
     found = step(live(FIXED, there("child")), owner, desired("child", owner=owner.ref))
     assert (found.action, found.unsure) == (Action.CONFIGURED, True)
-    assert found.reason == "gets the UID of its owner Service/shop/a once that is known"
+    assert found.reason == "gets the UID of its owner Service/shop/a once it is known"
 
 
 def test_an_owner_that_the_object_does_not_refer_to_changes_nothing() -> None:

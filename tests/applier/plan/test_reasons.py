@@ -45,7 +45,7 @@ def test_a_new_field_blames_nobody(owners: tuple[Owner, ...]) -> None:
 
 
 def test_a_change_of_ownership_alone_is_said() -> None:
-    assert what_differs([]) == "only who owns its fields changes"
+    assert what_differs([]) == "only the ownership of its fields changes"
 
 
 def test_conflicts_are_grouped_by_owner_with_the_three_ways_out() -> None:
@@ -53,7 +53,7 @@ def test_conflicts_are_grouped_by_owner_with_the_three_ways_out() -> None:
     assert what_conflicts(conflicts) == (
         "kubectl-edit (Update at 2026-01-01T00:00:00Z) owns spec.replicas, spec.paused; "
         "hpa (Update of scale) owns data with another value: "
-        "take it (force), give it up (remove it from the manifest), or share it (use the same value)"
+        "take it (force), drop it (remove it from the manifest), or share it (use the same value)"
     )
 
 

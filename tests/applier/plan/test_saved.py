@@ -105,9 +105,9 @@ def test_a_plan_to_create_holds_while_there_is_nothing() -> None:
 @pytest.mark.parametrize(
     ("before", "now", "reason"),
     [
-        (None, live(), "exists by now"),
+        (None, live(), "exists now"),
         (live(), None, "is gone"),
-        (live(), live(uid="v"), "was deleted and made again"),
+        (live(), live(uid="v"), "was deleted and recreated"),
         (live(), live("2", data={"x": "1"}), "has changed"),
         (live(), live("2", metadata={"labels": {"a": "b"}}), "has changed"),
     ],
@@ -221,11 +221,11 @@ def test_the_hash_of_an_input_does_not_depend_on_the_order_of_keys() -> None:
 BROKEN = [
     (b"", "not a saved plan"),
     (b"[" * 100_000, "not a saved plan"),
-    (b'{"version": 2, "set": ' + b"[" * 900 + b"]" * 900 + b"}", "not a whole saved plan"),
+    (b'{"version": 2, "set": ' + b"[" * 900 + b"]" * 900 + b"}", "not a complete saved plan"),
     (b"[]", "a saved plan of version None"),
     (b'{"version": 9}', "version 9; this program reads version 2"),
-    (b'{"version": 2}', "not a whole saved plan"),
-    (b'{"version": 2, "intent": 3}', "not a whole saved plan"),
+    (b'{"version": 2}', "not a complete saved plan"),
+    (b'{"version": 2, "intent": 3}', "not a complete saved plan"),
 ]
 
 
@@ -241,7 +241,7 @@ def test_a_file_that_is_no_plan_is_refused_in_one_line(data: bytes, message: str
 def test_a_plan_that_was_edited_is_refused(part: bytes, edited: bytes) -> None:
     kept = save(plan_of(Step(A, Action.CREATED)), Graph([desired("a", data={"x": "1"})]))
     assert load(kept) and kept.count(part)
-    with pytest.raises(InvalidPlan, match="was changed since it was made"):
+    with pytest.raises(InvalidPlan, match="was modified after it was created"):
         load(kept.replace(part, edited))
 
 

@@ -67,7 +67,7 @@ async def test_the_record_of_client_side_apply_goes(cluster: MemoryCluster) -> N
 async def test_what_belongs_to_others_stays_theirs(cluster: MemoryCluster) -> None:
     cluster.seed(config("b"), manager="flux")
     [outcome] = await adopted(cluster, config("b"))
-    assert (outcome.action, outcome.reason) == (Action.UNCHANGED, "nothing in it belongs to helm or kubectl-client-side-apply")
+    assert (outcome.action, outcome.reason) == (Action.UNCHANGED, "none of its fields belong to helm or kubectl-client-side-apply")
     assert owners(found(cluster, "b")) == [("flux", "Update")]
 
 
@@ -98,7 +98,7 @@ async def test_who_writes_while_an_apply_is_tried_is_no_change_of_ours(cluster: 
     cluster.fail("apply", WriteConflict(409, "Conflict", "has changed"), times=times)
     [outcome] = await adopted(cluster)
     assert (outcome.action, outcome.step.changes) == (Action.CONFIGURED, [])
-    assert outcome.reason.endswith("An apply would be refused: has changed") is refused
+    assert outcome.reason.endswith("An apply would be rejected: has changed") is refused
 
 
 async def test_a_patch_whose_version_has_moved_on_counts_as_a_conflict(cluster: MemoryCluster) -> None:
@@ -107,7 +107,7 @@ async def test_a_patch_whose_version_has_moved_on_counts_as_a_conflict(cluster: 
     cluster.seed(config("b"), manager="helm")
     cluster.fail("patch", Invalid(422, "Invalid", "the test has failed"), times=-1)
     [outcome] = await adopted(cluster, config("b"))
-    assert (outcome.action, outcome.reason) == (Action.FAILED, "ConfigMap/default/b changes all the time: the test has failed")
+    assert (outcome.action, outcome.reason) == (Action.FAILED, "ConfigMap/default/b keeps changing: the test has failed")
 
 
 async def test_what_is_not_there_is_left_out(cluster: MemoryCluster) -> None:
@@ -127,7 +127,7 @@ async def test_an_apply_that_would_be_refused_is_told(cluster: MemoryCluster) ->
     cluster.fail("apply", Forbidden(403, "Forbidden", "may not apply"))
     [outcome] = await adopted(cluster)
     assert outcome.action is Action.CONFIGURED
-    assert outcome.reason.endswith("nothing else changed. An apply would be refused: may not apply")
+    assert outcome.reason.endswith("nothing else changed. An apply would be rejected: may not apply")
 
 
 async def test_a_second_adoption_finds_nothing(cluster: MemoryCluster) -> None:
@@ -153,7 +153,7 @@ async def test_a_webhook_that_changes_more_keeps_it_from_being_written(cluster: 
     [outcome] = await adopted(cluster)
     assert (outcome.action, outcome.reason) == (
         Action.FAILED,
-        "not adopted: the server would change data.injected along with it; does a webhook interfere?",
+        "not adopted: the server would also change data.injected; does a webhook interfere?",
     )
     assert cluster.writes() == []
 

@@ -52,10 +52,10 @@ def test_an_object_that_has_the_label_already_keeps_it() -> None:
 
 
 def test_an_object_with_the_label_of_another_set_is_refused() -> None:
-    with pytest.raises(ApplySetError, match=r"part of another set by their own label .*: ConfigMap/default/a, ConfigMap/default/b"):
+    with pytest.raises(ApplySetError, match=r"part of another ApplySet by their own label .*: ConfigMap/default/a, ConfigMap/default/b"):
         applyset().label(graph(config("a", labels={PART_OF: "x"}), config("b", labels={PART_OF: "y"}), config("c")))
 
 
 def test_the_parent_cannot_be_a_member() -> None:
-    with pytest.raises(ApplySetError, match="ConfigMap/default/shop carries the record of the set"):
+    with pytest.raises(ApplySetError, match="ConfigMap/default/shop contains the record of the ApplySet"):
         applyset(kind=CONFIG_MAP).label(graph(config("shop")))

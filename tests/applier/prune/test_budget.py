@@ -40,7 +40,7 @@ def test_a_limit_allows(text: str, deletes: int, members: int, allowed: bool) ->
 
 @rows("text", ["", "-1", "1.5", "101%", "ten", "5 %x", "%", "1e3"])
 def test_what_is_no_limit_is_refused(text: str) -> None:
-    with pytest.raises(ApplierError, match="is no limit for pruning: give a number of objects like 10, or a percentage"):
+    with pytest.raises(ApplierError, match="is not a limit for pruning: specify a number of objects such as 10, or a percentage"):
         Budget.read(text)
 
 

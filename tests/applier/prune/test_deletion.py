@@ -51,7 +51,7 @@ async def test_each_delete_carries_the_uid(cluster: MemoryCluster) -> None:
     cluster.store.remove(Ref.of(live))
     cluster.seed(config("a"))
     outcome = (await delete(cluster, [live]))["a"]
-    assert (outcome.action, outcome.reason) == (Action.UNCHANGED, "was replaced by another object of this name since it was looked at")
+    assert (outcome.action, outcome.reason) == (Action.UNCHANGED, "was replaced by another object of this name since it was read")
     assert there(cluster) == {"default/a"}
 
 
@@ -65,7 +65,7 @@ async def test_without_a_question_a_change_does_not_matter(cluster: MemoryCluste
 async def test_what_changes_all_the_time_fails_in_the_end(cluster: MemoryCluster) -> None:
     cluster.fail("delete", WriteConflict(409, "Conflict", "has moved on"), times=-1)
     outcome = (await delete(cluster, cluster.seed(config("a"))))["a"]
-    assert (outcome.action, outcome.reason) == (Action.FAILED, "changes all the time: has moved on")
+    assert (outcome.action, outcome.reason) == (Action.FAILED, "keeps changing: has moved on")
 
 
 async def test_a_refusal_is_told_and_the_others_go(cluster: MemoryCluster) -> None:
@@ -77,7 +77,7 @@ async def test_a_refusal_is_told_and_the_others_go(cluster: MemoryCluster) -> No
 async def test_an_owner_stays_when_what_it_owns_could_not_be_deleted(cluster: MemoryCluster) -> None:
     cluster.fail(lambda request: request.verb == "delete" and request.name == "child", ServerFailure(500, "InternalError", "no"), times=-1)
     outcomes = await delete(cluster, cluster.seed(config("parent"), config("child", ownerReferences=owner("parent")), config("other")))
-    assert (outcomes["parent"].action, outcomes["parent"].reason) == (Action.HELD, "ConfigMap/default/child rests on it and is still there")
+    assert (outcomes["parent"].action, outcomes["parent"].reason) == (Action.HELD, "ConfigMap/default/child depends on it and still exists")
     assert there(cluster) == {"default/parent", "default/child"}
 
 
@@ -124,13 +124,13 @@ async def test_finalizers_of_kubernetes_itself_are_not_waited_for(cluster: Memor
 
 async def test_whoever_wants_everything_gone_waits_for_everything(cluster: MemoryCluster) -> None:
     outcome = (await delete(cluster, cluster.seed(config("a", finalizers=HOLD)), wait_for_all=True))["a"]
-    assert (outcome.action, outcome.reason) == (Action.FAILED, "is deleted but still there: waits for finalizer example.org/hold")
+    assert (outcome.action, outcome.reason) == (Action.FAILED, "is deleted but still exists: waits for finalizer example.org/hold")
 
 
 async def test_what_cannot_be_watched_is_not_said_to_be_gone(cluster: MemoryCluster) -> None:
     cluster.fail("list", Forbidden(403, "Forbidden", "may not list"), times=-1)
     outcome = (await delete(cluster, cluster.seed(config("a")), wait_for_all=True))["a"]
-    assert (outcome.action, outcome.reason) == (Action.FAILED, "is deleted but still there: cannot be watched: may not list")
+    assert (outcome.action, outcome.reason) == (Action.FAILED, "is deleted but still exists: cannot be watched: may not list")
 
 
 async def test_a_step_that_is_held_stays_held_and_holds_its_owner(cluster: MemoryCluster) -> None:

@@ -52,8 +52,8 @@ def other_run(cluster: MemoryCluster, *, times: int = 1) -> None:
 @pytest.mark.parametrize(
     ("kind", "namespace", "said"),
     [
-        (SECRET, "", "Secret/shop cannot be the parent of a set: a Secret needs a namespace"),
-        (SHOP, "default", r"Shop\.example\.org/default/shop cannot be the parent of a set: a Shop has no namespace"),
+        (SECRET, "", "Secret/shop cannot be the parent of an ApplySet: a Secret needs a namespace"),
+        (SHOP, "default", r"Shop\.example\.org/default/shop cannot be the parent of an ApplySet: a Shop has no namespace"),
     ],
 )
 async def test_a_parent_has_a_namespace_as_its_kind_has(cluster: MemoryCluster, kind: Kind, namespace: str, said: str) -> None:
@@ -69,7 +69,7 @@ async def test_a_kind_whose_definition_does_not_allow_it_has_no_parents(cluster:
         cluster.seed(definition(**metadata))
     cluster.seed(recorded(SHOP, namespace="", annotations={GROUP_KINDS: ""}))
     with pytest.raises(
-        ApplySetError, match=r"^a Shop\.example\.org cannot be the parent of a set: only a ConfigMap, a Secret, or a kind whose"
+        ApplySetError, match=r"^a Shop\.example\.org cannot be the parent of an ApplySet: only a ConfigMap, a Secret, or a kind whose"
     ):
         await Keeper.open(applyset(kind=SHOP, namespace=""), cluster)
 
@@ -142,6 +142,6 @@ async def test_a_record_that_others_write_is_tried_six_times(cluster: MemoryClus
     if written:
         await keeper.widen(CONFIG_MAPS)
     else:
-        with pytest.raises(ApplySetError, match=r"^Secret/default/shop is written by somebody else all the time: is another run"):
+        with pytest.raises(ApplySetError, match=r"^Secret/default/shop is constantly written by another client: is another run"):
             await keeper.widen(CONFIG_MAPS)
     assert (annotation(cluster, "contains-group-kinds") == "ConfigMap") is written

@@ -183,7 +183,7 @@ async def test_a_custom_parent_needs_a_definition_that_allows_it(cluster: ApiClu
             await OpenApplySet.open(ApplySetOptions(applyset), graph(), cluster)
         path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/shops.{group}"
         control_plane.request("PATCH", path, {"metadata": {"labels": labels}}, content_type="application/merge-patch+json")
-        with pytest.raises(ApplySetError, match="does not exist: only a Secret or a ConfigMap is made"):
+        with pytest.raises(ApplySetError, match="does not exist: only a missing Secret or ConfigMap is created"):
             await OpenApplySet.open(ApplySetOptions(applyset), graph(), cluster)
         record = {ID: applyset_id(applyset.parent)}
         annotations = {TOOLING: "grove/0.9", GROUP_KINDS: ""}

@@ -88,7 +88,7 @@ async def test_nothing_is_pruned_when_something_could_not_be_applied(cluster: Me
     await pruning.widen()
     failed = Outcome(Step(Ref("", "ConfigMap", "default", "b"), Action.CONFIGURED), Action.FAILED)
     [held] = await pruning.finish([failed], Deletion(cluster))
-    assert (held.action, held.reason) == (Action.HELD, "of the set, 1 failed: nothing is pruned before all is applied")
+    assert (held.action, held.reason) == (Action.HELD, "of the ApplySet, 1 failed: nothing is pruned before everything is applied")
     assert there(cluster) == {"default/a", "default/b"}
 
 
@@ -97,7 +97,7 @@ async def test_all_that_is_undone_is_counted(cluster: MemoryCluster) -> None:
     pruning = await OpenApplySet.open(ApplySetOptions(applyset()), graph(), cluster)
     undone = [Outcome(Step(A, Action.CONFIGURED), action) for action in (Action.HELD, Action.FAILED, Action.HELD)]
     [held] = await pruning.finish(undone, Deletion(cluster))
-    assert held.reason == "of the set, 1 failed and 2 held: nothing is pruned before all is applied"
+    assert held.reason == "of the ApplySet, 1 failed and 2 held: nothing is pruned before everything is applied"
 
 
 @pytest.mark.parametrize("broken", ["nothing", "the apply", "the record"])
@@ -125,7 +125,7 @@ async def test_a_record_that_cannot_be_written_in_the_end_is_told_beside_what_wa
     cluster.fail("apply", ServerFailure(500, "InternalError", "no"), times=-1)
     pruned, parent = await pruning.finish([], Deletion(cluster))
     assert (pruned.action, parent.action) == (Action.PRUNED, Action.FAILED)
-    assert (parent.step.ref, parent.reason) == (applyset().parent, "the record of the set could not be written: no")
+    assert (parent.step.ref, parent.reason) == (applyset().parent, "the record of the ApplySet could not be written: no")
     assert (parent.uid, type(parent.error)) == (uid_of(cluster.store.objects[applyset().parent]), ServerFailure)
 
 
@@ -170,7 +170,7 @@ async def test_an_object_that_left_the_set_in_the_meantime_stays(cluster: Memory
     pruning = await OpenApplySet.open(ApplySetOptions(applyset()), graph(config("b")), cluster)
     cluster.seed(config("a"))
     [outcome] = await pruning.finish([], Deletion(cluster))
-    assert (outcome.action, outcome.reason) == (Action.UNCHANGED, "is no longer a member of the set")
+    assert (outcome.action, outcome.reason) == (Action.UNCHANGED, "is no longer a member of the ApplySet")
     assert there(cluster) == {"default/a", "default/b"}
 
 
@@ -209,8 +209,8 @@ async def test_a_step_says_why_and_when_its_object_goes(cluster: MemoryCluster) 
     await run(cluster, config("a"), config("b", ownerReferences=owner, finalizers=["example.org/hold", "example.org/keep"]))
     pruning = await OpenApplySet.open(ApplySetOptions(applyset()), graph(), cluster)
     assert [(step.ref.name, step.wave, step.reason) for step in pruning.steps] == [
-        ("b", 0, "is no longer in the set; waits for example.org/hold, example.org/keep"),
-        ("a", 1, "is no longer in the set"),
+        ("b", 0, "is no longer in the ApplySet; waits for example.org/hold, example.org/keep"),
+        ("a", 1, "is no longer in the ApplySet"),
     ]
 
 
@@ -225,7 +225,7 @@ async def test_an_object_that_is_gone_already_counts_as_pruned(cluster: MemoryCl
     pruning = await OpenApplySet.open(ApplySetOptions(applyset()), graph(config("b")), cluster)
     cluster.store.remove(Ref("", "ConfigMap", "default", "a"))
     [outcome] = await pruning.finish([], Deletion(cluster))
-    assert (outcome.action, outcome.reason) == (Action.PRUNED, "was gone already")
+    assert (outcome.action, outcome.reason) == (Action.PRUNED, "was already deleted")
 
 
 async def test_a_namespace_that_holds_wanted_objects_is_held(cluster: MemoryCluster) -> None:
@@ -258,7 +258,7 @@ async def test_an_object_being_deleted_is_reported_with_its_finalizers_and_not_d
     cluster.forget_requests()
     pruning = await OpenApplySet.open(ApplySetOptions(applyset()), graph(config("b")), cluster)
     [outcome] = await pruning.finish([], Deletion(cluster))
-    assert outcome.reason == "is being deleted since 2026-01-01T00:00:00Z, held by example.org/hold"
+    assert outcome.reason == "has been terminating since 2026-01-01T00:00:00Z, held by example.org/hold"
     assert "delete" not in [request.verb for request in cluster.log]
 
 

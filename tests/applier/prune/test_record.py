@@ -67,14 +67,14 @@ def test_a_parent_of_somebodys_own_kind_has_to_be_there() -> None:
 @rows(
     ("found", "said"),
     [
-        (parent({}), f"is no parent of a set: it has no annotation {TOOLING}"),
-        (parent({**GOOD, TOOLING: "helm/v4"}), "kept by helm/v4, not by grove: prune it with that tool, or name another object"),
+        (parent({}), f"is not the parent of an ApplySet: it has no annotation {TOOLING}"),
+        (parent({**GOOD, TOOLING: "helm/v4"}), "managed by helm/v4, not by grove: prune it with that tool, or choose another object"),
         (parent(GOOD, label=""), "was copied or renamed"),
         (parent(GOOD, label="applyset-other-v1"), "was copied or renamed"),
-        (bare(), f"is no parent of a set: it has no annotation {TOOLING}"),
+        (bare(), f"is not the parent of an ApplySet: it has no annotation {TOOLING}"),
         (bare(annotations=GOOD), "was copied or renamed"),
-        (parent({TOOLING: "grove/1"}), "does not say which kinds"),
-        (parent({TOOLING: "grove/1", GROUP_RESOURCES: ""}), "does not say which kinds"),
+        (parent({TOOLING: "grove/1"}), "does not list the kinds"),
+        (parent({TOOLING: "grove/1", GROUP_RESOURCES: ""}), "does not list the kinds"),
     ],
     ids=["no tooling", "another tool's", "no id", "another id", "neither label nor annotation", "no label", "no kinds", "no resources"],
 )

@@ -209,7 +209,7 @@ async def test_a_record_goes_because_its_set_is_empty(cluster: MemoryCluster) ->
     parent = cluster.find(applyset().parent)
     assert parent is not None
     outcome = (await delete_set(applyset(), to_the_end(cluster)))[-1]
-    assert (outcome.action, outcome.reason, outcome.uid) == (Action.PRUNED, "the set is empty", uid_of(parent))
+    assert (outcome.action, outcome.reason, outcome.uid) == (Action.PRUNED, "the ApplySet is empty", uid_of(parent))
 
 
 async def test_a_dry_run_of_a_set_leaves_everything(cluster: MemoryCluster) -> None:

@@ -104,7 +104,7 @@ async def test_what_comes_after_the_look_keeps_the_namespace(cluster: MemoryClus
     cluster.seed(config("late", "team"))
     outcomes = await finished(pruning, cluster)
     assert said(outcomes)["team"] == "failed"
-    assert "ConfigMap/team/late would go with it, which came since it was looked at" in outcomes[-1].reason
+    assert "ConfigMap/team/late would be deleted with it, which appeared since it was read" in outcomes[-1].reason
     assert "team/late" in there(cluster)
 
 
@@ -139,7 +139,10 @@ async def test_what_may_not_be_looked_at_is_asked_for_too(cluster: MemoryCluster
         lambda request: (request.verb, request.resource.plural, request.namespace) == ("list", "secrets", "team"), denied, times=-1
     )
     pruning = await opened(cluster, WIDGETS, config("stays"))
-    assert "with Namespace/team whatever may not be looked at (you cannot list secrets in team)" in pruning.steps[0].reason
+    assert (
+        "with Namespace/team objects that cannot be listed for lack of permission (you cannot list secrets in team)"
+        in pruning.steps[0].reason
+    )
 
 
 async def test_what_cannot_be_found_out_is_an_error(cluster: MemoryCluster) -> None:

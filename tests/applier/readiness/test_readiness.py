@@ -24,7 +24,7 @@ def test_a_state_is_read_with_its_reason(case: dict[str, Any]) -> None:
 
 
 def test_a_new_object_of_somebodys_kind_with_a_status_is_in_progress() -> None:
-    assert readiness(live({"kind": "Widget"}), has_status=True) == (State.IN_PROGRESS, "nothing is reported of it yet", False)
+    assert readiness(live({"kind": "Widget"}), has_status=True) == (State.IN_PROGRESS, "it has no status yet", False)
 
 
 def test_a_new_object_of_a_built_in_kind_without_a_rule_is_ready_although_it_has_a_status() -> None:

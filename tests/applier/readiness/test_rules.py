@@ -104,9 +104,9 @@ def test_a_rule_is_not_asked_about_other_kinds() -> None:
         ({"group": "example.org"}, "needs a kind"),
         ({**WIDGET, "field": []}, "has no field field"),
         ({**WIDGET, "fields": [["/status/up", "~", 1]]}, "'~' compares nothing"),
-        ({**WIDGET, "fields": [["status.up", "=", 1]]}, "'status.up' is no JSON pointer"),
-        ({**WIDGET, "fields": [["/status/up"]]}, "expects nothing of a field"),
-        ({**WIDGET, "fields": [{"path": "/status/up"}]}, "expects nothing of a field"),
+        ({**WIDGET, "fields": [["status.up", "=", 1]]}, "'status.up' is not a JSON pointer"),
+        ({**WIDGET, "fields": [["/status/up"]]}, "is not a comparison: expected"),
+        ({**WIDGET, "fields": [{"path": "/status/up"}]}, "is not a comparison: expected"),
     ],
 )
 def test_a_rule_that_cannot_be_read_is_refused(data: dict[str, Any], said: str) -> None:

@@ -111,13 +111,13 @@ async def test_an_object_that_breaks_its_schema_fails_alone(control_plane: Contr
     wanted = (manifest("good", namespace=namespace, data={"x": "1"}), manifest("bad", namespace=namespace, data={"x": 1}))
     found = await differences(control_plane, *wanted)
     assert [(one.step.ref.name, one.step.action) for one in found] == [("good", Action.CREATED), ("bad", Action.FAILED)]
-    assert found[1].step.reason == "the server would refuse it: failed to create typed patch object: .data.x: expected string"
+    assert found[1].step.reason == "the server would reject it: failed to create typed patch object: .data.x: expected string"
 
 
 @pytest.mark.cluster
 async def test_a_secret_that_breaks_its_schema_fails_without_its_values(control_plane: ControlPlane, namespace: str) -> None:
     (found,) = await differences(control_plane, manifest("s", "Secret", namespace, data={"x": ["hunter2"]}))
-    assert (found.step.action, found.step.reason) == (Action.FAILED, "the server would refuse it: data.x: expected string")
+    assert (found.step.action, found.step.reason) == (Action.FAILED, "the server would reject it: data.x: expected string")
 
 
 def test_a_patch_makes_one_object_the_other_and_leaves_what_the_server_keeps() -> None:

@@ -46,7 +46,9 @@ async def test_a_plan_is_carried_out_on_its_own_cluster() -> None:
 async def test_a_plan_creates_nothing_in_another_cluster() -> None:
     mine, other = memory(), memory()
     saved = load(await planned(mine))
-    with pytest.raises(OtherCluster, match=r"was made for another cluster \(uid:uid-\d+\) than this one \(uid:uid-\d+\): plan again"):
+    with pytest.raises(
+        OtherCluster, match=r"was created for another cluster \(uid:uid-\d+\), not this one \(uid:uid-\d+\): create a new plan"
+    ):
         await apply_saved(saved, other)
     assert other.writes() == []
 

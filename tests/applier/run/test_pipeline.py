@@ -75,7 +75,7 @@ async def test_a_kind_that_cannot_be_read_fails_its_objects_only() -> None:
     cluster.fail("get", Forbidden(403, "Forbidden", "you cannot get configmaps"))
     report = await run(cluster, desired("a"), desired("p", "Pod"))
     assert said(report.outcomes) == "a=failed p=created"
-    assert report.outcomes[0].reason == "what is there cannot be read: you cannot get configmaps"
+    assert report.outcomes[0].reason == "the live object cannot be read: you cannot get configmaps"
 
 
 async def test_a_kind_that_is_not_served_fails_its_objects_only() -> None:
@@ -250,7 +250,7 @@ async def test_a_plan_that_no_longer_holds_is_refused_with_every_reason() -> Non
     assert caught.value.reasons == [
         "ConfigMap/shop/a has changed",
         "ConfigMap/shop/b is gone",
-        "ConfigMap/shop/c exists by now",
+        "ConfigMap/shop/c exists now",
     ]
 
 
@@ -334,6 +334,6 @@ def test_a_report_of_nothing_is_fine() -> None:
 
 
 def test_errors_have_one_line() -> None:
-    assert str(OutOfDate(["a", "b"])) == "the plan no longer holds: a; b"
+    assert str(OutOfDate(["a", "b"])) == "the plan is no longer valid: a; b"
     assert str(NotFound(404, "NotFound", "gone")) == "gone"
     assert str(Ref("", "ConfigMap", "", "a")) == "ConfigMap/a"

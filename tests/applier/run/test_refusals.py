@@ -46,7 +46,7 @@ def reads(cluster: MemoryCluster) -> list[str]:
 
 @pytest.mark.parametrize(
     ("namespace", "reason"),
-    [("bar", MISSING), ("going", "namespace 'going' is being deleted: nothing can be made in it until it is gone and made again")],
+    [("bar", MISSING), ("going", "namespace 'going' is being deleted: nothing can be created in it until it is deleted and recreated")],
 )
 async def test_what_has_no_place_fails(namespace: str, reason: str) -> None:
     assert await looked(memory(), desired("a", namespace=namespace), desired("b")) == {"a": ("failed", reason), "b": ("created", "")}
@@ -101,7 +101,9 @@ async def test_a_diff_shows_nothing_of_what_has_no_place() -> None:
 
 async def test_a_set_whose_record_has_no_place_is_an_error() -> None:
     keep = ApplySetOptions(ApplySet(Kind("", "v1", "Secret"), "bar", "web", "me/1"))
-    with pytest.raises(ApplySetError, match="the record of the set, Secret/bar/web, could not be made: namespace 'bar' does not exist"):
+    with pytest.raises(
+        ApplySetError, match="the record of the ApplySet, Secret/bar/web, could not be created: namespace 'bar' does not exist"
+    ):
         await survey(Graph([desired("a")]), memory(), ApplyOptions("me", applyset=keep))
 
 
@@ -130,7 +132,7 @@ async def test_what_would_wait_for_what_fails_is_held() -> None:
     assert await looked(memory(), first, second, third) == {
         "a": ("failed", MISSING),
         "b": ("held", "waits for ConfigMap/bar/a, which failed"),
-        "c": ("held", "waits for ConfigMap/shop/b, and that for ConfigMap/bar/a, which failed"),
+        "c": ("held", "waits for ConfigMap/shop/b, which waits for ConfigMap/bar/a, which failed"),
     }
 
 

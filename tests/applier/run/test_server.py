@@ -150,7 +150,7 @@ async def test_a_secret_that_is_only_created_differs_in_nothing_that_the_server_
     async with connect(kubeconfig=str(control_plane.kubeconfig)) as cluster:
         await apply(Graph([secret]), cluster, ApplyOptions("me"))
         again = await apply(Graph([secret]), cluster, ApplyOptions("me"))
-        assert [(outcome.action.value, outcome.reason) for outcome in again.outcomes] == [("unchanged", "is only ever created")]
+        assert [(outcome.action.value, outcome.reason) for outcome in again.outcomes] == [("unchanged", "is only created, never changed")]
 
 
 @pytest.mark.parametrize("count", [8, 10])
@@ -172,4 +172,4 @@ async def test_a_kind_that_may_not_be_read_does_not_stop_the_others(control_plan
     async with connect(kubeconfig=str(user.kubeconfig)) as cluster:
         report = await apply(Graph([config(namespace, "1"), account]), cluster, ApplyOptions("me"))
     assert said(report.outcomes) == "a=created robot=failed"
-    assert 'what is there cannot be read: user "nobody" may not get serviceaccounts' in report.outcomes[1].reason
+    assert 'the live object cannot be read: user "nobody" may not get serviceaccounts' in report.outcomes[1].reason

@@ -193,8 +193,8 @@ async def test_the_input_may_be_given_again() -> None:
 
 MEMBER: dict[str, Any] = {"metadata": {"labels": {PART_OF: SET.id}}}
 CHANGES: list[tuple[Callable[[MemoryCluster], object], str]] = [
-    (lambda cluster: cluster.seed(manifest("b", **MEMBER)), "ConfigMap/shop/b is a member of the set that the plan does not know"),
-    (lambda cluster: cluster.store.remove(ref("a")), "ConfigMap/shop/a is gone, or no member of the set any more"),
+    (lambda cluster: cluster.seed(manifest("b", **MEMBER)), "ConfigMap/shop/b is a member of the ApplySet that the plan does not contain"),
+    (lambda cluster: cluster.store.remove(ref("a")), "ConfigMap/shop/a is gone, or no longer a member of the ApplySet"),
     (lambda cluster: cluster.seed(manifest("a", data={"k": "edited"}, **MEMBER)), "ConfigMap/shop/a has changed"),
 ]
 
@@ -215,7 +215,7 @@ async def test_a_plan_is_refused_when_a_member_was_made_again() -> None:
     plan = load(await saved(cluster))
     cluster.store.remove(ref("a"))
     cluster.seed(manifest("a", **MEMBER))
-    with pytest.raises(OutOfDate, match="ConfigMap/shop/a was deleted and made again"):
+    with pytest.raises(OutOfDate, match="ConfigMap/shop/a was deleted and recreated"):
         await apply_saved(plan, cluster)
 
 
@@ -223,7 +223,7 @@ async def test_a_plan_is_refused_when_the_record_has_changed() -> None:
     cluster = await kept("a")
     plan = load(await saved(cluster, desired("a", data={"k": "b2xk"})))
     await run(cluster, desired("a", data={"k": "b2xk"}), desired("s", "ServiceAccount"))
-    with pytest.raises(OutOfDate, match="the record of the set, ConfigMap/shop/set, has changed"):
+    with pytest.raises(OutOfDate, match="the record of the ApplySet, ConfigMap/shop/set, has changed"):
         await apply_saved(plan, cluster)
 
 
@@ -231,7 +231,7 @@ async def test_a_plan_with_half_a_set_is_refused() -> None:
     cluster = await kept("a")
     plan = load(await saved(cluster))
     del plan.applyset["parent"]
-    with pytest.raises(InvalidPlan, match="not a whole saved plan"):
+    with pytest.raises(InvalidPlan, match="not a complete saved plan"):
         await apply_saved(plan, cluster)
 
 

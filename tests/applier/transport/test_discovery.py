@@ -102,7 +102,7 @@ async def test_a_proxy_that_finds_nothing_does_not_make_kinds_unknown(server: Sc
         server.on("GET", path, Answer(404, "404 page not found"))
     error = await raised(lambda: cluster.resource(WIDGET))
     assert isinstance(error, Unreachable)
-    assert "is not found, as behind a proxy without a server" in str(error)
+    assert "is not found, as with a proxy without a server" in str(error)
 
 
 UNKNOWN: dict[str, tuple[Kind, str]] = {
@@ -115,7 +115,7 @@ UNKNOWN: dict[str, tuple[Kind, str]] = {
     ),
     "a broken API service": (
         Kind("metrics.k8s.io", "v1", "PodMetrics"),
-        "the API service of metrics.k8s.io/v1 does not answer, so that PodMetrics cannot be read or written",
+        "the API service of metrics.k8s.io/v1 does not answer, so PodMetrics cannot be read or written",
     ),
 }
 
@@ -132,7 +132,7 @@ async def test_an_unknown_kind_is_said_with_what_is_there(case: tuple[Kind, str]
 async def test_a_server_that_is_too_old_is_told_apart_from_something_else(server: Scripted, cluster: ApiCluster) -> None:
     server.on("GET", "/api", Answer(200, {"kind": "APIVersions", "versions": ["v1"]}))
     server.on("GET", "/apis", Answer(200, {"kind": "APIGroupList", "groups": []}))
-    assert "Kubernetes 1.27 or later is needed" in str(await raised(lambda: cluster.resource(DEPLOYMENT)))
+    assert "Kubernetes 1.27 or later is required" in str(await raised(lambda: cluster.resource(DEPLOYMENT)))
 
 
 async def test_whoever_may_not_discover_is_told(server: Scripted, cluster: ApiCluster) -> None:
@@ -146,7 +146,7 @@ async def test_an_address_of_something_else_is_told(server: Scripted, cluster: A
         server.on("GET", path, Answer(200, "<html>welcome</html>"))
     error = await raised(lambda: cluster.resource(DEPLOYMENT))
     assert isinstance(error, ClusterError)
-    assert "does not answer like a Kubernetes API server; is the address right?" in str(error)
+    assert "does not respond like a Kubernetes API server; is the address correct?" in str(error)
 
 
 async def test_the_disk_spares_the_next_run_all_requests(server: Scripted, tmp_path: Path) -> None:

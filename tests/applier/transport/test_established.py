@@ -57,7 +57,7 @@ NEVER: dict[str, tuple[Answer, str]] = {
     "a name that is taken": (listed(definition(conditions=TAKEN)), 'its definition is not established: "widgets" is already in use'),
     "not looked at": (listed(definition()), "its definition is not established: the server has not looked at it yet"),
     "not in discovery": (listed(definition(conditions=ESTABLISHED)), "not served yet"),
-    "no right to look": (status(403, "Forbidden", "no"), "the server does not serve it, and we may not read definitions"),
+    "no right to look": (status(403, "Forbidden", "no"), "the server does not serve it, and we have no permission to read definitions"),
 }
 
 

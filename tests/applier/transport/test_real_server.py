@@ -110,13 +110,13 @@ REFUSALS = [
         "another's UID",
         lambda c, r, ns: c.delete(r, ns, "a", uid="1"),
         WriteConflict,
-        "an object of this name is there, but it is another one",
+        "an object of this name exists, but it is not the one",
     ),
     Refusal(
         "an old version",
         lambda c, r, ns: c.patch(r, ns, "a", {"metadata": {"resourceVersion": "1"}, "data": {"k": "x"}}),
         WriteConflict,
-        "the object was changed by somebody else since it was read",
+        "the object was changed by another client since it was read",
     ),
     Refusal(
         "a name that is none",
@@ -176,7 +176,7 @@ async def test_a_used_up_quota_is_said(cluster: ApiCluster, maps: Resource, name
         async with asyncio.timeout(30):
             while True:  # admission hears of quotas by a watch of its own, a moment after they are written
                 await cluster.create(maps, config_map(namespace), manager="m", dry_run=True)
-    assert str(error.value).startswith("quota q is used up: this asks for count/configmaps=1")
+    assert str(error.value).startswith("quota q is exceeded: requested count/configmaps=1")
 
 
 async def test_a_namespace_that_is_being_deleted_takes_nothing_new(
@@ -191,7 +191,7 @@ async def test_a_namespace_that_is_being_deleted_takes_nothing_new(
     await cluster.delete(namespaces, "", namespace, uid=uid)
     error = await raised(lambda: cluster.create(maps, config_map(namespace, "b"), manager="m"))
     assert isinstance(error, Forbidden)
-    assert str(error) == f"namespace '{namespace}' is being deleted: nothing can be made in it until it is gone and made again"
+    assert str(error) == f"namespace '{namespace}' is being deleted: nothing can be created in it until it is deleted and recreated"
     await cluster.delete(namespaces, "", namespace, uid=uid)  # once more is no error
     await cluster.patch(maps, namespace, "a", {"metadata": {"finalizers": None}})
 
@@ -227,7 +227,7 @@ async def test_a_webhook_that_is_away_is_named(cluster: ApiCluster, maps: Resour
     finally:
         await cluster.delete(hooks, "", made["metadata"]["name"], uid=made["metadata"]["uid"])
     assert isinstance(error, ServerFailure)
-    assert str(error).startswith('webhook "guard.example.com" cannot be asked: dial tcp 127.0.0.1:1: connect: connection refused')
+    assert str(error).startswith('webhook "guard.example.com" cannot be called: dial tcp 127.0.0.1:1: connect: connection refused')
 
 
 async def test_a_webhook_that_does_not_answer_is_named(cluster: ApiCluster, maps: Resource, namespace: str) -> None:

@@ -91,7 +91,7 @@ CASES = [
         "an object that moved on",
         status(409, "Conflict", 'Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes'),
         WriteConflict,
-        "the object was changed by somebody else since it was read",
+        "the object was changed by another client since it was read",
     ),
     Case(
         "another object of this name",
@@ -101,7 +101,7 @@ CASES = [
             'Operation cannot be fulfilled on ConfigMap "a": the UID in the precondition (1) does not match the UID in record',
         ),
         WriteConflict,
-        "an object of this name is there, but it is another one than the one that was read: its UID differs",
+        "an object of this name exists, but it is not the one that was read: its UID differs",
     ),
     Case(
         "an object that is not valid",
@@ -158,13 +158,13 @@ CASES = [
             403, "Forbidden", 'pods is forbidden: User "system:anonymous" cannot list resource "pods" in API group "" at the cluster scope'
         ),
         Forbidden,
-        "the server does not know who we are (system:anonymous), and strangers may not list pods; log in, or give credentials",
+        "the request is not authenticated (system:anonymous), and anonymous users may not list pods; log in, or provide credentials",
     ),
     Case(
         "a quota",
         status(403, "Forbidden", 'pods "a" is forbidden: exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2'),
         Forbidden,
-        "quota q is used up: this asks for pods=1, pods=2 are used, the limit is pods=2",
+        "quota q is exceeded: requested pods=1, used pods=2, limit pods=2",
     ),
     Case(
         "a namespace that is being deleted",
@@ -175,7 +175,7 @@ CASES = [
             [{"reason": "NamespaceTerminating", "message": "namespace ns is being terminated", "field": "metadata.namespace"}],
         ),
         Forbidden,
-        "namespace 'ns' is being deleted: nothing can be made in it until it is gone and made again",
+        "namespace 'ns' is being deleted: nothing can be created in it until it is deleted and recreated",
     ),
     Case(
         "a webhook that says no, with the status that it likes",
@@ -209,7 +209,7 @@ CASES = [
             " dial tcp 10.0.0.1:443: connect: connection refused",
         ),
         ServerFailure,
-        'webhook "gone.example.com" cannot be asked: dial tcp 10.0.0.1:443: connect: connection refused',
+        'webhook "gone.example.com" cannot be called: dial tcp 10.0.0.1:443: connect: connection refused',
     ),
     Case(
         "a request over the server's limit",
@@ -221,7 +221,7 @@ CASES = [
         "a request over etcd's limit",
         status(500, "", "etcdserver: request is too large"),
         Invalid,
-        "the object is too large for the server: the limit is about 1.5 MiB, unless etcd is told otherwise",
+        "the object is too large for the server: the limit is about 1.5 MiB, unless etcd is configured otherwise",
     ),
     Case(
         "old history",

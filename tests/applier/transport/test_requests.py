@@ -178,7 +178,7 @@ async def test_an_answer_that_is_no_json_is_an_error(server: Scripted, cluster: 
 async def test_a_redirect_is_not_followed(server: Scripted, cluster: ApiCluster) -> None:
     server.on("GET", OBJECT, Answer(302, "", {"Location": "/login?state=hunter2"}))
     error = await raised(lambda: cluster.get(CONFIG_MAPS, "ns", "a"))
-    assert str(error) == f"{server.url} redirects us to /login, as login pages and proxies do; is the address that of the API server?"
+    assert str(error) == f"{server.url} redirects us to /login, like a login page or a proxy; is this the address of the API server?"
     assert len(server.heard) == 1
 
 

@@ -249,13 +249,13 @@ async def test_a_server_that_goes_on_asking_for_an_hour_ends_with_what_it_asked_
     server.on("GET", OBJECT, BUSY._replace(headers={"Retry-After": "9999"}))
     error = await raised(lambda: read(cluster))
     assert isinstance(error, TooManyRequests)
-    assert "it asks us to come back in 9999 s" in str(error)
+    assert "it asks to retry in 9999 s" in str(error)
     assert error.retry_after == 0.02
     assert len(server.heard) > 2
 
 
 @pytest.mark.parametrize("number", [2**64, -(2**63) - 1])
 async def test_a_number_that_no_server_can_keep_is_refused_with_its_place(number: int, server: Scripted, cluster: ApiCluster) -> None:
-    with pytest.raises(Invalid, match=r"data\.k\[0\]: a whole number beyond 64 bits, which no server can keep"):
+    with pytest.raises(Invalid, match=r"data\.k\[0\]: a whole number beyond 64 bits, which the server cannot store"):
         await cluster.apply(CONFIG_MAPS, {**config_map(), "data": {"k": [number]}}, manager="m")
     assert not server.asked("PATCH")

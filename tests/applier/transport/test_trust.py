@@ -126,7 +126,7 @@ async def test_a_plain_server_spoken_to_encrypted_is_said(server: Scripted) -> N
 
 async def test_an_api_server_spoken_to_plainly_is_said(server: Scripted) -> None:
     server.on("GET", OBJECT, Answer(400, "Client sent an HTTP request to an HTTPS server.\n"))
-    assert "speaks TLS; should the address begin with https:// ?" in await refusal(server.url)
+    assert "uses TLS; should the address begin with https:// ?" in await refusal(server.url)
 
 
 async def test_an_authority_that_is_no_certificate_is_said() -> None:
@@ -157,7 +157,7 @@ def certificate(code: int, message: str) -> ssl.SSLCertVerificationError:
 SENTENCES: dict[str, tuple[BaseException, str]] = {
     "a name that nobody knows": (
         not_connected(socket.gaierror(-2, "Name or service not known")),
-        "cannot reach https://s (context 'c'): the name h is not known here (DNS: Name or service not known)",
+        "cannot reach https://s (context 'c'): the name h cannot be resolved (DNS: Name or service not known)",
     ),
     "a certificate of tomorrow": (
         not_connected(certificate(9, "certificate is not yet valid")),
@@ -168,18 +168,18 @@ SENTENCES: dict[str, tuple[BaseException, str]] = {
         "its proxy p:1 does not answer: Connection refused",
     ),
     "a proxy that is none": (not_connected(Malformed("Expected HTTP/"), "p:1"), "its proxy p:1 does not answer: Expected HTTP/"),
-    "a proxy that wants a password": (ProxyRefused(407), "its proxy does not let us through: it asks for a user and a password in its URL"),
-    "a proxy that forbids": (ProxyRefused(403), "its proxy does not let us through: it answers 403"),
-    "a firewall": (not_connected(TimeoutError()), "nobody answers at this address; is a firewall or VPN in between?"),
+    "a proxy that wants a password": (ProxyRefused(407), "its proxy rejects us: it requires a user and a password in its URL"),
+    "a proxy that forbids": (ProxyRefused(403), "its proxy rejects us: it answers 403"),
+    "a firewall": (not_connected(TimeoutError()), "there is no response from this address; is there a firewall or VPN in between?"),
     "a name that can be none": (
         not_connected(UnicodeError("label empty or too long")),
         "cannot reach https://s (context 'c'): label empty",
     ),
     "an answer that does not come": (TimeoutError(), "https://s (context 'c') did not answer in time"),
-    "an answer that ends too soon": (Ended(), "ended the connection before its answer was complete"),
-    "an answer that is not HTTP": (Malformed("Expected HTTP/"), "does not answer as an HTTP server does: Expected HTTP/"),
+    "an answer that ends too soon": (Ended(), "closed the connection before its response was complete"),
+    "an answer that is not HTTP": (Malformed("Expected HTTP/"), "does not respond like an HTTP server: Expected HTTP/"),
     "a reset": (ConnectionResetError(errno.ECONNRESET, "Connection reset by peer"), "broke the connection: Connection reset by peer"),
-    "an alert": (not_connected(ssl.SSLError(1, "[SSL: TLSV1_ALERT_UNKNOWN_CA] alert")), "it refused the TLS handshake"),
+    "an alert": (not_connected(ssl.SSLError(1, "[SSL: TLSV1_ALERT_UNKNOWN_CA] alert")), "it rejected the TLS handshake"),
 }
 
 

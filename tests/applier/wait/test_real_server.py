@@ -114,7 +114,7 @@ async def test_a_new_object_of_a_defined_kind_with_a_status_is_in_progress(
         await cluster.await_established([WIDGET._replace(group=group)])
         control_plane.request("POST", path, widget)
         [waited] = await wait_ready([widget], cluster, seconds=0.3)
-        assert waited.readiness.reason == "nothing is reported of it yet"
+        assert waited.readiness.reason == "it has no status yet"
     finally:
         control_plane.request("DELETE", f"{definitions}/widgets.{group}")
 

@@ -99,7 +99,7 @@ def test_what_keeps_a_namespace_is_what_its_controller_says() -> None:
         {"type": "NamespaceContentRemaining", "status": "True", "message": REMAINING},
     ]
     live = {"kind": "Namespace", "metadata": {"name": "a", "deletionTimestamp": SINCE}, "status": {"conditions": conditions}}
-    assert what_keeps(live) == f"waits for what is in it: {REMAINING}"
+    assert what_keeps(live) == f"waits for its contents: {REMAINING}"
 
 
 @pytest.mark.parametrize(
@@ -107,8 +107,8 @@ def test_what_keeps_a_namespace_is_what_its_controller_says() -> None:
     [
         ({}, "is not being deleted"),
         ({"finalizers": ["a/b"]}, "is not being deleted"),
-        ({"deletionTimestamp": SINCE}, f"is being deleted since {SINCE}"),
-        ({"deletionTimestamp": SINCE, "deletionGracePeriodSeconds": 30}, f"has 30 seconds of grace, until {SINCE}"),
+        ({"deletionTimestamp": SINCE}, f"has been terminating since {SINCE}"),
+        ({"deletionTimestamp": SINCE, "deletionGracePeriodSeconds": 30}, f"has 30 seconds of grace period, until {SINCE}"),
         ({"deletionTimestamp": SINCE, "finalizers": ["a/b", "c/d"]}, "waits for finalizers a/b, c/d"),
     ],
 )

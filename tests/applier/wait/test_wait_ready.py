@@ -244,9 +244,9 @@ def with_widgets() -> MemoryCluster:
 async def test_what_nobody_reports_on_counts_as_it_is_after_a_while_and_with_a_word() -> None:
     controller = Controller()
     [waited] = await wait_ready([WIDGET], with_widgets(), seconds=LATE, sink=controller)
-    word = "nobody has reported anything of it within 5 s, so that it counts as it is"
+    word = "no status was reported within 5 s, so it is judged as it is"
     assert (waited.readiness, waited.seconds) == ((State.READY, word, False), 5.0)
-    assert controller.events == [Waiting(waited.ref, "nothing is reported of it yet"), Ready(waited.ref, 5.0, word)]
+    assert controller.events == [Waiting(waited.ref, "it has no status yet"), Ready(waited.ref, 5.0, word)]
 
 
 @in_virtual_time

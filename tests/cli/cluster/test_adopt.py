@@ -68,7 +68,7 @@ def test_what_is_not_there_has_nothing_to_take_over(bench: Bench) -> None:
 
 def test_what_is_not_there_is_never_called_unchanged(bench: Bench) -> None:
     ended = bench.run("adopt", bench.file(config_map("none"), config_map("a")), "--from", "helm")
-    said = "grove: ConfigMap/shop/none: does not exist yet, so that there is nothing to take over\n"
+    said = "grove: ConfigMap/shop/none: does not exist yet, so there is nothing to take over\n"
     assert ended == (0, "configmap/a adopted\n", said)
 
 

@@ -82,7 +82,7 @@ def test_a_selector_that_is_none_is_refused(bench: Bench) -> None:
 @pytest.mark.parametrize("pruning", [(), ("--applyset", "web")], ids=["alone", "with a set"])
 def test_a_selector_that_selects_nothing_is_no_wish_for_nothing(bench: Bench, pruning: tuple[str, ...]) -> None:
     ended = bench.run("apply", bench.file(config_map("a")), "-l", "app=wbe", *pruning)
-    assert (ended.code, ended.out, ended.err) == (2, "", "grove: -l app=wbe selects none of these objects\n")
+    assert (ended.code, ended.out, ended.err) == (2, "", "grove: -l app=wbe matches none of these objects\n")
     assert bench.writes() == []
 
 
@@ -140,7 +140,7 @@ def test_a_conflict_is_told_with_the_field_the_owner_and_the_ways_out(bench: Ben
     someone_elses(bench, "theirs")
     ended = bench.run("apply", bench.file(config_map("a", x="ours")))
     assert (ended.code, ended.out) == (2, "")
-    for part in ("ConfigMap/shop/a: held", "data.x", "helm", "force", "give it up", "share it"):
+    for part in ("ConfigMap/shop/a: held", "data.x", "helm", "force", "drop it", "share it"):
         assert part in ended.err
 
 
@@ -261,7 +261,7 @@ def test_what_compile_printed_elsewhere_is_the_same(bench: Bench) -> None:
     bench.define_ours()
     bench.run("apply", MINIMAL)
     compiled = run("compile", MINIMAL).out.encode()
-    assert bench.run("diff", "-", stdin=compiled) == (0, "Nothing differs: 7 unchanged\n", "")
+    assert bench.run("diff", "-", stdin=compiled) == (0, "No differences: 7 unchanged\n", "")
 
 
 # Recorded sets.
@@ -306,12 +306,12 @@ def test_too_many_deletes_are_held_until_they_are_approved(bench: Bench) -> None
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("apply",), "There is no FILE"),
-        (("apply", "x.yaml", "--prune"), "--prune needs --applyset NAME"),
-        (("apply", "--plan", "p", "--prune", "--applyset", "x"), "--plan carries out a plan and nothing else"),
-        (("apply", "x.yaml", "--prune-limit", "3"), "--prune-limit needs --prune"),
+        (("apply",), "FILE is missing"),
+        (("apply", "x.yaml", "--prune"), "--prune requires --applyset NAME"),
+        (("apply", "--plan", "p", "--prune", "--applyset", "x"), "--plan carries out a saved plan"),
+        (("apply", "x.yaml", "--prune-limit", "3"), "--prune-limit requires --prune"),
         (("apply", "x.yaml", "--wait=soon"), "is no duration"),
-        (("apply", "x.yaml", "--wait=0"), "is no valid duration"),
+        (("apply", "x.yaml", "--wait=0"), "is not a valid duration"),
         (("apply", "none.yaml"), "grove: none.yaml: no such file or directory"),
     ],
 )

@@ -71,13 +71,12 @@ def test_the_way_out_by_force_names_the_option_and_whose_fields_are_in_the_way(o
     found = [Conflict(("data", str(number)), owner) for number, owner in enumerate(owners)]
     step = Step(WEB, Action.HELD, what_conflicts(found), conflicts=found)
     for said in (reason_of(step), reason_of(Outcome(step, Action.HELD, step.reason))):
-        assert said.endswith(f"take it ({options}), give it up (remove it from the manifest), or share it (use the same value)")
+        assert said.endswith(f"take it ({options}), drop it (remove it from the manifest), or share it (use the same value)")
 
 
 def test_what_cannot_be_changed_in_place_names_what_the_program_has_for_it() -> None:
     assert reason_of(Step(WEB, Action.HELD, f"x cannot be changed; {RECREATE}")) == (
-        "x cannot be changed; it would have to be deleted and made again: delete it, and apply again, or let its rule allow it"
-        " (policy.recreate)"
+        "x cannot be changed; it would have to be recreated: delete it and apply again, or allow it in its rule (policy.recreate)"
     )
 
 
@@ -200,7 +199,7 @@ def test_a_plan_of_nothing_says_so() -> None:
 
 
 def test_a_step_that_is_not_sure_says_so() -> None:
-    assert "(the server will be asked)" in plan_text([Step(WEB, Action.CONFIGURED, "no schema", unsure=True)], PLAIN)
+    assert "(to be validated by the server)" in plan_text([Step(WEB, Action.CONFIGURED, "no schema", unsure=True)], PLAIN)
 
 
 def test_a_table_fits_a_narrow_terminal() -> None:

@@ -60,7 +60,7 @@ def test_what_a_set_owns_and_cannot_go_is_told_with_what_holds_it(bench: Bench) 
     bench.run("apply", MINIMAL)
     ended = bench.run("delete", MINIMAL, "--timeout", "0.05")
     assert ended.code == 2
-    assert "PodClique.grove.io/default/minimal-0-server: failed: should go with its owner, but is still there" in ended.err
+    assert "PodClique.grove.io/default/minimal-0-server: failed: should have been deleted with its owner, but still exists" in ended.err
     assert "grove.io/podclique.grove.io" in ended.err
 
 
@@ -108,7 +108,7 @@ def test_what_is_still_there_in_the_end_is_told_with_what_holds_it(bench: Bench)
     ended = bench.run("delete", bench.file(config_map("a")), "--timeout", "0.05")
     assert (ended.code, ended.out) == (2, "")
     missing, way_out = ended.err.splitlines()
-    assert missing == "grove: ConfigMap/shop/a: failed: is deleted but still there: waits for finalizer example.com/never"
+    assert missing == "grove: ConfigMap/shop/a: failed: is deleted but still exists: waits for finalizer example.com/never"
     assert way_out.endswith("""kubectl patch configmap/a -n shop --type=merge -p '{"metadata":{"finalizers":null}}'""")
 
 
@@ -124,7 +124,7 @@ def test_names_alone_are_for_pipes(bench: Bench) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(("delete",), "There is no FILE"), (("delete", MINIMAL, "--applyset", "x"), "Give either FILE or --applyset")],
+    [(("delete",), "FILE is missing"), (("delete", MINIMAL, "--applyset", "x"), "Specify either FILE or --applyset")],
 )
 def test_misuse_is_told(bench: Bench, arguments: tuple[str, ...], message: str) -> None:
     ended = bench.run(*arguments)

@@ -89,7 +89,7 @@ def test_what_is_not_there_is_none() -> None:
 WRONG = {
     "nope": "grove: there is no PodCliqueSet 'nope'\n",
     "svc/chat": "grove: 'svc' is not a kind that can wait: expected one of PodCliqueSet,",
-    "pod/": "grove: 'pod/' names no object: expected NAME or KIND/NAME\n",
+    "pod/": "grove: 'pod/' is not an object: expected NAME or KIND/NAME\n",
 }
 
 

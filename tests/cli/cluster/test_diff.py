@@ -22,7 +22,7 @@ def bench(tmp_path: Path) -> Bench:
 
 def test_nothing_differs(bench: Bench) -> None:
     ended = bench.run("diff", bench.file(config_map("a", x="1"), deployment("web")))
-    assert ended == (0, "Nothing differs: 2 unchanged\n", "")
+    assert ended == (0, "No differences: 2 unchanged\n", "")
 
 
 def test_what_differs_is_shown(bench: Bench) -> None:
@@ -118,14 +118,14 @@ def pair(bench: Bench) -> Bench:
 def test_what_would_be_pruned_is_shown_as_gone(pair: Bench) -> None:
     ended = pair.run("diff", *WEB, pair.file(config_map("a", x="1")))
     assert (ended.code, ended.err, pair.writes()) == (1, "", [])
-    assert ended.out.startswith("pruned ConfigMap/shop/b: is no longer in the set\n")
+    assert ended.out.startswith("pruned ConfigMap/shop/b: is no longer in the ApplySet\n")
     assert '-data:\n-  z: "2"\n' in ended.out
     assert ended.out.endswith("1 object differs: 1 pruned; 1 unchanged\n")
 
 
 def test_nothing_would_be_pruned_unless_asked(pair: Bench) -> None:
     ended = pair.run("diff", "--applyset", "web", "-n", "shop", pair.file(config_map("a", x="1")))
-    assert ended == (0, "Nothing differs: 1 unchanged\n", "")
+    assert ended == (0, "No differences: 1 unchanged\n", "")
 
 
 def test_deletes_that_would_be_held_name_what_approves_them(pair: Bench) -> None:
@@ -151,4 +151,4 @@ def test_values_of_secrets_that_would_be_pruned_are_not_shown(bench: Bench) -> N
 @pytest.mark.parametrize("command", ["diff", "plan", "apply"])
 def test_pruning_needs_a_set(bench: Bench, command: str) -> None:
     ended = bench.run(command, "--prune", "x.yaml")
-    assert (ended.code, "--prune needs --applyset NAME" in ended.err) == (2, True)
+    assert (ended.code, "--prune requires --applyset NAME" in ended.err) == (2, True)

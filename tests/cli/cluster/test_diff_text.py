@@ -105,9 +105,9 @@ def test_what_a_diff_cannot_show_has_its_reason(action: Action) -> None:
 @rows(
     ("counts", "text"),
     [
-        ({Action.UNCHANGED: 5}, "Nothing differs: 5 unchanged"),
+        ({Action.UNCHANGED: 5}, "No differences: 5 unchanged"),
         ({}, "nothing"),
-        ({Action.UNCHANGED: 2, Action.YIELDED: 1}, "Nothing differs: 2 unchanged, 1 yielded"),
+        ({Action.UNCHANGED: 2, Action.YIELDED: 1}, "No differences: 2 unchanged, 1 yielded"),
         ({Action.CREATED: 1, Action.UNCHANGED: 2}, "1 object differs: 1 created; 2 unchanged"),
         ({Action.CREATED: 1, Action.CONFIGURED: 2}, "3 objects differ: 1 created, 2 configured"),
         ({Action.FAILED: 2}, "2 failed"),

@@ -96,7 +96,7 @@ def test_types_limit_what_is_shown(bench: Bench) -> None:
 def test_a_wrong_type_is_told(bench: Bench) -> None:
     ended = bench.run("events", "--types", "Error")
     assert ended.code == 2
-    assert "'error' is no type of event: expected Normal or Warning." in ended.err
+    assert "'error' is not a type of event: expected Normal or Warning." in ended.err
 
 
 def test_people_get_the_columns_of_kubectl(bench: Bench) -> None:

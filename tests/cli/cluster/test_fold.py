@@ -65,7 +65,7 @@ def test_reasons_are_counted_apart_and_the_rest_comes_last() -> None:
         'configmaps "{name}" is forbidden: exceeded quota',
         "{ref} is too large",
         "waits for ConfigMap/shop/{name}-first, which failed",
-        "waits for Secret/shop/{name}, and that for Job.batch/x, which is held",
+        "waits for Secret/shop/{name}, which waits for Job.batch/x, which is held",
         "helm (Update at 2026-01-01T00:00:0{digit}Z) owns data.x",
     ],
 )

@@ -94,7 +94,7 @@ def test_labels_select(bench: Bench) -> None:
 def test_a_selector_that_cannot_be_understood_is_refused_before_anything_is_read(bench: Bench) -> None:
     ended = bench.run("get", "sets", "-l", "team==ml=web")
     assert (ended.code, ended.out, bench.cluster.log) == (2, "", [])
-    assert "'team==ml=web' is not understood" in ended.err
+    assert "cannot parse 'team==ml=web'" in ended.err
 
 
 TEMPLATES = {

@@ -104,8 +104,8 @@ def test_any_object_can_be_the_root(bench: Bench, name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("cm/", "grove: 'cm/' names no object: expected NAME or KIND/NAME\n"),
-        ("..", "grove: '..' names no object: expected NAME or KIND/NAME\n"),
+        ("cm/", "grove: 'cm/' is not an object: expected NAME or KIND/NAME\n"),
+        ("..", "grove: '..' is not an object: expected NAME or KIND/NAME\n"),
         ("none", "grove: there is no PodCliqueSet 'none' in the namespace shop\n"),
         ("po/none", "grove: there is no Pod 'none' in the namespace shop\n"),
         ("bicycle/x", "grove: the server has no kind 'bicycle'\n"),

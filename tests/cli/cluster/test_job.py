@@ -100,14 +100,14 @@ def test_what_happened_is_told_in_order_with_what_it_cost(bench: Bench) -> None:
     assert [next(word for word in line.split()[2:] if word[0].isupper()) for line in lines[1:]] == [
         "Created", "AttemptStarted", "AttemptEnded", "PodCliqueFailed", "ReplicaRestarting", "AttemptStarted",
     ]  # fmt: skip
-    assert lines[3].endswith(f"pod {FAILED_POD}, container main, exited with 3: loss is NaN; it costs a restart")
+    assert lines[3].endswith(f"pod {FAILED_POD}, container main, exited with 3: loss is NaN; it counts as a restart")
 
 
 def test_nothing_is_said_of_a_restart_after_the_attempt_that_ended_the_workload(bench: Bench) -> None:
     last = FAILED | {"attempt": 2, "endTime": "2026-11-23T08:40:00Z", "counted": False}
     bench.cluster.seed(job(phase="Failed", completionTime="2026-11-23T08:40:01Z", attempts=[FAILED, last]))
     ends = [line.rpartition("loss is NaN")[2] for line in timeline(bench).splitlines() if "AttemptEnded" in line]
-    assert ends == ["; it costs a restart", ""]
+    assert ends == ["; it counts as a restart", ""]
 
 
 def test_programs_get_the_deadline_and_which_rank_ran_when(bench: Bench) -> None:

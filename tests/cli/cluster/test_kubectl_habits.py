@@ -41,13 +41,13 @@ def test_what_is_always_so_may_be_asked_for(command: str, option: str, bench: Be
 def test_there_is_no_apply_but_a_server_side_one(bench: Bench) -> None:
     ended = bench.run("apply", bench.file(config_map("a")), "--server-side=false")
     assert (ended.code, bench.writes()) == (2, [])
-    assert "this program has no client-side apply; leave the option out." in ended.err
+    assert "client-side apply is not supported; omit the option." in ended.err
 
 
 def test_validation_that_cannot_be_turned_off_is_said(bench: Bench) -> None:
     ended = bench.run("apply", bench.file(config_map("a")), "--validate=ignore")
     assert ended.code == 0
-    assert ended.err == "grove: --validate=ignore changes nothing: the server refuses unknown fields of every server-side apply\n"
+    assert ended.err == "grove: --validate=ignore has no effect: the server rejects unknown fields in every server-side apply\n"
 
 
 DRY = {
@@ -107,7 +107,7 @@ def test_a_tree_that_is_not_there_may_be_fine(option: str, bench: Bench) -> None
 def test_groups_of_nobody_are_refused(bench: Bench) -> None:
     ended = bench.run("diff", bench.file(config_map("a")), "--as-group", "admins")
     assert ended.code == 2
-    assert "--as-group goes with --as, which says who is in the group." in ended.err
+    assert "--as-group requires --as, the user to impersonate." in ended.err
 
 
 OPTIONS = ["--recursive", "--server", "--selector", "--dry-run", "--prune", "--force-conflicts", "-R"]

@@ -75,7 +75,7 @@ def test_a_set_with_a_status_is_led_wherever_its_operator_runs(bench: Bench) -> 
     done = bench.run("apply", bench.file(minimal(2)))
     assert (done.code, bench.writes()) == (0, ["apply minimal"])
     assert done.out == "podcliqueset.grove.io/minimal configured\n"
-    assert "the operator (status of PodCliqueSet default/minimal) makes of this: " in done.err
+    assert "the operator (status of PodCliqueSet default/minimal) generates from this: " in done.err
     assert " created" in done.err
 
 

@@ -176,7 +176,7 @@ def test_the_life_before_a_restart_is_shown_of_those_that_had_one(bench: Bench, 
     kubelets.logs["chat-0-front-0", "main"] = [at(1, "out of memory")]
     ended = logs(bench, "--previous")
     assert ended.out == "chat-0-front-0 out of memory\n"
-    assert ended.err == "grove: no logs of before: chat-0-front-1/main (was not restarted)\n"
+    assert ended.err == "grove: no logs of previous containers: chat-0-front-1/main (was not restarted)\n"
     assert kubelets.asked[0]["previous"] == "true"
 
 
@@ -191,9 +191,9 @@ WRONG = {
     "--tail=-2": "-2 is not in the range x>=-1",
     "--tail=all": "'all' is not a valid integer",
     "--since=soon": "--since",
-    "--since=0": "'0' is no valid duration",
+    "--since=0": "'0' is not a valid duration",
     "--replica=-1": "-1 is not in the range x>=0",
-    "-f --previous": "What has ended cannot be followed",
+    "-f --previous": "Logs of previous containers cannot be followed",
     "--max-log-requests=0": "0 is not in the range x>=1",
 }
 
@@ -294,7 +294,7 @@ async def test_a_pod_that_goes_ends_nothing(two: Bench, kubelets: Kubelets, scre
 
 async def test_too_many_logs_are_refused(two: Bench, screen: Screen) -> None:
     task = await following(two, limit=1)
-    with pytest.raises(Failed, match="more than 1 log would be followed: choose fewer, or raise --max-log-requests"):
+    with pytest.raises(Failed, match="more than 1 log would be followed: select fewer, or increase --max-log-requests"):
         await task
 
 

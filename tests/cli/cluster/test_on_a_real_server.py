@@ -179,7 +179,7 @@ def test_what_would_be_pruned_is_shown_and_a_kept_plan_prunes_it(bench: Bench) -
     assert values and not any(value in Path(path).read_text() for value in values)
     ended = bench.grove("apply", "--plan", path)
     assert (ended.code, sum(line.endswith(" pruned") for line in ended.out.splitlines())) == (0, 4)
-    assert "no longer holds" in bench.grove("apply", "--plan", path).err
+    assert "is no longer valid" in bench.grove("apply", "--plan", path).err
 
 
 def test_a_diff_program_is_given_what_kubectl_gives_it(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

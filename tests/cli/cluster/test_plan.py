@@ -50,7 +50,7 @@ def test_a_plan_that_no_longer_holds_is_refused_with_every_reason(bench: Bench) 
     bench.writes()
     ended = bench.run("apply", "--plan", path)
     assert (ended.code, ended.out) == (2, "")
-    assert ended.err.splitlines() == [f"grove: {path}: no longer holds: ConfigMap/shop/{name} exists by now" for name in "ab"]
+    assert ended.err.splitlines() == [f"grove: {path}: is no longer valid: ConfigMap/shop/{name} exists now" for name in "ab"]
     assert bench.writes() == []
 
 
@@ -58,7 +58,7 @@ def test_reasons_why_a_plan_no_longer_holds_are_folded(bench: Bench) -> None:
     names = [f"a{number}" for number in range(9)]
     path = kept(bench, *names)
     bench.cluster.seed(*map(config_map, names))
-    assert bench.run("apply", "--plan", path).err.splitlines()[3:] == ["grove: and 6 more: exists by now"]
+    assert bench.run("apply", "--plan", path).err.splitlines()[3:] == ["grove: and 6 more: exists now"]
 
 
 def test_what_was_planned_to_fail_is_not_told_as_if_it_were_so_now(bench: Bench) -> None:
@@ -66,7 +66,7 @@ def test_what_was_planned_to_fail_is_not_told_as_if_it_were_so_now(bench: Bench)
     bench.run("plan", bench.file(config_map("a", "nowhere")), "-o", path)
     bench.cluster.seed({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "nowhere"}})
     ended = bench.run("apply", "--plan", path)
-    said = "was planned to fail: namespace 'nowhere' does not exist; plan again if that is no longer so"
+    said = "was planned to fail: namespace 'nowhere' does not exist; create a new plan if this is fixed"
     assert ended == (2, "", f"grove: ConfigMap/nowhere/a: failed: {said}\n")
 
 
@@ -81,7 +81,7 @@ def test_a_plan_with_secrets_needs_the_files_again(bench: Bench) -> None:
     path, file = str(bench.folder / "change.plan"), bench.file(secret)
     bench.run("plan", file, "-o", path)
     assert "aHVudGVyMg" not in Path(path).read_text()
-    assert "give the input again" in bench.run("apply", "--plan", path).err
+    assert "pass the input again" in bench.run("apply", "--plan", path).err
     assert bench.run("apply", "--plan", path, file).out == "secret/s created\n"
 
 
@@ -118,7 +118,7 @@ def pair(bench: Bench) -> Bench:
 
 def test_a_plan_shows_what_would_be_pruned(pair: Bench) -> None:
     ended = pair.run("plan", *WEB, pair.file(config_map("a")))
-    assert ended == (0, "wave 2\n  pruned      ConfigMap/shop/b  is no longer in the set\n\nPlan: 1 unchanged, 1 pruned\n", "")
+    assert ended == (0, "wave 2\n  pruned      ConfigMap/shop/b  is no longer in the ApplySet\n\nPlan: 1 unchanged, 1 pruned\n", "")
     assert pair.writes() == []
 
 
@@ -133,8 +133,8 @@ def test_a_plan_that_prunes_is_refused_once_the_set_has_changed(pair: Bench) -> 
     pair.run("plan", *WEB, pair.file(config_map("a")), "-o", path)
     pair.run("apply", "--applyset", "web", "-n", "shop", pair.file(config_map("c")))
     ended = pair.run("apply", "--plan", path)
-    reason = "ConfigMap/shop/c is a member of the set that the plan does not know"
-    assert ended == (2, "", f"grove: {path}: no longer holds: {reason}\n")
+    reason = "ConfigMap/shop/c is a member of the ApplySet that the plan does not contain"
+    assert ended == (2, "", f"grove: {path}: is no longer valid: {reason}\n")
 
 
 def test_deletes_that_are_held_come_with_what_approves_them(pair: Bench) -> None:
@@ -169,7 +169,7 @@ def test_another_namespace_beside_a_plan_is_an_error(bench: Bench) -> None:
     path, _ = planned_in(bench, "shop")
     ended = bench.run("apply", "--plan", path, "-n", "default")
     assert (ended.code, ended.out) == (2, "")
-    assert ended.err == f"grove: {path}: was planned for the namespace shop, and not for -n default; plan again\n"
+    assert ended.err == f"grove: {path}: was planned for the namespace shop, not for -n default; create a new plan\n"
     assert bench.writes() == []
 
 
@@ -184,7 +184,7 @@ def test_the_files_of_a_plan_are_read_in_its_namespace(bench: Bench, options: tu
 def test_what_a_plan_has_answered_is_not_asked_again(bench: Bench, option: str) -> None:
     path, _ = planned_in(bench, "shop")
     ended = bench.run("apply", "--plan", path, option)
-    assert (ended.code, f"{option.partition('=')[0]} is part of the plan: give it to `grove plan`" in ended.err) == (2, True)
+    assert (ended.code, f"{option.partition('=')[0]} is part of the plan: pass it to `grove plan`" in ended.err) == (2, True)
     assert bench.writes() == []
 
 

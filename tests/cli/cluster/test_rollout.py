@@ -245,7 +245,7 @@ def test_a_pause_holds_the_rollout_and_a_resume_puts_back_what_was_there(bench: 
     bench.cluster.seed(chat(**strategy))
     paused = rollout(bench, "pause", "chat")
     assert (paused.code, paused.out) == (0, "podcliqueset.grove.io/chat paused\n")
-    assert "what is deleted or scaled out meanwhile gets the new template" in paused.err
+    assert "pods that are deleted or added meanwhile get the new template" in paused.err
     assert live(bench)["spec"]["updateStrategy"] == {"type": "OnDelete"}
     assert rollout(bench, "pause", "chat").out == "podcliqueset.grove.io/chat paused already\n"
     assert rollout(bench, "resume", "chat").out == "podcliqueset.grove.io/chat resumed\n"
@@ -267,7 +267,7 @@ def test_on_delete_that_was_declared_is_not_ended_by_a_resume(bench: Bench) -> N
     bench.cluster.seed(chat(updateStrategy={"type": "OnDelete"}))
     ended = rollout(bench, "resume", "chat")
     assert (ended.code, bench.writes()) == (2, [])
-    assert "change spec.updateStrategy where it is declared" in ended.err
+    assert "change spec.updateStrategy in its manifest" in ended.err
 
 
 def test_a_broken_record_of_the_strategy_is_the_default(bench: Bench) -> None:
@@ -317,7 +317,7 @@ def test_what_a_tool_owns_is_changed_with_force_only(manager: str, tmp_path: Pat
     ended = rollout(bench, "undo", "chat")
     assert (ended.code, ended.out, bench.writes()) == (1, "", [])
     assert TOOLS[manager] in ended.err
-    assert "puts its own values back" in ended.err
+    assert "restores its own values" in ended.err
     assert "with --force" in ended.err
     assert rollout(bench, "undo", "chat", "--force").code == 0
     assert image(bench) == "registry.example/app:1"

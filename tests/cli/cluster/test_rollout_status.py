@@ -100,7 +100,7 @@ def test_what_holds_the_rollout_is_said_with_it(bench: Bench) -> None:
 
 def test_with_on_delete_pods_are_counted_though_the_operator_is_done(bench: Bench) -> None:
     line = now(bench, chat(strategy="OnDelete", updateProgress=ENDED), clique("chat-0-front", 1))
-    assert line.endswith("1 of 4 pods are updated; with OnDelete, pods are updated when they are deleted")
+    assert line.endswith("1 of 4 pods are updated; with OnDelete, pods are updated only when they are deleted")
     bench.cluster.seed(clique("chat-0-front", 4))
     assert status(bench).code == 0
 

@@ -67,7 +67,7 @@ def test_a_delete_that_waits_ends_with_what_is_still_there(bench: Bench, number:
     on(bench, lambda request: request.verb == "watch", number)
     ended = bench.run("delete", *(("--applyset=web",) if whole_set else (file,)), "-n", "shop")
     assert ended.code == code
-    assert "ConfigMap/shop/a: failed: is deleted but may still be there: the run was stopped before it was seen to be gone" in ended.err
+    assert "ConfigMap/shop/a: failed: is deleted but may still exist: the run was stopped before its deletion was confirmed" in ended.err
 
 
 @ENDING
@@ -93,7 +93,7 @@ def test_a_delete_begins_nothing_after_a_signal(bench: Bench, number: signal.Sig
     on(bench, lambda request: request.verb == "delete", number)
     ended = bench.run("delete", file)
     assert ended.code == code
-    assert "ConfigMap/new/a: failed: is deleted but may still be there" in ended.err
+    assert "ConfigMap/new/a: failed: is deleted but may still exist" in ended.err
     assert "Namespace/new: held: not done: the run was stopped before" in ended.err
     assert bench.find("Namespace", "new", "")
 
@@ -110,6 +110,6 @@ def test_an_object_that_was_replaced_is_told_and_stays(bench: Bench) -> None:
 
     bench.cluster.before = replace
     ended = bench.run("delete", bench.file(config_map("a")))
-    message = "grove: ConfigMap/shop/a not deleted: was replaced by another object of this name since it was looked at\n"
+    message = "grove: ConfigMap/shop/a not deleted: was replaced by another object of this name since it was read\n"
     assert (ended.code, ended.err) == (2, message)
     assert bench.find("ConfigMap", "a")["data"] == {"x": "another"}

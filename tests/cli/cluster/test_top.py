@@ -156,7 +156,7 @@ def test_nodes_are_only_read_for_a_constraint(tmp_path: Path) -> None:
 WRONG = {
     "nope": "grove: there is no PodCliqueSet 'nope' in the namespace shop\n",
     "pg/qwen-0": "grove: 'pg/qwen-0' is not a PodCliqueSet: expected its name\n",
-    "pcs/": "grove: 'pcs/' names no object: expected NAME or KIND/NAME\n",
+    "pcs/": "grove: 'pcs/' is not an object: expected NAME or KIND/NAME\n",
 }
 
 

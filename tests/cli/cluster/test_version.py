@@ -106,7 +106,7 @@ def test_the_operator_is_found(object: Manifest, told: str, bench: Bench) -> Non
 
 def test_definitions_of_this_program_are_told_in_a_line(bench: Bench) -> None:
     bench.cluster.seed(*crds())
-    assert lines(bench)[2] == f"Definitions: {len(crds())}, as those of this program (v1alpha1)"
+    assert lines(bench)[2] == f"Definitions: {len(crds())}, the same as this program's (v1alpha1)"
 
 
 def changed(*path: Any, value: Any) -> Manifest:
@@ -140,7 +140,7 @@ def test_a_definition_that_is_not_ours_is_named(definition: Manifest, told: str,
     ours = crds()
     bench.cluster.seed(definition, *ours[1:])
     _, _, count, line, _ = lines(bench)
-    assert count == f"Definitions: {len(ours) - 1} of {len(ours)} as those of this program"
+    assert count == f"Definitions: {len(ours) - 1} of {len(ours)} the same as this program's"
     assert told in line
     value = json.loads(bench.run("version", "-o", "json").out)
     assert [one["matches"] for one in value["definitions"]] == [False, *[True] * (len(ours) - 1)]
@@ -163,7 +163,7 @@ def test_who_may_read_little_is_told_what_is_served(tmp_path: Path) -> None:
         kind = Kind(spec["group"], spec["versions"][0]["name"], spec["names"]["kind"])
         bench.cluster.serve(Resource(kind, spec["names"]["plural"], True))
     told = lines(bench)
-    assert told[1] == "Operator Version: unknown, as Deployments and Leases may not be listed"
+    assert told[1] == "Operator Version: unknown: no permission to list Deployments and Leases"
     assert told[2].startswith("Definitions: 6 served (v1alpha1); whether they are ours is unknown")
 
 
@@ -171,5 +171,5 @@ def test_a_kind_that_is_not_served_is_told_without_definitions_as_well(tmp_path:
     bench = Bench(tmp_path, Guarded(schemas=FreeSchemas()))
     bench.cluster.serve(OURS[0])
     told = lines(bench)
-    assert told[3] == "  podcliquesets.grove.io: serves v1alpha1; the rest is unknown, as definitions may not be read"
+    assert told[3] == "  podcliquesets.grove.io: serves v1alpha1; the rest is unknown: no permission to read definitions"
     assert told[4].endswith(": not found")

@@ -86,10 +86,14 @@ class TestTheCounts:
         assert row([*replicas(1), more, gang("demo-0-g-0", "demo-0-g-1-w")], "gangs") == "2: 1 base, 1 scaled"
 
     def test_pods_are_those_of_all_cliques(self) -> None:
-        assert row([clique("demo-0-a", pods=3), clique("demo-0-b", pods=4, needed=1)], "pods").startswith("7, of which 4 must be there")
+        assert row([clique("demo-0-a", pods=3), clique("demo-0-b", pods=4, needed=1)], "pods").startswith(
+            "7, of which the base gangs need 4 to start"
+        )
 
     def test_pods_of_scaled_gangs_need_not_be_there(self) -> None:
-        assert row([clique("demo-0-a", pods=3), scaled(clique("demo-0-b", pods=4), "x")], "pods").startswith("7, of which 3 must be there")
+        assert row([clique("demo-0-a", pods=3), scaled(clique("demo-0-b", pods=4), "x")], "pods").startswith(
+            "7, of which the base gangs need 3 to start"
+        )
 
     def test_gpus_are_counted_per_replica_and_in_all(self) -> None:
         assert row(replicas(3), "GPUs") == "8 per replica, 24 in all"
@@ -178,7 +182,7 @@ class TestWhatASetAsksOfItsCluster:
 
     def test_a_start_order_in_a_circle_is_said_to_be_none(self) -> None:
         nodes = [startable("demo-0-a", "demo-0-b"), startable("demo-0-b", "demo-0-a")]
-        assert row(nodes, "start order").startswith("none, it is a circle: ")
+        assert row(nodes, "start order").startswith("none, since there is a cycle: ")
 
     def test_nvlink_domains_are_told_with_their_pods(self) -> None:
         spec = {"channel": {"resourceClaimTemplate": {"name": "demo-0-claim"}}}
@@ -190,7 +194,7 @@ class TestWhatASetAsksOfItsCluster:
         ("training", "text"),
         [
             ({"maxRuntime": "48h", "maxRestarts": 1}, "runs to its end, for 48h at most, 1 restart at most"),
-            ({}, "runs to its end, for as long as it takes"),
+            ({}, "runs to its end, without a time limit"),
         ],
     )
     def test_training_is_told_with_its_limits(self, training: dict[str, Any], text: str) -> None:

@@ -45,11 +45,11 @@ def processes(folder: Folder) -> list[int]:
 def test_it_runs_until_it_is_told_to_end(folder: Folder) -> None:
     first = dev(folder, "up", *SMALL)
     assert (first.code, first.out.splitlines()[0]) == (0, f"export KUBECONFIG={folder.kubeconfig}"), first.err
-    assert "a cluster runs: Kubernetes " in first.err
+    assert "a cluster is running: Kubernetes " in first.err
     kept_by = folder.kept_by()
     again = dev(folder, "up", *SMALL)
     assert (again.code, again.out, folder.kept_by()) == (0, first.out, kept_by)
-    assert "a cluster runs already: " in again.err
+    assert "a cluster is already running: " in again.err
 
     nodes = kubectl(folder, "get", "nodes", "-o", "name")
     assert nodes.split() == ["node/node-0", "node/node-1"]
@@ -71,7 +71,7 @@ def test_after_its_keeper_was_killed_another_one_starts(folder: Folder) -> None:
     ended = wait_until(lambda: folder.kept_by() is None)
     assert (ended, dev(folder, "status").code) == (True, 1)
     again = dev(folder, *up)
-    assert (again.code, "a cluster runs: " in again.err) == (0, True), again.err
+    assert (again.code, "a cluster is running: " in again.err) == (0, True), again.err
     assert folder.kubeconfig.read_text() != before
     assert kubectl(folder, "get", "nodes", "-o", "name").split() == ["node/node-0", "node/node-1"]
 
@@ -82,7 +82,7 @@ def test_what_ends_by_itself_is_shown(folder: Folder) -> None:
     os.kill(guard, signal.SIGTERM)
     assert wait_until(lambda: bool((state := folder.ready()) and state.ended == ("kwok",)))
     ended = dev(folder, "status")
-    assert (ended.code, "\nended since: kwok; " in ended.out) == (1, True)
+    assert (ended.code, "\nstopped since then: kwok; " in ended.out) == (1, True)
 
 
 def test_an_interrupt_while_it_starts_ends_what_was_started(folder: Folder) -> None:

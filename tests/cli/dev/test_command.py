@@ -74,13 +74,13 @@ def test_a_server_that_does_not_start_is_told_with_its_words(folder: Folder, tmp
     assert "grove: the cluster did not start: " in ended.err
     assert f"has ended: error: no such luck (logs: {folder.logs})" in ended.err
     assert list(folder.logs.glob("*.log"))
-    assert run("dev", "down") == (0, f"no cluster runs in {folder.path}\n", "")
+    assert run("dev", "down") == (0, f"no cluster is running in {folder.path}\n", "")
     assert not folder.path.exists()
 
 
 def test_where_nothing_runs_down_is_content_and_status_is_not(folder: Folder) -> None:
-    assert run("dev", "down") == (0, f"no cluster runs in {folder.path}\n", "")
-    assert run("dev", "status") == (1, "no cluster runs; `grove dev up` starts one\n", "")
+    assert run("dev", "down") == (0, f"no cluster is running in {folder.path}\n", "")
+    assert run("dev", "status") == (1, "no cluster is running; `grove dev up` starts one\n", "")
 
 
 def test_a_folder_that_is_not_ours_is_left_as_it_is(tmp_path: Path) -> None:
@@ -113,13 +113,13 @@ def test_folders_are_quoted_for_a_shell() -> None:
     ],
 )
 def test_what_the_cluster_has_is_said(state: State, said: str, folder: Folder) -> None:
-    assert next(words.status(folder, state)) == f"a cluster runs: Kubernetes 1.35.4, {said}"
+    assert next(words.status(folder, state)) == f"a cluster is running: Kubernetes 1.35.4, {said}"
 
 
 def test_one_that_runs_already_is_not_changed_and_says_so(folder: Folder) -> None:
     told = list(words.after_up(folder, STATE, WISH._replace(nodes=4, operator=False), started=False))
     assert told[:2] == [
-        "a cluster runs already: Kubernetes 1.35.4, 16 nodes with 8 GPUs each, the operator",
+        "a cluster is already running: Kubernetes 1.35.4, 16 nodes with 8 GPUs each, the operator",
         "--nodes 4, --no-operator: not as it was started; `grove dev down` first",
     ]
 
@@ -133,9 +133,9 @@ def test_what_comes_next_is_an_example_of_the_clone_if_there_is_one(folder: Fold
 
 def test_commands_name_a_folder_that_is_not_the_usual_one(folder: Folder) -> None:
     mine = Folder(Path("/my dev"))
-    assert next(words.status(mine, None)) == "no cluster runs; `grove dev up --folder '/my dev'` starts one"
-    assert [*words.after_up(mine, STATE, WISH, started=True)][-1].endswith("; `grove dev down --folder '/my dev'` ends it all")
-    assert [*words.after_up(folder, STATE, WISH, started=True)][-1].endswith("; `grove dev down` ends it all")
+    assert next(words.status(mine, None)) == "no cluster is running; `grove dev up --folder '/my dev'` starts one"
+    assert [*words.after_up(mine, STATE, WISH, started=True)][-1].endswith("; `grove dev down --folder '/my dev'` removes it")
+    assert [*words.after_up(folder, STATE, WISH, started=True)][-1].endswith("; `grove dev down` removes it")
 
 
 def test_without_an_operator_the_command_that_runs_one_is_named(folder: Folder) -> None:

@@ -54,7 +54,7 @@ def test_nobody_else_reads_the_tokens(folder: Folder) -> None:
 
 def test_a_folder_of_somebody_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
-    with pytest.raises(Failed, match=r"is not empty, and no folder of `grove dev`"):
+    with pytest.raises(Failed, match=r"is not empty, and not a directory of `grove dev`"):
         Folder(tmp_path).prepare()
 
 

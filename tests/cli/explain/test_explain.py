@@ -207,7 +207,7 @@ class TestWhatIsNotThere:
     def test_a_field_that_was_left_out_says_which_expression_did(self) -> None:
         ended = explain("podgang/web-0", "spec.priorityClassName")
         assert ended.code == 1
-        assert "leaves it out: {{ set.priority_class or omit }}" in ended.err
+        assert "omits it: {{ set.priority_class or omit }}" in ended.err
         assert "spec.template.priorityClassName is not set" in ended.err
 
     def test_an_object_that_no_rule_makes_says_which_condition_kept_it_away(self) -> None:

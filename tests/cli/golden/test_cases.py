@@ -82,7 +82,7 @@ def test_a_filter_that_chooses_nothing_is_misuse_and_the_nearest_is_named(put: P
     put("network", ONE)
     ended = run("test", "cases", "-k", "netwrok", "-k", "network")
     assert (ended.code, ended.out) == (2, "")
-    assert """no case is called 'netwrok'; did you mean "network"?""" in ended.err
+    assert """no case matches 'netwrok'; did you mean "network"?""" in ended.err
 
 
 @pytest.mark.parametrize(
@@ -96,13 +96,13 @@ def test_a_folder_without_cases_is_misuse(put: Put, tmp_path: Path, arguments: l
 
 
 BROKEN: dict[str, tuple[Files, str]] = {
-    "nothing expected": ({}, "nothing is expected: there is no expected.yaml, no expected-findings.yaml and no asserts.yaml"),
+    "nothing expected": ({}, "no expectations: expected.yaml, expected-findings.yaml and asserts.yaml are missing"),
     "a wrong option": ({**ONE, "options.yaml": "kind: [Service]"}, 'did you mean "kinds"?'),
     "a wrong finding": ({"expected-findings.yaml": "- {codes: x}"}, 'did you mean "code"?'),
     "an expectation that is no YAML": ({"expected.yaml": "a: ["}, "cases/one/expected.yaml:1"),
     "an expectation that is no object": ({"expected.yaml": "- a\n- b\n"}, "an expected object is a map"),
     "a file that has another name": ({**ONE, "expected.yml": ""}, 'did you mean "expected.yaml"?'),
-    "an empty input": ({**ONE, "input.yaml": "# nothing\n"}, "input.yaml: empty, there is no manifest in it"),
+    "an empty input": ({**ONE, "input.yaml": "# nothing\n"}, "input.yaml: empty: it contains no manifest"),
     "rules that are none": ({**ONE, "rules/x.yaml": "rule: x/y\ndoc: z\nasert: true\n"}, "cases/one/rules/x.yaml:1"),
     "rules that are not there": ({**ONE, "options.yaml": "rules: [../none]"}, "cases/none: no such file or directory"),
     "no input": ({**ONE, "input.yaml": "-"}, "there is no input.yaml"),

@@ -117,7 +117,7 @@ class TestSarif:
     def test_a_check_that_is_no_rule_is_described_by_its_topic(self) -> None:
         (found,) = sarif("wrong.yaml")["runs"]
         docs = {rule["id"]: rule["shortDescription"]["text"] for rule in found["tool"]["driver"]["rules"]}
-        assert docs["schema/unknown-field"] == "Manifests have the structure of their kind."
+        assert docs["schema/unknown-field"] == "Manifests must have the structure of their kind."
 
     def test_without_findings_it_is_an_empty_run(self) -> None:
         assert sarif("set.yaml", code=0)["runs"][0]["results"] == []

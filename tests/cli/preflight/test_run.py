@@ -55,7 +55,7 @@ def test_the_worst_check_says_how_it_ends() -> None:
     ended = local()
     assert ended.code == 2
     assert [line.split()[0] for line in ended.out.splitlines() if not line.startswith(" ")] == ["dcgm-diag", "nccl-loopback"]
-    assert "dcgm-diag is misconfigured (CONFIG) after 0 s: there is no program dcgmi" in ended.out
+    assert "dcgm-diag is misconfigured (CONFIG) after 0 s: dcgmi is not installed" in ended.out
 
 
 @pytest.mark.usefixtures("machine")

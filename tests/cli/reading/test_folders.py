@@ -61,13 +61,13 @@ def test_what_is_no_manifest_is_passed_over_with_a_line(files: dict[str, str]) -
         write(path, text)
     both = run("compile", "d", "--strict")
     assert (both.code, both.out) == (0, alone.out)
-    assert both.err == f"grove: no manifests, so passed over: {', '.join(sorted(files))}\n"
+    assert both.err == f"grove: skipped, since they are not manifests: {', '.join(sorted(files))}\n"
 
 
 def test_of_many_files_some_are_named() -> None:
     for number in range(9):
         write(f"d/v{number}.yaml", "a: 1\n")
-    assert run("compile", "d").err == "grove: no manifests, so passed over: d/v0.yaml, d/v1.yaml, d/v2.yaml and 6 more\n"
+    assert run("compile", "d").err == "grove: skipped, since they are not manifests: d/v0.yaml, d/v1.yaml, d/v2.yaml and 6 more\n"
 
 
 MEANT = {
@@ -98,7 +98,7 @@ def test_a_file_that_is_named_is_input_whatever_is_in_it(text: str) -> None:
 def test_a_folder_of_nothing_else_is_a_misuse_that_names_the_files() -> None:
     write("e/values.yaml", "a: 1\n")
     ended = run("compile", "e")
-    assert (ended.code, ended.out, "e/values.yaml: no manifest" in ended.err) == (2, "", True)
+    assert (ended.code, ended.out, "e/values.yaml: not a manifest" in ended.err) == (2, "", True)
 
 
 def test_a_snapshot_in_the_folder_is_no_input_when_an_option_names_it() -> None:
@@ -117,7 +117,7 @@ def test_a_configuration_that_an_option_names_counts_instead_of_those_in_folders
     write("d/config.yaml", CONFIG.replace("PROFILE", "volcano"))
     write("kai.yaml", CONFIG.replace("PROFILE", "kai-scheduler"))
     ended = run("compile", "d", "--config", "kai.yaml")
-    assert (ended.code, ended.err) == (0, "grove: the configuration of kai.yaml counts, not that of d/config.yaml\n")
+    assert (ended.code, ended.err) == (0, "grove: using the configuration of kai.yaml, not that of d/config.yaml\n")
     assert run("compile", "d").code == 1
 
 

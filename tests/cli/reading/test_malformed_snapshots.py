@@ -41,11 +41,11 @@ MALFORMED = {
     "a time of a set": (
         SET + "{}\nstatus: {startTime: soon}",
         "status.startTime",
-        "PodCliqueSet 'other' is no object as an API server stores it",
+        "PodCliqueSet 'other' is not an object as an API server stores it",
     ),
-    "what an event is about": (EVENT + "involvedObject: 5", "involvedObject", "no object as an API server stores it"),
-    "who tells an event": (EVENT + "source: here", "source", "no object as an API server stores it"),
-    "a name": ("apiVersion: v1\nkind: Pod\nmetadata: {name: 5}", "metadata.name", "no object as an API server stores it"),
+    "what an event is about": (EVENT + "involvedObject: 5", "involvedObject", "not an object as an API server stores it"),
+    "who tells an event": (EVENT + "source: here", "source", "not an object as an API server stores it"),
+    "a name": ("apiVersion: v1\nkind: Pod\nmetadata: {name: 5}", "metadata.name", "not an object as an API server stores it"),
 }
 
 

@@ -38,7 +38,7 @@ def test_an_empty_file_does_not_mean_that_nothing_exists(arguments: list[str]) -
 )
 def test_standard_input_is_read_once(arguments: list[str]) -> None:
     ended = run(*arguments, stdin=Path(SET).read_bytes())
-    assert ended == (2, "", "grove: <stdin>: read already; only one of the inputs can be -\n")
+    assert ended == (2, "", "grove: <stdin>: already read; only one of the inputs can be -\n")
 
 
 @pytest.mark.parametrize("option", ["--snapshot", "--config", "--rules"])

@@ -36,8 +36,8 @@ WRONG = {
     "a kind taken away": (patched("op: remove, path: /kind"), "a.yaml:3", "leaves none in kind"),
     "metadata that is null": (patched("op: replace, path: /metadata, value: null"), "a.yaml:3", "leaves none in metadata.name"),
     "a name that is left out": (made("metadata: {name: '{{ omit }}'}"), "a.yaml:3", "leaves none in metadata.name"),
-    "a list of cliques": (labelled("{{ set.cliques }}"), "a.yaml:4", "a CliqueTemplate cannot stand in a manifest"),
-    "a clique in a list of who knows what": (labelled("{{ [clique.name] + [clique] }}"), "a.yaml:4", "Clique cannot stand in a manifest"),
+    "a list of cliques": (labelled("{{ set.cliques }}"), "a.yaml:4", "a CliqueTemplate cannot be part of a manifest"),
+    "a clique in a list of who knows what": (labelled("{{ [clique.name] + [clique] }}"), "a.yaml:4", "Clique cannot be part of a manifest"),
     "loops over loops": (
         patched(f"op: add, path: {LABEL}, value: a, forEach: {{i: range(100000), j: range(100000)}}"), "a.yaml:4", "takes more than",
     ),

@@ -173,7 +173,7 @@ DOUBTS = {
 
 class TestTheCheck:
     def test_rules_that_are_right_are_fine(self) -> None:
-        assert check() == (0, "1 file, nothing to find fault with\n", "")
+        assert check() == (0, "1 file, no problems found\n", "")
 
     @pytest.mark.parametrize(("rule", "code", "nearest"), DOUBTS.values(), ids=DOUBTS.keys())
     def test_what_is_doubtful_is_a_warning(self, rule: str, code: str, nearest: str) -> None:
@@ -217,8 +217,8 @@ class TestTheCheck:
         write("mine/a.yaml", "---\n".join([LABEL, same, guarded]))
         found = json.loads(check("-f", "set.yaml", "-o", "json").out)["findings"]
         assert [(one["code"], one["message"].partition(": ")[2], one["line"]) for one in found] == [
-            ("rules/idle-patch", "every object that it is for is so already", 6),
-            ("rules/idle-patch", "it is for none of their objects", 11),
+            ("rules/idle-patch", "every object that it selects is like that already", 6),
+            ("rules/idle-patch", "it selects none of their objects", 11),
         ]
 
     def test_patches_are_not_judged_without_manifests_or_by_wrong_ones(self) -> None:

@@ -33,7 +33,7 @@ def test_a_skeleton_is_right_as_it_is(what: str) -> None:
     assert "mine/rules/team-label.yaml" in written
     assert run("rules", "check", "mine", "--strict")[:2] == (
         0,
-        f"{len(written)} file{'s' * (len(written) > 1)}, nothing to find fault with\n",
+        f"{len(written)} file{'s' * (len(written) > 1)}, no problems found\n",
     )
     for path in written:
         text = Path(path).read_text()

@@ -193,7 +193,7 @@ async def test_a_set_waits_for_the_driver_and_comes_up_when_it_is_installed(worl
     await world.start(everywhere=True)
     await world.apply(by_config())
     await world.until(lambda: conditions(world), ["True ComputeDomainsNotServed"])
-    await world.until(lambda: reported(world), {"chat-0-cd": "is not there yet"})
+    await world.until(lambda: reported(world), {"chat-0-cd": "does not exist yet"})
     await world.until(lambda: told(world, "ComputeDomainsNotServed"), [("PodCliqueSet", 1)])
     await world.at_rest()
     assert await names(world, "pods") == []

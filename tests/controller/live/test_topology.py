@@ -246,7 +246,7 @@ async def test_a_kai_topology_of_somebody_else_keeps_its_levels_and_no_topology_
     await world.kubectl("delete", "topologies.kai.scheduler", "lab")
     await world.apply(kai_topology("lab", BLOCK))
     await world.start(everywhere=True, config=TAS)
-    await world.until(lambda: is_told(world, "KAI has a Topology of this name already"), True)
+    await world.until(lambda: is_told(world, "KAI already has a Topology of this name"), True)
     await world.kubectl("delete", "clustertopologies.grove.io", "lab", "--timeout=60s")
     assert await labels(world) == BLOCK
 
@@ -349,7 +349,7 @@ async def test_a_binding_says_when_somebody_elses_kai_topology_drifts_and_when_i
     await world.kubectl("delete", "topologies.kai.scheduler", "theirs")
     await world.until(lambda: drift(world), "True")
     await world.apply(kai_topology("theirs", BLOCK, HOST))
-    why = "kai-scheduler uses other levels: "
+    why = "kai-scheduler uses different levels: "
     missing = f'{why}KAI Topology "theirs" not found'
     await world.until(lambda: events(world, "ClusterTopologyBinding", "TopologyDriftDetected"), [missing])
     await world.apply(topology("lab", "ClusterTopologyBinding", theirs, block=BLOCK, host=HOST))

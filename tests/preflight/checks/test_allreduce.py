@@ -40,7 +40,7 @@ WAITS = {
     "a size that nobody knows": {**WHOLE, "expected_count": "0"},
     "a peer that is missing": {**WHOLE, "peers": "pod-0:10.0.1.5\n"},
     "a stranger in one's place": {**WHOLE, "peers": "pod-0:10.0.1.5\npod-2:10.0.1.7\n"},
-    "an address of the first that is not there yet": {**WHOLE, "master_addr": ""},
+    "an address of the first that does not exist yet": {**WHOLE, "master_addr": ""},
     "files of two moments": {**WHOLE, "master_addr": "10.0.1.9"},
 }
 

@@ -109,7 +109,7 @@ def test_a_garbled_file_of_the_spool_is_told_and_keeps_no_event_back(garbage: by
         (folder / "spool" / "000000000000001-0000-garbled").write_bytes(garbage)
         assert one.flush() == 1
     assert len(server.events) == 1
-    assert ["is no health event" in line for line in told] == [True]
+    assert ["is not a health event" in line for line in told] == [True]
 
 
 def test_a_server_that_is_down_loses_nothing_and_gets_nothing_twice(folder: Path) -> None:

@@ -64,7 +64,7 @@ UNREADABLE = {
     "two results in one document": json.dumps({**v4(entity(0, "Fail")), **v3({"gpu_id": "0", "status": "Pass"})}),
     "a status that is there twice": json.dumps(v4(entity(0, "Fail"))).replace('"status": "Fail"', '"status": "Fail", "status": "Pass"'),
     "an error beside the result": json.dumps({**v4(entity(0, "Pass")), "runtime_error": "the child was killed"}),
-    "a row that is no map": json.dumps(v3("Pass")),  # type: ignore[arg-type]
+    "a row that is not a map": json.dumps(v3("Pass")),  # type: ignore[arg-type]
 }
 
 

@@ -47,7 +47,7 @@ def test_a_file_that_is_named_counts_before_any_other(image: Path) -> None:
 
 
 UNDECIDED = {
-    "a type without a file": ("unheard-of", "there is no topology file for machines of the type unheard-of"),
+    "a type without a file": ("unheard-of", "there is no topology file for instance type unheard-of"),
     "a type whose file the image lacks": ("gone", "there is no topology file /"),
     "no token": ("", "the pod has no token of a service account"),
 }
@@ -60,7 +60,7 @@ def test_without_a_file_nccl_finds_the_topology_out_and_somebody_hears_why(what:
     assert "NCCL_TOPO_FILE" not in with_topology(told(), said.append, machine)
     (line,) = said
     assert reason in line
-    assert line.endswith("NCCL finds the topology out by itself")
+    assert line.endswith("NCCL detects the topology itself")
     assert image.is_dir()
 
 

@@ -35,31 +35,35 @@ DEFAULT_WAIT = "5m"
     bare={"--wait": DEFAULT_WAIT, "--dry-run": "client", **BARE_APPLY},
     epilog="""\b
 Examples:
-  grove apply workload.yaml                           what the set becomes, and the set itself
+  grove apply workload.yaml                           the set, and the objects generated from it
   grove apply manifests/ --wait=10m                   until everything is ready
-  grove apply manifests/ --prune --applyset shop      and delete what is no longer among the manifests
-  grove apply --plan change.plan                      what was planned, if it still holds
+  grove apply manifests/ --prune --applyset shop      and delete objects that the manifests no longer contain
+  grove apply --plan change.plan                      carry out a saved plan, if it is still valid
   helm template web ./web | grove apply -             any manifest
 
 \b
-Exit codes: 0 done, 1 findings and nothing written, 2 something could not be done, or is not ready in time.""",
+Exit codes: 0 done, 1 findings and nothing written, 2 an operation failed, or objects are not ready in time.""",
 )
 @input_options
 @target_options
 @manager_options
 @click.option("--plan", metavar="FILE", type=FILES, help="Apply a plan saved by `grove plan -o`; FILEs only for values of Secrets.")
-@dry_run_option("Write nothing: decide here, or have the server try what would be written.")
+@dry_run_option("Write nothing: compute the changes here (client), or let the server validate them (server).")
 @click.option("--wait", metavar="[=TIME]", callback=duration, help=f"Wait until everything is ready, by default {DEFAULT_WAIT}.")
 @applyset_options
 @journal_option
 @output_option(
-    "text", "name", "json", "yaml", help="A line for each object, names alone, an account of everything for programs, or the objects."
+    "text",
+    "name",
+    "json",
+    "yaml",
+    help="Output format: a line per object (text), names only, a full report as JSON, or the objects as YAML.",
 )
 def command(**given: Any) -> int:
-    """Make the cluster equal to FILE: PodCliqueSets with all that they become, and any other manifest.
+    """Apply FILE to the cluster: PodCliqueSets with the objects generated from them, and any other manifest.
 
-    What is already as it should be costs no request. Objects are written by server-side apply, in the order in which they need each
-    other; what goes wrong with one holds back only what depends on it.
+    Unchanged objects cost no request. Objects are written by server-side apply, in the order of their dependencies; the failure
+    of one holds back only those that depend on it.
     """
     target = take_target(given)
     options = take_input(given, required=given["plan"] is None)
@@ -68,7 +72,7 @@ def command(**given: Any) -> int:
 
     choices = Choices(**given)
     if choices.plan and applyset.applyset:
-        raise click.UsageError("--plan carries out a plan and nothing else: the set is part of it, give --applyset to `grove plan`.")
+        raise click.UsageError("--plan carries out a saved plan, which includes the ApplySet: pass --applyset to `grove plan`.")
     if choices.plan is not None:
         _refuse_beside_plan({"field_manager": "--field-manager", "force": "--force-conflicts"})
     source = ClusterInput(options, target.namespace) if options.files else None
@@ -82,4 +86,4 @@ def _refuse_beside_plan(options: Mapping[str, str]) -> None:
     context = click.get_current_context()
     for name, option in options.items():
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"{option} is part of the plan: give it to `grove plan`.")
+            raise click.UsageError(f"{option} is part of the plan: pass it to `grove plan`.")

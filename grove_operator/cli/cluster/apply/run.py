@@ -174,7 +174,7 @@ class ApplyRun:
 
         saved, stop, wait = _load(path), Stop(), self._wait_for()
         if self.namespace not in ("", saved.namespace):
-            raise Failed(f"{path}: was planned for the namespace {saved.namespace}, and not for -n {self.namespace}; plan again")
+            raise Failed(f"{path}: was planned for the namespace {saved.namespace}, not for -n {self.namespace}; create a new plan")
         # With another default namespace than that of the plan the files would be another input.
         graph = await self._graph(replace(session, namespace=saved.namespace))
         if graph is not None:
@@ -237,7 +237,7 @@ def _out_of_date(path: str, reasons: Sequence[str]) -> list[str]:
     lines: list[str] = []
     folding = Folding(lines.append, full="")
     for reason in reasons:
-        folding.line(f"{path}: no longer holds: {reason}", reason.partition(" ")[2])
+        folding.line(f"{path}: is no longer valid: {reason}", reason.partition(" ")[2])
     folding.end()
     return lines
 

@@ -30,12 +30,12 @@ from grove_operator.cli.options import output_option
     bare={"--dry-run": "client"},
     epilog="""\b
 Examples:
-  grove delete workload.yaml                   the set, and what we made of it
-  grove delete manifests/ --dry-run            what would go
+  grove delete workload.yaml                   the set, and the objects generated from it
+  grove delete manifests/ --dry-run            what would be deleted
   grove delete --applyset shop                 all members of a recorded set
 
 \b
-Exit codes: 0 gone, 1 findings, 2 something is still there, was never there, or is not ours.""",
+Exit codes: 0 deleted, 1 findings, 2 an object still exists, was not found, or is not ours.""",
 )
 @input_options
 @target_options
@@ -53,16 +53,16 @@ Exit codes: 0 gone, 1 findings, 2 something is still there, was never there, or 
     show_default=True,
     help="What happens to dependents of deleted objects.",
 )
-@click.option("--wait/--no-wait", default=True, show_default=True, help="Wait until everything is gone.")
+@click.option("--wait/--no-wait", default=True, show_default=True, help="Wait until all objects are deleted.")
 @click.option("--timeout", metavar="TIME", default="5m", show_default=True, callback=duration, help="Give up waiting after this time.")
-@dry_run_option("Delete nothing: say what would go, or have the server try it.")
-@field_manager_option("Whose compiled objects are ours.")
+@dry_run_option("Delete nothing: print what would be deleted (client), or let the server validate it (server).")
+@field_manager_option("The field manager whose generated objects are deleted.")
 @journal_option
 @output_option("text", "name", "json")
 def command(**given: Any) -> int:
-    """Delete the objects of FILE; of a PodCliqueSet, the set and what we made of it.
+    """Delete the objects of FILE; for a PodCliqueSet, also the objects generated from it.
 
-    Each object is deleted only if it is the one that was looked at. Objects that a set's rules name but that somebody else made stay.
+    An object is only deleted if its UID has not changed since it was read. Objects that others created are not deleted.
     """
     target = take_target(given)
     options = take_input(given, required=not given["applyset"])
@@ -70,9 +70,9 @@ def command(**given: Any) -> int:
 
     choices = Choices(**given)
     if choices.approve and not choices.applyset:
-        raise click.UsageError("--approve needs --applyset.")
+        raise click.UsageError("--approve requires --applyset.")
     if choices.applyset and options.files:
-        raise click.UsageError("Give either FILE or --applyset: an ApplySet's record lists its members.")
+        raise click.UsageError("Specify either FILE or --applyset: an ApplySet's record lists its members.")
     source = ClusterInput(options, target.namespace) if options.files else None
     run = DeleteRun(choices, source)
     with listening(run.sink, choices.journal, "delete") as run.sink:

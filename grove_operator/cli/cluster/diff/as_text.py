@@ -28,7 +28,7 @@ def summary(counts: Mapping[Action, int], terminal: Terminal) -> str:
     words = [_some(counts, DIFFERING), _some(counts, {Action.FAILED}), _some(counts, QUIET)]
     heading = f"{differing} object{'s differ' if differing > 1 else ' differs'}: " if differing else ""
     if not differing and not counts.get(Action.FAILED):
-        heading, words[0] = ("Nothing differs: ", "") if words[2] else ("", tally({}))
+        heading, words[0] = ("No differences: ", "") if words[2] else ("", tally({}))
     return terminal.paint(heading, "1") + "; ".join(filter(None, words))
 
 

@@ -37,25 +37,25 @@ Examples:
   grove diff workload.yaml                     what apply would change, object by object
   grove diff manifests/ -l app=web -o json     for programs
   grove diff manifests/ --applyset shop --prune    and what would be deleted
-  grove diff workload.yaml --server            what the server makes of what apply would write
+  grove diff workload.yaml --server            compare with the result of a server-side dry run
   grove compile set.yaml | grove diff -        compiled somewhere else
 
 \b
-Exit codes, as those of kubectl diff: 0 nothing differs, 1 something does, 2 something is wrong or could not be compared.""",
+Exit codes, as those of kubectl diff: 0 no differences, 1 differences, 2 an error, or objects could not be compared.""",
 )
 @input_options
 @target_options
 @manager_options
 @applyset_options
-@click.option("--server", is_flag=True, help="Compare with the server's dry run, which includes webhooks and defaults.")
+@click.option("--server", is_flag=True, help="Compare with the result of a server-side dry run, which includes webhooks and defaults.")
 @text_or_json_option
 def command(output: str, server: bool, field_manager: str, **given: Any) -> int:
     """Show how the objects of FILE differ from those in the cluster, and who changed them.
 
-    PodCliqueSets are compiled first, given what exists; any other manifest is taken as it is. Objects are compared here, from what is
-    live and who owns it; an object for which that is not enough is tried on the server. With --server, every object that would be
-    written is; one that stays as it is is not, since an apply does not send it. Values of Secrets are shown as hashes. With
-    KUBECTL_EXTERNAL_DIFF a program of yours shows the differences, as with kubectl.
+    PodCliqueSets are compiled first, considering what exists; other manifests are used unchanged. Objects are compared locally, by
+    their live content and field ownership; where that is not enough, a server-side dry run decides. With --server, there is a dry
+    run of every object that would be written; unchanged objects are never sent. Values of Secrets are shown as hashes. With
+    KUBECTL_EXTERNAL_DIFF an external program shows the differences, as with kubectl.
     """
     target, input = take_target(given), take_input(given)
     applyset = take_applyset(given, input)

@@ -30,13 +30,13 @@ def command() -> None:
     bare={},
     epilog="""\b
 Examples:
-  grove get tree qwen                  a PodCliqueSet, all it owns, and why it is not ready
+  grove get tree qwen                  a PodCliqueSet, everything it owns, and why it is not ready
   grove get tree deploy/web -n shop    any other object
-  grove get tree qwen --watch          again whenever something changes
+  grove get tree qwen --watch          redraw on every change
   grove get tree qwen -o json | jq '.. | select(.gates?) | .name'
 
 \b
-Exit codes: 0 shown, 2 not there, or something is wrong.""",
+Exit codes: 0 shown, 2 not found, or an error.""",
 )
 @click.argument("name", metavar="[KIND/]NAME", shell_complete=names_of("PodCliqueSet"))
 @query_options
@@ -47,7 +47,7 @@ Exit codes: 0 shown, 2 not there, or something is wrong.""",
 def tree(name: str, watch: bool, ignore_not_found: bool, rules: tuple[str, ...], output: str, **given: Any) -> int:
     """Draw an object with everything that it owns: readiness, gates, nodes, and reasons.
 
-    NAME is a PodCliqueSet unless a kind stands before it, as kubectl writes kinds.
+    NAME is a PodCliqueSet unless it has the prefix KIND/, with kinds as in kubectl.
     """
     target = take_target(given)
 

@@ -1,4 +1,4 @@
-"""Lists PodGangs: phase, pods that are ready, scheduled and needed, GPUs in use, and why a gang waits."""
+"""Lists PodGangs: phase, ready, scheduled and required pods, GPUs in use, and what a gang waits for."""
 
 from __future__ import annotations
 

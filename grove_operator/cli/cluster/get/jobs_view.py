@@ -1,4 +1,4 @@
-"""Lists training workloads: phase, attempt, restarts, pods and GPUs in use, and why a workload waits."""
+"""Lists training workloads: phase, attempt, restarts, pods and GPUs in use, and what a workload waits for."""
 
 from __future__ import annotations
 

@@ -23,9 +23,9 @@ ALIASES = {
     "pods": ("pod", "po"),
 }
 """kubectl's names of the kinds."""
-EXIT_CODES = "\n\n\b\nExit codes: 0 shown, 1 a NAME does not exist, 2 something is wrong."
+EXIT_CODES = "\n\n\b\nExit codes: 0 shown, 1 a NAME was not found, 2 an error."
 
-watch_option = click.option("-w", "--watch", is_flag=True, help="Redraw whenever something changes, until interrupted.")
+watch_option = click.option("-w", "--watch", is_flag=True, help="Redraw on every change, until interrupted.")
 
 
 class WithAliases(Group):
@@ -62,11 +62,11 @@ _options = adding(
             type=GIVEN,
             callback=_format,
             shell_complete=_formats,
-            help="As kubectl: wide, name, json, yaml, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE or custom-columns=HEADER:PATH,…",
+            help="As in kubectl: wide, name, json, yaml, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE or custom-columns=HEADER:PATH,…",
         ),
         click.option("--sort-by", default="", metavar="PATH", type=GIVEN, help="Sort by a field: .metadata.creationTimestamp."),
-        click.option("--no-headers", is_flag=True, help="Print no headers of columns."),
-        click.option("--ignore-not-found", is_flag=True, help="A NAME that does not exist is no error."),
+        click.option("--no-headers", is_flag=True, help="Do not print column headers."),
+        click.option("--ignore-not-found", is_flag=True, help="Do not treat a NAME that does not exist as an error."),
         watch_option,
     )
 )
@@ -93,18 +93,18 @@ LISTINGS = (
     _listing(
         "sets",
         "PodCliqueSet",
-        "List PodCliqueSets: replicas and pods that are ready, gates, updates, GPUs in use, and why a set waits.",
-        "grove get sets                       the PodCliqueSets of a namespace: ready, gated, updated, and why they wait",
-        "grove get sets -A --watch            of all namespaces, again whenever something changes",
+        "List PodCliqueSets: ready replicas and pods, gates, updates, GPUs in use, and what a set waits for.",
+        "grove get sets                       the PodCliqueSets of a namespace: ready, gated, updated, and what they wait for",
+        "grove get sets -A --watch            of all namespaces, redrawn on every change",
         "grove get sets qwen chat -o wide     two of them, with their type and revision",
-        "grove get sets -l team=ml -o json    the objects for programs, as kubectl prints them",
+        "grove get sets -l team=ml -o json    the objects, as kubectl prints them",
         "grove get sets -o jsonpath='{.items[*].metadata.name}'",
         "grove get sets -A --sort-by .metadata.creationTimestamp -o custom-columns=NAME:.metadata.name,REPLICAS:.spec.replicas",
     ),
     _listing(
         "jobs",
         "PodCliqueSet",
-        "List training workloads: phase, attempt, restarts, pods and GPUs in use, and why a workload waits.",
+        "List training workloads: phase, attempt, restarts, pods and GPUs in use, and what a workload waits for.",
         "grove get jobs                       the training workloads of a namespace",
         "grove get jobs -A -o wide            of all namespaces, with their deadlines",
         "grove get jobs sft -o name           podcliqueset.grove.io/sft",
@@ -112,7 +112,7 @@ LISTINGS = (
     _listing(
         "gangs",
         "PodGang",
-        "List PodGangs: phase, pods that are ready, scheduled and needed, GPUs in use, and why a gang waits.",
+        "List PodGangs: phase, ready, scheduled and required pods, GPUs in use, and what a gang waits for.",
         "grove get gangs                      the gangs of a namespace",
         "grove get gangs -l app.kubernetes.io/part-of=qwen -o wide",
         "grove get gangs -o custom-columns=NAME:.metadata.name,PHASE:.status.phase",

@@ -1,4 +1,4 @@
-"""Lists PodCliqueSets: replicas and pods that are ready, gates, updates, GPUs in use, and why a set waits."""
+"""Lists PodCliqueSets: ready replicas and pods, gates, updates, GPUs in use, and what a set waits for."""
 
 from __future__ import annotations
 

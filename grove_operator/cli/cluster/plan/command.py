@@ -23,7 +23,7 @@ FORMATS = ("json", "yaml", "text", "name", "wide")
 def _no_format(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
     """Refuses the formats that `-o` has in all other commands, as a file of that name is hardly ever meant."""
     if value in FORMATS:
-        raise click.BadParameter(f"here -o names the file that keeps the plan, which is JSON; for a file called {value!r} write ./{value}")
+        raise click.BadParameter(f"here -o is the file to save the plan to, as JSON; for a file called {value!r} write ./{value}")
     return value
 
 
@@ -35,11 +35,11 @@ def _no_format(_: click.Context, __: click.Parameter, value: str | None) -> str 
 Examples:
   grove plan workload.yaml                     what apply would do, and why
   grove plan manifests/ --applyset shop --prune    and what would be deleted
-  grove plan workload.yaml -o change.plan      keep it for a review
-  grove apply --plan change.plan               carry out this and nothing else
+  grove plan workload.yaml -o change.plan      save it for a review
+  grove apply --plan change.plan               carry out exactly this plan
 
 \b
-Exit codes: 0 planned, 1 findings, 2 something is wrong, or would not be done.""",
+Exit codes: 0 planned, 1 findings, 2 an error, or an operation that would fail.""",
 )
 @input_options
 @target_options
@@ -56,8 +56,8 @@ Exit codes: 0 planned, 1 findings, 2 something is wrong, or would not be done.""
 def command(output_file: str | None, field_manager: str, **given: Any) -> int:
     """Print what would be done with each object of FILE, in which wave and why.
 
-    A plan that was kept is carried out only while every object, and the set, is what it was decided on: same UID, same content, same input.
-    No value of a Secret is in it; whoever applies one that writes Secrets names the files again.
+    A saved plan is only carried out while all objects and the ApplySet are as they were: same UID, same content, same input.
+    It contains no values of Secrets; to apply a plan that writes Secrets, pass the files again.
     """
     target, input = take_target(given), take_input(given)
     applyset = take_applyset(given, input)
@@ -81,7 +81,7 @@ def command(output_file: str | None, field_manager: str, **given: Any) -> int:
         terminal = terminal_of(sys.stdout)
         outputs.write([outputs.encoded(plan_text(result.plan.steps, terminal) + effects_text(source, terminal))])
         if result.approval:
-            say(f"deletions exceed the limit and are held: approve exactly these with --approve {result.approval}")
+            say(f"deletions exceed the limit and are held: to approve exactly these, use --approve {result.approval}")
         return ERROR if any(step.action in UNDONE for step in result.plan.steps) else 0
 
     return sessions.run(work, target)

@@ -23,7 +23,7 @@ def test_a_server_has_a_url(case: tuple[str, bool]) -> None:
 
 @rows("given", ["https://", "https://[::1", "https://a:b", "https://a:0", "https://a:70000", "https://a b", "https://a\nb"])
 def test_an_address_that_is_none_is_said(given: str) -> None:
-    with pytest.raises(CredentialsError, match="which is no address; one is like https://host:6443") as raised:
+    with pytest.raises(CredentialsError, match="which is not an address such as https://host:6443") as raised:
         server_url(given, "context 'one'", encrypted=True)
     assert "\n" not in str(raised.value)
 
@@ -58,7 +58,7 @@ BROKEN: dict[str, tuple[str, dict[str, str], str]] = {
         {},
         "context 'one': its proxy-url has the scheme 'socks4', which is not supported",
     ),
-    "no host": ("http://", {}, "context 'one': its proxy-url is no address; one is like http://host:3128"),
+    "no host": ("http://", {}, "context 'one': its proxy-url is not an address such as http://host:3128"),
     "another protocol in the environment": ("", {"HTTPS_PROXY": "ftp://p"}, "the proxy of HTTPS_PROXY has the scheme 'ftp'"),
 }
 

@@ -109,19 +109,22 @@ async def test_an_answer_ends_with_its_certificate(tmp_path: Path) -> None:
 FAILING: dict[str, tuple[Callable[[Path], dict[str, Any]], str]] = {
     "missing": (
         lambda _: {"exec": {"apiVersion": V1, "command": "no-such-plugin", "installHint": "Install it\nwith \x1b[31mpip\x1b[0m."}},
-        "its exec plugin 'no-such-plugin' is not there; Install it with pip .",
+        "its exec plugin 'no-such-plugin' is not installed; Install it with pip .",
     ),
     "missing beside its kubeconfig": (
         lambda _: {"exec": {"apiVersion": V1, "command": "./bin/p"}},
-        "its exec plugin './bin/p' is not there; install it, or put it on PATH",
+        "its exec plugin './bin/p' is not installed; install it, or put it on PATH",
     ),
     "no program": (lambda folder: {"exec": {"apiVersion": V1, "command": str(folder)}}, "cannot be run: "),
     "ended badly": (lambda folder: program(folder, "sys.exit('log in\\nfirst')"), "failed with exit code 1: log in first"),
     "ended badly with many words": (lambda folder: program(folder, "sys.exit('x' * 999 + 'end')"), "failed with exit code 1: … xxx"),
     "ended by a signal": (lambda folder: program(folder, "os.kill(os.getpid(), 9)"), "was ended by signal 9"),
-    "no credentials": (lambda folder: plugin(folder, {}), "gave neither a token nor a client certificate with its key"),
-    "half a pair": (lambda folder: plugin(folder, {"token": "t", "clientKeyData": "k"}), "gave neither a token nor a client certificate"),
-    "no JSON": (lambda folder: program(folder, "print('Welcome! secret')"), "did not answer with JSON; run by hand it must print an ExecC"),
+    "no credentials": (lambda folder: plugin(folder, {}), "returned neither a token nor a client certificate with its key"),
+    "half a pair": (
+        lambda folder: plugin(folder, {"token": "t", "clientKeyData": "k"}),
+        "returned neither a token nor a client certificate",
+    ),
+    "no JSON": (lambda folder: program(folder, "print('Welcome! secret')"), "did not answer with JSON; it must print an ExecC"),
     "nothing": (lambda folder: program(folder, ""), "did not answer with JSON"),
     "another kind": (
         lambda folder: program(folder, 'print(\'{"kind": "Pod"}\')'),
@@ -129,14 +132,14 @@ FAILING: dict[str, tuple[Callable[[Path], dict[str, Any]], str]] = {
     ),
     "another version": (
         lambda folder: program(folder, "print(json.dumps({'kind': 'ExecCredential', 'apiVersion': 'x/v2', 'status': {}}))"),
-        f"answers in x/v2, and the kubeconfig asks for {V1}",
+        f"answers in x/v2, but the kubeconfig requests {V1}",
     ),
     "an end that is no time": (
         lambda folder: plugin(folder, {"token": "t", "expirationTimestamp": "soon"}),
         "end at 'soon', which is no",
     ),
     "a token of several lines": (lambda folder: plugin(folder, {"token": "secret\nX-Evil: 1"}), "has spaces, line breaks or other"),
-    "a number": (lambda folder: plugin(folder, {"token": 7}), "is something else than text to YAML; put it in quotes"),
+    "a number": (lambda folder: plugin(folder, {"token": 7}), "is not a string in YAML; put it in quotes"),
     "no command": (lambda _: {"exec": {"apiVersion": V1}}, "its exec plugin has no command"),
     "no version": (lambda _: {"exec": {"command": "p"}}, "its exec plugin 'p' has no apiVersion"),
     "an old version": (
@@ -149,11 +152,11 @@ FAILING: dict[str, tuple[Callable[[Path], dict[str, Any]], str]] = {
     ),
     "a terminal that is not there": (
         lambda folder: plugin(folder, interactiveMode="Always"),
-        "wants to ask people, and standard input",
+        "needs a terminal to prompt, and standard input",
     ),
     "arguments that are no text": (lambda folder: plugin(folder, args=[1]), "put numbers in quotes"),
     "arguments that are no list": (lambda folder: plugin(folder, args="a"), "has args that are no list"),
-    "a variable without a name": (lambda folder: plugin(folder, env=[{"value": "v"}]), "has env that is no list of variables with names"),
+    "a variable without a name": (lambda folder: plugin(folder, env=[{"value": "v"}]), "has an env that is not a list of named variables"),
     "a variable that is no text": (lambda folder: plugin(folder, env=[{"name": "A", "value": 1}]), "put it in quotes"),
     "no map": (lambda _: {"exec": "aws"}, "its exec plugin has no command"),
     "another way to log in beside it": (
@@ -202,7 +205,7 @@ HANGING = {"exec": {"apiVersion": V1, "command": "sleep", "args": ["600"]}}
 async def test_a_plugin_that_hangs_is_ended_and_said(tmp_path: Path, started: list[subprocess.Popen[bytes]]) -> None:
     asks = {"exec": {"apiVersion": V1, "command": "sh", "args": ["-c", "echo open https://login >&2; exec sleep 600"]}}
     error = await raised(described(tmp_path, asks, timeout=0.5).run)
-    assert str(error).endswith("its exec plugin 'sh' has not ended after 0.5 s: open https://login; does it wait for a login?")
+    assert str(error).endswith("its exec plugin 'sh' has not finished after 0.5 s: open https://login; does it wait for a login?")
     assert started[0].returncode == -9
 
 

@@ -165,7 +165,9 @@ def test_a_pod_without_a_token_is_said(tmp_path: Path) -> None:
 
 
 def test_with_neither_kubeconfig_nor_pod_both_are_named(tmp_path: Path) -> None:
-    with pytest.raises(CredentialsError, match=r"there is no kubeconfig .* and this is no pod; give one with --kubeconfig or KUBECONFIG"):
+    with pytest.raises(
+        CredentialsError, match=r"there is no kubeconfig .* and not running in a pod; specify one with --kubeconfig or KUBECONFIG"
+    ):
         find_target("", "", {"HOME": str(tmp_path)}, tmp_path)
 
 

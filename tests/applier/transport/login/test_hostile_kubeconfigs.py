@@ -23,7 +23,7 @@ NAMES = st.sampled_from(["one", "two", "", 1])
 
 
 def shaped(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """A map with some of these fields, each of which may be anything at all; or something that is no map."""
+    """A map with some of these fields, each of which may be anything at all; or something that is not a map."""
     optional = {key.replace("_", "-"): value | ANYTHING for key, value in fields.items()}
     return st.fixed_dictionaries({}, optional=optional) | ANYTHING
 
@@ -108,5 +108,5 @@ def test_a_file_that_nests_without_reason_is_refused(tmp_path: Path, text: str) 
     """libyaml would end the process: nothing holds its recursion."""
     path = tmp_path / "deep"
     path.write_text(text)
-    with pytest.raises(CredentialsError, match="nests deeper than any kubeconfig"):
+    with pytest.raises(CredentialsError, match="is nested too deeply"):
         find_target(str(path), "", {})

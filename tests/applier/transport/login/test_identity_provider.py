@@ -188,7 +188,7 @@ FAILING: dict[str, Failing] = {
         {"refresh-token": "hunter2"},
         "/token refused (400): invalid_grant: refresh token is used up; log in again",
     ),
-    "no refresh token": (nothing, {"refresh-token": ""}, "has no refresh-token, and its id-token has ended or is refused; log in again"),
+    "no refresh token": (nothing, {"refresh-token": ""}, "has no refresh-token, and its id-token has expired or is rejected; log in again"),
     "no issuer": (nothing, {"idp-issuer-url": ""}, "has no idp-issuer-url"),
     "no client": (nothing, {"client-id": ""}, "has no client-id"),
     "an issuer that is not encrypted": (nothing, {"idp-issuer-url": "http://127.0.0.1"}, "http://127.0.0.1; it begins with https://"),
@@ -199,11 +199,15 @@ FAILING: dict[str, Failing] = {
         "an idp-certificate-authority that is no certificate",
     ),
     "an authority that is away": (nothing, {"idp-certificate-authority": "ca"}, "cannot read the idp-certificate-authority of"),
-    "no description": (serving(METADATA, 404, "no"), {}, "openid-configuration refused (404); is idp-issuer-url right?"),
-    "a description that is none": (serving(METADATA, 200, "<html>"), {}, "did not answer with JSON; is idp-issuer-url right?"),
-    "a description without an endpoint": (serving(METADATA, 200, {"issuer": "x"}), {}, "names no token_endpoint with https://"),
-    "an endpoint that is not encrypted": (serving(METADATA, 200, {"token_endpoint": "http://x"}), {}, "names no token_endpoint with https"),
-    "no ID token": (serving("/token", 200, {"access_token": "hunter2"}), {}, "gave no id_token; was the scope openid asked for"),
+    "no description": (serving(METADATA, 404, "no"), {}, "openid-configuration refused (404); is idp-issuer-url correct?"),
+    "a description that is none": (serving(METADATA, 200, "<html>"), {}, "did not answer with JSON; is idp-issuer-url correct?"),
+    "a description without an endpoint": (serving(METADATA, 200, {"issuer": "x"}), {}, "returns no token_endpoint with https://"),
+    "an endpoint that is not encrypted": (
+        serving(METADATA, 200, {"token_endpoint": "http://x"}),
+        {},
+        "returns no token_endpoint with https",
+    ),
+    "no ID token": (serving("/token", 200, {"access_token": "hunter2"}), {}, "returned no id_token; was the scope openid requested"),
     "a token that is none": (serving("/token", 200, {"id_token": "a\nb"}), {}, "has spaces, line breaks or other characters"),
     "a server that failed": (serving("/token", 500, "<html>hunter2"), {}, "/token refused (500); log in again"),
 }
@@ -240,8 +244,8 @@ async def test_a_used_up_refresh_token_that_cannot_be_replaced_is_said(log_in: L
     login = log_in()
     config.unlink()
     error = await raised(login.token)
-    assert "cannot keep the new tokens in" in str(error)
-    assert "the one there is used up, so that the next login has to be by hand" in str(error)
+    assert "cannot save the new tokens in" in str(error)
+    assert "the current one is used up, so you have to log in again next time" in str(error)
 
 
 async def test_after_that_the_new_token_is_used_all_the_same(log_in: LogIn, config: Path, issuer: Issuer) -> None:
@@ -264,5 +268,5 @@ async def test_a_kubeconfig_that_cannot_be_written_does_no_harm_while_the_refres
 @pytest.mark.parametrize("name", ["gcp", "azure", ""])
 def test_providers_that_kubectl_dropped_are_said(name: str, config: Path) -> None:
     write(config, "one", user={"auth-provider": {"name": name, "config": {"access-token": "hunter2"}}})
-    with pytest.raises(CredentialsError, match="is no longer supported, by kubectl neither; use the exec plugin of your provider"):
+    with pytest.raises(CredentialsError, match="is no longer supported, by kubectl either; use the exec plugin of your provider"):
         provider(config)

@@ -37,14 +37,17 @@ def test_a_kubeconfig_says_for_whom_we_act(case: tuple[dict[str, Any], list[tupl
 
 
 BROKEN: dict[str, tuple[dict[str, Any], str]] = {
-    "groups of nobody": ({"as-groups": ["a"]}, "has as-uid, as-groups or as-user-extra, and no `as` that says who is meant"),
-    "a UID of nobody": ({"as-uid": "1"}, "and no `as`"),
-    "a name that is no text": ({"as": 7}, "the as of user 'a' of c is something else than text to YAML"),
-    "groups that are no list": ({"as": "jane", "as-groups": "a"}, "has as-groups that are no list of texts"),
-    "groups that are no texts": ({"as": "jane", "as-groups": [1]}, "has as-groups that are no list of texts"),
-    "more that is no map": ({"as": "jane", "as-user-extra": ["a"]}, "has an as-user-extra that is no map of lists"),
-    "more that is no list": ({"as": "jane", "as-user-extra": {"a": "b"}}, "as-user-extra of user 'a' of c has a that are no list of texts"),
-    "a line break": ({"as": "jane\nImpersonate-Group: system:masters"}, "which no header can carry"),
+    "groups of nobody": ({"as-groups": ["a"]}, "has as-uid, as-groups or as-user-extra, but no `as`"),
+    "a UID of nobody": ({"as-uid": "1"}, "but no `as`"),
+    "a name that is no text": ({"as": 7}, "the as of user 'a' of c is not a string in YAML"),
+    "groups that are no list": ({"as": "jane", "as-groups": "a"}, "has as-groups that is not a list of strings"),
+    "groups that are no texts": ({"as": "jane", "as-groups": [1]}, "has as-groups that is not a list of strings"),
+    "more that is not a map": ({"as": "jane", "as-user-extra": ["a"]}, "has an as-user-extra that is not a map of lists"),
+    "more that is no list": (
+        {"as": "jane", "as-user-extra": {"a": "b"}},
+        "as-user-extra of user 'a' of c has a that is not a list of strings",
+    ),
+    "a line break": ({"as": "jane\nImpersonate-Group: system:masters"}, "which cannot be sent in a header"),
 }
 
 

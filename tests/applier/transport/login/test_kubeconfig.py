@@ -98,16 +98,16 @@ BROKEN = {
     "no YAML": ("a: [", "is not YAML, line 2"),
     "a number of too many digits": ("a: " + "9" * 5000, "has a value that cannot be read: exceeds the limit"),
     "a day that no calendar has": ("a: 2020-02-31", "has a value that cannot be read: day is out of range for month"),
-    "no map": ("- a", "is no map with clusters, users and contexts"),
-    "clusters that are no list": ("clusters: {a: 1}", "has clusters that are no list"),
+    "no map": ("- a", "is not a map with clusters, users and contexts"),
+    "clusters that are no list": ("clusters: {a: 1}", "has clusters that is not a list"),
     "a user without a name": ("users: [{name: a}, {user: {}}]", "has a user without a name: users[1]"),
-    "a context that is no map": ("contexts: [{name: a, context: 7}]", "has a context 'a' that is no map"),
+    "a context that is not a map": ("contexts: [{name: a, context: 7}]", "has a context 'a' that is not a map"),
     "two of one name": ("users: [{name: a}, {name: b}, {name: a}]", "has two users 'a'; remove or rename one"),
     "a server that is no text": (
         "{current-context: a, clusters: [{name: a, cluster: {server: 1}}], contexts: [{name: a, context: {cluster: a}}]}",
-        "the server of cluster 'a' of .* is something else than text to YAML; put it in quotes",
+        "the server of cluster 'a' of .* is not a string in YAML; put it in quotes",
     ),
-    "no context": ("clusters: [{name: a}]", "has no context, and so names no cluster"),
+    "no context": ("clusters: [{name: a}]", "has no context, so no cluster is selected"),
     "a server of another kind": (
         "{current-context: a, clusters: [{name: a, cluster: {server: 'ftp://x'}}], contexts: [{name: a, context: {cluster: a}}]}",
         "context 'a' of .*: its cluster has the server 'ftp://x'; an address begins with https://",
@@ -161,11 +161,11 @@ def test_text_is_as_it_is_written(given: str, text: str) -> None:
 @rows("given", ["0123", "12", "1.5", "yes", "2026-01-01", "[a]"])
 def test_a_password_that_yaml_would_change_is_refused(given: str) -> None:
     entry = Entry(yaml.load(f"password: {given}", yaml.CSafeLoader), Path("c"), "user 'a' of c")
-    with pytest.raises(CredentialsError, match="the password of user 'a' of c is something else than text to YAML; put it in quotes"):
+    with pytest.raises(CredentialsError, match="the password of user 'a' of c is not a string in YAML; put it in quotes"):
         entry.text("password")
 
 
 def test_a_flag_in_quotes_is_neither_true_nor_false() -> None:
     entry = Entry({"insecure-skip-tls-verify": "false"}, Path("c"), "cluster 'a' of c")
-    with pytest.raises(CredentialsError, match="has insecure-skip-tls-verify: 'false'; it is true or false, without quotes"):
+    with pytest.raises(CredentialsError, match="has insecure-skip-tls-verify: 'false'; expected true or false, without quotes"):
         entry.flag("insecure-skip-tls-verify")

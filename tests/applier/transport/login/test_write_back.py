@@ -109,7 +109,7 @@ CHANGED = {
 @pytest.mark.parametrize("text", CHANGED.values(), ids=CHANGED)
 def test_a_kubeconfig_that_has_become_another_one_is_left_alone(text: str, tmp_path: Path) -> None:
     (tmp_path / "config").write_text(text)
-    with pytest.raises(CredentialsError, match=r"cannot keep the new tokens in .*config: it was changed in the meantime"):
+    with pytest.raises(CredentialsError, match=r"cannot save the new tokens in .*config: it was changed in the meantime"):
         write_back(tmp_path / "config", "jane", {"id-token": "NEW"})
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("config", text)]
 
@@ -118,7 +118,7 @@ def test_the_lock_of_a_kubectl_is_respected(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(module, "PAUSE", 0.0)
     (tmp_path / "config").write_text(BLOCK)
     (tmp_path / "config.lock").touch()
-    with pytest.raises(CredentialsError, match=r"config\.lock is there; remove it if no kubectl is at work"):
+    with pytest.raises(CredentialsError, match=r"config\.lock exists; remove it if no kubectl is running"):
         write_back(tmp_path / "config", "jane", {"id-token": "NEW"})
     assert (tmp_path / "config").read_text() == BLOCK
     assert (tmp_path / "config.lock").exists()
