@@ -65,7 +65,7 @@ async def carry_out(cluster: Cluster, edit: JobEdit, argument: str, namespace: s
     message = f"podcliqueset.grove.io/{metadata['name']} {edit.word}"
     fields = edit.fields(set, now)
     if fields is None:
-        return f"{message} already"
+        return f"podcliqueset.grove.io/{metadata['name']} already {edit.word}"
     if dry_run != "client":
         identity = {"name": metadata["name"], "namespace": metadata["namespace"], "uid": metadata["uid"]}
         manifest = {"apiVersion": set["apiVersion"], "kind": set["kind"], "metadata": identity, "spec": fields}

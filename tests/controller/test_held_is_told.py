@@ -112,7 +112,7 @@ async def test_a_pod_that_the_server_refuses_is_told_of_in_its_words_until_it_ta
         await asyncio.sleep(20)
         (one,) = [one for one in status(lab)["conditions"] if one["type"] == "Stalled"]
         assert (one["reason"], one["status"]) == ("Refused", "True")
-        assert re.match(r"replica (\d): the server refuses Pod/default/set-\1-", one["message"])
+        assert re.match(r"replica (\d): the server rejects Pod/default/set-\1-", one["message"])
         assert words in one["message"]
         assert {one["metadata"]["name"] for one in cliques(lab) if words in "".join(stalled_of(one))} == {
             f"set-{replica}-{name}" for replica in range(2) for name in ("worker", "helper")

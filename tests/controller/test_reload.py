@@ -212,7 +212,7 @@ def test_a_level_of_the_log_counts_at_once_and_the_rest_after_a_restart(setting:
 
     scenario()
     lines = [line.split(" ", 2)[2].strip() for line in setting.told().splitlines()]
-    assert lines[0] == 'configuration read again changed="leaderElection, logLevel"'
+    assert lines[0] == 'configuration reloaded changed="leaderElection, logLevel"'
     assert lines[1].endswith("fields=leaderElection")
     assert len(lines) == 2
 

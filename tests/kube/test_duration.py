@@ -37,10 +37,10 @@ CANONICAL = [
 ]
 
 WRONG = [
-    ("", '"" is no duration'),
-    ("-", '"-" is no duration'),
-    ("h", '"h" is no duration'),
-    (".h", '".h" is no duration'),
+    ("", '"" is not a duration'),
+    ("-", '"-" is not a duration'),
+    ("h", '"h" is not a duration'),
+    (".h", '".h" is not a duration'),
     ("4", '"4" lacks a unit after 4'),
     ("4.5", '"4.5" lacks a unit after 4.5'),
     ("4d", '"4d" has the unknown unit "d"; known are h, m, s, ms, us and ns; 4 days are 96h'),

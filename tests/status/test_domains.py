@@ -14,7 +14,8 @@ from .world import Manifest, keys_of, running, shared_context, told
 GPU = {"name": "box", "image": "busybox", "resources": {"limits": {"nvidia.com/gpu": 4}}}
 NOT_SERVED = (
     "The cluster does not serve ComputeDomains (resource.nvidia.com/v1beta1), so pods that need one are not created; install NVIDIA's DRA "
-    "driver with support for ComputeDomains. (A driver that only serves v1alpha1 is detected when the operator starts: restart the operator)"
+    "driver with support for ComputeDomains. (A driver that only serves v1alpha1 is detected when the operator starts: "
+    "restart the operator)"
 )
 
 

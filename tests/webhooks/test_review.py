@@ -218,9 +218,9 @@ def test_what_is_wrong_gets_no_defaults_and_is_left_to_its_validation(judge: Rev
 @rows(
     ("body", "says"),
     [
-        (None, "no AdmissionReview"),
-        ([], "no AdmissionReview"),
-        ({"kind": "Pod"}, "no AdmissionReview"),
+        (None, "not an AdmissionReview"),
+        ([], "not an AdmissionReview"),
+        ({"kind": "Pod"}, "not an AdmissionReview"),
         ({"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1beta1"}, "v1beta1"),
         ({"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1"}, "no request"),
         (asked("CREATE", {"apiVersion": "v1", "kind": "Pod"}, uid=7), "uid"),

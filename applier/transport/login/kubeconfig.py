@@ -51,7 +51,7 @@ class Entry(NamedTuple):
         given = self.value.get(key)
         if given is None or (isinstance(given, list) and all(isinstance(one, str) for one in given)):
             return given or []
-        raise CredentialsError(f"{self.label} has {key} that is not a list of strings; put numbers in quotes")
+        raise CredentialsError(f"the {key} of {self.label} must be a list of strings; put numbers in quotes")
 
     def path(self, key: str) -> Path | None:
         """Returns the path in a field; None if it is empty."""
@@ -213,7 +213,7 @@ def _entries(given: dict[str, Any], plural: str, path: Path) -> dict[str, Entry]
     """Returns the clusters, users or contexts of a file by name."""
     rows = given.get(plural) or []
     if not isinstance(rows, list):
-        raise CredentialsError(f"the kubeconfig {path} has {plural} that is not a list")
+        raise CredentialsError(f"the {plural} of the kubeconfig {path} must be a list")
     singular = plural[:-1]
     entries: dict[str, Entry] = {}
     for number, row in enumerate(rows):

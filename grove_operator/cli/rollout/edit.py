@@ -58,7 +58,7 @@ def _lines(done: Done, dry_run: str) -> Iterator[str]:
         yield f"{visible(done.name)} {edit.word}{SUFFIXES.get(dry_run, '')}"
         yield from (f"  {visible(line)}" for line in edit.details if dry_run != "none")
     else:
-        yield f"{visible(done.name)} {edit.unchanged or f'{edit.word} already'}"
+        yield f"{visible(done.name)} {edit.unchanged or f'already {edit.word}'}"
 
 
 def _say_owned(done: Done) -> None:

@@ -189,7 +189,7 @@ def test_what_the_server_filled_in_is_no_difference_of_an_object_that_is_only_cr
 
 def test_somebody_elses_object_is_held_when_it_would_have_to_be_written() -> None:
     found = step(live(there("a", manager="rival", data={"x": "1"})), desired("a", data={"y": "1"}, policy=Policy(adopt=False)))
-    assert (found.action, "made by rival" in found.reason) == (Action.HELD, True)
+    assert (found.action, "created by rival" in found.reason) == (Action.HELD, True)
 
 
 def test_a_field_that_is_left_to_others_is_yielded() -> None:

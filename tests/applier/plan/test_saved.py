@@ -209,7 +209,7 @@ def test_the_same_input_gives_the_values_back() -> None:
 @pytest.mark.parametrize("other", [[secret("other")], [secret("swordfish"), desired("a")], [desired("s", "Secret")]])
 def test_another_input_is_refused(other: list[Desired]) -> None:
     plan = load(save(plan_of(Step(ref("s", "Secret"), Action.CREATED)), Graph([secret("swordfish")])))
-    with pytest.raises(InvalidPlan, match="made from another input"):
+    with pytest.raises(InvalidPlan, match="created from a different input"):
         plan.with_input(Graph(other))
 
 

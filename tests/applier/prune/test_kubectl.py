@@ -124,7 +124,7 @@ async def test_kubectl_warns_of_nothing_when_it_comes_after_us(
 
 async def test_we_refuse_a_set_of_another_tool(cluster: ApiCluster, namespace: str, kubectl_apply: Kubectl) -> None:
     await kubectl_apply(config("a", namespace))
-    with pytest.raises(ApplySetError, match=r"is kept by kubectl/v1\.35\.4, not by grove: prune it with that tool"):
+    with pytest.raises(ApplySetError, match=r"is managed by kubectl/v1\.35\.4, not by grove: prune it with that tool"):
         await run(cluster, kubectls(namespace, "grove/1.0"), config("a", namespace))
 
 

@@ -66,7 +66,7 @@ async def test_what_others_have_in_a_namespace_is_named_and_nothing_goes(cluster
     cluster.seed(config("theirs", "team"), account("robot", "team"))
     pruning = await opened(cluster, WIDGETS, config("stays"))
     reason = (
-        "2 of 4 members would be deleted, and with Namespace/team 2 objects that are not of the set: "
+        "2 of 4 members would be deleted, and with Namespace/team 2 objects that are not in the ApplySet: "
         f"ConfigMap/team/theirs, ServiceAccount/team/robot; approve with {pruning.approval}"
     )
     assert [(step.action, step.reason) for step in pruning.steps] == [(Action.HELD, reason)] * 2
@@ -78,7 +78,7 @@ async def test_objects_of_a_definition_are_named(cluster: MemoryCluster) -> None
     cluster.seed(WIDGET)
     pruning = await opened(cluster, SPACE, config("mine", "team"), config("stays"))
     assert (
-        "with CustomResourceDefinition.apiextensions.k8s.io/widgets.example.org 1 object that is not of the set: "
+        "with CustomResourceDefinition.apiextensions.k8s.io/widgets.example.org 1 object that is not in the ApplySet: "
         in pruning.steps[0].reason
     )
     assert "Widget.example.org/default/w" in pruning.steps[0].reason

@@ -103,7 +103,7 @@ def test_a_rule_is_not_asked_about_other_kinds() -> None:
     [
         ({"group": "example.org"}, "needs a kind"),
         ({**WIDGET, "field": []}, "has no field field"),
-        ({**WIDGET, "fields": [["/status/up", "~", 1]]}, "'~' compares nothing"),
+        ({**WIDGET, "fields": [["/status/up", "~", 1]]}, "'~' is not a comparison"),
         ({**WIDGET, "fields": [["status.up", "=", 1]]}, "'status.up' is not a JSON pointer"),
         ({**WIDGET, "fields": [["/status/up"]]}, "is not a comparison: expected"),
         ({**WIDGET, "fields": [{"path": "/status/up"}]}, "is not a comparison: expected"),

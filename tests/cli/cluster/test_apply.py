@@ -310,7 +310,7 @@ def test_too_many_deletes_are_held_until_they_are_approved(bench: Bench) -> None
         (("apply", "x.yaml", "--prune"), "--prune requires --applyset NAME"),
         (("apply", "--plan", "p", "--prune", "--applyset", "x"), "--plan carries out a saved plan"),
         (("apply", "x.yaml", "--prune-limit", "3"), "--prune-limit requires --prune"),
-        (("apply", "x.yaml", "--wait=soon"), "is no duration"),
+        (("apply", "x.yaml", "--wait=soon"), "is not a duration"),
         (("apply", "x.yaml", "--wait=0"), "is not a valid duration"),
         (("apply", "none.yaml"), "grove: none.yaml: no such file or directory"),
     ],
@@ -325,7 +325,7 @@ def test_an_option_that_may_stand_alone_never_takes_the_next_argument(bench: Ben
     assert lines(bench.run("apply", "--dry-run", bench.file(config_map("a")))) == ["configmap/a created (dry run)"]
 
 
-@pytest.mark.parametrize(("name", "said"), [("", "--applyset': the value is empty"), ("configmaps/", "'configmaps/' names no object")])
+@pytest.mark.parametrize(("name", "said"), [("", "--applyset': the value is empty"), ("configmaps/", "'configmaps/' is not an object")])
 def test_a_set_without_a_name_is_no_apply_without_a_set(bench: Bench, name: str, said: str) -> None:
     ended = bench.run("apply", bench.file(config_map("a")), "--applyset", name)
     assert (ended.code, ended.out, said in ended.err, bench.writes()) == (2, "", True, [])

@@ -145,7 +145,7 @@ def test_every_kind_may_be_asked_about_as_kubectl_writes_it(kind: str) -> None:
 
 
 def test_a_name_that_is_none_is_refused() -> None:
-    with pytest.raises(NoSuchObject, match="names no object"):
+    with pytest.raises(NoSuchObject, match="is not an object"):
         parse_object("pcs/")
 
 

@@ -162,7 +162,7 @@ def test_what_is_not_there_is_said_to_be_missing(bench: Bench, what: str) -> Non
 def test_a_job_is_suspended_and_resumed_by_one_field(bench: Bench) -> None:
     assert bench.run("job", "suspend", "pcs/sft", "-n", "shop").out == "podcliqueset.grove.io/sft suspended\n"
     assert bench.find("PodCliqueSet", "sft", group="grove.io")["spec"]["suspend"] is True
-    assert bench.run("job", "suspend", "sft", "-n", "shop").out == "podcliqueset.grove.io/sft suspended already\n"
+    assert bench.run("job", "suspend", "sft", "-n", "shop").out == "podcliqueset.grove.io/sft already suspended\n"
     assert bench.run("job", "resume", "sft", "-n", "shop").out == "podcliqueset.grove.io/sft resumed\n"
     spec = bench.find("PodCliqueSet", "sft", group="grove.io")["spec"]
     assert spec == {**job()["spec"], "suspend": False}

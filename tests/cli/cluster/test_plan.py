@@ -146,7 +146,7 @@ def test_deletes_that_are_held_come_with_what_approves_them(pair: Bench) -> None
 
 def test_a_set_is_given_when_planning(bench: Bench) -> None:
     ended = bench.run("apply", "--plan", "x", "--applyset", "web")
-    assert (ended.code, "give --applyset to `grove plan`" in ended.err) == (2, True)
+    assert (ended.code, "pass --applyset to `grove plan`" in ended.err) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_a_plan_of_another_cluster_is_refused(bench: Bench, tmp_path: Path) -> N
         one.cluster.seed({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system", "uid": f"cluster-{number}"}})
     path, _ = planned_in(bench, "shop")
     ended = other.run("apply", "--plan", path)
-    assert (ended.code, ended.out, "was made for another cluster" in ended.err, other.writes()) == (2, "", True, [])
+    assert (ended.code, ended.out, "was created for another cluster" in ended.err, other.writes()) == (2, "", True, [])
 
 
 def test_a_plan_may_be_waited_for(bench: Bench) -> None:

@@ -247,7 +247,7 @@ def test_a_pause_holds_the_rollout_and_a_resume_puts_back_what_was_there(bench: 
     assert (paused.code, paused.out) == (0, "podcliqueset.grove.io/chat paused\n")
     assert "pods that are deleted or added meanwhile get the new template" in paused.err
     assert live(bench)["spec"]["updateStrategy"] == {"type": "OnDelete"}
-    assert rollout(bench, "pause", "chat").out == "podcliqueset.grove.io/chat paused already\n"
+    assert rollout(bench, "pause", "chat").out == "podcliqueset.grove.io/chat already paused\n"
     assert rollout(bench, "resume", "chat").out == "podcliqueset.grove.io/chat resumed\n"
     assert live(bench)["spec"] == chat(**strategy)["spec"]
     assert not live(bench)["metadata"].get("annotations")
@@ -318,7 +318,7 @@ def test_what_a_tool_owns_is_changed_with_force_only(manager: str, tmp_path: Pat
     assert (ended.code, ended.out, bench.writes()) == (1, "", [])
     assert TOOLS[manager] in ended.err
     assert "restores its own values" in ended.err
-    assert "with --force" in ended.err
+    assert "use --force" in ended.err
     assert rollout(bench, "undo", "chat", "--force").code == 0
     assert image(bench) == "registry.example/app:1"
 

@@ -76,7 +76,7 @@ def test_a_manifest_that_is_no_object_is_an_error_with_its_place(grove: Grove) -
 def test_formats_without_manifests_are_refused(grove: Grove, output: str) -> None:
     ended = grove("compile", "-", "--pass-through", "-o", output, stdin=SET)
     assert ended.code == 2
-    assert "use -o yaml or -o json" in ended.err
+    assert "requires -o yaml or -o json" in ended.err
 
 
 JOB = SET.replace("replicas: 1\n  template", "replicas: 1\n  workloadType: Training\n  template", 1)

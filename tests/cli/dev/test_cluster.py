@@ -57,7 +57,7 @@ def test_it_runs_until_it_is_told_to_end(folder: Folder) -> None:
     assert run("get", "sets", "--kubeconfig", str(folder.kubeconfig)) == (0, "", "No resources found in default namespace.\n")
 
     assert kept_by in processes(folder)
-    assert dev(folder, "down") == (0, "the cluster is gone\n", "")
+    assert dev(folder, "down") == (0, "the cluster is removed\n", "")
     assert (processes(folder), folder.path.exists()) == ([], False)
 
 

@@ -49,7 +49,7 @@ def test_a_file_that_is_named_counts_before_any_other(image: Path) -> None:
 UNDECIDED = {
     "a type without a file": ("unheard-of", "there is no topology file for instance type unheard-of"),
     "a type whose file the image lacks": ("gone", "there is no topology file /"),
-    "no token": ("", "the pod has no token of a service account"),
+    "no token": ("", "the pod has no service account token"),
 }
 
 

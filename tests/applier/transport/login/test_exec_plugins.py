@@ -136,7 +136,7 @@ FAILING: dict[str, tuple[Callable[[Path], dict[str, Any]], str]] = {
     ),
     "an end that is no time": (
         lambda folder: plugin(folder, {"token": "t", "expirationTimestamp": "soon"}),
-        "end at 'soon', which is no",
+        "returned the expiry 'soon', which is not",
     ),
     "a token of several lines": (lambda folder: plugin(folder, {"token": "secret\nX-Evil: 1"}), "has spaces, line breaks or other"),
     "a number": (lambda folder: plugin(folder, {"token": 7}), "is not a string in YAML; put it in quotes"),
@@ -148,14 +148,14 @@ FAILING: dict[str, tuple[Callable[[Path], dict[str, Any]], str]] = {
     ),
     "another mode": (
         lambda folder: plugin(folder, interactiveMode="Sometimes"),
-        "has the interactiveMode 'Sometimes'; there are Never",
+        "has the interactiveMode 'Sometimes'; expected one of Never",
     ),
     "a terminal that is not there": (
         lambda folder: plugin(folder, interactiveMode="Always"),
         "needs a terminal to prompt, and standard input",
     ),
     "arguments that are no text": (lambda folder: plugin(folder, args=[1]), "put numbers in quotes"),
-    "arguments that are no list": (lambda folder: plugin(folder, args="a"), "has args that are no list"),
+    "arguments that are no list": (lambda folder: plugin(folder, args="a"), "must be a list of strings"),
     "a variable without a name": (lambda folder: plugin(folder, env=[{"value": "v"}]), "has an env that is not a list of named variables"),
     "a variable that is no text": (lambda folder: plugin(folder, env=[{"name": "A", "value": 1}]), "put it in quotes"),
     "no map": (lambda _: {"exec": "aws"}, "its exec plugin has no command"),

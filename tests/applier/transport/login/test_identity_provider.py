@@ -192,11 +192,11 @@ FAILING: dict[str, Failing] = {
     "no issuer": (nothing, {"idp-issuer-url": ""}, "has no idp-issuer-url"),
     "no client": (nothing, {"client-id": ""}, "has no client-id"),
     "an issuer that is not encrypted": (nothing, {"idp-issuer-url": "http://127.0.0.1"}, "http://127.0.0.1; it begins with https://"),
-    "an issuer that is away": (nothing, {"idp-issuer-url": "https://127.0.0.1:1"}, "cannot ask https://127.0.0.1:1/.well-known/openid-"),
+    "an issuer that is away": (nothing, {"idp-issuer-url": "https://127.0.0.1:1"}, "cannot reach https://127.0.0.1:1/.well-known/openid-"),
     "an authority that is none": (
         nothing,
         {"idp-certificate-authority-data": "eA=="},
-        "an idp-certificate-authority that is no certificate",
+        "an idp-certificate-authority that is not a certificate",
     ),
     "an authority that is away": (nothing, {"idp-certificate-authority": "ca"}, "cannot read the idp-certificate-authority of"),
     "no description": (serving(METADATA, 404, "no"), {}, "openid-configuration refused (404); is idp-issuer-url correct?"),

@@ -40,12 +40,12 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
     "groups of nobody": ({"as-groups": ["a"]}, "has as-uid, as-groups or as-user-extra, but no `as`"),
     "a UID of nobody": ({"as-uid": "1"}, "but no `as`"),
     "a name that is no text": ({"as": 7}, "the as of user 'a' of c is not a string in YAML"),
-    "groups that are no list": ({"as": "jane", "as-groups": "a"}, "has as-groups that is not a list of strings"),
-    "groups that are no texts": ({"as": "jane", "as-groups": [1]}, "has as-groups that is not a list of strings"),
+    "groups that are no list": ({"as": "jane", "as-groups": "a"}, "the as-groups of user 'a' of c must be a list of strings"),
+    "groups that are no texts": ({"as": "jane", "as-groups": [1]}, "the as-groups of user 'a' of c must be a list of strings"),
     "more that is not a map": ({"as": "jane", "as-user-extra": ["a"]}, "has an as-user-extra that is not a map of lists"),
     "more that is no list": (
         {"as": "jane", "as-user-extra": {"a": "b"}},
-        "as-user-extra of user 'a' of c has a that is not a list of strings",
+        "the a of as-user-extra of user 'a' of c must be a list of strings",
     ),
     "a line break": ({"as": "jane\nImpersonate-Group: system:masters"}, "which cannot be sent in a header"),
 }

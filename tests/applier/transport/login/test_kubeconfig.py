@@ -99,7 +99,7 @@ BROKEN = {
     "a number of too many digits": ("a: " + "9" * 5000, "has a value that cannot be read: exceeds the limit"),
     "a day that no calendar has": ("a: 2020-02-31", "has a value that cannot be read: day is out of range for month"),
     "no map": ("- a", "is not a map with clusters, users and contexts"),
-    "clusters that are no list": ("clusters: {a: 1}", "has clusters that is not a list"),
+    "clusters that are no list": ("clusters: {a: 1}", "the clusters of the kubeconfig .* must be a list"),
     "a user without a name": ("users: [{name: a}, {user: {}}]", "has a user without a name: users[1]"),
     "a context that is not a map": ("contexts: [{name: a, context: 7}]", "has a context 'a' that is not a map"),
     "two of one name": ("users: [{name: a}, {name: b}, {name: a}]", "has two users 'a'; remove or rename one"),
