@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import field
 
@@ -28,6 +29,9 @@ PLURALS = {
     "delete": ("deletion", "deletions"),
     "wait": ("wait", "waits"),
 }
+
+MARKER = re.compile(r"\A---.*\n|\n?---.*\Z")
+"""The line between two rules, at either end of a rule's text; its comment is for those who maintain the rules."""
 
 
 @record
@@ -101,7 +105,8 @@ def source_text(sources: Sequence[RuleSource], rule: RuleInfo) -> str:
             continue
         for document in read_yaml(source.text, source.file)[0]:
             if isinstance(document.value, dict) and str(document.value.get("rule")) == rule.id and document.origin:
-                return document.origin.text[document.origin.start : document.origin.end].strip("\n").removesuffix("---").strip("\n")
+                text = document.origin.text[document.origin.start : document.origin.end].strip("\n")
+                return MARKER.sub("", text).strip("\n")
     return ""
 
 

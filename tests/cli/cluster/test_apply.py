@@ -129,7 +129,7 @@ def test_a_rule_says_whether_what_somebody_else_made_may_be_changed(bench: Bench
     (bench.folder / "templates" / "notes.yaml").write_text(template)
     ended = bench.run("apply", MINIMAL, "--rules", str(bench.folder))
     assert (ended.code, set(bench.find("ConfigMap", "notes", "default")["data"])) == (code, set(expected.split()))
-    assert ("made by helm" in ended.err) is (code == 2)
+    assert ("created by helm" in ended.err) is (code == 2)
 
 
 def someone_elses(bench: Bench, value: str) -> None:

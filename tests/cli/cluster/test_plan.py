@@ -73,7 +73,7 @@ def test_what_was_planned_to_fail_is_not_told_as_if_it_were_so_now(bench: Bench)
 def test_a_plan_of_another_input_is_refused(bench: Bench) -> None:
     path = kept(bench, "a")
     ended = bench.run("apply", "--plan", path, bench.file(config_map("z")))
-    assert (ended.code, ended.out, "another input" in ended.err) == (2, "", True)
+    assert (ended.code, ended.out, "a different input" in ended.err) == (2, "", True)
 
 
 def test_a_plan_with_secrets_needs_the_files_again(bench: Bench) -> None:

@@ -96,10 +96,10 @@ class TestTheCounts:
         )
 
     def test_gpus_are_counted_per_replica_and_in_all(self) -> None:
-        assert row(replicas(3), "GPUs") == "8 per replica, 24 in all"
+        assert row(replicas(3), "GPUs") == "8 per replica, 24 in total"
 
     def test_replicas_may_have_different_numbers_of_gpus(self) -> None:
-        assert row([*replicas(1), clique("demo-1-web", replica=1, gpus=1)], "GPUs") == "1 to 8 per replica, 9 in all"
+        assert row([*replicas(1), clique("demo-1-web", replica=1, gpus=1)], "GPUs") == "1 to 8 per replica, 9 in total"
 
     def test_a_single_replica_has_one_number_of_gpus(self) -> None:
         assert row(replicas(1), "GPUs") == "8"

@@ -105,7 +105,7 @@ BROKEN: dict[str, tuple[Files, str]] = {
     "an empty input": ({**ONE, "input.yaml": "# nothing\n"}, "input.yaml: empty: it contains no manifest"),
     "rules that are none": ({**ONE, "rules/x.yaml": "rule: x/y\ndoc: z\nasert: true\n"}, "cases/one/rules/x.yaml:1"),
     "rules that are not there": ({**ONE, "options.yaml": "rules: [../none]"}, "cases/none: no such file or directory"),
-    "no input": ({**ONE, "input.yaml": "-"}, "there is no input.yaml"),
+    "no input": ({**ONE, "input.yaml": "-"}, "input.yaml, the manifests to compile, is missing"),
 }
 
 

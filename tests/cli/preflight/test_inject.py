@@ -106,7 +106,7 @@ def test_what_there_is_to_say_of_alike_pods_is_said_once(grove: Grove) -> None:
     grove.file("set.yaml", SET.replace("rdma/ib: 1", "cpu: 1"))
     grove.file("values.yaml", VALUES)
     result = grove("compile", "set.yaml", "--preflight", "--preflight-values", "values.yaml")
-    assert result.err.count("is left out") == 1
+    assert result.err.count("is skipped") == 1
 
 
 @pytest.mark.parametrize("flags", [("--preflight-values", "values.yaml")])

@@ -66,7 +66,7 @@ def test_programs_are_told_the_same() -> None:
 
 def test_a_check_of_somebody_else_s_is_an_image_and_does_not_run_here() -> None:
     ended = local("bandwidth-check")
-    assert (ended.code, "there are dcgm-diag, nccl-loopback, nccl-allreduce" in ended.err) == (2, True)
+    assert (ended.code, "the checks that can run locally are dcgm-diag, nccl-loopback, nccl-allreduce" in ended.err) == (2, True)
 
 
 def test_nothing_runs_where_nobody_says_that_it_is_this_machine_that_is_meant() -> None:
