@@ -94,7 +94,7 @@ def test_it_stays_as_it_is_and_the_set_says_whose_it_is(kind: str, shape: Manife
     simulation.world.apply(demo())
     simulation.settle()
     name = there["metadata"]["name"]
-    maker = "made by helm" if not shape.get("ownerReferences") else "of ConfigMap/default/db"
+    maker = "created by helm" if not shape.get("ownerReferences") else "of ConfigMap/default/db"
     assert [f"{name} exists, {maker}, and is left unchanged" in message for message in told(simulation)] == [True]
     simulation.edit(replicas(2))
     simulation.settle()

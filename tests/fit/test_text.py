@@ -118,8 +118,8 @@ def test_a_terminal_gets_no_line_that_is_too_long_for_it(width: int) -> None:
 
 def test_what_is_wrapped_hangs_below_its_beginning() -> None:
     text = lines(*replicas(1, gpu=9), terminal=NARROW._replace(width=50))
-    start = text.index("  - nvidia.com/gpu is insufficient: 9 requested, 9 per")
-    assert text[start + 1] == "    pod; 16 free, at most 8 on one node"
+    start = text.index("  - nvidia.com/gpu is insufficient: 9 requested, 9")
+    assert text[start + 1] == "    per pod; 16 free, at most 8 on one node"
 
 
 def test_a_file_gets_one_line_a_fact() -> None:
