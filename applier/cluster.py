@@ -138,7 +138,7 @@ class WriteOptions(TypedDict, total=False):
     dry_run: bool
 
 
-class ApplyOptions(WriteOptions, total=False):
+class ApplyPatchOptions(WriteOptions, total=False):
     """Types the options of `Cluster.apply`."""
 
     force: bool
@@ -219,7 +219,7 @@ class WrappedCluster:
         """Makes a write request; create, apply, patch and delete all use it."""
         return await request()
 
-    async def apply(self, resource: Resource, manifest: Manifest, **options: Unpack[ApplyOptions]) -> Manifest:
+    async def apply(self, resource: Resource, manifest: Manifest, **options: Unpack[ApplyPatchOptions]) -> Manifest:
         return await self.write(lambda: self.cluster.apply(resource, manifest, **options))
 
     async def create(self, resource: Resource, manifest: Manifest, **options: Unpack[WriteOptions]) -> Manifest:

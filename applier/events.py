@@ -100,7 +100,7 @@ def requests_of(cluster: Cluster) -> Requests:
     return Counter(getattr(cluster, "requests", {}))
 
 
-class Account:
+class RunMeter:
     """Measures a run from its construction on. `requests` and `seconds` are those of the run, once it is closed."""
 
     def __init__(self, cluster: Cluster, sink: Sink) -> None:

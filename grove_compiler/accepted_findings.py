@@ -37,22 +37,22 @@ def accept(findings: list[Diagnostic], former: Collection[ErrorKey], about_updat
     return [replace(finding, severity="warning") if is_accepted(finding) else finding for finding in findings]
 
 
-def accept_recorded(findings: list[Diagnostic], set: ExpandedSet, program: Program) -> list[Diagnostic]:
+def accept_recorded(findings: list[Diagnostic], pcs: ExpandedSet, program: Program) -> list[Diagnostic]:
     """Returns the findings about a live set, with the errors as warnings that it has run with, and notes those in the set.
 
     What the API server refuses as well (`hold_updates`) is no such error: its pods would not run, and it holds updates alone.
     """
     present = {(code, path) for code, path in errors_in(findings) if code not in program.hold_updates}
-    if not set.revisions:
-        former = present if set.ran_elsewhere else frozenset()
+    if not pcs.revisions:
+        former = present if pcs.ran_elsewhere else frozenset()
     else:
-        former = set.revisions[-1].accepted_findings
+        former = pcs.revisions[-1].accepted_findings
     if not former:
         return findings
     accepted = accept(findings, former, program.about_updates)
     messages = {(one.code, one.path): one.message for one in accepted}
     has_repairs = any(one is not finding and one.code in program.about_updates for one, finding in zip(accepted, findings, strict=True))
-    set.accepted_findings = [
+    pcs.accepted_findings = [
         AcceptedFinding(code, path, messages.get((code, path), ""))
         for code, path in sorted(former)
         if (code, path) in present or has_repairs  # as long as the revision records what was repaired

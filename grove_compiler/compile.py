@@ -9,16 +9,16 @@ from math import inf
 from grove_compiler.decoder import CONFIGURATION_KIND
 from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import Part, Program, TooManyObjects
-from grove_compiler.engine.runtime.results import Condition
+from grove_compiler.engine.runtime.results import StatusCondition
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
-from grove_compiler.graph.graph import After, Graph
+from grove_compiler.graph.graph import After, CompiledGraph
 from grove_compiler.graph.node import Node, ObjectRef
 from grove_compiler.model.expanded.deferred_statuses import deferred_statuses
 from grove_compiler.record import record
 from grove_compiler.rendered import check_rendered
 from grove_compiler.subjects import VOCABULARY, Inputs, Reading, Subject, read_subjects, too_many
 
-__all__ = ["VOCABULARY", "Inputs", "Result", "SubjectResult", "compile", "lint", "lint_manifests"]
+__all__ = ["VOCABULARY", "CompileResult", "Inputs", "SubjectResult", "compile", "lint", "lint_manifests"]
 
 
 @record
@@ -35,12 +35,12 @@ class SubjectResult:
     findings: list[Diagnostic]
     hold: str = ""
     nodes: list[Node] = field(default_factory=list)
-    conditions: list[Condition] = field(default_factory=list)
+    conditions: list[StatusCondition] = field(default_factory=list)
     generation_hash: str = ""
 
 
 @record(slots=False)
-class Result:
+class CompileResult:
     """The results of all subjects, in the order in which their objects are made, and all diagnostics, in the order of the input.
 
     An error in one subject does not affect the others: `graph` has the objects of the valid ones. Callers that want all or nothing, as the
@@ -54,9 +54,9 @@ class Result:
     is_complete: bool = True
 
     @cached_property
-    def graph(self) -> Graph:
+    def graph(self) -> CompiledGraph:
         """The objects of all valid subjects, in apply order."""
-        return Graph([node for subject in self.subjects for node in subject.nodes], self.after)
+        return CompiledGraph([node for subject in self.subjects for node in subject.nodes], self.after)
 
     @property
     def statuses(self) -> list[SubjectResult]:
@@ -64,14 +64,14 @@ class Result:
         return [subject for subject in self.subjects if subject.generation_hash and not subject.hold]
 
 
-def compile(inputs: Inputs, program: Program) -> Result:
+def compile(inputs: Inputs, program: Program) -> CompileResult:  # noqa: A001 - the verb of the whole program, as in `re.compile`
     """Returns every object that should exist for each set and topology in `inputs`.
 
     Equal inputs give equal results. Bad inputs raise nothing: they give diagnostics. Neither inputs nor results may be changed after
     compilation, because their objects share parts.
     """
     reading = read_subjects(inputs, program)
-    result = Result(apply_order(program), diagnostics=reading.findings, is_complete=reading.is_complete)
+    result = CompileResult(apply_order(program), diagnostics=reading.findings, is_complete=reading.is_complete)
     room = inputs.settings.max_objects
     for number, subject in enumerate(reading.subjects):
         outcome = run_rules(subject, number, program, room, inputs.settings.max_objects)
@@ -152,7 +152,7 @@ def _hold(result: SubjectResult, finding: Diagnostic) -> None:
     result.nodes, result.conditions, result.generation_hash = [], [], ""
 
 
-def _hold_collisions(result: Result) -> None:
+def _hold_collisions(result: CompileResult) -> None:
     """Holds the subjects whose objects have the same name: none of them is known to be the right one."""
     collisions = result.graph.collisions()
     for node, other, finding in collisions:

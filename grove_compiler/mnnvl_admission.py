@@ -16,9 +16,9 @@ from grove_compiler.model.admitted.podclique import AdmittedPodClique
 from grove_compiler.model.admitted.podgang import AdmittedPodGang
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.inputs.snapshot import Objects, Snapshot
+from grove_compiler.model.inputs.snapshot import ObjectReader, Snapshot
 from grove_compiler.record import record
-from grove_compiler.step_context import Context
+from grove_compiler.step_context import StepContext
 
 CLIQUE_SUBJECT, GANG_SUBJECT = "AdmittedPodClique", "AdmittedPodGang"
 
@@ -47,7 +47,9 @@ class GangAdmission:
     problem: Diagnostic | None = None
 
 
-def admit_podclique(manifest: Manifest, old: Manifest, view: Objects | None, context: Context, settings: Settings) -> CliqueAdmission:
+def admit_podclique(
+    manifest: Manifest, old: Manifest, view: ObjectReader | None, context: StepContext, settings: Settings
+) -> CliqueAdmission:
     """Runs the rules for a PodClique; `old` is its previous state, empty for a new one. Invalid input raises nothing.
 
     `view` has to answer for its set, its domain and its claim.
@@ -64,10 +66,10 @@ def admit_podclique(manifest: Manifest, old: Manifest, view: Objects | None, con
         return CliqueAdmission(findings=[failure.diagnostic])
     admissions = [node.object for node in nodes]
     operations = [operation for admission in admissions for operation in _clique_operations(manifest, admission)]
-    return CliqueAdmission(operations, [object for admission in admissions for object in admission.get("objects") or ()], findings)
+    return CliqueAdmission(operations, [manifest for admission in admissions for manifest in admission.get("objects") or ()], findings)
 
 
-def admit_podgang(manifest: Manifest, view: Objects, context: Context, settings: Settings) -> GangAdmission:
+def admit_podgang(manifest: Manifest, view: ObjectReader, context: StepContext, settings: Settings) -> GangAdmission:
     """Runs the rules for a PodGang. A live one has a UID, and so may own objects; one at its creation has none."""
     gang = AdmittedPodGang(manifest, settings.namespace, Snapshot(view=view), DecisionRules(context.program.decisions))
     scope = {**context.scope, "settings": settings, "config": context.config, "podgang": gang}
@@ -76,7 +78,7 @@ def admit_podgang(manifest: Manifest, view: Objects, context: Context, settings:
     except RuleFailure as failure:
         return GangAdmission(problem=failure.diagnostic)
     operations = [operation for admission in admissions for operation in _annotated(manifest, admission.get("annotations") or {})]
-    return GangAdmission(operations, [object for admission in admissions for object in admission.get("merged") or ()])
+    return GangAdmission(operations, [manifest for admission in admissions for manifest in admission.get("merged") or ()])
 
 
 def _clique_operations(manifest: Manifest, admission: Manifest) -> Iterator[Manifest]:

@@ -17,7 +17,7 @@ from grove_compiler.kube.structure import check_and_prune
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.inputs.snapshot import ObjectList, Objects, Snapshot
+from grove_compiler.model.inputs.snapshot import ObjectList, ObjectReader, Snapshot
 from grove_compiler.model.preflight.gang import GangReference
 from grove_compiler.model.preflight.pod import CheckedPod
 from grove_compiler.model.preflight.values import Preflight
@@ -73,7 +73,7 @@ def read_values(document: Document | None) -> tuple[Preflight, list[Diagnostic]]
     return preflight, [finding for _, finding in placed_findings]
 
 
-def inject(pod: Manifest, view: Objects | None, preflight: Preflight, program: Program, namespace: str = "default") -> Injection:
+def inject(pod: Manifest, view: ObjectReader | None, preflight: Preflight, program: Program, namespace: str = "default") -> Injection:
     """Runs the rules for a pod at its creation. Changes nothing in place and raises nothing.
 
     `namespace` applies to a pod without one. `view` answers what exists; the values define how kinds that it has not synced are treated.

@@ -10,7 +10,7 @@ from grove_compiler.graph.node import Manifest, Node
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.inputs.snapshot import Objects, Snapshot, is_finished, is_terminating
+from grove_compiler.model.inputs.snapshot import ObjectReader, Snapshot, is_finished, is_terminating
 from grove_compiler.model.preflight.forming_gang import VOLUME, FormingGang, Peer
 from grove_compiler.model.preflight.gang import LABEL, PREFIX
 from grove_compiler.model.preflight.placement import node_instance_type
@@ -41,7 +41,7 @@ def key_of(pod: Manifest) -> GangKey | None:
     return GangKey(metadata.get("namespace") or "", label, name) if label and name and name.startswith(PREFIX) else None
 
 
-def forming_gang(key: GangKey, view: Objects, preflight: Preflight, decisions: DecisionRules) -> FormingGang:
+def forming_gang(key: GangKey, view: ObjectReader, preflight: Preflight, decisions: DecisionRules) -> FormingGang:
     """Returns a gang with its pods in the cluster, which are none once it has ended."""
     pods = [pod for pod in view.by_label("", "Pod", LABEL, key.label, key.namespace) if key_of(pod) == key]
     snapshot = Snapshot(view=view)
@@ -64,7 +64,7 @@ def _newest(pods: Sequence[Manifest]) -> Manifest:
     return max(running or pods, key=lambda pod: (str(pod["metadata"].get("creationTimestamp") or ""), str(pod["metadata"].get("name"))))
 
 
-def gang_objects(key: GangKey, view: Objects, preflight: Preflight, program: Program) -> list[Node]:
+def gang_objects(key: GangKey, view: ObjectReader, preflight: Preflight, program: Program) -> list[Node]:
     """Returns the ConfigMap of a gang while it has pods. Raises `ForeignName` and `RuleFailure`."""
     gang = forming_gang(key, view, preflight, DecisionRules(program.decisions))
     settings = Settings()

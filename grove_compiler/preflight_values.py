@@ -108,18 +108,18 @@ def _folders(preflight: Preflight) -> Iterator[Contradiction]:
         taken[folder.rstrip("/")] = ".".join(path)
 
 
-class Expected(NamedTuple):
+class _Expected(NamedTuple):
     """What a variable of the built-in checks may be."""
 
     words: str
     is_met: Callable[[str], bool]
 
 
-def _whole(least: int, most: int) -> Expected:
+def _whole(least: int, most: int) -> _Expected:
     def is_met(text: str) -> bool:
         return text.isascii() and text.isdigit() and len(text) < 10 and least <= int(text) <= most
 
-    return Expected(f"a whole number from {least} to {most}", is_met)
+    return _Expected(f"a whole number from {least} to {most}", is_met)
 
 
 def _is_timeout(text: str) -> bool:
@@ -132,8 +132,8 @@ def _is_bandwidth(text: str) -> bool:
     return re.fullmatch(r"\d+(\.\d+)?(e[+-]?\d{1,2})?", text) is not None and math.isfinite(float(text))
 
 
-TIMEOUT = Expected("a duration such as 300s or 10m, greater than 0", _is_timeout)
-BANDWIDTH = Expected("a number of GB/s such as 10.0", _is_bandwidth)
+TIMEOUT = _Expected("a duration such as 300s or 10m, greater than 0", _is_timeout)
+BANDWIDTH = _Expected("a number of GB/s such as 10.0", _is_bandwidth)
 OWN_CHECKS = ("dcgm-diag", "nccl-loopback", "nccl-allreduce")
 VARIABLES = {
     "CHECK_TIMEOUT": TIMEOUT,

@@ -1,7 +1,7 @@
 """Computes one reconcile step: from what exists and the time, everything that should exist for one key.
 
 A key is a set, one replica of a set, or a topology. A step is `compile` for a running cluster: the same subjects and the same rules, for
-the part that the key is about. It never turns an error into an empty graph (see `Step`, `Gone`, `Hold`; design §6).
+the part that the key is about. It never turns an error into an empty graph (see `StepResult`, `StepGone`, `StepHold`; design §6).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from grove_compiler.compile import run_rules
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.engine.runtime.failure import FAILED, RuleFailure
 from grove_compiler.engine.runtime.program import Part
-from grove_compiler.engine.runtime.results import Condition, Deletion, Event, StatusPatch, Wait
+from grove_compiler.engine.runtime.results import Event, ObjectWait, RequestedDeletion, StatusCondition, StatusPatch
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
-from grove_compiler.graph.graph import Graph
+from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.graph.node import Manifest
 from grove_compiler.known_topologies import Known
 from grove_compiler.model.checks.scale_target import live_foreign_autoscalers
@@ -30,13 +30,13 @@ from grove_compiler.model.expanded.live_pods import live_pods
 from grove_compiler.model.expanded.structure import ExpandedSet, Replica
 from grove_compiler.model.expanded.tally import use_cached_tally
 from grove_compiler.model.expanded.training.job import backing_off, time_is_up
-from grove_compiler.model.inputs.snapshot import Objects, Snapshot, Unknown, is_terminating
+from grove_compiler.model.inputs.snapshot import ObjectReader, Snapshot, Unknown, is_terminating
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet, share_templates
 from grove_compiler.record import record
-from grove_compiler.step_context import Context, Generation
+from grove_compiler.step_context import Generation, StepContext
 from grove_compiler.subjects import Subject, expand, live_sets, validate
 
-__all__ = ["GROUP", "Context", "Gone", "Hold", "Key", "Step", "step"]
+__all__ = ["GROUP", "Key", "StepContext", "StepGone", "StepHold", "StepResult", "step"]
 
 GROUP = "grove.io"
 POD_TEMPLATE = re.compile(r"spec\.template\.cliques\[(\d+)\]")
@@ -56,7 +56,7 @@ class Key(NamedTuple):
 
 
 @record
-class Step:
+class StepResult:
     """Everything that should exist for a key. `graph` is complete: what the key owns and is not in it may be pruned.
 
     `statuses` and `conditions` are written before `deletions`, which follow from them, are carried out (design §6). `events` are recorded
@@ -65,25 +65,25 @@ class Step:
     callers need it.
     """
 
-    graph: Graph
-    conditions: list[Condition] = field(default_factory=list)
+    graph: CompiledGraph
+    conditions: list[StatusCondition] = field(default_factory=list)
     statuses: list[StatusPatch] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
-    deletions: list[Deletion] = field(default_factory=list)
+    deletions: list[RequestedDeletion] = field(default_factory=list)
     requeue_at: float | None = None
     findings: list[Diagnostic] = field(default_factory=list)
     generation_hash: str = ""
     replicas: int = 0
-    waits: Callable[[], list[Wait]] = list
+    waits: Callable[[], list[ObjectWait]] = list
 
 
-class Gone(NamedTuple):
+class StepGone(NamedTuple):
     """Tells that the key does not exist, so that everything it owned may be pruned. `reason` is one sentence."""
 
     reason: str
 
 
-class Hold(NamedTuple):
+class StepHold(NamedTuple):
     """Tells that something is wrong, so that everything stays as it is. `reason` is one sentence; `findings` have the places.
 
     It is `unforeseen` where neither an input nor a rule is known to be wrong: an exception in the program itself.
@@ -99,66 +99,66 @@ class Hold(NamedTuple):
         return self.unforeseen or any(finding.code == FAILED for finding in self.findings)
 
 
-def step(view: Objects, key: Key, now: float, context: Context) -> Step | Gone | Hold:
+def step(view: ObjectReader, key: Key, now: float, context: StepContext) -> StepResult | StepGone | StepHold:
     """Returns what should exist for a key, given what exists and the time in seconds since the epoch.
 
-    Pure except for the caches of `context`. Nothing is raised: any failure, even in the model or in a user's rule, is a `Hold`. So is a
+    Pure except for the caches of `context`. Nothing is raised: any failure, even in the model or in a user's rule, is a `StepHold`. So is a
     question that `view` cannot answer (a kind that is not synced): unknown does not mean absent.
     """
     if has_errors(context.findings):
-        return Hold("the operator's configuration has errors", context.findings)
+        return StepHold("the operator's configuration has errors", context.findings)
     try:
         return _step_of_set(view, key, now, context) if key.kind == SET_KIND else _step_of_topology(view, key, now, context)
     except RuleFailure as failure:
-        return Hold(failure.diagnostic.message, [failure.diagnostic])
+        return StepHold(failure.diagnostic.message, [failure.diagnostic])
     except Unknown as error:
-        return Hold(str(error))
+        return StepHold(str(error))
     except Exception as error:  # a bug of ours or of a view must never prune an object
-        return Hold(f"{type(error).__name__}: {error}", unforeseen=True)
+        return StepHold(f"{type(error).__name__}: {error}", unforeseen=True)
 
 
-def _step_of_set(view: Objects, key: Key, now: float, context: Context) -> Step | Gone | Hold:
+def _step_of_set(view: ObjectReader, key: Key, now: float, context: StepContext) -> StepResult | StepGone | StepHold:
     manifest = view.get(GROUP, SET_KIND, key.namespace, key.name)
     if manifest is None or is_terminating(manifest):
-        return Gone("the set does not exist" if manifest is None else "the set is being deleted")
+        return StepGone("the set does not exist" if manifest is None else "the set is being deleted")
     generation = context.generation(manifest)
     if generation is None:
-        return Hold(f"{manifest.get('apiVersion')} is not a version of a {SET_KIND} that this program knows")
+        return StepHold(f"{manifest.get('apiVersion')} is not a version of a {SET_KIND} that this program knows")
     if has_errors(generation.entry.findings):
         subject = Subject(SET_KIND, {}, generation.entry, generation.entry.findings)
-        return Hold(subject.hold, subject.findings)
+        return StepHold(subject.hold, subject.findings)
     snapshot = Snapshot((), view)
     topologies = context.topologies(snapshot)
-    set = _expanded_set(manifest, generation, snapshot, topologies, now, context)
-    subject = Subject(SET_KIND, {"set": set, "old": generation.declared, "now": now, **context.scope}, generation.entry)
+    pcs = _expanded_set(manifest, generation, snapshot, topologies, now, context)
+    subject = Subject(SET_KIND, {"set": pcs, "old": generation.declared, "now": now, **context.scope}, generation.entry)
     found = [*_validation_findings(subject, generation, topologies, context), *_changes(manifest, subject, generation, context)]
-    subject.findings = [*generation.entry.findings, *accept_recorded(found, set, context.program)]
-    subject.needs = [entry for topology, entry in topologies if topology is set.topology and entry is not None]
-    return _step_of_part(subject, set, key.replica, now, context)
+    subject.findings = [*generation.entry.findings, *accept_recorded(found, pcs, context.program)]
+    subject.needs = [entry for topology, entry in topologies if topology is pcs.topology and entry is not None]
+    return _step_of_part(subject, pcs, key.replica, now, context)
 
 
 def _expanded_set(
-    manifest: Manifest, generation: Generation, snapshot: Snapshot, topologies: Known, now: float, context: Context
+    manifest: Manifest, generation: Generation, snapshot: Snapshot, topologies: Known, now: float, context: StepContext
 ) -> ExpandedSet:
     """Expands a set, with everything that its cached generation knows already."""
     # A generation's spec is fixed, but the set's status and metadata change under it, and decisions depend on them.
     current = {**generation.entry.manifest, "metadata": manifest["metadata"], "status": manifest.get("status") or {}}
     peers = [topology for topology, _ in topologies if not topology.is_replaced]
-    set = expand(current, context.config, context.settings, snapshot, peers, context.program)
-    share_templates(set, generation.declared)
-    set.is_out_of_time, set.backing_off = time_is_up(set, now), backing_off(set, now)
-    use_cached_tally(set, generation.tally)
-    set.template_hashes = set.inherited_hashes or generation.effective_hashes(set.revisions)
-    return set
+    pcs = expand(current, context.config, context.settings, snapshot, peers, context.program)
+    share_templates(pcs, generation.declared)
+    pcs.is_out_of_time, pcs.backing_off = time_is_up(pcs, now), backing_off(pcs, now)
+    use_cached_tally(pcs, generation.tally)
+    pcs.template_hashes = pcs.inherited_hashes or generation.effective_hashes(pcs.revisions)
+    return pcs
 
 
-def _validation_findings(subject: Subject, generation: Generation, topologies: Known, context: Context) -> list[Diagnostic]:
+def _validation_findings(subject: Subject, generation: Generation, topologies: Known, context: StepContext) -> list[Diagnostic]:
     """Returns the findings of validation, cached for a generation until a topology, or an external autoscaler of a training set, changes.
 
     Rules that read anything else of the cluster only give warnings, which hold nothing.
     """
-    set: ExpandedSet = subject.scope["set"]
-    autoscalers = live_foreign_autoscalers(set) if set.is_training else []
+    pcs: ExpandedSet = subject.scope["set"]
+    autoscalers = live_foreign_autoscalers(pcs) if pcs.is_training else []
     manifests = [topology.manifest for topology, _ in topologies if not topology.is_replaced]
     if generation.findings is None or (generation.topologies, generation.autoscalers) != (manifests, autoscalers):
         generation.findings = validate(subject, context.program, context.settings)
@@ -166,11 +166,11 @@ def _validation_findings(subject: Subject, generation: Generation, topologies: K
     return generation.findings
 
 
-def _changes(manifest: Manifest, subject: Subject, generation: Generation, context: Context) -> list[Diagnostic]:
+def _changes(manifest: Manifest, subject: Subject, generation: Generation, context: StepContext) -> list[Diagnostic]:
     """Returns what the rules on `update` have against the set as it was recorded: admission can be off or bypassed (decisions §10)."""
     if generation.changes is None:
-        set: ExpandedSet = subject.scope["set"]
-        recorded = recorded_fields(set.revisions)
+        pcs: ExpandedSet = subject.scope["set"]
+        recorded = recorded_fields(pcs.revisions)
         is_same = recorded is None or recorded == immutable_fields(manifest)
         entry = None if is_same or recorded is None else context.decode(before_the_change(manifest, recorded))
         generation.changes = []
@@ -182,45 +182,47 @@ def _changes(manifest: Manifest, subject: Subject, generation: Generation, conte
     return generation.changes
 
 
-def _step_of_part(subject: Subject, set: ExpandedSet, replica: int | None, now: float, context: Context) -> Step | Gone | Hold:
+def _step_of_part(
+    subject: Subject, pcs: ExpandedSet, replica: int | None, now: float, context: StepContext
+) -> StepResult | StepGone | StepHold:
     """Returns the step of one replica of a set, or of the set without its replicas."""
     all_findings = subject.findings
-    subject.findings = [*_holding_findings(all_findings, set, context.program.hold_updates)]
+    subject.findings = [*_holding_findings(all_findings, pcs, context.program.hold_updates)]
     # No rule makes anything for a replica that the set does not declare, so the replica is gone without running one: a user's rule that
     # fails elsewhere does not block scaling in. Errors of the set itself, such as invalid replicas, do hold.
-    if replica is not None and replica >= set.replica_count and not subject.hold:
-        return Gone(f"the set has {set.replica_count} replicas")
+    if replica is not None and replica >= pcs.replica_count and not subject.hold:
+        return StepGone(f"the set has {pcs.replica_count} replicas")
     outcome = _run(subject, "rest" if replica is None else replica, now, context)
-    if isinstance(outcome, Hold) and len(all_findings) > len(subject.findings):
+    if isinstance(outcome, StepHold) and len(all_findings) > len(subject.findings):
         # The rule failed because of an invalid template, and the findings about that explain it better than the rule's failure.
         subject.findings = all_findings
-        return Hold(subject.hold, all_findings)
+        return StepHold(subject.hold, all_findings)
     return outcome
 
 
-def _holding_findings(findings: list[Diagnostic], set: ExpandedSet, hold_updates: Collection[str]) -> Iterator[Diagnostic]:
+def _holding_findings(findings: list[Diagnostic], pcs: ExpandedSet, hold_updates: Collection[str]) -> Iterator[Diagnostic]:
     """Yields the findings that hold a set. Those of rules that `hold_updates` repeat the API server's validation, and are left to it.
 
     They do hold a set with pods of another template: an update would delete those pods for new ones that the API server rejects.
     """
     for finding in findings:
         clique = POD_TEMPLATE.match(finding.path) if finding.code in hold_updates else None
-        if clique is None or _has_pods_of_another_template(set, int(clique[1])):
+        if clique is None or _has_pods_of_another_template(pcs, int(clique[1])):
             yield finding
 
 
-def _has_pods_of_another_template(set: ExpandedSet, clique: int) -> bool:
-    name = set.cliques[clique].name
-    cliques = (clique for replica in set.replicas for clique in replica.all_cliques if clique.template.name == name)
+def _has_pods_of_another_template(pcs: ExpandedSet, clique: int) -> bool:
+    name = pcs.cliques[clique].name
+    cliques = (clique for replica in pcs.replicas for clique in replica.all_cliques if clique.template.name == name)
     return any(not pod.has_current_template for clique in cliques for pod in live_pods(clique))
 
 
-def _step_of_topology(view: Objects, key: Key, now: float, context: Context) -> Step | Gone | Hold:
+def _step_of_topology(view: ObjectReader, key: Key, now: float, context: StepContext) -> StepResult | StepGone | StepHold:
     snapshot = Snapshot((), view)
     topologies = context.topologies(snapshot)
     matching = [(topology, entry) for topology, entry in topologies if (topology.kind, topology.name) == (key.kind, key.name)]
     if not matching:
-        return Gone("the topology does not exist")
+        return StepGone("the topology does not exist")
     topology, entry = matching[0]
     topology.find_sets = lambda: live_sets(snapshot)
     # What is being deleted need not be valid: held, it would keep its finalizer for ever.
@@ -228,20 +230,20 @@ def _step_of_topology(view: Objects, key: Key, now: float, context: Context) -> 
     return _run(Subject(key.kind, {"topology": topology, "old": None, "now": now, **context.scope}, entry, findings), "all", now, context)
 
 
-def _run(subject: Subject, part: Part, now: float, context: Context) -> Step | Hold:
+def _run(subject: Subject, part: Part, now: float, context: StepContext) -> StepResult | StepHold:
     """Runs all rules for a subject, or for a part of it."""
     program, limit = context.program, context.settings.max_objects
     result = run_rules(subject, 0, program, limit, limit, part)
     if result.hold:
-        return Hold(result.hold, result.findings)
+        return StepHold(result.hold, result.findings)
     arguments = subject.scope, subject.kind, part
     conditions, statuses = result.conditions, program.statuses(*arguments)
     deferred = deferred_statuses(chain(conditions, statuses), _replicas(subject, part), now)
     if deferred:
         conditions = [condition for condition in conditions if condition.of not in deferred]
         statuses = [status for status in statuses if status.of not in deferred]
-    return Step(
-        Graph(result.nodes, context.apply_order),
+    return StepResult(
+        CompiledGraph(result.nodes, context.apply_order),
         conditions=conditions,
         statuses=statuses,
         events=program.events(*arguments),

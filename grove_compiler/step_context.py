@@ -63,7 +63,7 @@ class Generation:
         return self.hashes
 
 
-class Context:
+class StepContext:
     """Holds the program, the settings and the configuration of all steps, and caches their generations and topologies.
 
     `scope` are the roots that all rules share. `findings` are those of the configuration; with an error in it every step holds.
@@ -88,7 +88,7 @@ class Context:
         self._topology_inputs: list[Manifest | None] | None = None
         self._generations: dict[str, Generation] = {}
 
-    def take_over(self, other: Context) -> None:
+    def take_over(self, other: StepContext) -> None:
         """Replaces the content of this context by another one's, for everybody who holds it: its rules apply from the next step on."""
         self.__dict__.update(other.__dict__)
 

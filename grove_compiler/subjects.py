@@ -9,8 +9,7 @@ from typing import Any
 from grove_compiler.decoder import AUTOSCALER_KIND, CLAIM_TEMPLATE_KIND, CONFIGURATION_KIND, SET_KIND, TOPOLOGY_KINDS, Decoded, Decoder
 from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import Program
-from grove_compiler.engine.sources import Subject as SubjectNames
-from grove_compiler.engine.sources import Vocabulary
+from grove_compiler.engine.sources import SubjectNames, Vocabulary
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.known_topologies import Known, decode_existing, known_topologies
@@ -20,9 +19,9 @@ from grove_compiler.model.expanded.structure import ExpandedSet
 from grove_compiler.model.expanded.topology import ExpandedTopology
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.inputs.snapshot import ObjectList, Objects, Snapshot
+from grove_compiler.model.inputs.snapshot import ObjectList, ObjectReader, Snapshot
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
-from grove_compiler.model.vocabulary import DECISIONS, FUNCTIONS, ROOTS, SUBJECTS
+from grove_compiler.model.vocabulary import DECISIONS, FUNCTIONS, PARAMETER_WORDS, ROOTS, SUBJECTS
 from grove_compiler.old_states import OldStates
 from grove_compiler.record import record
 from grove_compiler.source.document import Document
@@ -33,6 +32,7 @@ VOCABULARY = Vocabulary(
     subjects={kind: SubjectNames(*names) for kind, names in SUBJECTS.items()},
     slices="set.replicas",
     decisions=DECISIONS,
+    words=PARAMETER_WORDS,
 )
 """The names that rules may use; programs for `compile` and `step` are built with it."""
 
@@ -53,7 +53,7 @@ class Inputs:
     config: Document | None = None
     settings: Settings = field(default_factory=Settings)
     is_complete: bool = True
-    view: Objects | None = None
+    view: ObjectReader | None = None
 
 
 @record

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from grove_compiler.gangs.clique import Clique
+from grove_compiler.gangs.clique import CompiledClique
 from grove_compiler.impact.account import Account
 from grove_compiler.impact.fate import What
 from grove_compiler.impact.pods import Amounts, ReplicaRestart
@@ -48,7 +48,7 @@ def consequence(account: Account) -> str:
     return "; ".join([*parts, *(f"{word}: {text}" for word, text in devices(account))])
 
 
-def devices_each(clique: Clique) -> str:
+def devices_each(clique: CompiledClique) -> str:
     """Returns ` with 8 GPUs and 1 MIG device each`; empty for a pod without any."""
     text = " and ".join(number(count, word) for word, count in clique.devices.items())
     return f" with {text} each" if text else ""

@@ -37,7 +37,7 @@ class UnreadableRules(Exception):
     """A rules folder cannot be read. The message is one line."""
 
 
-class RuleFile(NamedTuple):
+class RulebookFile(NamedTuple):
     """A file of rules or a template: its `name` in the engine (`rules/podgangs.yaml`), and its path."""
 
     name: str
@@ -49,7 +49,7 @@ class RuleFile(NamedTuple):
 class Rulebook(NamedTuple):
     """The source files of all rules. Later files take precedence."""
 
-    files: tuple[RuleFile, ...]
+    files: tuple[RulebookFile, ...]
 
     @property
     def key(self) -> str:
@@ -61,7 +61,7 @@ class Rulebook(NamedTuple):
         """A hash of the rules, independent of machine and path."""
         return self._digest("", lambda file: SHIPPED if file.origin == SHIPPED else "")
 
-    def _digest(self, begin: str, origin: Callable[[RuleFile], str]) -> str:
+    def _digest(self, begin: str, origin: Callable[[RulebookFile], str]) -> str:
         digest = blake2b(begin.encode(), digest_size=16)
         for file in self.files:
             digest.update(f"\0{origin(file)}\0{file.name}\0{len(file.data)}\0".encode("utf-8", "surrogateescape"))
@@ -72,7 +72,7 @@ class Rulebook(NamedTuple):
         """Returns the files as sources of the engine. Raises `UnreadableRules` for files that are not UTF-8."""
         return [RuleSource(file.name, _text(file), file.origin) for file in self.files]
 
-    def find(self, name: str) -> RuleFile | None:
+    def find(self, name: str) -> RulebookFile | None:
         """Returns the file that a diagnostic names. A user's file shadows the built-in one of the same name."""
         return next((file for file in reversed(self.files) if file.name == name), None)
 
@@ -141,16 +141,16 @@ def shipped_folder() -> str:
     return PACKAGE if os.path.isdir(os.path.join(PACKAGE, "rules")) else CHECKOUT
 
 
-def _read_folder(folder: str, origin: str, *, flat: bool) -> Iterator[RuleFile]:
+def _read_folder(folder: str, origin: str, *, flat: bool) -> Iterator[RulebookFile]:
     """Reads `rules/**/*.yaml` and `templates/**/*.yaml` of a folder; with `flat` also `*.yaml` at its top, as rules."""
     if flat:
         for name, path in _yaml_files(folder, deep=False):
-            yield RuleFile(_flat_name(name), path, origin, _data(path))
+            yield RulebookFile(_flat_name(name), path, origin, _data(path))
     for part in PARTS:
         inner = os.path.join(folder, part)
         if os.path.isdir(inner):
             for name, path in _yaml_files(inner):
-                yield RuleFile(f"{part}/{name}", path, origin, _data(path))
+                yield RulebookFile(f"{part}/{name}", path, origin, _data(path))
 
 
 def _flat_name(name: str) -> str:
@@ -194,7 +194,7 @@ def _data(path: str) -> bytes:
     return data
 
 
-def _text(file: RuleFile) -> str:
+def _text(file: RulebookFile) -> str:
     try:
         return file.data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

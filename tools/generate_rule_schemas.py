@@ -9,7 +9,7 @@ from typing import Any
 
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.engine.language import keys as tables
-from grove_compiler.engine.language.keys import Form, Key, Verb
+from grove_compiler.engine.language.keys import Form, RuleKey, Verb
 from grove_compiler.engine.language.rule_schema import CONSTANT, RULE_ID, keys_of
 from grove_operator.golden.asserts import FORMS
 from grove_operator.golden.expected_findings import KEYS as FINDING_KEYS
@@ -51,7 +51,7 @@ _FORMS: dict[Form, Schema] = {
 }
 
 
-def _of_key(key: Key) -> Schema:
+def _of_key(key: RuleKey) -> Schema:
     """Returns the schema of a key, with its description, which editors display."""
     if not key.choices:
         return {**_reference(key.form), "description": key.doc}
@@ -65,7 +65,7 @@ def _reference(form: Form) -> Schema:
     return _FORMS[form] if form == "value" else {"allOf": [{"$ref": f"#/definitions/{form}"}]}
 
 
-def _map(keys: Mapping[str, Key], special: Mapping[str, Schema] | None = None) -> Schema:
+def _map(keys: Mapping[str, RuleKey], special: Mapping[str, Schema] | None = None) -> Schema:
     """Returns the schema of a map with these keys and no others."""
     properties = {word: {**_of_key(key), **(special or {}).get(word, {})} for word, key in keys.items()}
     required = [word for word, key in keys.items() if key.required]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from applier.cache.journal import Changes
 from applier.cache.read import Unread, as_one, read_once
 from applier.cache.selectors import Selector
-from applier.cache.snapshot import Query, Snapshot
+from applier.cache.snapshot import FetchedObjects, Query
 from applier.cache.watch_cache import WatchCache
 from applier.cache.write_through import WriteThrough
 
-__all__ = ["Changes", "Query", "Selector", "Snapshot", "Unread", "WatchCache", "WriteThrough", "as_one", "read_once"]
+__all__ = ["Changes", "FetchedObjects", "Query", "Selector", "Unread", "WatchCache", "WriteThrough", "as_one", "read_once"]

@@ -5,25 +5,25 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from applier.cache.objects import Objects
+from applier.cache.objects import ObjectStore
 from applier.cache.snapshot import Query
-from applier.cache.source import Silent, Source
+from applier.cache.source import Reflector, Silent
 from applier.ref import DEFINITION_KIND, Manifest, Ref
 
 SETTLING = 30.0
 """Seconds after a change of a definition in which the server may begin to serve its kind, without another event."""
 
 
-class Definitions:
+class DefinitionWatch:
     """Watches the metadata of all definitions, beginning when a kind is first waited for.
 
     `new_source` creates the source that watches them, into objects of its own, since definitions belong to no graph. If they cannot be
     watched, as without permission, waiting falls back to polling.
     """
 
-    def __init__(self, new_source: Callable[[Query, Objects], Source]) -> None:
+    def __init__(self, new_source: Callable[[Query, ObjectStore], Reflector]) -> None:
         self._new_source = new_source
-        self._source: Source | None = None
+        self._source: Reflector | None = None
         self._task: asyncio.Task[None] | None = None
         self._changed: dict[str, float] = {}  # by group: when, on the loop's clock, a definition of it last changed
         self._next_changes: dict[str, asyncio.Event] = {}  # by group: set with the next change
@@ -53,15 +53,15 @@ class Definitions:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
-    def _start(self) -> Source:
-        objects = Objects()
+    def _start(self) -> Reflector:
+        objects = ObjectStore()
         objects.subscribers[self._note] = None
         source = self._source = self._new_source(Query(DEFINITION_KIND, managed=False, optional=True, metadata_only=True), objects)
         source.when_complete = self._notify_all
         self._task = asyncio.create_task(source.run(), name="watch of definitions")
         return source
 
-    def _is_up_to_date(self, source: Source, group: str) -> bool:
+    def _is_up_to_date(self, source: Reflector, group: str) -> bool:
         is_settled = asyncio.get_running_loop().time() - self._changed.get(group, float("-inf")) > SETTLING
         return is_settled and source.complete and (source.error is None or isinstance(source.error, Silent))
 

@@ -29,7 +29,7 @@ class Changes(NamedTuple):
     refs: Collection[Ref] | None
 
 
-class Journal:
+class ChangeLog:
     """Records the last change of each object, the latest last. Its size depends on the number of names, not of changes."""
 
     def __init__(self) -> None:
@@ -52,10 +52,10 @@ class Journal:
         return changed
 
 
-class Mark(NamedTuple):
+class _Mark(NamedTuple):
     """Represents a position in a journal."""
 
-    journal: Journal
+    journal: ChangeLog
     length: int
 
 
@@ -63,7 +63,7 @@ class Journals:
     """Holds a journal for each selection from its first read on, as long as a mark into it exists."""
 
     def __init__(self) -> None:
-        self._journals: WeakValueDictionary[Selected, Journal] = WeakValueDictionary()
+        self._journals: WeakValueDictionary[Selected, ChangeLog] = WeakValueDictionary()
         self._labels: dict[GroupKind, set[str]] = {}  # by which changes of a kind were ever read
 
     def __len__(self) -> int:
@@ -73,10 +73,10 @@ class Journals:
         """Returns the changes since a mark; for a mark of another journal, unknown ones."""
         journal = self._journals.get(selected)
         if journal is None:
-            journal = self._journals[selected] = Journal()
+            journal = self._journals[selected] = ChangeLog()
             self._labels.setdefault((selected.group, selected.kind), set()).add(selected.label)
-        mark = Mark(journal, journal.length)
-        return Changes(mark, journal.since(since.length) if isinstance(since, Mark) and since.journal is journal else None)
+        mark = _Mark(journal, journal.length)
+        return Changes(mark, journal.since(since.length) if isinstance(since, _Mark) and since.journal is journal else None)
 
     def note(self, ref: Ref, old: Manifest | None, new: Manifest | None) -> None:
         """Records a change of an object in the journals of the labels that it has, or had before."""

@@ -14,7 +14,7 @@ from applier.ref import GroupKind, Manifest, Ref, resource_version_of, uid_of
 Subscriber = Callable[[Ref, Manifest | None, Manifest | None], None]
 
 
-class Objects:
+class ObjectStore:
     """Merges lists, watch events and our own writes, and notifies subscribers of what changes."""
 
     def __init__(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 
-from applier.cache.snapshot import Query, Snapshot
+from applier.cache.snapshot import FetchedObjects, Query
 from applier.cluster import Cluster, Resource, find
 from applier.decision import hide_secrets
 from applier.errors import ApiError, ClusterError, Forbidden, Unauthorized, UnknownKind
@@ -28,14 +28,16 @@ def as_one(errors: list[ClusterError]) -> ClusterError:
     return errors[0] if len(errors) == 1 else Unread(errors)
 
 
-async def read_once(cluster: Cluster, queries: Iterable[Query | tuple[Kind, str]], *, labels: str = "", partial: bool = False) -> Snapshot:
+async def read_once(
+    cluster: Cluster, queries: Iterable[Query | tuple[Kind, str]], *, labels: str = "", partial: bool = False
+) -> FetchedObjects:
     """Reads kinds in parallel, by LISTs, or by GETs if only a few objects are wanted or lists are forbidden.
 
     With `labels` only objects with these labels are read, and others stay unknown. A kind that is not served is known to have no objects.
     Raises the error of a read that failed, and `Unread` if several did. With `partial`, kinds that the server refuses are recorded in
     the snapshot as long as others can be read: reading one of them from the snapshot raises the reason.
     """
-    snapshot, gate = Snapshot(), asyncio.Semaphore(AT_ONCE)
+    snapshot, gate = FetchedObjects(), asyncio.Semaphore(AT_ONCE)
     unique = list(dict.fromkeys(Query(*query) for query in queries))
     results = await asyncio.gather(*(_read(cluster, query, labels, snapshot, gate) for query in unique), return_exceptions=True)
     unexpected = [result for result in results if isinstance(result, BaseException) and not isinstance(result, ClusterError)]
@@ -55,7 +57,7 @@ def _is_of_one_kind(error: ClusterError) -> bool:
     return isinstance(error, ApiError) and not isinstance(error, Unauthorized)
 
 
-async def _read(cluster: Cluster, query: Query, labels: str, snapshot: Snapshot, gate: asyncio.Semaphore) -> None:
+async def _read(cluster: Cluster, query: Query, labels: str, snapshot: FetchedObjects, gate: asyncio.Semaphore) -> None:
     try:
         resource = await cluster.resource(query.kind)
         namespace = query.namespace if resource.namespaced else ""
@@ -79,7 +81,7 @@ async def _read(cluster: Cluster, query: Query, labels: str, snapshot: Snapshot,
     snapshot.add_all(query.kind, namespace, [hide_secrets(item) for item in listing.items], complete=not labels)
 
 
-async def _get(cluster: Cluster, resource: Resource, namespace: str, name: str, snapshot: Snapshot, gate: asyncio.Semaphore) -> None:
+async def _get(cluster: Cluster, resource: Resource, namespace: str, name: str, snapshot: FetchedObjects, gate: asyncio.Semaphore) -> None:
     async with gate:
         found = await find(cluster, resource, namespace, name)
     ref = Ref(resource.kind.group, resource.kind.kind, namespace, name)

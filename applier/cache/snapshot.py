@@ -36,7 +36,7 @@ def by_place(objects: Iterable[tuple[Kind, Ref]]) -> list[Query]:
     return [Query(kind, namespace, tuple(in_place)) for (kind, namespace), in_place in names.items()]
 
 
-class Snapshot:
+class FetchedObjects:
     """Holds objects as they were read (a `Live`). An object that was not read is never reported as absent: reading it is a KeyError."""
 
     def __init__(self) -> None:

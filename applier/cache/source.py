@@ -12,7 +12,7 @@ from contextlib import aclosing
 
 from applier.backoff import Backoff
 from applier.cache.compact import Compactor
-from applier.cache.objects import Objects
+from applier.cache.objects import ObjectStore
 from applier.cache.snapshot import Query
 from applier.cache.versions import is_same
 from applier.cluster import Cluster, Resource, WatchEvent
@@ -31,7 +31,7 @@ class Silent(Unreachable):
     """Reports a watch without events or bookmarks for too long: its connection may be dead, though most often nothing has happened."""
 
 
-class Source:
+class Reflector:
     """Keeps the objects of one kind, in one namespace or in all, in sync with the server.
 
     `stall` is the number of seconds of silence after which a stream counts as dead. Servers send bookmarks about once a minute, but for a
@@ -40,7 +40,7 @@ class Source:
     """
 
     def __init__(
-        self, cluster: Cluster, query: Query, objects: Objects, compactor: Compactor, backoff: Backoff, stall: float, watch_list: bool
+        self, cluster: Cluster, query: Query, objects: ObjectStore, compactor: Compactor, backoff: Backoff, stall: float, watch_list: bool
     ) -> None:
         self.query, self.stall, self.watch_list = query, stall, watch_list
         self.settled, self.complete = asyncio.Event(), False
@@ -53,7 +53,7 @@ class Source:
         self.lists = self.streams = self.events = 0
         # How often a stream has ended, except by silence or on our request: the server that answers the next one may be another.
         self.breaks = 0
-        self.until_defined: Callable[[str, float], Awaitable[bool]] | None = None  # waits for a definition of a group: see `Definitions`
+        self.until_defined: Callable[[str, float], Awaitable[bool]] | None = None  # for a definition of a group: see `DefinitionWatch`
         self._is_served: bool | None = None  # None until the server has answered
         self._deadline: asyncio.Timeout | None = None  # of the open stream
         self._opened = float("inf")  # when the server accepted that stream

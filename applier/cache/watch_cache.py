@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable
 
 from applier.backoff import Backoff
 from applier.cache.compact import Compactor
-from applier.cache.definitions import Definitions
+from applier.cache.definitions import DefinitionWatch
 from applier.cache.journal import Changes, Journals, Selected
-from applier.cache.objects import Objects, Subscriber
+from applier.cache.objects import ObjectStore, Subscriber
 from applier.cache.read import as_one
 from applier.cache.selectors import selector as read_selector
 from applier.cache.snapshot import Query
-from applier.cache.source import Source
+from applier.cache.source import Reflector
 from applier.cluster import Cluster
 from applier.errors import ClusterError, Forbidden, NotSynced, UnknownKind
 from applier.ref import GroupKind, Kind, Manifest, Ref
@@ -43,17 +43,17 @@ class WatchCache:
     ) -> None:
         self._cluster, self._stall, self._watch_list = cluster, stall, watch_list
         self._chance = chance or random.Random()
-        self._objects, self._compactor = Objects(), Compactor()
+        self._objects, self._compactor = ObjectStore(), Compactor()
         self._unselected: dict[Ref, Manifest] = {}
         self._journals = Journals()
         self._objects.subscribers[self._journals.note] = None
         self._served_subscribers: dict[Callable[[], None], None] = {}
         self._current_subscribers: dict[Callable[[], None], None] = {}
-        self._sources: dict[tuple[str, str, str], Source] = {}
-        self._by_kind: dict[GroupKind, list[Source]] = {}  # the same sources
-        self._tasks: dict[Source, asyncio.Task[None]] = {}
+        self._sources: dict[tuple[str, str, str], Reflector] = {}
+        self._by_kind: dict[GroupKind, list[Reflector]] = {}  # the same sources
+        self._tasks: dict[Reflector, asyncio.Task[None]] = {}
         self._queries, self._running = [Query(*query) for query in queries], False
-        self._definitions = Definitions(self._new_source)
+        self._definitions = DefinitionWatch(self._new_source)
         self.declared: frozenset[GroupKind] = frozenset((query.kind.group, query.kind.kind) for query in self._queries)
 
     async def start(self) -> None:
@@ -184,7 +184,7 @@ class WatchCache:
         """Returns how many objects are known."""
         return self._objects.count()
 
-    def sources(self) -> list[Source]:
+    def sources(self) -> list[Reflector]:
         """Returns the sources, with their counters and errors, for metrics."""
         return list(self._sources.values())
 
@@ -233,12 +233,12 @@ class WatchCache:
         self._current_subscribers[subscriber] = None
         return lambda: self._current_subscribers.pop(subscriber, None)
 
-    def _around(self, group: str, kind: str, namespace: str) -> list[Source]:
+    def _around(self, group: str, kind: str, namespace: str) -> list[Reflector]:
         """Returns the sources that cover a kind in a namespace, the one of all namespaces first."""
         sources = (self._sources.get((group, kind, scope)) for scope in dict.fromkeys(("", namespace)))
         return [source for source in sources if source is not None]
 
-    def _of(self, kind: GroupKind) -> list[Source]:
+    def _of(self, kind: GroupKind) -> list[Reflector]:
         """Returns the sources of a kind; only the one of all namespaces, once its state is known."""
         sources = self._by_kind.get(kind, [])
         if len(sources) < 2:
@@ -278,9 +278,9 @@ class WatchCache:
         if narrower:
             source.when_complete = lambda: self._end(narrower)
 
-    def _new_source(self, query: Query, objects: Objects) -> Source:
+    def _new_source(self, query: Query, objects: ObjectStore) -> Reflector:
         backoff = Backoff(FIRST_WAIT, LONGEST_WAIT, self._chance)
-        return Source(self._cluster, query, objects, self._compactor, backoff, self._stall, self._watch_list)
+        return Reflector(self._cluster, query, objects, self._compactor, backoff, self._stall, self._watch_list)
 
     def _end(self, keys: list[tuple[str, str, str]]) -> None:
         for key in keys:

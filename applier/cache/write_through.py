@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Unpack
 
 from applier.cache.watch_cache import WatchCache
-from applier.cluster import ApplyOptions, Cluster, DeleteOptions, PatchOptions, Resource, WrappedCluster, WriteOptions
+from applier.cluster import ApplyPatchOptions, Cluster, DeleteOptions, PatchOptions, Resource, WrappedCluster, WriteOptions
 from applier.ref import Manifest, Ref
 
 
@@ -23,7 +23,7 @@ class WriteThrough(WrappedCluster):
     async def get(self, resource: Resource, namespace: str, name: str) -> Manifest:
         return self._noted(await super().get(resource, namespace, name))
 
-    async def apply(self, resource: Resource, manifest: Manifest, **options: Unpack[ApplyOptions]) -> Manifest:
+    async def apply(self, resource: Resource, manifest: Manifest, **options: Unpack[ApplyPatchOptions]) -> Manifest:
         return self._noted(await super().apply(resource, manifest, **options), dry_run=options.get("dry_run", False))
 
     async def create(self, resource: Resource, manifest: Manifest, **options: Unpack[WriteOptions]) -> Manifest:

@@ -20,7 +20,7 @@ from applier.decision.managers import (
     owner_of,
     owners_among,
 )
-from applier.decision.persisted_form import MAY_DEFAULT, Difference, differences
+from applier.decision.persisted_form import MAY_DEFAULT, PersistedDifference, differences
 from applier.decision.schema import Type
 from applier.decision.server_side_apply import Applied, simulate
 from applier.decision.values import SchemaMismatch, check
@@ -147,7 +147,7 @@ def _owned_by(live: Manifest, manager: str, version: str, subresource: str) -> F
 
 
 def _classify(
-    differing: list[Difference], applied: Applied, ours: Identity
+    differing: list[PersistedDifference], applied: Applied, ours: Identity
 ) -> tuple[list[FieldChange], list[FieldChange], list[FieldChange]]:
     """Classifies differences: the changes, those that only the server can decide, and the changes that the server may default again."""
     changes: list[FieldChange] = []
@@ -161,7 +161,7 @@ def _classify(
     return changes, undecided, defaultable
 
 
-def _first_caveat(differing: list[Difference]) -> str:
+def _first_caveat(differing: list[PersistedDifference]) -> str:
     return next((f"{dotted(path_of(one.steps))}: {one.caveat}" for one in differing if one.caveat and one.caveat != MAY_DEFAULT), "")
 
 

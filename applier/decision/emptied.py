@@ -59,35 +59,37 @@ def without_emptied(intent: Manifest, emptied: list[Emptied]) -> Manifest:
     return rest
 
 
-def _empty(intent: Any, live: Any, type: Type, at: Emptied) -> Iterator[Emptied]:
+def _empty(intent: Any, live: Any, schema: Type, at: Emptied) -> Iterator[Emptied]:
     """Yields the empty values of an intent that are not empty in another object."""
     if not intent:
-        if live and isinstance(live, intent.__class__) and not is_leaf(type, shape_of(type, intent)):
+        if live and isinstance(live, intent.__class__) and not is_leaf(schema, shape_of(schema, intent)):
             yield at._replace(value=intent)
         return
-    for wanted, existing, below, place in _members(intent, live, type, at):
+    for wanted, existing, below, place in _members(intent, live, schema, at):
         yield from _empty(wanted, existing, below, place)
 
 
-def _null(intent: Any, merged: Any, type: Type, at: Emptied) -> Iterator[Emptied]:
+def _null(intent: Any, merged: Any, schema: Type, at: Emptied) -> Iterator[Emptied]:
     """Yields the empty values of an intent that are null or gone after the apply."""
     if not intent:
         if merged is None:
             yield at
         return
-    for wanted, result, below, place in _members(intent, merged, type, at):
+    for wanted, result, below, place in _members(intent, merged, schema, at):
         yield from _null(wanted, result, below, place)
 
 
-def _members(first: Any, second: Any, type: Type, at: Emptied) -> Iterator[tuple[Any, Any, Type, Emptied]]:
+def _members(first: Any, second: Any, schema: Type, at: Emptied) -> Iterator[tuple[Any, Any, Type, Emptied]]:
     """Yields what both values have in the same place, with its type and pointers."""
-    if isinstance(first, dict) and isinstance(second, dict) and type.is_map and not type.map_atomic:
+    if isinstance(first, dict) and isinstance(second, dict) and schema.is_map and not schema.map_atomic:
         for name, value in first.items():
             if isinstance(value, dict | list):
                 step = "/" + name.replace("~", "~0").replace("/", "~1")
-                yield value, second.get(name), member_type(type, name), Emptied(at.intent + step, at.live + step)
-    elif isinstance(first, list) and isinstance(second, list) and type.is_list and not is_leaf(type, LIST) and type.list_kind == "map":
-        places = {step: index for index, step in enumerate(steps_to(second, type))}
-        for index, step in enumerate(steps_to(first, type)):
+                yield value, second.get(name), member_type(schema, name), Emptied(at.intent + step, at.live + step)
+    elif (
+        isinstance(first, list) and isinstance(second, list) and schema.is_list and not is_leaf(schema, LIST) and schema.list_kind == "map"
+    ):
+        places = {step: index for index, step in enumerate(steps_to(second, schema))}
+        for index, step in enumerate(steps_to(first, schema)):
             if step in places:
-                yield first[index], second[places[step]], type.item, Emptied(f"{at.intent}/{index}", f"{at.live}/{places[step]}")
+                yield first[index], second[places[step]], schema.item, Emptied(f"{at.intent}/{index}", f"{at.live}/{places[step]}")

@@ -152,47 +152,47 @@ NEVER_OWNED: Fields = {"f:apiVersion": {}, "f:kind": {}, "f:metadata": {".": {},
 """Fields that the server removes from every manager's set."""
 
 
-def field_set(value: Any, type: Type) -> Fields:
+def field_set(value: Any, schema: Type) -> Fields:
     """Returns the set that applying an object owns: its leaves, list items and map keys. Raises `SchemaMismatch`."""
-    node = _node(value, type)
+    node = _node(value, schema)
     return {} if node is None or node is _LEAF else node
 
 
 _LEAF: Fields = {}
 
 
-def _node(value: Any, type: Type) -> Fields | None:
+def _node(value: Any, schema: Type) -> Fields | None:
     """Returns the node of a value; `_LEAF` if it is owned atomically, None if nothing of it is owned."""
-    shape = shape_of(type, value)
-    if is_leaf(type, shape):
+    shape = shape_of(schema, value)
+    if is_leaf(schema, shape):
         return _LEAF
     if not value:
         return None
-    return _of_map(value, type) if shape == MAP else _of_list(value, type)
+    return _of_map(value, schema) if shape == MAP else _of_list(value, schema)
 
 
-def _of_map(value: dict[str, Any], type: Type) -> Fields | None:
+def _of_map(value: dict[str, Any], schema: Type) -> Fields | None:
     nodes: Fields = {}
     for name, member in value.items():
-        node = _node(member, member_type(type, name))
-        if node is _LEAF or member is None or member == {} or name not in type.fields:
+        node = _node(member, member_type(schema, name))
+        if node is _LEAF or member is None or member == {} or name not in schema.fields:
             node = {".": {}, **node} if node else _LEAF
         if node is not None:
             nodes[f"f:{name}"] = node
     return nodes or None
 
 
-def _of_list(value: list[Any], type: Type) -> Fields | None:
-    steps = steps_to(value, type)
+def _of_list(value: list[Any], schema: Type) -> Fields | None:
+    steps = steps_to(value, schema)
     times = Counter(steps)
     nodes: Fields = {}
     for step, item in zip(steps, value, strict=True):
-        node = _node(item, type.item) if times[step] == 1 else None
+        node = _node(item, schema.item) if times[step] == 1 else None
         nodes[step] = {".": {}, **node} if node else _LEAF
     return nodes
 
 
-def reconciled(fields: Fields, type: Type) -> Fields:
+def reconciled(fields: Fields, schema: Type) -> Fields:
     """Adapts a set to a schema that has since made lists or maps atomic: ownership of parts becomes ownership of the whole.
 
     As structured-merge-diff's `ReconcileFieldSetWithSchema`. Returns the same set if nothing changes.
@@ -202,7 +202,7 @@ def reconciled(fields: Fields, type: Type) -> Fields:
     for step, node in fields.items():
         adapted = node
         if node and step != ".":
-            below = type.below(step)
+            below = schema.below(step)
             if below is not None:
                 adapted = _reconciled_node(node, below)
         changed = changed or adapted is not node
@@ -210,20 +210,20 @@ def reconciled(fields: Fields, type: Type) -> Fields:
     return result if changed else fields
 
 
-def _reconciled_node(node: Fields, type: Type) -> Fields:
-    shape = MAP if type.is_map else LIST if type.is_list and not type.scalar else ""
-    if not shape or (shape == MAP and type.deduced) or (len(node) == 1 and "." in node):
+def _reconciled_node(node: Fields, schema: Type) -> Fields:
+    shape = MAP if schema.is_map else LIST if schema.is_list and not schema.scalar else ""
+    if not shape or (shape == MAP and schema.deduced) or (len(node) == 1 and "." in node):
         return node
-    return {} if is_leaf(type, shape) else reconciled(node, type)
+    return {} if is_leaf(schema, shape) else reconciled(node, schema)
 
 
-def with_named_fields(fields: Fields, type: Type | None) -> Fields:
+def with_named_fields(fields: Fields, schema: Type | None) -> Fields:
     """Adds every declared field on the path to a member (`EnsureNamedFieldsAreMembers`)."""
     result: Fields = {}
     for step, node in fields.items():
         if node and step != ".":
-            below = type.below(step) if type is not None else None
-            declared = type is not None and step.startswith("f:") and step[2:] in type.fields
+            below = schema.below(step) if schema is not None else None
+            declared = schema is not None and step.startswith("f:") and step[2:] in schema.fields
             inner = with_named_fields(node, below)
             node = {".": {}, **inner} if declared and not is_member(node) else inner
         result[step] = node

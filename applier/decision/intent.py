@@ -166,12 +166,12 @@ class _Place(NamedTuple):
     live: Any
 
 
-def yield_fields(intent: Manifest, live: Manifest, type: Type, managers: Managers, pointers: Sequence[str], *, manager: str) -> Yielded:
+def yield_fields(intent: Manifest, live: Manifest, schema: Type, managers: Managers, pointers: Sequence[str], *, manager: str) -> Yielded:
     """Removes yielded fields from an intent, given the live object and its managers. Pointers (RFC 6901) that lead nowhere are ignored."""
     differing: list[FieldChange] = []
     ours = apply_identity(manager)
     mine = managers.get(ours)
-    for place in _outermost(place for place in (_place(intent, live, type, pointer) for pointer in pointers) if place is not None):
+    for place in _outermost(place for place in (_place(intent, live, schema, pointer) for pointer in pointers) if place is not None):
         owners = tuple(owners_among(managers, place.steps, besides=ours))
         if not equal(place.live, place.value) and not equal_in_form(place.type.form, place.live, place.value):
             differing.append(FieldChange(path_of(place.steps), place.live, place.value, owners))
@@ -196,7 +196,7 @@ def _outermost(places: Iterable[_Place]) -> list[_Place]:
     return outermost[::-1]
 
 
-def _place(intent: Manifest, live: Manifest, type: Type, pointer: str) -> _Place | None:
+def _place(intent: Manifest, live: Manifest, schema: Type, pointer: str) -> _Place | None:
     """Resolves a JSON pointer in an intent; None if the intent has no such place."""
     value: Any = intent
     live_value: Any = live
@@ -208,15 +208,15 @@ def _place(intent: Manifest, live: Manifest, type: Type, pointer: str) -> _Place
         if not (key in value if isinstance(value, dict) else isinstance(key, int) and key < len(value)):
             return None
         value = value[key]
-        step = step_at(value, key, type) if isinstance(key, int) else f"f:{key}"
-        live_value = value_below(live_value, step, type)
-        below = type.below(step)
+        step = step_at(value, key, schema) if isinstance(key, int) else f"f:{key}"
+        live_value = value_below(live_value, step, schema)
+        below = schema.below(step)
         if below is None:
             return None
         keys.append(key)
         steps.append(step)
-        type = below
-    return _Place(tuple(keys), tuple(steps), type, value, live_value) if keys else None
+        schema = below
+    return _Place(tuple(keys), tuple(steps), schema, value, live_value) if keys else None
 
 
 def _replaced(value: Any, keys: tuple[Any, ...], new: Any) -> Any:

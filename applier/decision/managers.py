@@ -24,7 +24,7 @@ class Identity(NamedTuple):
     version: str = ""
 
 
-class Entry(NamedTuple):
+class ManagedFieldsEntry(NamedTuple):
     """Holds the fields that one manager owns, named as in one API version, and when it last changed them (RFC 3339)."""
 
     fields: Fields
@@ -32,7 +32,7 @@ class Entry(NamedTuple):
     time: str = ""
 
 
-Managers = dict[Identity, Entry]
+Managers = dict[Identity, ManagedFieldsEntry]
 
 
 class BadManagedFields(ValueError):
@@ -51,7 +51,7 @@ def managers_of(live: Manifest) -> Managers:
         version = entry.get("apiVersion")
         if entry.get("operation") not in ("Apply", "Update") or not version or entry.get("fieldsType") != "FieldsV1":
             raise BadManagedFields("an entry without operation, API version or FieldsV1")
-        managers[_identity_of(entry)] = Entry(entry.get("fieldsV1") or {}, version, entry.get("time") or "")
+        managers[_identity_of(entry)] = ManagedFieldsEntry(entry.get("fieldsV1") or {}, version, entry.get("time") or "")
     return managers
 
 
@@ -81,12 +81,12 @@ def to_managed_fields(managers: Managers) -> list[dict[str, Any]]:
     return items
 
 
-def _sort_key(managed: tuple[Identity, Entry]) -> tuple[str, ...]:
+def _sort_key(managed: tuple[Identity, ManagedFieldsEntry]) -> tuple[str, ...]:
     identity, entry = managed
     return identity.operation, entry.time, identity.manager, entry.version, identity.subresource
 
 
-def owner_of(identity: Identity, entry: Entry) -> Owner:
+def owner_of(identity: Identity, entry: ManagedFieldsEntry) -> Owner:
     """Converts an entry to the form in which owners are reported."""
     return Owner(identity.manager, identity.operation, entry.time, identity.subresource)
 
@@ -164,15 +164,15 @@ def take_over(live: Manifest, from_managers: Collection[str], to_manager: str) -
     for identity in taken:
         entry = managers[identity]
         fields = difference(entry.fields, _LAST_APPLIED_FIELDS) if client_side else entry.fields
-        _join(result, ours, Entry(fields, result[ours].version if ours in result else version, entry.time))
+        _join(result, ours, ManagedFieldsEntry(fields, result[ours].version if ours in result else version, entry.time))
     return _patch(live, result, drop_annotation=client_side and annotated)
 
 
-def _join(managers: Managers, identity: Identity, entry: Entry) -> None:
+def _join(managers: Managers, identity: Identity, entry: ManagedFieldsEntry) -> None:
     """Adds an entry in place; merges it with one of the same identity, keeping the later time."""
     existing = managers.get(identity)
     if existing is not None:
-        entry = Entry(union(existing.fields, entry.fields), existing.version, max(existing.time, entry.time))
+        entry = ManagedFieldsEntry(union(existing.fields, entry.fields), existing.version, max(existing.time, entry.time))
     managers[identity] = entry
 
 

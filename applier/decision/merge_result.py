@@ -7,7 +7,15 @@ from typing import Any
 
 from applier.decision.fields import Fields, members, read_step
 from applier.decision.intent import fold_string_data, is_secret
-from applier.decision.managers import Entry, Identity, Managers, apply_identity, has_duplicate_entries, managers_of, to_managed_fields
+from applier.decision.managers import (
+    Identity,
+    ManagedFieldsEntry,
+    Managers,
+    apply_identity,
+    has_duplicate_entries,
+    managers_of,
+    to_managed_fields,
+)
 from applier.decision.persisted_form import differences, stored_alike
 from applier.decision.schema import Type
 from applier.decision.server_side_apply import simulate, without_managed_fields
@@ -67,22 +75,22 @@ def stored(value: Manifest, schema: Type) -> Manifest:
     return result if isinstance(result, dict) else {}
 
 
-def _stored(value: Any, type: Type) -> Any:
-    if isinstance(value, list) and type.is_list:
-        return [_stored(item, type.item) for item in value]
-    if not isinstance(value, dict) or not type.is_map:
+def _stored(value: Any, schema: Type) -> Any:
+    if isinstance(value, list) and schema.is_list:
+        return [_stored(item, schema.item) for item in value]
+    if not isinstance(value, dict) or not schema.is_map:
         return value
     result: dict[str, Any] = {}
     for name, member in value.items():
-        below = type.member(name)
+        below = schema.member(name)
         if below is None:
             continue
         member = _stored(member, below)
-        if type.go and not isinstance(member, str | int | float) and name in type.fields and is_unset(member, below):
+        if schema.go and not isinstance(member, str | int | float) and name in schema.fields and is_unset(member, below):
             continue
         result[name] = member
-    for name, default in type.defaults.items():
-        if name not in result and (not type.go or default not in ("", {}, 0, False)):
+    for name, default in schema.defaults.items():
+        if name not in result and (not schema.go or default not in ("", {}, 0, False)):
             result[name] = default
     return result
 
@@ -105,7 +113,7 @@ def _conflict(refused: dict[Identity, Fields], before: Managers) -> FieldConflic
     return FieldConflict(409, "Conflict", message, tuple(causes))
 
 
-def _describe(identity: Identity, entry: Entry) -> str:
+def _describe(identity: Identity, entry: ManagedFieldsEntry) -> str:
     name = f'"{identity.manager}"' + (f' with subresource "{identity.subresource}"' if identity.subresource else "")
     if identity.operation == "Apply":
         return name
@@ -119,30 +127,30 @@ def _format_step(step: str) -> str:
     return f"[{element}]" if isinstance(element, int) else f".{element}"
 
 
-def with_live_values(live: Any, sent: Any, type: Type) -> Any:
+def with_live_values(live: Any, sent: Any, schema: Type) -> Any:
     """Replaces each part of a sent value with the live one if the server treats the two as equal, so that its spelling is preserved."""
-    if sent is live or stored_alike(live, sent, type):
+    if sent is live or stored_alike(live, sent, schema):
         return live
-    if isinstance(sent, dict) and isinstance(live, dict) and type.is_map:
-        return _map_with_live_values(live, sent, type)
-    if isinstance(sent, list) and isinstance(live, list) and type.is_list and not is_leaf(type, LIST):
-        items = dict(zip(steps_to(live, type), live, strict=True))
-        steps = steps_to(sent, type)
-        return [with_live_values(items.get(step, ABSENT), item, type.item) for step, item in zip(steps, sent, strict=True)]
+    if isinstance(sent, dict) and isinstance(live, dict) and schema.is_map:
+        return _map_with_live_values(live, sent, schema)
+    if isinstance(sent, list) and isinstance(live, list) and schema.is_list and not is_leaf(schema, LIST):
+        items = dict(zip(steps_to(live, schema), live, strict=True))
+        steps = steps_to(sent, schema)
+        return [with_live_values(items.get(step, ABSENT), item, schema.item) for step, item in zip(steps, sent, strict=True)]
     return sent
 
 
-def _map_with_live_values(live: dict[str, Any], sent: dict[str, Any], type: Type) -> dict[str, Any]:
+def _map_with_live_values(live: dict[str, Any], sent: dict[str, Any], schema: Type) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for name in dict.fromkeys([*live, *sent]):
-        below = type.member(name)
+        below = schema.member(name)
         value = sent.get(name, ABSENT)
         if value is ABSENT:
-            if below is not None and stored_alike(live[name], ABSENT, below, type, name):
+            if below is not None and stored_alike(live[name], ABSENT, below, schema, name):
                 result[name] = live[name]
             continue
         current = live.get(name, ABSENT)
-        if below is not None and not (name in type.fields and stored_alike(current, value, below, type, name)):
+        if below is not None and not (name in schema.fields and stored_alike(current, value, below, schema, name)):
             result[name] = with_live_values(current, value, below)
         elif current is not ABSENT and below is not None:
             result[name] = current

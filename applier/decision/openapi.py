@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from applier.decision.schema import Schemas, Table
+from applier.decision.schema import Schemas, TypeTable
 
 _FIXED = {
     "io.k8s.apimachinery.pkg.api.resource.Quantity": "untyped/quantity",
@@ -22,7 +22,7 @@ def read_openapi(document: dict[str, Any]) -> Schemas:
     with_status = _kinds_with_status(document.get("paths") or {})
     types = {name: _FIXED[name] if name in _FIXED else _Reader(False).atom(model) for name, model in models.items() if "$ref" not in model}
     kinds = {key: [name, int(key in with_status)] for name, model in models.items() for key in _kinds_of(model.get(_GVK))}
-    return Schemas([Table(kinds, types)])
+    return Schemas([TypeTable(kinds, types)])
 
 
 def _kinds_of(extension: Any) -> list[str]:

@@ -40,7 +40,7 @@ class Type:
     defaults: dict[str, Any]
     status: bool
 
-    def __init__(self, table: Table, spec: Any, name: str, *, go: bool, status: bool = False) -> None:
+    def __init__(self, table: TypeTable, spec: Any, name: str, *, go: bool, status: bool = False) -> None:
         self._table, self._spec, self.name, self.go, self.status = table, spec, name, go, status
 
     def with_status(self) -> Type:
@@ -101,7 +101,7 @@ _COMMON: dict[str, Any] = {
 }
 
 
-class Table:
+class TypeTable:
     """Holds the types of one document by name, each built once."""
 
     __slots__ = ("_built", "kinds", "types")
@@ -116,13 +116,13 @@ class Table:
         `relationship` is the map type of a reference (`atomic` or `granular`), which overrides that of the type itself.
         """
         key = (name, relationship or ("status" if status else ""))
-        type = self._built.get(key)
-        if type is None:
+        built = self._built.get(key)
+        if built is None:
             spec = self.types.get(name) or _COMMON.get(name) or _COMMON["*untyped"]
             if relationship and isinstance(spec, dict):
                 spec = {**spec, "a": int(relationship == "atomic")}
-            type = self._built[key] = Type(self, spec, name, go=name.startswith(_GO_TYPED), status=status)
-        return type
+            built = self._built[key] = Type(self, spec, name, go=name.startswith(_GO_TYPED), status=status)
+        return built
 
 
 class Schemas:
@@ -130,7 +130,7 @@ class Schemas:
 
     __slots__ = ("_tables", "_types")
 
-    def __init__(self, tables: Iterable[Table] = ()) -> None:
+    def __init__(self, tables: Iterable[TypeTable] = ()) -> None:
         self._tables = list(tables)
         self._types: dict[Kind, Type | None] = {}
 
@@ -164,6 +164,6 @@ class Schemas:
             read = json.loads(text)
             if read["version"] != _VERSION:
                 raise ValueError(f"tables of version {read['version']}")
-            return cls(Table(table["kinds"], table["types"]) for table in read["tables"])
+            return cls(TypeTable(table["kinds"], table["types"]) for table in read["tables"])
         except (KeyError, TypeError) as error:
             raise ValueError(f"no schema tables: {error}") from error

@@ -47,23 +47,23 @@ def is_empty(value: Any) -> bool:
     return any(value is one or (value.__class__ is one.__class__ and value == one) for one in _EMPTY)
 
 
-def is_unset(value: Any, type: Type) -> bool:
+def is_unset(value: Any, schema: Type) -> bool:
     """Reports whether the server treats a field with this value like an absent one.
 
     In a custom resource, which the server does not read into Go structs, only an absent field is absent.
     """
-    if value is ABSENT or not type.go:
+    if value is ABSENT or not schema.go:
         return value is ABSENT
     if value is None:
         return True
     kind = value.__class__
     if kind is dict:
-        return not value and type.is_map and not type.fields and not type.deduced and not type.scalar
+        return not value and schema.is_map and not schema.fields and not schema.deduced and not schema.scalar
     if kind is list:
-        return not value and type.is_list and not type.scalar
-    if value or kind not in _PYTHON[type.scalar] or type.form in _TIMES:  # the server refuses an empty string as a time
+        return not value and schema.is_list and not schema.scalar
+    if value or kind not in _PYTHON[schema.scalar] or schema.form in _TIMES:  # the server refuses an empty string as a time
         return False
-    return not (value is False and type.scalar == "untyped") and type.omits_empty
+    return not (value is False and schema.scalar == "untyped") and schema.omits_empty
 
 
 def equal_in_form(form: str, first: Any, second: Any) -> bool:
@@ -180,70 +180,70 @@ class SchemaMismatch(Exception):
         return f"{'.'.join(reversed(self.path))}: {self.reason}" if self.path else self.reason
 
 
-def step_to(item: Any, type: Type) -> str:
+def step_to(item: Any, schema: Type) -> str:
     """Returns the step of FieldsV1 to an item of a list whose type is `set` or `map`. Raises `SchemaMismatch`."""
-    if type.list_kind == "set":
+    if schema.list_kind == "set":
         if item is None or isinstance(item, dict | list):
             raise SchemaMismatch("an item of a set that is not a scalar")
         return value_step(item)
     if not isinstance(item, dict):
         raise SchemaMismatch("an item of a list with keys that is not a map")
     values = []
-    for key in type.keys:
+    for key in schema.keys:
         if key in item:
             values.append((key, item[key]))
-        elif type.key_defaults.get(key) is not None:
-            values.append((key, type.key_defaults[key]))
+        elif schema.key_defaults.get(key) is not None:
+            values.append((key, schema.key_defaults[key]))
     if not values:
-        raise SchemaMismatch(f"an item without {' and '.join(type.keys)}")
+        raise SchemaMismatch(f"an item without {' and '.join(schema.keys)}")
     return item_step(values)
 
 
-def step_at(item: Any, position: int, type: Type) -> str:
+def step_at(item: Any, position: int, schema: Type) -> str:
     """Returns the step to an item of any list: by value or keys if it has them, else by position."""
     try:
-        return step_to(item, type) if type.list_kind in ("set", "map") else f"i:{position}"
+        return step_to(item, schema) if schema.list_kind in ("set", "map") else f"i:{position}"
     except SchemaMismatch:
         return f"i:{position}"
 
 
-def value_below(value: Any, step: str, type: Type) -> Any:
+def value_below(value: Any, step: str, schema: Type) -> Any:
     """Returns the value that one step of FieldsV1 leads to; ABSENT if there is none."""
     if isinstance(value, list):
-        return next((item for position, item in enumerate(value) if step_at(item, position, type) == step), ABSENT)
+        return next((item for position, item in enumerate(value) if step_at(item, position, schema) == step), ABSENT)
     return value.get(step[2:], ABSENT) if isinstance(value, dict) and step.startswith("f:") else ABSENT
 
 
-def steps_to(items: list[Any], type: Type) -> list[str]:
+def steps_to(items: list[Any], schema: Type) -> list[str]:
     """Returns the steps to all items, in order. Raises `SchemaMismatch`."""
-    return [step_to(item, type) for item in items]
+    return [step_to(item, schema) for item in items]
 
 
 MAP, SCALAR, LIST = "map", "scalar", "list"
 
 
-def shape_of(type: Type, value: Any) -> str:
+def shape_of(schema: Type, value: Any) -> str:
     """Returns the shape of a value under a type. Null, absent and mismatching values get the first shape that the type allows."""
     if isinstance(value, dict):
-        if type.is_map:
+        if schema.is_map:
             return MAP
     elif isinstance(value, list):
-        if type.is_list:
+        if schema.is_list:
             return LIST
-    elif value is not None and value is not ABSENT and type.scalar:
+    elif value is not None and value is not ABSENT and schema.scalar:
         return SCALAR
-    return MAP if type.is_map else SCALAR if type.scalar else LIST
+    return MAP if schema.is_map else SCALAR if schema.scalar else LIST
 
 
-def is_leaf(type: Type, shape: str) -> bool:
+def is_leaf(schema: Type, shape: str) -> bool:
     """Reports whether a value of this shape is atomic, that is, owned as a whole."""
-    return shape == SCALAR or (type.map_atomic if shape == MAP else type.list_kind in ("atomic", ""))
+    return shape == SCALAR or (schema.map_atomic if shape == MAP else schema.list_kind in ("atomic", ""))
 
 
-def member_type(type: Type, name: str) -> Type:
+def member_type(schema: Type, name: str) -> Type:
     """Returns the type of a map's member. Raises `SchemaMismatch` if the schema does not declare it."""
-    known = type.fields.get(name)  # inlines `Type.member`: the call took 4 % of a decision
-    member = known[1] if known else type.element
+    known = schema.fields.get(name)  # inlines `Type.member`: the call took 4 % of a decision
+    member = known[1] if known else schema.element
     if member is None:
         raise SchemaMismatch("field not declared in schema")
     return member
@@ -258,44 +258,44 @@ _PYTHON: dict[str, tuple[object, ...]] = {
 }
 
 
-def check(type: Type, value: Any) -> None:
+def check(schema: Type, value: Any) -> None:
     """Validates a value against its type, as the server does before it merges. Raises `SchemaMismatch`."""
     if value is None:
         return
-    shape = shape_of(type, value)
+    shape = shape_of(schema, value)
     if shape == MAP:
-        _check_map(type, value)
+        _check_map(schema, value)
     elif shape == LIST:
-        _check_list(type, value)
-    elif value.__class__ not in _PYTHON[type.scalar]:
-        raise SchemaMismatch(f"expected {type.scalar or 'a list'}")
+        _check_list(schema, value)
+    elif value.__class__ not in _PYTHON[schema.scalar]:
+        raise SchemaMismatch(f"expected {schema.scalar or 'a list'}")
     elif value.__class__ is int and not -(2**63) <= value < 2**64:
         raise SchemaMismatch("a whole number beyond 64 bits, which the server cannot store")
 
 
-def _check_map(type: Type, value: Any) -> None:
+def _check_map(schema: Type, value: Any) -> None:
     if not isinstance(value, dict):
         raise SchemaMismatch("expected a map")
     for name, member in value.items():
         try:
-            check(member_type(type, name), member)
+            check(member_type(schema, name), member)
         except SchemaMismatch as mismatch:
             mismatch.path.append(name)
             raise
 
 
-def _check_list(type: Type, value: Any) -> None:
+def _check_list(schema: Type, value: Any) -> None:
     if not isinstance(value, list):
         raise SchemaMismatch("expected a list")
     seen: set[str] = set()
     for position, item in enumerate(value):
         try:
-            if type.list_kind in ("set", "map"):
-                step = step_to(item, type)
+            if schema.list_kind in ("set", "map"):
+                step = step_to(item, schema)
                 if step in seen:
                     raise SchemaMismatch(f"duplicate entries for key {step[2:]}")
                 seen.add(step)
-            check(type.item, item)
+            check(schema.item, item)
         except SchemaMismatch as mismatch:
             mismatch.path.append(str(position))
             raise

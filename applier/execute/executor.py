@@ -13,7 +13,7 @@ from applier.desired import Graph
 from applier.errors import ApplierError
 from applier.events import Finished, Started, WaveStarted
 from applier.execute.options import ExecuteOptions
-from applier.execute.requests import DeletionPending, OwnerMissing, Run
+from applier.execute.requests import DeletionPending, Execution, OwnerMissing
 from applier.execute.write import WriteResult, execute_step
 from applier.outcome import WRITTEN, Action, Outcome, Step
 from applier.plan import Plan
@@ -32,7 +32,7 @@ async def execute(plan: Plan, graph: Graph, cluster: Cluster, options: ExecuteOp
     requests in flight are finished and the other steps are held. Cancelling does the same and then raises; cancelling again aborts the
     requests in flight.
     """
-    run = Run(plan, graph, cluster, options or ExecuteOptions())
+    run = Execution(plan, graph, cluster, options or ExecuteOptions())
     # A barrier between waves, although most objects depend on few others: a crash leaves a prefix of the plan, which people can understand.
     for number, steps in enumerate(plan.waves()):
         writes = [step for step in steps if step.action is not Action.PRUNED]
@@ -42,7 +42,7 @@ async def execute(plan: Plan, graph: Graph, cluster: Cluster, options: ExecuteOp
     return [run.outcomes[step.ref] for step in plan.steps if step.ref in run.outcomes]
 
 
-async def _execute_wave(run: Run, steps: Sequence[Step]) -> None:
+async def _execute_wave(run: Execution, steps: Sequence[Step]) -> None:
     """Executes a wave: steps without a request at once, the others in parallel."""
     pending: deque[Step] = deque()
     for step in steps:
@@ -57,7 +57,7 @@ async def _execute_wave(run: Run, steps: Sequence[Step]) -> None:
         await _join(run, workers)
 
 
-async def _join(run: Run, workers: Sequence[asyncio.Task[None]]) -> None:
+async def _join(run: Execution, workers: Sequence[asyncio.Task[None]]) -> None:
     """Waits for all workers. When cancelled, lets them finish their requests in flight, unless the run was stopped already."""
     try:
         await asyncio.wait(workers)
@@ -75,7 +75,7 @@ async def _join(run: Run, workers: Sequence[asyncio.Task[None]]) -> None:
         raise errors[0]
 
 
-async def _work(run: Run, pending: deque[Step]) -> None:
+async def _work(run: Execution, pending: deque[Step]) -> None:
     while pending:
         step = pending.popleft()
         if run.options.stop.is_cancelled:
@@ -85,7 +85,7 @@ async def _work(run: Run, pending: deque[Step]) -> None:
             _record(run, await _outcome(run, step))
 
 
-async def _outcome(run: Run, step: Step) -> Outcome:
+async def _outcome(run: Execution, step: Step) -> Outcome:
     """Executes one step and returns its outcome; any exception becomes one, too."""
     started = time.monotonic()
     error: Exception | None = None
@@ -113,7 +113,7 @@ def _reason(step: Step, result: WriteResult) -> str:
     return planned or result.reason if result.action is Action.RECREATED else result.reason or planned
 
 
-async def _execute(run: Run, step: Step) -> WriteResult:
+async def _execute(run: Execution, step: Step) -> WriteResult:
     desired = run.graph.objects[step.ref]
     if run.options.dry_run and (missing := _missing_in_dry_run(run, step.ref)):
         return WriteResult(step.action, f"not validated by the server: {missing} does not exist yet")
@@ -123,7 +123,7 @@ async def _execute(run: Run, step: Step) -> WriteResult:
     return result
 
 
-async def _wait_until_established(run: Run, definition: Manifest) -> None:
+async def _wait_until_established(run: Execution, definition: Manifest) -> None:
     """Waits until the server serves the kinds of a definition (CRD), so that objects of them can follow.
 
     Raises `UnknownKind` with the reason if that takes too long.
@@ -135,13 +135,13 @@ async def _wait_until_established(run: Run, definition: Manifest) -> None:
         await run.cluster.await_established(kinds, run.options.timeouts.established)
 
 
-def _missing_in_dry_run(run: Run, ref: Ref) -> Ref | None:
+def _missing_in_dry_run(run: Execution, ref: Ref) -> Ref | None:
     """Returns the namespace, definition or owner of an object that only a real run would create, so that a dry run fails without it."""
     needed = [Ref("", "Namespace", "", ref.namespace), run.defined.get(ref[:2]), run.graph.objects[ref].owner]
     return next((other for other in needed if other is not None and run.is_new(other)), None)
 
 
-def _record(run: Run, outcome: Outcome) -> None:
+def _record(run: Execution, outcome: Outcome) -> None:
     ref = outcome.step.ref
     run.outcomes[ref] = outcome
     if outcome.uid:

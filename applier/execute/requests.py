@@ -59,7 +59,7 @@ class DeletionPending(Exception):
 
 
 @dataclass(slots=True, eq=False)
-class Run:
+class Execution:
     """Holds the state of one execution of a plan.
 
     `outcomes` and `uids` grow with each finished step. `causes` holds the first cause of each held step; `defined` the definitions of the
@@ -129,7 +129,7 @@ class Run:
                     raise
 
 
-async def apply_manifest(run: Run, manifest: Manifest, *, force: bool, on_created: Callable[[], None] | None = None) -> Manifest:
+async def apply_manifest(run: Execution, manifest: Manifest, *, force: bool, on_created: Callable[[], None] | None = None) -> Manifest:
     """Applies a manifest on the server; returns the resulting object. `on_created` is called if this request has created it."""
     resource = await run.cluster.resource(Kind.of(manifest))
     call = partial(
@@ -138,7 +138,7 @@ async def apply_manifest(run: Run, manifest: Manifest, *, force: bool, on_create
     return await run.write(call, resource.kind)
 
 
-async def apply_to_live(run: Run, desired: Desired, intent: Manifest, live: Manifest, *, force: bool, exact: bool) -> Manifest:
+async def apply_to_live(run: Execution, desired: Desired, intent: Manifest, live: Manifest, *, force: bool, exact: bool) -> Manifest:
     """Applies an intent to this live object and no other: the request includes its UID, and if `exact` its resourceVersion.
 
     With `force` the intent is known to take fields, from managers whose fields may be taken. Raises `UnresolvedConflicts` on others.
@@ -157,7 +157,7 @@ async def apply_to_live(run: Run, desired: Desired, intent: Manifest, live: Mani
     return await apply_manifest(run, _bound_to(intent, live, exact=exact or "*" not in may), force=True)
 
 
-def _may_be_taken(run: Run, manager: str, may: set[str]) -> bool:
+def _may_be_taken(run: Execution, manager: str, may: set[str]) -> bool:
     """Reports whether a manager's fields may be taken. In a dry run, which has taken over nothing before, so may those to take over."""
     return "*" in may or manager in may or (run.options.dry_run and manager in (*run.plan.intent.take_over, run.manager))
 
@@ -170,7 +170,7 @@ def _bound_to(manifest: Manifest, live: Manifest, *, exact: bool) -> Manifest:
     return {**manifest, "metadata": {**manifest["metadata"], **bound}}
 
 
-async def with_owner_uid(run: Run, desired: Desired, manifest: Manifest) -> Manifest:
+async def with_owner_uid(run: Execution, desired: Desired, manifest: Manifest) -> Manifest:
     """Returns a manifest of the object with the UID of its owner. Raises `OwnerMissing` if the owner does not exist."""
     owner = desired.owner
     if owner is None or not refers_to(manifest, owner):
@@ -180,7 +180,7 @@ async def with_owner_uid(run: Run, desired: Desired, manifest: Manifest) -> Mani
     return with_owner(manifest, owner, run.uids[owner])
 
 
-async def _uid_of_owner(run: Run, manifest: Manifest, owner: Ref) -> str:
+async def _uid_of_owner(run: Execution, manifest: Manifest, owner: Ref) -> str:
     """Reads the UID of an owner outside the graph. Raises `OwnerMissing`."""
     entry = next(entry for entry in manifest["metadata"]["ownerReferences"] if is_reference_to(entry, owner))
     live = await run.read(owner, Kind.read(str(entry["apiVersion"]), owner.kind))
@@ -189,7 +189,7 @@ async def _uid_of_owner(run: Run, manifest: Manifest, owner: Ref) -> str:
     return uid_of(live)
 
 
-async def repair_ownership(run: Run, desired: Desired, resource: Resource, live: Manifest) -> Manifest:
+async def repair_ownership(run: Execution, desired: Desired, resource: Resource, live: Manifest) -> Manifest:
     """Takes over the fields that the plan takes over, and repairs managedFields; returns the resulting object.
 
     Returns the same object if there is nothing to do. Raises `WriteConflict` if it has changed since it was read.
@@ -199,7 +199,9 @@ async def repair_ownership(run: Run, desired: Desired, resource: Resource, live:
     return await _patch(run, resource, live, ownership_patch(live, run.manager, run.plan.intent.taken_over(desired.policy)))
 
 
-async def empty_first(run: Run, resource: Resource, intent: Manifest, live: Manifest, emptied: list[Emptied]) -> tuple[Manifest, Manifest]:
+async def empty_first(
+    run: Execution, resource: Resource, intent: Manifest, live: Manifest, emptied: list[Emptied]
+) -> tuple[Manifest, Manifest]:
     """Empties maps for which an apply would store null; returns the intent and the resulting object. Raises `WriteConflict`.
 
     A dry run, which has emptied nothing before, applies the intent without them.
@@ -209,7 +211,7 @@ async def empty_first(run: Run, resource: Resource, intent: Manifest, live: Mani
     return intent, await _patch(run, resource, live, emptying_patch(live, emptied))
 
 
-async def _served(run: Run, resource: Resource, live: Manifest) -> set[str]:
+async def _served(run: Execution, resource: Resource, live: Manifest) -> set[str]:
     """Returns the API versions in an object's managedFields that the server serves.
 
     Versions of other groups count as served: they belong to subresources, like `autoscaling/v1` to scale.
@@ -224,7 +226,7 @@ async def _served(run: Run, resource: Resource, live: Manifest) -> set[str]:
     return served
 
 
-async def _patch(run: Run, resource: Resource, live: Manifest, patch: Patch) -> Manifest:
+async def _patch(run: Execution, resource: Resource, live: Manifest, patch: Patch) -> Manifest:
     """Patches an object and returns the result; in a dry run, what it would be."""
     if not patch:
         return live
@@ -237,7 +239,7 @@ async def _patch(run: Run, resource: Resource, live: Manifest, patch: Patch) -> 
         raise WriteConflict(409, "Conflict", f"{ref} has changed meanwhile: {error}") from None
 
 
-async def delete_and_wait(run: Run, live: Manifest) -> Manifest | None:
+async def delete_and_wait(run: Execution, live: Manifest) -> Manifest | None:
     """Deletes an object and waits until it is gone; returns the object that has its name then, if any. Raises `DeletionPending`.
 
     An object that is gone already, or that another one has replaced, is no error.
@@ -260,7 +262,7 @@ async def delete_and_wait(run: Run, live: Manifest) -> Manifest | None:
     return await wait_until_gone(run, live, stop=Stop())
 
 
-async def wait_until_gone(run: Run, live: Manifest, *, stop: Stop) -> Manifest | None:
+async def wait_until_gone(run: Execution, live: Manifest, *, stop: Stop) -> Manifest | None:
     """Waits until an object that is being deleted is gone; returns the object that has its name then, if any.
 
     Raises `DeletionPending`, and `Stopped` when the run is stopped. Does not wait in a dry run, which deletes nothing.

@@ -14,7 +14,7 @@ from applier.desired import Desired
 from applier.errors import AlreadyExists, ClusterError, FieldConflict, Invalid, Unreachable, WriteConflict
 from applier.execute.refusals import is_immutable, is_other_object
 from applier.execute.requests import (
-    Run,
+    Execution,
     UnresolvedConflicts,
     apply_manifest,
     apply_to_live,
@@ -48,7 +48,7 @@ class ObjectChanged(Exception):
         super().__init__(str(cause))
 
 
-async def execute_step(run: Run, desired: Desired, step: Step) -> WriteResult:
+async def execute_step(run: Execution, desired: Desired, step: Step) -> WriteResult:
     """Executes a step. Raises `ClusterError`, `DeletionPending` and `OwnerMissing`.
 
     If the object has changed since the step was decided on, it is read and decided on again, a limited number of times. So it is if the
@@ -79,7 +79,7 @@ async def execute_step(run: Run, desired: Desired, step: Step) -> WriteResult:
     raise cause
 
 
-async def decide_again(run: Run, desired: Desired, live: Manifest | None) -> Step:
+async def decide_again(run: Execution, desired: Desired, live: Manifest | None) -> Step:
     """Decides the step of an object again. `live` is the object as just read from the server, with values of Secrets.
 
     Raises `OwnerMissing` if it needs the UID of an owner that does not exist.
@@ -92,7 +92,7 @@ async def decide_again(run: Run, desired: Desired, live: Manifest | None) -> Ste
     return step_for(desired, hide_secrets(live), schema, run.plan.intent, uid)
 
 
-async def _write(run: Run, desired: Desired, step: Step, live: Manifest | None) -> WriteResult:
+async def _write(run: Execution, desired: Desired, step: Step, live: Manifest | None) -> WriteResult:
     """Tries to write an object once. Raises `ObjectChanged` if it is not in the state that the step was decided on."""
     try:
         if step.action is Action.CREATED or live is None:
@@ -106,7 +106,7 @@ async def _write(run: Run, desired: Desired, step: Step, live: Manifest | None) 
         raise
 
 
-async def _create(run: Run, desired: Desired, old: Manifest | None) -> WriteResult:
+async def _create(run: Execution, desired: Desired, old: Manifest | None) -> WriteResult:
     """Creates an object, once the `old` one of its name, which is being deleted, is gone."""
     if old is not None and (other := await wait_until_gone(run, old, stop=run.options.stop)) is not None:
         raise _made_again(desired, other)
@@ -129,13 +129,13 @@ async def _create(run: Run, desired: Desired, old: Manifest | None) -> WriteResu
     return WriteResult(Action.CREATED, "", after)
 
 
-async def _find_none(run: Run, ref: Ref, kind: Kind) -> None:
+async def _find_none(run: Execution, ref: Ref, kind: Kind) -> None:
     """Looks for an object that the plan could not see. Raises `AlreadyExists` if there is one."""
     if await run.read(ref, kind) is not None:
         raise AlreadyExists(409, "AlreadyExists", f"{ref} already exists")
 
 
-async def _apply_created(run: Run, desired: Desired, manifest: Manifest, created: Manifest) -> Manifest:
+async def _apply_created(run: Execution, desired: Desired, manifest: Manifest, created: Manifest) -> Manifest:
     """Turns our Update entry of an object that was just created into an Apply entry, or the next run would have to do so.
 
     Controllers may write to the object as soon as it exists: then it is read and applied again. If others have already changed fields
@@ -157,7 +157,7 @@ async def _apply_created(run: Run, desired: Desired, manifest: Manifest, created
     raise conflict
 
 
-def _created(run: Run, after: Manifest, *, is_new: bool) -> WriteResult:
+def _created(run: Execution, after: Manifest, *, is_new: bool) -> WriteResult:
     """Returns the result of an apply to an object that did not exist: created, or configured if another client was faster.
 
     `is_new` distinguishes two runs under one manager, which managedFields cannot.
@@ -169,7 +169,7 @@ def _created(run: Run, after: Manifest, *, is_new: bool) -> WriteResult:
     return WriteResult(Action.CONFIGURED, f"was created meanwhile by {others or f'another run of {run.manager}'}", after)
 
 
-async def _configure(run: Run, desired: Desired, step: Step, before: Manifest) -> WriteResult:
+async def _configure(run: Execution, desired: Desired, step: Step, before: Manifest) -> WriteResult:
     """Applies to the live object; recreates it if fields are immutable and the policy allows that."""
     if step.patch:
         return await _follow(run, step, before)
@@ -199,7 +199,7 @@ async def _configure(run: Run, desired: Desired, step: Step, before: Manifest) -
     return WriteResult(Action.UNCHANGED if _is_same(run, before, after) else Action.CONFIGURED, "", after)
 
 
-async def _follow(run: Run, step: Step, before: Manifest) -> WriteResult:
+async def _follow(run: Execution, step: Step, before: Manifest) -> WriteResult:
     """Patches the places that follow the graph. Raises `ObjectChanged` if another object has the name, or these places have changed."""
     resource = await run.cluster.resource(Kind.of(before))
     patch = [{"op": "test", "path": "/metadata/uid", "value": uid_of(before)}, *step.patch]
@@ -214,7 +214,7 @@ async def _follow(run: Run, step: Step, before: Manifest) -> WriteResult:
     return WriteResult(Action.CONFIGURED, "", after)
 
 
-async def _recreate(run: Run, desired: Desired, live: Manifest, reason: str) -> WriteResult:
+async def _recreate(run: Execution, desired: Desired, live: Manifest, reason: str) -> WriteResult:
     """Deletes this object, waits until it is gone, and creates it again. After a crash in between, the next run creates it."""
     other = await delete_and_wait(run, live)
     if other is not None:
@@ -229,7 +229,7 @@ def _made_again(desired: Desired, other: Manifest) -> ObjectChanged:
     return ObjectChanged(AlreadyExists(409, "AlreadyExists", f"{desired.ref} was recreated by {makers(other)}"))
 
 
-def _is_same(run: Run, before: Manifest, after: Manifest) -> bool:
+def _is_same(run: Execution, before: Manifest, after: Manifest) -> bool:
     """Reports whether a write changed nothing. In a dry run, which returns no new resourceVersion, the objects are compared."""
     if not run.options.dry_run:
         return resource_version_of(before) == resource_version_of(after)

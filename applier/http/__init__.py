@@ -5,13 +5,13 @@ the time of a first apply of 1,000 objects. Responses are parsed by llhttp, the 
 """
 
 from applier.http.client import Client, Request
-from applier.http.errors import Ended, HttpError, Malformed, NotConnected, ProxyRefused
+from applier.http.errors import ConnectionEnded, HttpError, Malformed, NotConnected, ProxyRefused
 from applier.http.response import Headers, Response
 from applier.http.stream import Stream
 
 __all__ = [
     "Client",
-    "Ended",
+    "ConnectionEnded",
     "Headers",
     "HttpError",
     "Malformed",

@@ -6,7 +6,7 @@ import asyncio
 import ssl
 from typing import cast
 
-from applier.http.errors import Ended, HttpError
+from applier.http.errors import ConnectionEnded, HttpError
 from applier.http.reader import Reader
 from applier.http.response import Response
 
@@ -59,7 +59,7 @@ class Connection(asyncio.Protocol):
         return chunk
 
     def abort(self) -> None:
-        """Closes the connection at once. A response in progress raises `Ended`."""
+        """Closes the connection at once. A response in progress raises `ConnectionEnded`."""
         self.transport.abort()
 
     def _send(self, request: bytes) -> Reader:
@@ -115,7 +115,7 @@ class Connection(asyncio.Protocol):
             is_complete, error = False, read_error
         if not self.lost.done():
             self.lost.set_result(None)
-        self._error = self._error or error or Ended()
+        self._error = self._error or error or ConnectionEnded()
         if is_complete:
             self.reader.keeps = False
         self._wake()

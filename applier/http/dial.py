@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from applier.http.connection import Connection
-from applier.http.errors import Ended, Malformed, NotConnected, ProxyRefused
+from applier.http.errors import ConnectionEnded, Malformed, NotConnected, ProxyRefused
 
 PORTS = {"http": 80, "https": 443, "socks5": 1080}
 HAPPY_EYEBALLS_DELAY = 0.25  # seconds until a host's other addresses are tried beside the first (RFC 8305)
@@ -94,7 +94,7 @@ async def _connect_via_http(proxy: Proxy, address: Address, tls: ssl.SSLContext 
         if tls is None:
             return connection
         await _open_tunnel(connection, proxy, address)
-    except (OSError, UnicodeError, Ended, Malformed) as error:
+    except (OSError, UnicodeError, ConnectionEnded, Malformed) as error:
         raise NotConnected(address.host, f"{proxy.host}:{proxy.port}") from error
     inner = Connection(tls)
     transport = await asyncio.get_running_loop().start_tls(

@@ -23,7 +23,7 @@ class ProxyRefused(HttpError):
         self.status = status
 
 
-class Ended(HttpError):
+class ConnectionEnded(HttpError):
     """Reports that the server closed the connection before its response was complete."""
 
     def __init__(self) -> None:

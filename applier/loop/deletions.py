@@ -74,7 +74,7 @@ class DeletionWriter:
         async def prepare(step: Step, live: Manifest) -> None:
             await self._prepare(requested[step.ref], live)
 
-        executor, outcomes = deletion.Deletion(self.cluster, sink=self.sink, before=prepare), list[Outcome]()
+        executor, outcomes = deletion.Deleter(self.cluster, sink=self.sink, before=prepare), list[Outcome]()
         remaining: set[Ref] = set()
         for wave in order.waves:
             free = [ref for ref in wave if remaining.isdisjoint(order.users.get(ref, ()))]

@@ -6,13 +6,13 @@ from collections.abc import Hashable, Iterable
 from typing import Generic, TypeVar
 
 from applier.cache.selectors import selector
-from applier.loop.view import Ownership, Selection, View
+from applier.loop.view import Ownership, SelectorRead, View
 from applier.ref import Manifest, Ref
 
 K = TypeVar("K", bound=Hashable)
 
 
-Topic = Ref | Ownership | tuple[Selection]
+Topic = Ref | Ownership | tuple[SelectorRead]
 """What a key has read: an object by name, the objects of an owner, or a selection.
 
 A selection stands in a tuple of its own, since otherwise one with the same four words as a name would be that name."""
@@ -29,7 +29,7 @@ class Interests(Generic[K]):
     def __init__(self) -> None:
         self._topics: dict[K, set[Topic]] = {}
         self._keys: dict[Topic, set[K]] = {}
-        self._by_label: dict[tuple[str, str, str, str], set[Selection]] = {}  # by group, kind, label and value that a selection needs
+        self._by_label: dict[tuple[str, str, str, str], set[SelectorRead]] = {}  # by group, kind, label and value that a selection needs
 
     def replace(self, key: K, view: View, wanted: Iterable[Ref]) -> None:
         """Replaces the interests of a key by what its view has read, and by the objects that it desires."""
@@ -68,7 +68,7 @@ class Interests(Generic[K]):
                 topics.update((selection,) for selection in self._selecting(ref, state))
         return {key for topic in topics for key in self._keys.get(topic, ())}
 
-    def _selecting(self, ref: Ref, state: Manifest) -> list[Selection]:
+    def _selecting(self, ref: Ref, state: Manifest) -> list[SelectorRead]:
         """Returns the selections that match an object."""
         labels: dict[str, str] = state["metadata"].get("labels") or {}
         candidates = set(self._by_label.get((ref.group, ref.kind, "", ""), ()))
@@ -78,7 +78,7 @@ class Interests(Generic[K]):
         return [selection for selection in in_namespace if selector(selection.selector).matches(state)]
 
 
-def _places(selection: Selection) -> list[tuple[str, str, str, str]]:
+def _places(selection: SelectorRead) -> list[tuple[str, str, str, str]]:
     """Returns where a selection is indexed: under the values of the first label that it requires, or under its kind alone."""
     for requirement in selector(selection.selector).requirements:
         if requirement.positive and requirement.values is not None:

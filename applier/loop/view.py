@@ -18,7 +18,7 @@ class Ownership(NamedTuple):
     kind: GroupKind | None
 
 
-class Selection(NamedTuple):
+class SelectorRead(NamedTuple):
     """Represents a read of the objects of a kind by label selector."""
 
     group: str
@@ -33,7 +33,7 @@ class ReadSet:
 
     refs: set[Ref] = field(default_factory=set)
     owned: set[Ownership] = field(default_factory=set)
-    selections: set[Selection] = field(default_factory=set)
+    selections: set[SelectorRead] = field(default_factory=set)
     kinds: set[GroupKind] = field(default_factory=set)
 
     def count(self) -> int:
@@ -79,7 +79,7 @@ class View:
 
     def by_label(self, group: str, kind: str, selector: str = "", namespace: str = "") -> list[Manifest]:
         """Returns the objects of a kind that match a selector. Raises `NotSynced`."""
-        self.read.selections.add(Selection(group, kind, namespace, selector))
+        self.read.selections.add(SelectorRead(group, kind, namespace, selector))
         self.read.kinds.add((group, kind))
         return self._cache.by_label(group, kind, selector, namespace)
 
@@ -88,7 +88,7 @@ class View:
 
         Further changes of any of them enqueue the key, as with `by_label`.
         """
-        self.read.selections.add(Selection(group, kind, namespace, f"{label}={value}"))
+        self.read.selections.add(SelectorRead(group, kind, namespace, f"{label}={value}"))
         self.read.kinds.add((group, kind))
         return self._cache.changes(group, kind, label, value, namespace, since)
 

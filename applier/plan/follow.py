@@ -17,7 +17,7 @@ Patch = list[dict[str, Any]]
 LABELS = "/metadata/labels/"
 
 
-class Following(NamedTuple):
+class CopiedFields(NamedTuple):
     """Holds a JSON patch and its changes, for reports. Both are empty if nothing differs."""
 
     patch: Patch
@@ -26,7 +26,7 @@ class Following(NamedTuple):
 
 def follow(
     manifest: Manifest, live: Manifest, pointers: Sequence[str], is_fixed: Callable[[FieldChange], bool] = lambda _: False
-) -> Following:
+) -> CopiedFields:
     """Computes the patch that changes only these fields of a live object to their state in a manifest.
 
     The pointers are JSON pointers, except that they identify items of lists by `name`, as positions differ between objects. Of a map, only
@@ -35,12 +35,12 @@ def follow(
     """
     differing = [pointer for pointer in pointers if not _is_surely_same(manifest, live, pointer)]
     if not differing:  # as in nearly every pod, of which a set may have thousands
-        return Following([], [])
+        return CopiedFields([], [])
     parts = [part for pointer in differing for part in _at(manifest, live, pointer) if not any(map(is_fixed, part.changes))]
     patch = [operation for part in parts for operation in part.patch]
     if any(operation["path"].startswith(LABELS) for operation in patch) and not live["metadata"].get("labels"):
         patch.insert(0, {"op": "add", "path": LABELS.rstrip("/"), "value": {}})
-    return Following(patch, [change for part in parts for change in part.changes])
+    return CopiedFields(patch, [change for part in parts for change in part.changes])
 
 
 def _is_surely_same(manifest: Manifest, live: Manifest, pointer: str) -> bool:
@@ -59,7 +59,7 @@ def _tokens(pointer: str) -> list[str]:
     return [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
 
 
-def _at(manifest: Manifest, live: Manifest, pointer: str) -> Iterator[Following]:
+def _at(manifest: Manifest, live: Manifest, pointer: str) -> Iterator[CopiedFields]:
     target, place = _resolve(manifest, pointer), _resolve(live, pointer)
     if place.parent is ABSENT and not (pointer.startswith(LABELS) and target.value is not ABSENT):
         # Without the parent there is nothing to remove, and of parents a patch creates only the labels, which somebody may have taken.
@@ -69,15 +69,15 @@ def _at(manifest: Manifest, live: Manifest, pointer: str) -> Iterator[Following]
             old = place.value.get(key, ABSENT)
             if old != value:
                 change = FieldChange((*place.path, key), old, value)
-                yield Following([{"op": "add", "path": f"{place.pointer}/{_escaped(key)}", "value": value}], [change])
+                yield CopiedFields([{"op": "add", "path": f"{place.pointer}/{_escaped(key)}", "value": value}], [change])
         return
     if target.value is ABSENT and place.value is not ABSENT:
         # The test prevents the removal of another item that is at this position of a list by now.
         test = {"op": "test", "path": place.pointer, "value": place.value}
-        yield Following([test, {"op": "remove", "path": place.pointer}], [FieldChange(place.path, place.value, ABSENT)])
+        yield CopiedFields([test, {"op": "remove", "path": place.pointer}], [FieldChange(place.path, place.value, ABSENT)])
     elif target.value is not ABSENT and target.value != place.value:
         change = FieldChange(place.path, place.value, target.value)
-        yield Following([{"op": "add", "path": place.pointer, "value": target.value}], [change])
+        yield CopiedFields([{"op": "add", "path": place.pointer, "value": target.value}], [change])
 
 
 class _Place(NamedTuple):

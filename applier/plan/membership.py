@@ -33,12 +33,12 @@ def set_of(live: Manifest) -> str:
     A controller may copy labels from an object to those that it creates for it (endpoint slices have those of their service). Such a copy
     is controlled by another object, and its label was not applied: it is not a member.
     """
-    id = part_of(live)
-    if not id:
+    applyset_id = part_of(live)
+    if not applyset_id:
         return ""
     metadata = live["metadata"]
     controlled = any(owner.get("controller") for owner in metadata.get("ownerReferences") or ())
-    return id if not controlled or any(map(_applied_label, metadata.get("managedFields") or ())) else ""
+    return applyset_id if not controlled or any(map(_applied_label, metadata.get("managedFields") or ())) else ""
 
 
 def _applied_label(entry: dict[str, Any]) -> bool:
@@ -53,11 +53,11 @@ def _has_label(entry: dict[str, Any]) -> bool:
 
 def staying(manifest: Manifest, live: Manifest, manager: str) -> Manifest:
     """Adds the live label to a manifest without one if the apply would remove it; otherwise returns the same manifest."""
-    id = part_of(live)
-    if not id or part_of(manifest) or not _is_ours(live, manager):
+    applyset_id = part_of(live)
+    if not applyset_id or part_of(manifest) or not _is_ours(live, manager):
         return manifest
     metadata = manifest["metadata"]
-    return {**manifest, "metadata": {**metadata, "labels": {**(metadata.get("labels") or {}), PART_OF: id}}}
+    return {**manifest, "metadata": {**metadata, "labels": {**(metadata.get("labels") or {}), PART_OF: applyset_id}}}
 
 
 def _is_ours(live: Manifest, manager: str) -> bool:

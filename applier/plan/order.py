@@ -37,7 +37,7 @@ NEEDED_BY_PODS = {
 }
 
 
-class Order(NamedTuple):
+class ApplyOrder(NamedTuple):
     """Holds the waves and the dependencies of each object: those of the graph (hard), and implicit ones (soft)."""
 
     waves: list[list[Ref]]
@@ -45,13 +45,13 @@ class Order(NamedTuple):
     soft_dependencies: Edges
 
 
-def order(graph: Graph) -> Order:
+def order(graph: Graph) -> ApplyOrder:
     """Computes the waves with implicit edges, in linear time. Raises `Cycle` if the graph's own edges have one."""
     hard = {ref: before for ref, desired in graph.objects.items() if (before := graph.before(desired))}
     soft = _implied(graph)
     while True:
         try:
-            return Order(_intercepting_last(_waves(graph, hard, soft), hard, soft), hard, soft)
+            return ApplyOrder(_intercepting_last(_waves(graph, hard, soft), hard, soft), hard, soft)
         except Cycle as cycle:
             if not _cut(cycle, soft):
                 raise

@@ -48,9 +48,9 @@ def what_conflicts(conflicts: Sequence[Conflict]) -> str:
     return f"{owned} with another value: {RESOLUTIONS}"
 
 
-def which_set(id: str) -> str:
+def which_set(applyset_id: str) -> str:
     """Returns a sentence on an object's membership in the ApplySet with this id, and on how to resolve it."""
-    return f"is a member of another ApplySet ({id}): move it {BY_FORCE}, or leave it there"
+    return f"is a member of another ApplySet ({applyset_id}): move it {BY_FORCE}, or leave it there"
 
 
 def what_is_fixed(paths: Sequence[Path]) -> str:

@@ -3,7 +3,7 @@
 from applier.prune.adoption import adopt
 from applier.prune.applyset import ApplySet, ApplySetError
 from applier.prune.budget import Budget
-from applier.prune.deletion import Deletion
+from applier.prune.deletion import Deleter
 from applier.prune.open_applyset import ApplySetOptions, OpenApplySet
 from applier.prune.removal import delete, delete_set
 
@@ -12,7 +12,7 @@ __all__ = [
     "ApplySetError",
     "ApplySetOptions",
     "Budget",
-    "Deletion",
+    "Deleter",
     "OpenApplySet",
     "adopt",
     "delete",

@@ -20,7 +20,7 @@ from applier.decision import LAST_APPLIED, hide_secrets, prepared
 from applier.decision.managers import after_takeover, managers_to_take_over, ownership_patch
 from applier.desired import Desired, Graph
 from applier.errors import ClusterError, Invalid, WriteConflict
-from applier.events import Account, Finished, Sink, nowhere
+from applier.events import Finished, RunMeter, Sink, nowhere
 from applier.outcome import ABSENT, Action, FieldChange, Outcome, Step, dotted
 from applier.plan.membership import staying
 from applier.ref import Kind, Manifest, resource_version_of, uid_of
@@ -54,7 +54,7 @@ async def adopt(
     would change nothing. In a dry run, fields that such an apply would remove are not among them. Raises `ClusterError` when the live
     objects cannot be read.
     """
-    account = Account(cluster, sink)
+    account = RunMeter(cluster, sink)
     live = await read_once(cluster, by_place((Kind.of(desired.manifest), ref) for ref, desired in graph.objects.items()))
     objects = [live.get(ref) for ref in graph.objects]
     account.planned(Counter(_planned_action(manifest, manager, managers) for manifest in objects), 1)

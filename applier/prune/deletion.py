@@ -32,7 +32,7 @@ OF_KUBERNETES = frozenset(
 
 
 @dataclass(slots=True, eq=False)
-class Deletion:
+class Deleter:
     """Deletes objects with these options.
 
     `still_meant` decides whether an object that has changed since it was read is still to be deleted; without it only the UID counts.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from applier.cluster import Cluster, Resource, find
 from applier.errors import WriteConflict
 from applier.prune.applyset import ApplySet, ApplySetError
-from applier.prune.record import BUILT_IN_PARENTS, PARENT_TYPE, Record, Scope, parent_manifest, read_record, tool_of
+from applier.prune.record import BUILT_IN_PARENTS, PARENT_TYPE, ApplySetScope, Record, parent_manifest, read_record, tool_of
 from applier.ref import DEFINITION_KIND
 
 TRIES = 5  # how often the record is read again after a conflict
@@ -44,7 +44,7 @@ class Keeper:
             self.record.scope |= await _kinds_of(self.record.resources, self.cluster)
         self.before |= self.record.scope
 
-    async def widen(self, scope: Scope) -> None:
+    async def widen(self, scope: ApplySetScope) -> None:
         """Adds kinds and namespaces to the record. Makes no request when it names them already."""
         for _ in range(TRIES + 1):
             if not self._has_to_be_written(self.record.scope | scope):
@@ -58,7 +58,7 @@ class Keeper:
                 return
         raise ApplySetError(f"{self.applyset.parent} is constantly written by another client: is another run of this ApplySet in progress?")
 
-    async def narrow(self, scope: Scope) -> bool:
+    async def narrow(self, scope: ApplySetScope) -> bool:
         """Reduces the record to this scope. Returns False without a change after a conflict: members of the other run are unknown here."""
         # Not retried, unlike widening: a record that names too much costs a list, one that names too little loses objects.
         if not self._has_to_be_written(scope):
@@ -69,17 +69,17 @@ class Keeper:
             return False
         return True
 
-    def _has_to_be_written(self, scope: Scope) -> bool:
+    def _has_to_be_written(self, scope: ApplySetScope) -> bool:
         record = self.record
         if not record.resource_version:
             return bool(scope.kinds)
         return bool(record.resources) or record.scope != scope | self._own
 
     @property
-    def _own(self) -> Scope:
-        return Scope(namespaces=frozenset({self.applyset.namespace} - {""}))
+    def _own(self) -> ApplySetScope:
+        return ApplySetScope(namespaces=frozenset({self.applyset.namespace} - {""}))
 
-    async def _write(self, scope: Scope) -> None:
+    async def _write(self, scope: ApplySetScope) -> None:
         """Writes the record over the version that was read last. Raises `WriteConflict` when it has changed since."""
         manifest = parent_manifest(self.applyset, scope)
         if self.record.resource_version:
@@ -101,12 +101,12 @@ async def _check_definition(resource: Resource, cluster: Cluster) -> None:
         )
 
 
-async def _kinds_of(resources: frozenset[str], cluster: Cluster) -> Scope:
+async def _kinds_of(resources: frozenset[str], cluster: Cluster) -> ApplySetScope:
     """Returns the kinds of group resources (`plural.group`), as the record of an old kubectl names them. Raises `ApplySetError`."""
     kinds = {_group_resource(served): (served.kind.group, served.kind.kind) for served in await cluster.resources()}
     if unknown := resources - kinds.keys():
         raise ApplySetError(f"the record of the ApplySet names resources that the server does not serve: {', '.join(sorted(unknown))}")
-    return Scope(frozenset(kinds[resource] for resource in resources))
+    return ApplySetScope(frozenset(kinds[resource] for resource in resources))
 
 
 def _group_resource(served: Resource) -> str:

@@ -12,7 +12,7 @@ from applier.cluster import Cluster, Resource
 from applier.errors import ClusterError, Forbidden, UnknownKind
 from applier.plan.membership import set_of
 from applier.prune.applyset import ApplySet, ApplySetError
-from applier.prune.record import Scope
+from applier.prune.record import ApplySetScope
 from applier.ref import GroupKind, Kind, Manifest, Ref
 
 AT_ONCE = 16  # lists in flight
@@ -28,7 +28,7 @@ class Members(NamedTuple):
     unserved: frozenset[GroupKind]
 
 
-async def find_members(applyset: ApplySet, scope: Scope, cluster: Cluster) -> Members:
+async def find_members(applyset: ApplySet, scope: ApplySetScope, cluster: Cluster) -> Members:
     """Lists the members. Raises `ApplySetError`, with all reasons, when one of the lists fails."""
     served = await _served(scope.kinds, cluster)
     unserved = scope.kinds - served.keys()

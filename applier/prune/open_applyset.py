@@ -3,7 +3,7 @@
     opened = await OpenApplySet.open(options, graph, cluster)   # reads, and decides what to delete
     await opened.widen()                                        # before the first write of the apply
     outcomes = ...                                              # of applying opened.graph, the graph with the set's label
-    outcomes += await opened.finish(outcomes, Deletion(cluster))  # deletes, then makes the record exact
+    outcomes += await opened.finish(outcomes, Deleter(cluster))   # deletes, then makes the record exact
 
 Nothing is deleted unless the whole apply succeeded. If more is to be deleted than the budget allows, nothing is without approval.
 """
@@ -25,10 +25,10 @@ from applier.plan.reasons import listed
 from applier.plan.saved import InvalidPlan, SavedPlan, why_moved
 from applier.prune.applyset import ApplySet, ApplySetError
 from applier.prune.budget import Budget, approval_hash, approves
-from applier.prune.deletion import Deletion, finalizers_of
+from applier.prune.deletion import Deleter, finalizers_of
 from applier.prune.keeper import Keeper
 from applier.prune.members import Members, dependents, find_members, orphans
-from applier.prune.record import Record, Scope
+from applier.prune.record import ApplySetScope, Record
 from applier.prune.taken_along import NOTHING, TakenAlong, taken_along, takes_others
 from applier.prune.teardown import last, still_needed, teardown
 from applier.ref import NAMESPACE, Kind, Manifest, Ref, being_deleted, is_being_deleted, resource_version_of, uid_of
@@ -178,9 +178,9 @@ class OpenApplySet:
 
     async def widen(self) -> None:
         """Adds the scope of the graph to the record. Must be called before anything of the graph is written."""
-        await self.keeper.widen(Scope.of(self.graph.objects))
+        await self.keeper.widen(ApplySetScope.of(self.graph.objects))
 
-    async def finish(self, outcomes: Collection[Outcome], deletion: Deletion) -> list[Outcome]:
+    async def finish(self, outcomes: Collection[Outcome], deletion: Deleter) -> list[Outcome]:
         """Carries out the steps with `deletion`, and makes the record exact. `outcomes` are those of applying the whole graph.
 
         If the record cannot be written in the end, that is an outcome of the parent; it then names too much until the next run.
@@ -199,7 +199,7 @@ class OpenApplySet:
             return pruned  # the record of a deleted set is deleted as well, and need not be exact before
         return pruned + await self._narrowed(self._scope(pruned), deletion.sink)
 
-    async def _narrowed(self, scope: Scope, sink: Sink) -> list[Outcome]:
+    async def _narrowed(self, scope: ApplySetScope, sink: Sink) -> list[Outcome]:
         """Makes the record exact; returns the outcome of the parent if that failed."""
         try:
             await self.keeper.narrow(scope)
@@ -220,14 +220,14 @@ class OpenApplySet:
             sink(Finished(outcome))
         return held
 
-    def _scope(self, pruned: list[Outcome]) -> Scope:
+    def _scope(self, pruned: list[Outcome]) -> ApplySetScope:
         """Returns the scope of the members that exist now: of the graph, not deleted, and of unserved kinds."""
         left = [outcome.step.ref for outcome in pruned if outcome.action in UNDONE]
-        return Scope.of([*self.graph.objects, *left]) | self._out_of_reach()
+        return ApplySetScope.of([*self.graph.objects, *left]) | self._out_of_reach()
 
-    def _out_of_reach(self) -> Scope:
+    def _out_of_reach(self) -> ApplySetScope:
         unserved = self.members.unserved
-        return Scope(unserved, self.keeper.before.namespaces) if unserved else Scope()
+        return ApplySetScope(unserved, self.keeper.before.namespaces) if unserved else ApplySetScope()
 
 
 def _record_form(record: Record) -> Json:

@@ -26,26 +26,26 @@ def tool_of(tooling: str) -> str:
     return name or tooling
 
 
-class Scope(NamedTuple):
+class ApplySetScope(NamedTuple):
     """Represents where the members of a set are: their groups and kinds, and their namespaces."""
 
     kinds: frozenset[GroupKind] = frozenset()
     namespaces: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, refs: Iterable[Ref]) -> Scope:
+    def of(cls, refs: Iterable[Ref]) -> ApplySetScope:
         """Returns the scope of these objects."""
         refs = list(refs)
         return cls(frozenset((ref.group, ref.kind) for ref in refs), frozenset(ref.namespace for ref in refs if ref.namespace))
 
-    def __or__(self, other: object) -> Scope:
+    def __or__(self, other: object) -> ApplySetScope:
         """Returns the union of both scopes."""
-        if not isinstance(other, Scope):
+        if not isinstance(other, ApplySetScope):
             return NotImplemented
-        return Scope(self.kinds | other.kinds, self.namespaces | other.namespaces)
+        return ApplySetScope(self.kinds | other.kinds, self.namespaces | other.namespaces)
 
 
-NOWHERE = Scope()
+NOWHERE = ApplySetScope()
 
 
 @dataclass(slots=True, eq=False)
@@ -57,7 +57,7 @@ class Record:
     """
 
     tooling: str = ""
-    scope: Scope = NOWHERE
+    scope: ApplySetScope = NOWHERE
     resources: frozenset[str] = frozenset()
     uid: str = ""
     resource_version: str = ""
@@ -74,7 +74,7 @@ def read_record(applyset: ApplySet, parent: Manifest | None) -> Record:
     _check(applyset, metadata.get("labels") or {}, annotations)
     return Record(
         annotations[TOOLING],
-        Scope(
+        ApplySetScope(
             frozenset(_group_kind(text) for text in _listed(annotations, GROUP_KINDS)),
             frozenset(_listed(annotations, NAMESPACES)) | ({applyset.namespace} if applyset.namespace else set()),
         ),
@@ -108,7 +108,7 @@ def _group_kind(text: str) -> GroupKind:
     return group, kind
 
 
-def parent_manifest(applyset: ApplySet, scope: Scope) -> Manifest:
+def parent_manifest(applyset: ApplySet, scope: ApplySetScope) -> Manifest:
     """Returns the parent as it is applied: only the record, so that all other fields keep their owners."""
     metadata = {
         "name": applyset.name,

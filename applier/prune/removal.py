@@ -9,10 +9,10 @@ from applier.cache.read import read_once
 from applier.cache.snapshot import by_place
 from applier.cluster import find
 from applier.desired import Graph
-from applier.events import Account, Finished
+from applier.events import Finished, RunMeter
 from applier.outcome import UNDONE, Action, Outcome, Step
 from applier.prune.applyset import ApplySet
-from applier.prune.deletion import Deletion
+from applier.prune.deletion import Deleter
 from applier.prune.keeper import Keeper
 from applier.prune.open_applyset import ApplySetOptions, OpenApplySet
 from applier.prune.record import BUILT_IN_PARENTS, TOOLING, tool_of
@@ -20,12 +20,12 @@ from applier.prune.teardown import teardown
 from applier.ref import Kind, Manifest, resource_version_of, uid_of
 
 
-async def delete(graph: Graph, deletion: Deletion, *, ignore_not_found: bool = False) -> list[Outcome]:
+async def delete(graph: Graph, deletion: Deleter, *, ignore_not_found: bool = False) -> list[Outcome]:
     """Deletes the graph's objects that exist, whoever created them: dependants first, each by its UID.
 
     A missing object is a FAILED outcome unless `ignore_not_found`. Raises `ClusterError` when the live objects cannot be read.
     """
-    account = Account(deletion.cluster, deletion.sink)
+    account = RunMeter(deletion.cluster, deletion.sink)
     known = await read_once(deletion.cluster, by_place((Kind.of(desired.manifest), ref) for ref, desired in graph.objects.items()))
     live = {ref: manifest for ref in graph.objects if (manifest := known.get(ref)) is not None}
     steps = [Step(ref, Action.PRUNED, uid=uid_of(one), resource_version=resource_version_of(one)) for ref, one in live.items()]
@@ -41,13 +41,13 @@ async def delete(graph: Graph, deletion: Deletion, *, ignore_not_found: bool = F
     return outcomes
 
 
-async def delete_set(applyset: ApplySet, deletion: Deletion, approval: str = "") -> list[Outcome]:
+async def delete_set(applyset: ApplySet, deletion: Deleter, approval: str = "") -> list[Outcome]:
     """Deletes all members of a set, and then its parent, if that holds nothing but the record and our tool manages the set.
 
     If deleting a namespace or a definition would delete objects of others, all is held until the `approval` in the reason is given.
     Raises `ApplySetError` when the set cannot be used or its members cannot be listed.
     """
-    account = Account(deletion.cluster, deletion.sink)
+    account = RunMeter(deletion.cluster, deletion.sink)
     opened = await OpenApplySet.open(ApplySetOptions(applyset, approval=approval), Graph([]), deletion.cluster, whole=True)
     account.planned(Counter(step.action for step in opened.steps), len(opened.order.waves))
     outcomes = await opened.finish([], deletion)
@@ -58,7 +58,7 @@ async def delete_set(applyset: ApplySet, deletion: Deletion, approval: str = "")
     return outcomes
 
 
-async def _delete_record(keeper: Keeper, deletion: Deletion) -> list[Outcome]:
+async def _delete_record(keeper: Keeper, deletion: Deleter) -> list[Outcome]:
     """Deletes the parent of an empty set, if it holds nothing else; returns its outcome."""
     applyset = keeper.applyset
     parent = await find(keeper.cluster, keeper.resource, applyset.namespace, applyset.name)

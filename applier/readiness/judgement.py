@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from applier.readiness.kinds import BUILT_IN, BUILT_IN_GROUPS
-from applier.readiness.rules import Rule
-from applier.readiness.state import Condition, Readiness, State, conditions, failed, in_progress, number, part, ready
+from applier.readiness.rules import ReadinessRule
+from applier.readiness.state import ObservedCondition, Readiness, State, conditions, failed, in_progress, number, part, ready
 from applier.ref import Manifest, Ref, being_deleted
 
 UNREPORTED = in_progress("it has no status yet")
 """The readiness of an object whose controller has not written a status yet, or that has no controller; only time can tell which."""
 
 
-def readiness(manifest: Manifest, rules: Iterable[Rule] = (), *, has_status: bool = False) -> Readiness:
+def readiness(manifest: Manifest, rules: Iterable[ReadinessRule] = (), *, has_status: bool = False) -> Readiness:
     """Returns the readiness of a live object.
 
     The rules are those of kstatus (github.com/kubernetes-sigs/cli-utils, pkg/kstatus), where it knows a kind. A rule in `rules` takes
@@ -60,5 +60,5 @@ def _by_conditions(manifest: Manifest, *, has_status: bool) -> Readiness:
     return in_progress(own.text() if own.reason or own.message else f"condition Ready is {own.status or 'empty'}")
 
 
-def _is_stale(condition: Condition, manifest: Manifest) -> bool:
+def _is_stale(condition: ObservedCondition, manifest: Manifest) -> bool:
     return 0 < condition.observed < number(part(manifest, "metadata"), "generation")

@@ -43,7 +43,7 @@ class Expected(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Rule:
+class ReadinessRule:
     """Represents the readiness rule of a kind: objects are ready when all conditions have their status, and all fields are as expected.
 
     `failed` are conditions of a final failure. `messages` are JSON pointers to texts that explain more while the object is not ready.
@@ -57,7 +57,7 @@ class Rule:
     messages: tuple[str, ...] = ()
 
     @classmethod
-    def read(cls, data: Mapping[str, Any]) -> Rule:
+    def read(cls, data: Mapping[str, Any]) -> ReadinessRule:
         """Reads a rule from data.
 
         `group`, `kind`, `conditions`, `failed`, `messages`, and `fields` as `["/status/phase", "=", "Running"]` or `{field,

@@ -31,7 +31,7 @@ class Readiness(NamedTuple):
         return self.state is State.READY
 
 
-class Condition(NamedTuple):
+class ObservedCondition(NamedTuple):
     """Represents an entry of `status.conditions`. `observed` is its `observedGeneration`, 0 without one."""
 
     type: str
@@ -74,7 +74,7 @@ def number(fields: dict[str, Any], name: str, default: int = 0) -> int:
     return value if isinstance(value, int) else default
 
 
-def conditions(manifest: Manifest) -> dict[str, Condition]:
+def conditions(manifest: Manifest) -> dict[str, ObservedCondition]:
     """Returns the conditions of an object by type; empty when they are malformed."""
     entries = part(manifest, "status").get("conditions")
     if not isinstance(entries, list):
@@ -82,6 +82,6 @@ def conditions(manifest: Manifest) -> dict[str, Condition]:
     return {str(entry.get("type", "")): _condition(entry) for entry in entries if isinstance(entry, dict)}
 
 
-def _condition(entry: dict[str, Any]) -> Condition:
+def _condition(entry: dict[str, Any]) -> ObservedCondition:
     kind, status, reason, message = (str(entry.get(name) or "") for name in ("type", "status", "reason", "message"))
-    return Condition(kind, status, reason, message, number(entry, "observedGeneration"))
+    return ObservedCondition(kind, status, reason, message, number(entry, "observedGeneration"))

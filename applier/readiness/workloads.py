@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from applier.readiness.state import Condition, Readiness, conditions, failed, in_progress, number, part, ready
+from applier.readiness.state import ObservedCondition, Readiness, conditions, failed, in_progress, number, part, ready
 from applier.ref import Manifest
 
 
@@ -101,6 +101,6 @@ def _replicas(count: int) -> str:
     return "replica" if count == 1 else "replicas"
 
 
-def _why(what: str, *causes: Condition | None) -> str:
+def _why(what: str, *causes: ObservedCondition | None) -> str:
     """Returns what is missing, with the messages of the conditions that explain it."""
     return "; ".join([what, *(cause.text() for cause in causes if cause and (cause.message or cause.reason))])

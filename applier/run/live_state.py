@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from applier.cache.read import read_once
-from applier.cache.snapshot import Query, Snapshot, by_place
+from applier.cache.snapshot import FetchedObjects, Query, by_place
 from applier.cluster import Cluster
 from applier.decision import Schemas, hide_secrets
 from applier.desired import Graph
@@ -28,7 +28,7 @@ class Survey(NamedTuple):
     """
 
     plan: Plan
-    live: Snapshot
+    live: FetchedObjects
     schemas: Schemas
     given: Graph
     graph: Graph
@@ -63,7 +63,7 @@ def _objects(graph: Graph) -> Iterator[tuple[Kind, Ref]]:
                     yield Kind.read(str(entry["apiVersion"]), owner.kind), owner
 
 
-async def read(graph: Graph, cluster: Cluster) -> Snapshot:
+async def read(graph: Graph, cluster: Cluster) -> FetchedObjects:
     """Reads the live objects of a graph. Raises `ClusterError`."""
     return await read_once(cluster, queries_for(graph))
 

@@ -11,7 +11,7 @@ from applier.plan import CLIENT_SIDE, Intent
 
 if TYPE_CHECKING:
     from applier.prune import ApplySetOptions
-    from applier.readiness import Rule
+    from applier.readiness import ReadinessRule
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -19,7 +19,7 @@ class WaitFor:
     """Configures the wait after an apply: until all objects are ready by built-in rules and these, for so many seconds at most."""
 
     seconds: float
-    rules: Sequence[Rule] = ()
+    rules: Sequence[ReadinessRule] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

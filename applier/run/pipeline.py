@@ -11,12 +11,12 @@ from dataclasses import replace
 from applier.cluster import Cluster
 from applier.desired import Graph
 from applier.errors import ApplierError, ClusterError
-from applier.events import Account, Finished
+from applier.events import Finished, RunMeter
 from applier.execute.executor import execute
 from applier.execute.options import ExecuteOptions
 from applier.outcome import UNDONE, WRITTEN, Action, Outcome
 from applier.plan import Plan, SavedPlan, check
-from applier.prune import Deletion, OpenApplySet
+from applier.prune import Deleter, OpenApplySet
 from applier.ref import NAMESPACE, Ref
 from applier.run.identity import OtherCluster, identity_of
 from applier.run.live_state import read, read_and_plan
@@ -40,7 +40,7 @@ async def apply(graph: Graph, cluster: Cluster, options: ApplyOptions) -> Report
     A run that is stopped ends early with a report of what was done. Raises only before anything is written: `ClusterError` if the live
     state cannot be read, `ApplySetError`, and `Cycle`.
     """
-    account = Account(cluster, options.sink)
+    account = RunMeter(cluster, options.sink)
     survey = await read_and_plan(graph, cluster, options)
     report = await _execute(survey.plan, survey.graph, survey.applyset, account, options)
     await _wait(report, survey.graph, survey.applyset, account, options.wait, options)
@@ -54,7 +54,7 @@ async def apply_saved(saved: SavedPlan, cluster: Cluster, options: ExecuteOption
     cannot be used.
     """
     options = replace(options or ExecuteOptions(), exact=True)
-    account = Account(cluster, options.sink)
+    account = RunMeter(cluster, options.sink)
     # Objects to be created are missing on any other cluster as well, so that comparing objects would not reveal the wrong one.
     if saved.cluster and (now := await identity_of(cluster)) != saved.cluster:
         raise OtherCluster(saved.cluster, now)
@@ -75,7 +75,7 @@ async def apply_saved(saved: SavedPlan, cluster: Cluster, options: ExecuteOption
     return _closed(account, report)
 
 
-async def _execute(plan: Plan, graph: Graph, opened: OpenApplySet | None, account: Account, options: ExecuteOptions) -> Report:
+async def _execute(plan: Plan, graph: Graph, opened: OpenApplySet | None, account: RunMeter, options: ExecuteOptions) -> Report:
     """Executes the writes of a plan. For an ApplySet, widens its record before and prunes afterwards."""
     writes = plan.writes(graph)
     prunes = opened.steps if opened else []
@@ -93,7 +93,7 @@ async def _execute(plan: Plan, graph: Graph, opened: OpenApplySet | None, accoun
         if options.stop.is_cancelled:
             report.outcomes += [Outcome(step, Action.HELD, STOPPED, step.uid) for step in prunes]
         else:
-            deletion = Deletion(account.cluster, sink=options.sink, dry_run=options.dry_run, stop=options.stop)
+            deletion = Deleter(account.cluster, sink=options.sink, dry_run=options.dry_run, stop=options.stop)
             report.outcomes += await opened.finish(report.outcomes, deletion)
     return report
 
@@ -123,7 +123,7 @@ async def _create_record_namespace(
 
 
 async def _wait(
-    report: Report, graph: Graph, opened: OpenApplySet | None, account: Account, wait: WaitFor | None, options: ExecuteOptions
+    report: Report, graph: Graph, opened: OpenApplySet | None, account: RunMeter, wait: WaitFor | None, options: ExecuteOptions
 ) -> None:
     """Waits until all objects are ready, if all were written and unless the run is stopped; adds the result to the report."""
     if wait is None or options.dry_run or options.stop.is_cancelled or not report.ok:
@@ -142,7 +142,7 @@ async def _wait(
         report.waited = waited
 
 
-def _closed(account: Account, report: Report) -> Report:
+def _closed(account: RunMeter, report: Report) -> Report:
     account.closed(report.outcomes)
     report.requests, report.seconds = account.requests, account.seconds
     return report

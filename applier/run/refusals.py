@@ -102,22 +102,22 @@ async def name_sets(plan: Plan, cluster: Cluster) -> None:
     held: dict[tuple[str, str], list[Step]] = {}
     for step in plan.steps:
         over_label = step.action is Action.HELD and any(conflict.path == LABEL for conflict in step.conflicts)
-        if over_label and (id := set_of(plan.live[step.ref])):
-            held.setdefault((id, step.ref.namespace), []).append(step)
-    for (id, namespace), steps in held.items():
-        parent = await _record(id, namespace, cluster)
+        if over_label and (set_id := set_of(plan.live[step.ref])):
+            held.setdefault((set_id, step.ref.namespace), []).append(step)
+    for (set_id, namespace), steps in held.items():
+        parent = await _record(set_id, namespace, cluster)
         for step in steps if parent else ():
-            step.reason = step.reason.replace(id, str(parent))
+            step.reason = step.reason.replace(set_id, str(parent))
 
 
-async def _record(id: str, namespace: str, cluster: Cluster) -> Ref | None:
+async def _record(set_id: str, namespace: str, cluster: Cluster) -> Ref | None:
     from applier.prune.applyset import applyset_id  # only for sets
     from applier.prune.record import BUILT_IN_PARENTS, ID
 
     for kind in sorted(BUILT_IN_PARENTS) if namespace else ():
         with suppress(ClusterError):
-            listing = await cluster.list(await cluster.resource(kind), namespace, labels=f"{ID}={id}")
+            listing = await cluster.list(await cluster.resource(kind), namespace, labels=f"{ID}={set_id}")
             for ref in map(Ref.of, listing.items):
-                if applyset_id(ref) == id:
+                if applyset_id(ref) == set_id:
                     return ref
     return None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from applier.testing.counts import Request
+from applier.testing.counts import CountedRequest
 from applier.testing.users import SERVERS
 
 AGENT = "applier-testing/"
@@ -22,7 +22,7 @@ POLICY: dict[str, Any] = {
 """An audit policy that logs requests without bodies, except those of the control plane's own servers."""
 
 
-def read(log: Path, start: int = 0) -> Iterator[tuple[Request, str]]:
+def read(log: Path, start: int = 0) -> Iterator[tuple[CountedRequest, str]]:
     """Yields each request in the log once, with its URL, from an offset in the file. A line that it is in the middle of began before it.
 
     A watch counts when it begins: it may not end for a long time. A watch that was refused never began, and counts when it ends.
@@ -41,12 +41,12 @@ def read(log: Path, start: int = 0) -> Iterator[tuple[Request, str]]:
                 yield _request(event, code), event["requestURI"]
 
 
-def _request(event: dict[str, Any], code: int) -> Request:
+def _request(event: dict[str, Any], code: int) -> CountedRequest:
     target = event.get("objectRef", {})
     group = target.get("apiGroup", "")
     resource = target.get("resource", "")
     uri = event["requestURI"]
-    return Request(
+    return CountedRequest(
         event["verb"],
         (f"{resource}.{group}" if group else resource) or uri.partition("?")[0],
         target.get("subresource", ""),

@@ -72,7 +72,7 @@ def _say(line: str) -> None:
     sys.stderr.flush()
 
 
-def _build_one(go: str, program: versions.Program, sources: Path, target: Path) -> None:
+def _build_one(go: str, program: versions.ControlPlaneProgram, sources: Path, target: Path) -> None:
     partial = target.with_name(f".{target.name}.{os.getpid()}")
     command = [go, "build", "-v", "-trimpath", "-ldflags", versions.linker_flags(program), "-o", str(partial), program.package]
     try:

@@ -14,7 +14,7 @@ from typing import Self
 
 from applier.testing import assets, audit, servers
 from applier.testing import users as accounts
-from applier.testing.errors import ControlPlaneError, Refused
+from applier.testing.errors import ControlPlaneError, RequestRefused
 from applier.testing.plane import CONTROLLER_MANAGER, KWOK, SCHEDULER, RunningPlane
 
 ATTEMPTS = 5
@@ -119,7 +119,7 @@ def _ready(plane: RunningPlane) -> bool:
         # Whoever has taken the port may never answer.
         plane.request("GET", "/readyz", agent=audit.AGENT, timeout=2)
         plane.request("GET", "/api/v1/namespaces/default", agent=audit.AGENT, timeout=2)
-    except (Refused, ControlPlaneError):
+    except (RequestRefused, ControlPlaneError):
         return False
     except ssl.SSLError:
         return False  # the server has made the file of its certificate, and not yet written it

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 
 
-class Request(NamedTuple):
+class CountedRequest(NamedTuple):
     """Represents a request. `verb` and `resource`, such as `pods` or `deployments.apps`, are those of RBAC.
 
     Requests to paths without a resource, such as `/version` or discovery, have the path as resource. `code` is 0 where no answer came.
@@ -30,13 +30,13 @@ class Request(NamedTuple):
 class Requests:
     """Holds requests, to be counted and filtered."""
 
-    def __init__(self, requests: Iterable[Request]) -> None:
+    def __init__(self, requests: Iterable[CountedRequest]) -> None:
         self._requests = tuple(requests)
 
     def __len__(self) -> int:
         return len(self._requests)
 
-    def __iter__(self) -> Iterator[Request]:
+    def __iter__(self) -> Iterator[CountedRequest]:
         return iter(self._requests)
 
     def __repr__(self) -> str:
@@ -62,7 +62,7 @@ class Requests:
         return Requests(request for request in self._requests if is_write(request))
 
 
-def is_write(request: Request) -> bool:
+def is_write(request: CountedRequest) -> bool:
     """Reports whether a request is a write. Access reviews are created, but change nothing."""
     return (
         request.verb in WRITES
@@ -71,7 +71,7 @@ def is_write(request: Request) -> bool:
     )
 
 
-def parse(method: str, target: str, agent: str = "") -> Request:
+def parse(method: str, target: str, agent: str = "") -> CountedRequest:
     """Parses a request from its method and its path with query, as the API server does."""
     parts = urlsplit(target)
     query = parse_qs(parts.query)
@@ -81,7 +81,7 @@ def parse(method: str, target: str, agent: str = "") -> Request:
     elif words[:1] == ["apis"] and len(words) > 3:
         group, words = words[1], words[3:]
     else:
-        return Request(method.lower(), parts.path, agent=agent)
+        return CountedRequest(method.lower(), parts.path, agent=agent)
     namespace = ""
     if words[0] == "namespaces" and len(words) > 1:
         namespace = words[1]
@@ -90,7 +90,7 @@ def parse(method: str, target: str, agent: str = "") -> Request:
             words = words[2:]
     resource, name, subresource = (*words, "", "")[:3]
     watch = query.get("watch", ["false"])[0] in ("true", "1")
-    return Request(
+    return CountedRequest(
         _verb(method, named=bool(name), watch=watch),
         f"{resource}.{group}" if group else resource,
         "/".join(words[2:]) or subresource,

@@ -11,7 +11,7 @@ class NotBuilt(ControlPlaneError):
     """Reports that the control plane is not built; the message has the command that builds it."""
 
 
-class Refused(ControlPlaneError):
+class RequestRefused(ControlPlaneError):
     """Reports an error response: its HTTP status, and its Status object or text."""
 
     def __init__(self, status: int, answer: object, message: str) -> None:

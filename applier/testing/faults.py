@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
-from applier.testing.counts import Request, is_write
+from applier.testing.counts import CountedRequest, is_write
 
 Fault = Literal["conflict", "too-many-requests", "internal-error", "unavailable", "reset-before", "reset-after", "stall"]
 
@@ -47,14 +47,14 @@ class Chances:
         self.writes = 0
         self._attempts: Counter[tuple[str, str]] = Counter()
 
-    def is_dropped_write(self, request: Request) -> bool:
+    def is_dropped_write(self, request: CountedRequest) -> bool:
         """Reports whether this write is the one whose connection is dropped. Must be called once for each request."""
         if not is_write(request):
             return False
         self.writes += 1
         return self.writes == self.script.drop_write
 
-    def of(self, request: Request, target: str) -> Fault | None:
+    def of(self, request: CountedRequest, target: str) -> Fault | None:
         """Returns the fault of this attempt, or none."""
         script = self.script
         attempt = (request.verb, target)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 from urllib.parse import quote, urlencode
 
 from applier.testing import audit
-from applier.testing.errors import ControlPlaneError, Refused
+from applier.testing.errors import ControlPlaneError, RequestRefused
 
 DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 APPLY = "application/apply-patch+yaml"
@@ -20,7 +20,7 @@ PATIENCE = 60.0
 Manifest = dict[str, Any]
 
 
-class Server(Protocol):
+class RequestServer(Protocol):
     """Answers requests; `RunningPlane` is one."""
 
     def request(
@@ -28,7 +28,7 @@ class Server(Protocol):
     ) -> Any: ...
 
 
-class Resource(NamedTuple):
+class ResourceInfo(NamedTuple):
     """A kind as the server serves it."""
 
     api_version: str
@@ -46,10 +46,10 @@ class Resource(NamedTuple):
 class Objects:
     """Represents the objects of a server."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: RequestServer) -> None:
         self._server = server
-        self._by_word: dict[str, Resource] = {}
-        self._by_kind: dict[tuple[str, str], Resource] = {}
+        self._by_word: dict[str, ResourceInfo] = {}
+        self._by_kind: dict[tuple[str, str], ResourceInfo] = {}
 
     def get(self, *arguments: str) -> Any:
         """Returns what `kubectl get --ignore-not-found -o json` prints.
@@ -59,7 +59,7 @@ class Objects:
         """
         try:
             return self._got(*arguments)
-        except Refused as refused:
+        except RequestRefused as refused:
             if not _is_unserved(refused):
                 raise
         self._discover()  # the kind has another version now
@@ -81,7 +81,7 @@ class Objects:
             path = self.kind_of(manifest).path(metadata.get("namespace", namespace), metadata["name"])
             self._asked("PATCH", f"{path}?fieldManager=kubectl&force=true", manifest)
 
-    def kind_of(self, manifest: Mapping[str, Any]) -> Resource:
+    def kind_of(self, manifest: Mapping[str, Any]) -> ResourceInfo:
         """Returns the kind of an object. Raises `ControlPlaneError` where it is not served."""
         key = (manifest["apiVersion"], manifest["kind"])
         if key not in self._by_kind:
@@ -102,7 +102,7 @@ class Objects:
     def _found(self, path: str) -> Manifest | None:
         try:
             found: Manifest = self._asked("GET", path)
-        except Refused as refused:
+        except RequestRefused as refused:
             if refused.status == 404 and not _is_unserved(refused):
                 return None
             raise
@@ -120,12 +120,12 @@ class Objects:
         while True:
             try:
                 return self._server.request(method, path, body, content_type=APPLY, agent="kubectl")
-            except Refused as refused:
+            except RequestRefused as refused:
                 if refused.status != 429 or time.monotonic() > deadline:
                     raise
             time.sleep(0.2)
 
-    def _resource(self, word: str) -> Resource:
+    def _resource(self, word: str) -> ResourceInfo:
         """Returns the kind that people call so: plural, singular, short name, or with version and group behind dots."""
         if (word := word.lower()) not in self._by_word:
             self._discover()
@@ -145,7 +145,7 @@ class Objects:
         for version in versions:
             api_version = f"{group}/{version['version']}" if group else version["version"]
             for one in version.get("resources", ()):
-                resource = Resource(api_version, one["responseKind"]["kind"], one["resource"], one["scope"] == "Namespaced")
+                resource = ResourceInfo(api_version, one["responseKind"]["kind"], one["resource"], one["scope"] == "Namespaced")
                 self._by_kind.setdefault((api_version, resource.kind), resource)
                 for word in (one["resource"], one.get("singularResource") or resource.kind.lower(), *one.get("shortNames", ())):
                     self._by_word.setdefault(word, resource)
@@ -153,7 +153,7 @@ class Objects:
                     self._by_word.setdefault(f"{word}.{version['version']}.{group}", resource)
 
 
-def _is_unserved(refused: Refused) -> bool:
+def _is_unserved(refused: RequestRefused) -> bool:
     return refused.status == 404 and any(text in str(refused) for text in UNSERVED)
 
 

@@ -19,7 +19,7 @@ from typing import Any, Self
 from applier.testing import assets, audit, servers
 from applier.testing.connections import Connections
 from applier.testing.counts import Requests
-from applier.testing.errors import ControlPlaneError, Refused
+from applier.testing.errors import ControlPlaneError, RequestRefused
 from applier.testing.objects import Objects
 from applier.testing.users import User
 
@@ -101,7 +101,12 @@ class RunningPlane:
         return ssl.create_default_context(cafile=str(self.certificate_authority))
 
     def kubectl(
-        self, *arguments: str, user: str = "admin", input: str | None = None, check: bool = True, timeout: float = 120.0
+        self,
+        *arguments: str,
+        user: str = "admin",
+        input: str | None = None,  # noqa: A002 - subprocess.run's own word
+        check: bool = True,
+        timeout: float = 120.0,
     ) -> subprocess.CompletedProcess[str]:
         """Runs kubectl of the server's version as a user. With `check`, a failure raises `ControlPlaneError` with kubectl's output."""
         environment = os.environ | {
@@ -133,7 +138,7 @@ class RunningPlane:
     ) -> Any:
         """Sends one request, on a connection that is kept for the next one of this thread; returns the JSON of the answer, or its text.
 
-        Raises `Refused` for 4xx and 5xx, and `ControlPlaneError` where no answer comes within `timeout` seconds.
+        Raises `RequestRefused` for 4xx and 5xx, and `ControlPlaneError` where no answer comes within `timeout` seconds.
         """
         headers = {"Authorization": f"Bearer {self.users[user].token}", "Content-Type": content_type, "User-Agent": agent, "Accept": accept}
         try:
@@ -143,7 +148,7 @@ class RunningPlane:
         value = json.loads(text) if answer.headers.get_content_type() == "application/json" else text
         if answer.status >= 400:
             message = value.get("message", text) if isinstance(value, dict) else text
-            raise Refused(answer.status, value, f"{method} {path}: {answer.status} {message}")
+            raise RequestRefused(answer.status, value, f"{method} {path}: {answer.status} {message}")
         return value
 
     @cached_property
@@ -176,7 +181,7 @@ class RunningPlane:
         """Deletes a namespace without waiting. One that does not exist is no error."""
         try:
             self.request("DELETE", f"/api/v1/namespaces/{name}", agent=audit.AGENT)
-        except Refused as refused:
+        except RequestRefused as refused:
             if refused.status not in (404, 409):
                 raise
 

@@ -23,7 +23,7 @@ from yarl import URL
 
 from applier.testing import faults
 from applier.testing.control_plane import ControlPlane
-from applier.testing.counts import Request, Requests, parse
+from applier.testing.counts import CountedRequest, Requests, parse
 from applier.testing.faults import Fault, Script
 from applier.testing.users import write_kubeconfig
 
@@ -51,7 +51,7 @@ class Faults:
         self.refusing = False
         self._remember = remember
         self._number = 0
-        self._seen: dict[int, Request] = {}
+        self._seen: dict[int, CountedRequest] = {}
         self._chances = faults.Chances(self.script)
         self._events = 0
         self._open: dict[int, web.BaseRequest] = {}
@@ -104,7 +104,7 @@ class Faults:
             self._seen[number] = seen._replace(code=answer.status)
         return answer
 
-    def _noted(self, request: Request) -> int:
+    def _noted(self, request: CountedRequest) -> int:
         """Records a request, in place of the oldest if there are too many, and returns its number."""
         self._number += 1
         self._seen[self._number] = request
@@ -112,7 +112,7 @@ class Faults:
             del self._seen[next(iter(self._seen))]
         return self._number
 
-    async def _answer(self, request: web.BaseRequest, seen: Request) -> web.StreamResponse:
+    async def _answer(self, request: web.BaseRequest, seen: CountedRequest) -> web.StreamResponse:
         body = await request.content.read()
         if self.refusing:
             raise Dropped

@@ -11,7 +11,7 @@ from typing import NamedTuple
 MODULES = Path(__file__).parent / "go"
 
 
-class Program(NamedTuple):
+class ControlPlaneProgram(NamedTuple):
     """Represents a program of the control plane: the folder of the Go module that pins it, and its package there."""
 
     name: str
@@ -20,12 +20,12 @@ class Program(NamedTuple):
 
 
 PROGRAMS = (
-    Program("kube-apiserver", "kubernetes", "k8s.io/kubernetes/cmd/kube-apiserver"),
-    Program("etcd", "kubernetes", "go.etcd.io/etcd/server/v3"),
-    Program("kubectl", "kubernetes", "k8s.io/kubernetes/cmd/kubectl"),
-    Program("kube-controller-manager", "kubernetes", "k8s.io/kubernetes/cmd/kube-controller-manager"),
-    Program("kube-scheduler", "kubernetes", "k8s.io/kubernetes/cmd/kube-scheduler"),
-    Program("kwok", "kwok", "sigs.k8s.io/kwok/cmd/kwok"),
+    ControlPlaneProgram("kube-apiserver", "kubernetes", "k8s.io/kubernetes/cmd/kube-apiserver"),
+    ControlPlaneProgram("etcd", "kubernetes", "go.etcd.io/etcd/server/v3"),
+    ControlPlaneProgram("kubectl", "kubernetes", "k8s.io/kubernetes/cmd/kubectl"),
+    ControlPlaneProgram("kube-controller-manager", "kubernetes", "k8s.io/kubernetes/cmd/kube-controller-manager"),
+    ControlPlaneProgram("kube-scheduler", "kubernetes", "k8s.io/kubernetes/cmd/kube-scheduler"),
+    ControlPlaneProgram("kwok", "kwok", "sigs.k8s.io/kwok/cmd/kwok"),
 )
 
 NEEDED = ("etcd", "kube-apiserver", "kubectl")
@@ -53,7 +53,7 @@ def version(product: str) -> str:
     return required[1]
 
 
-def linker_flags(program: Program) -> str:
+def linker_flags(program: ControlPlaneProgram) -> str:
     """Returns linker flags that strip symbols and set Kubernetes' version, without which `kubectl version` fails."""
     if not program.package.startswith("k8s.io/kubernetes/"):
         return "-s -w"

@@ -22,7 +22,7 @@ from applier.transport.wire import Trace
 T = TypeVar("T")
 
 
-class Options(TypedDict, total=False):
+class ConnectOptions(TypedDict, total=False):
     """Types the options of a connection.
 
     `user_agent` names us in audit logs ("applier"). `cache_dir` caches discovery and compiled schemas between runs. `sink` receives
@@ -42,7 +42,7 @@ class Options(TypedDict, total=False):
 
 @asynccontextmanager
 async def connect(
-    *, kubeconfig: str = "", context: str = "", user: Mapping[str, Any] = NO_OVERRIDES, **options: Unpack[Options]
+    *, kubeconfig: str = "", context: str = "", user: Mapping[str, Any] = NO_OVERRIDES, **options: Unpack[ConnectOptions]
 ) -> AsyncIterator[ApiCluster]:
     """Connects to the cluster of a kubeconfig's context, or to the one that we run in.
 
@@ -62,7 +62,7 @@ async def connect_to(
     insecure: bool = False,
     server_name: str = "",
     namespace: str = "default",
-    **options: Unpack[Options],
+    **options: Unpack[ConnectOptions],
 ) -> AsyncIterator[ApiCluster]:
     """Connects to the cluster at a URL.
 
@@ -75,7 +75,7 @@ async def connect_to(
 
 
 @asynccontextmanager
-async def _open(target: Target, options: Options) -> AsyncIterator[ApiCluster]:
+async def _open(target: Target, options: ConnectOptions) -> AsyncIterator[ApiCluster]:
     cluster = ApiCluster(target, **options)
     try:
         yield cluster

@@ -8,7 +8,7 @@ import socket
 import ssl
 
 from applier.errors import Unreachable, Untrusted
-from applier.http import Ended, HttpError, Malformed, NotConnected, ProxyRefused
+from applier.http import ConnectionEnded, HttpError, Malformed, NotConnected, ProxyRefused
 
 NOT_YET_VALID, EXPIRED = 9, 10  # X509_V_ERR_CERT_NOT_YET_VALID, X509_V_ERR_CERT_HAS_EXPIRED
 
@@ -35,7 +35,7 @@ def _sentence(error: BaseException) -> tuple[str, bool]:
             return f"its proxy rejects us: it {what}", False
         case TimeoutError():
             return "did not answer in time", True
-        case Ended():
+        case ConnectionEnded():
             return "closed the connection before its response was complete", True
         case Malformed():
             return f"does not respond like an HTTP server: {error}", False

@@ -13,7 +13,7 @@ from applier.errors import ClusterError, NotFound, UnknownKind, Unreachable
 from applier.ref import Kind
 from applier.transport.disk import Disk
 from applier.transport.retries import ApiRequest
-from applier.transport.served import AGGREGATED, Served, read_aggregated
+from applier.transport.served import AGGREGATED, ServedResources, read_aggregated
 from applier.transport.wire import Wire
 
 LIFE = 600.0  # seconds for which the cache on disk is valid; a kind that it lacks causes a refresh at once
@@ -25,7 +25,7 @@ class Discovery:
 
     def __init__(self, wire: Wire, disk: Disk) -> None:
         self.wire, self.disk = wire, disk
-        self.served: Served | None = None
+        self.served: ServedResources | None = None
         self.fetched_at = float("-inf")
         self._lock = asyncio.Lock()
 
@@ -38,7 +38,7 @@ class Discovery:
             raise self._unknown(kind)
         return resource
 
-    async def all(self) -> Served:
+    async def all(self) -> ServedResources:
         """Returns all resources, from memory, disk or the server."""
         if self.served is None:
             async with self._lock:
@@ -46,7 +46,7 @@ class Discovery:
                     self.served = self._from_disk() or await self._fetch()
         return self.served
 
-    async def refresh(self) -> Served:
+    async def refresh(self) -> ServedResources:
         """Fetches all resources from the server; concurrent calls share one fetch."""
         before = self.served
         async with self._lock:
@@ -59,16 +59,16 @@ class Discovery:
         self.served = None
         self.disk.drop("discovery.json")
 
-    def _from_disk(self) -> Served | None:
+    def _from_disk(self) -> ServedResources | None:
         cached = self.disk.read("discovery.json", LIFE)
         if cached is None:
             return None
         try:
-            return Served.load(orjson.loads(cached))
+            return ServedResources.load(orjson.loads(cached))
         except (ValueError, KeyError, TypeError):
             return None
 
-    async def _fetch(self) -> Served:
+    async def _fetch(self) -> ServedResources:
         self.fetched_at = time.monotonic()
         served = read_aggregated(await asyncio.gather(self._get("/api"), self._get("/apis")))
         self.disk.write("discovery.json", orjson.dumps(served.dump()))
@@ -94,7 +94,7 @@ class Discovery:
         raise ClusterError(f"{where} does not respond like a Kubernetes API server; is the address correct?")
 
     def _unknown(self, kind: Kind) -> UnknownKind:
-        served = self.served or Served()
+        served = self.served or ServedResources()
         if kind.api_version in served.broken:
             return UnknownKind(f"the API service of {kind.api_version} does not answer, so {kind.kind} cannot be read or written")
         others = served.versions(kind)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from applier.transport.retries import ApiRequest
 
 
-class Refused(NamedTuple):
+class ServerRefusal(NamedTuple):
     """Holds a refusal with everything that is known about it."""
 
     error_type: type[ApiError]
@@ -29,7 +29,7 @@ class Refused(NamedTuple):
     headers: Mapping[str, str]
 
 
-def sentence(refused: Refused) -> str:
+def sentence(refused: ServerRefusal) -> str:
     """Returns the message for a refusal: one line, without values of Secrets."""
     write = MESSAGES.get(refused.error_type)
     text = write(refused) if write else refused.message
@@ -53,7 +53,7 @@ def missing_right(message: str) -> tuple[str, str] | None:
     return match["verb"], match["path"] or ".".join(filter(None, (match["resource"], match["group"])))
 
 
-def _forbidden(refused: Refused) -> str:
+def _forbidden(refused: ServerRefusal) -> str:
     message = refused.message
     if match := RBAC.search(message):
         return _permission(match, applying=isinstance(refused.request.sent, dict) and "apiVersion" in refused.request.sent)
@@ -82,7 +82,7 @@ def _permission(match: re.Match[str], *, applying: bool) -> str:
     return f'user "{user}" may not {verb} {resource}{f".{group}" if group else ""} {where}; {role} with the rule {rule} allows it'
 
 
-def _fields(refused: Refused) -> str:
+def _fields(refused: ServerRefusal) -> str:
     """Lists the fields in conflict by their managers."""
     owned: dict[str, list[str]] = {}
     for cause in refused.causes:
@@ -92,7 +92,7 @@ def _fields(refused: Refused) -> str:
     return f"{'; '.join(parts)}, with other values"
 
 
-def _unauthorized(refused: Refused) -> str:
+def _unauthorized(refused: ServerRefusal) -> str:
     """Explains why credentials may be refused: expired, not yet valid, or clocks that differ."""
     target, now = refused.target, datetime.datetime.now(datetime.UTC)
     header, (certificate, _) = target.credentials.authorization(), target.credentials.pair
@@ -107,14 +107,14 @@ def _unauthorized(refused: Refused) -> str:
     return f"the server does not accept the credentials of {target.label or target.server}: {why}"
 
 
-def _not_found(refused: Refused) -> str:
+def _not_found(refused: ServerRefusal) -> str:
     details, request = refused.details, refused.request
     if details.get("kind") == "namespaces" and request.plural != "namespaces":
         return f"namespace {str(details.get('name'))!r} does not exist"
     return refused.message
 
 
-def _invalid(refused: Refused) -> str:
+def _invalid(refused: ServerRefusal) -> str:
     if refused.status == 413 or "too large" in refused.message or "larger than max" in refused.message:
         limit = re.search(r"limit is (\d+)", refused.message)
         most = f"{int(limit[1]) / 2**20:.3g} MiB" if limit else "about 1.5 MiB, unless etcd is configured otherwise"
@@ -122,7 +122,7 @@ def _invalid(refused: Refused) -> str:
     return refused.message
 
 
-def _failure(refused: Refused) -> str:
+def _failure(refused: ServerRefusal) -> str:
     message = refused.message
     if match := WEBHOOK.search(message):
         why = message.rpartition('": ')[2]
@@ -132,7 +132,7 @@ def _failure(refused: Refused) -> str:
     return f"the server failed ({refused.status}): {message}"
 
 
-def _write_conflict(refused: Refused) -> str:
+def _write_conflict(refused: ServerRefusal) -> str:
     message = refused.message
     if re.search(r"UID in (the )?precondition|uid mismatch", message):
         return "an object of this name exists, but it is not the one that was read: its UID differs"
@@ -141,7 +141,7 @@ def _write_conflict(refused: Refused) -> str:
     return message
 
 
-def _gone(refused: Refused) -> str:
+def _gone(refused: ServerRefusal) -> str:
     return f"the server no longer keeps this part of its history: {refused.message}"
 
 

@@ -11,7 +11,7 @@ from applier.cluster import Cluster
 from applier.errors import ClusterError, UnknownKind
 from applier.ref import DEFINITION_KIND, Kind, Manifest
 from applier.transport.discovery import Discovery
-from applier.transport.served import Served
+from applier.transport.served import ServedResources
 
 FIRST, LONGEST = 0.05, 1.0  # seconds between polls: a definition is mostly served 0.1 to 0.3 s after it was created
 
@@ -34,7 +34,7 @@ async def await_established(cluster: Cluster, discovery: Discovery, kinds: Itera
     return is_new
 
 
-def _missing(served: Served, kinds: Iterable[Kind]) -> list[Kind]:
+def _missing(served: ServedResources, kinds: Iterable[Kind]) -> list[Kind]:
     return [kind for kind in kinds if kind not in served.by_kind]
 
 

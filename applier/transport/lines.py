@@ -10,7 +10,7 @@ from applier.transport.retries import ApiRequest
 from applier.transport.wire import Wire
 
 
-class Lines:
+class LineSplitter:
     """Splits a stream that comes in chunks of any size into lines, in time linear in its length.
 
     `rest` is what follows the last line end.
@@ -40,7 +40,7 @@ async def text_lines(
     Raises `Unreachable` if the stream breaks, or is silent for `silence` seconds.
     """
     stream = await wire.stream(request, f"{path}?{urlencode(query)}" if query else path, headers={"Accept": "*/*"}, silence=silence)
-    lines = Lines()
+    lines = LineSplitter()
     try:
         while chunk := await stream.chunk():
             for line in lines.feed(chunk):

@@ -27,7 +27,7 @@ from applier.errors import (
     WriteConflict,
 )
 from applier.transport.clocks import server_time
-from applier.transport.error_messages import Refused, hide_values, missing_right, sentence
+from applier.transport.error_messages import ServerRefusal, hide_values, missing_right, sentence
 
 if TYPE_CHECKING:
     from applier.transport.login.target import Target
@@ -58,7 +58,7 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes, request: ApiRe
     error_type = _type(status, reason, message, causes)
     if error_type is NotFound and _no_such_kind(message, given, details):
         return UnknownKind(f"the server does not serve {request.plural}; is its definition installed, in this version?")
-    text = sentence(Refused(error_type, status, message, causes, details, request, target, headers))
+    text = sentence(ServerRefusal(error_type, status, message, causes, details, request, target, headers))
     rest = {key: value for key, value in details.items() if key != "causes"}
     if error_type is Forbidden and (missing := missing_right(message)):
         rest["missing"] = missing

@@ -15,7 +15,7 @@ protocol, with one request for each group version, is not implemented."""
 
 
 @dataclass(slots=True, eq=False)
-class Served:
+class ServedResources:
     """Holds resources by kind, each group's preferred version first. `broken` are group versions whose API service does not answer."""
 
     by_kind: dict[Kind, Resource] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class Served:
         return {"resources": rows, "broken": self.broken}
 
     @classmethod
-    def load(cls, dumped: dict[str, Any]) -> Served:
+    def load(cls, dumped: dict[str, Any]) -> ServedResources:
         """Reads the output of `dump`. Raises KeyError, TypeError or ValueError for anything else."""
         served = cls(broken=list(dumped["broken"]))
         for group, version, kind, plural, namespaced, verbs, subresources in dumped["resources"]:
@@ -50,12 +50,12 @@ class Served:
         return served
 
 
-def read_aggregated(documents: Iterable[dict[str, Any]]) -> Served:
+def read_aggregated(documents: Iterable[dict[str, Any]]) -> ServedResources:
     """Reads APIGroupDiscoveryLists (apidiscovery.k8s.io/v2), one for the core and one for all groups.
 
     A version whose freshness is Stale belongs to an API service that does not answer now, and is recorded in `broken`.
     """
-    served = Served()
+    served = ServedResources()
     for document in documents:
         for group in document.get("items") or ():
             name = str((group.get("metadata") or {}).get("name") or "")
@@ -64,7 +64,7 @@ def read_aggregated(documents: Iterable[dict[str, Any]]) -> Served:
     return served
 
 
-def _add_version(served: Served, group: str, version: dict[str, Any]) -> None:
+def _add_version(served: ServedResources, group: str, version: dict[str, Any]) -> None:
     number = str(version["version"])
     if version.get("freshness") == "Stale":
         served.broken.append(f"{group}/{number}" if group else number)

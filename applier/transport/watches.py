@@ -14,7 +14,7 @@ from applier.cluster import Listing, Resource, WatchEvent
 from applier.errors import ApiError, Expired, Invalid
 from applier.ref import Manifest, Ref
 from applier.transport.connection_errors import ConnectionErrors
-from applier.transport.lines import Lines
+from applier.transport.lines import LineSplitter
 from applier.transport.refusals import status_error
 from applier.transport.retries import ApiRequest
 from applier.transport.wire import Wire
@@ -67,7 +67,7 @@ class Watches:
         request = ApiRequest("watch", resource.plural, Ref(resource.kind.group, resource.kind.kind, namespace, ""))
         headers = {"Accept": METADATA} if resource.metadata_only else None
         stream = await self.wire.stream(request, f"{path}?{_query(labels, resource_version, initial)}", headers=headers)
-        lines = Lines()
+        lines = LineSplitter()
         try:
             yield WatchEvent("OPENED", {})
             while chunk := await stream.chunk():

@@ -16,7 +16,7 @@ Seen = Callable[[Ref, Manifest | None], None]
 
 
 @dataclass(slots=True, eq=False)
-class Following:
+class ReadinessWatch:
     """Watches some objects of one kind in one namespace. `seen` receives the state of each at first, and every change after that.
 
     `labels` is a selector that they match. With `may_differ`, some may not match: then all objects of the kind are read instead.
@@ -69,7 +69,7 @@ async def follow(
     labels: str = "",
     may_differ: bool = False,
 ) -> bool:
-    """Watches these objects until `done` is set; returns whether it was within `seconds`. See `Following` for the other parameters.
+    """Watches these objects until `done` is set; returns whether it was within `seconds`. See `ReadinessWatch` for the other parameters.
 
     Raises `UnknownKind`, and `ClusterError` when the server refuses the watch.
     """
@@ -78,7 +78,7 @@ async def follow(
         ref = Ref.of(manifest)
         places.setdefault((await cluster.resource(Kind.of(manifest)), ref.namespace), set()).add(ref)
     tasks = [
-        asyncio.ensure_future(Following(cluster, resource, namespace, frozenset(refs), seen, labels, may_differ).run())
+        asyncio.ensure_future(ReadinessWatch(cluster, resource, namespace, frozenset(refs), seen, labels, may_differ).run())
         for (resource, namespace), refs in places.items()
     ]
     end = asyncio.ensure_future(done.wait())

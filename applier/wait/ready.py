@@ -10,7 +10,7 @@ from typing import NamedTuple
 from applier.cluster import Cluster
 from applier.errors import ClusterError, UnknownKind
 from applier.events import Ready, Sink, Waiting, nowhere
-from applier.readiness import UNREPORTED, Readiness, Rule, State, readiness
+from applier.readiness import UNREPORTED, Readiness, ReadinessRule, State, readiness
 from applier.ref import Kind, Manifest, Ref
 from applier.wait.follow import follow
 
@@ -36,7 +36,13 @@ class Waited(NamedTuple):
 
 
 async def wait_ready(
-    manifests: Iterable[Manifest], cluster: Cluster, *, seconds: float, rules: Iterable[Rule] = (), labels: str = "", sink: Sink = nowhere
+    manifests: Iterable[Manifest],
+    cluster: Cluster,
+    *,
+    seconds: float,
+    rules: Iterable[ReadinessRule] = (),
+    labels: str = "",
+    sink: Sink = nowhere,
 ) -> list[Waited]:
     """Waits until all of these objects are ready, or one has failed for good; returns the result of each, in their order.
 
@@ -58,7 +64,7 @@ async def wait_ready(
 class _Wait:
     """Tracks the readiness of each object. `took` has the seconds of those that are ready or have failed for good."""
 
-    def __init__(self, rules: list[Rule], with_status: set[Kind], sink: Sink, known: dict[Ref, Readiness]) -> None:
+    def __init__(self, rules: list[ReadinessRule], with_status: set[Kind], sink: Sink, known: dict[Ref, Readiness]) -> None:
         self.rules, self.with_status, self.sink, self.known = rules, with_status, sink, known
         self.live: dict[Ref, Manifest] = {}
         self.silent: dict[Ref, asyncio.TimerHandle] = {}

@@ -94,6 +94,8 @@ class Kube(BaseModel):
     )
     package: ClassVar[str] = GROVE
     """What stands before the type's name in the table of definitions."""
+    type_name: ClassVar[str] = ""
+    """The type's name in that table, where it is not the class's; for types that share their name with another."""
     rules: ClassVar[tuple[Cel, ...]] = ()
     """What must hold across the fields of the type; the API server evaluates them."""
 
@@ -102,7 +104,7 @@ class Kube(BaseModel):
         """Returns JSON Schema with the name of the definition and the CEL rules, which `api.tables` and `api.openapi` read."""
         schema = handler(core_schema)
         target = handler.resolve_ref_schema(schema)
-        target["definition"] = f"{cls.package}.{cls.__name__}"
+        target["definition"] = f"{cls.package}.{cls.type_name or cls.__name__}"
         if cls.rules:
             target["validations"] = [rule.manifest() for rule in cls.rules]
         return schema

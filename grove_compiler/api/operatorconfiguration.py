@@ -17,14 +17,14 @@ DEFAULTED: Any = Field(default={})
 """Marks a section that has its defaults when the file omits it."""
 
 
-class Section(Kube):
+class _Section(Kube):
     """A section of the file. Unknown keys are ignored, since charts write keys that some versions do not have."""
 
     model_config = ConfigDict(extra="ignore")
     package: ClassVar[str] = CONFIGURATION
 
 
-class ClientConnectionConfiguration(Section):
+class ClientConnectionConfiguration(_Section):
     """The operator's client."""
 
     qps: float = 100
@@ -37,7 +37,7 @@ class ClientConnectionConfiguration(Section):
     """Accepted content types of responses."""
 
 
-class LeaderElectionConfiguration(Section):
+class LeaderElectionConfiguration(_Section):
     """Leader election between replicas of the operator."""
 
     enabled: bool = False
@@ -56,7 +56,7 @@ class LeaderElectionConfiguration(Section):
     """Namespace of the lock, the operator's own when empty."""
 
 
-class WebhookServer(Section):
+class WebhookServer(_Section):
     """The server of the admission webhooks."""
 
     enabled: bool = False
@@ -75,7 +75,7 @@ class WebhookServer(Section):
     """Whether the operator issues the certificate or reads an existing one."""
 
 
-class HealthProbesServer(Section):
+class HealthProbesServer(_Section):
     """The server of the health probes."""
 
     bind_address: str = ""
@@ -84,7 +84,7 @@ class HealthProbesServer(Section):
     """Port to listen on; 0 for none."""
 
 
-class MetricsServer(Section):
+class MetricsServer(_Section):
     """The server of the metrics."""
 
     bind_address: str = ""
@@ -93,7 +93,7 @@ class MetricsServer(Section):
     """Port to listen on; 0 for none."""
 
 
-class ServerConfiguration(Section):
+class ServerConfiguration(_Section):
     """The operator's servers."""
 
     webhooks: WebhookServer = DEFAULTED
@@ -104,7 +104,7 @@ class ServerConfiguration(Section):
     """The metrics."""
 
 
-class DebuggingConfiguration(Section):
+class DebuggingConfiguration(_Section):
     """Profiling; disabled when the section is absent."""
 
     enable_profiling: bool | None = None
@@ -115,7 +115,7 @@ class DebuggingConfiguration(Section):
     """Port of the profiles."""
 
 
-class TracingConfiguration(Section):
+class TracingConfiguration(_Section):
     """Tracing of the operator, as in Kubernetes' own components (TracingConfiguration); an extension."""
 
     endpoint: str = ""
@@ -124,7 +124,7 @@ class TracingConfiguration(Section):
     """Sampling rate: how many of a million traces are recorded."""
 
 
-class ReplayConfiguration(Section):
+class ReplayConfiguration(_Section):
     """Recording of reconciliations for `grove replay`; an extension."""
 
     folder: str = ""
@@ -135,21 +135,21 @@ class ReplayConfiguration(Section):
     """How many reconciliations are held in memory, to be written on SIGUSR1."""
 
 
-class OwnerControllerConfiguration(Section):
+class OwnerControllerConfiguration(_Section):
     """A controller of objects that own many others."""
 
     concurrent_syncs: Positive = 10
     """Objects reconciled at the same time."""
 
 
-class MemberControllerConfiguration(Section):
+class MemberControllerConfiguration(_Section):
     """A controller of objects of which a set has only a few."""
 
     concurrent_syncs: Positive = 5
     """Objects reconciled at the same time."""
 
 
-class ControllersConfiguration(Section):
+class ControllersConfiguration(_Section):
     """The controllers."""
 
     pod_clique_set: OwnerControllerConfiguration = DEFAULTED
@@ -162,7 +162,7 @@ class ControllersConfiguration(Section):
     """The PodGang controller."""
 
 
-class AuthorizerConfiguration(Section):
+class AuthorizerConfiguration(_Section):
     """The authorizer, which protects managed objects from changes by others."""
 
     enabled: bool = False
@@ -171,7 +171,7 @@ class AuthorizerConfiguration(Section):
     """Users that are exempt."""
 
 
-class AdmissionConfiguration(Section):
+class AdmissionConfiguration(_Section):
     """Checks at admission besides the rules."""
 
     pod_templates: Literal["warn", "deny", "off"] = "warn"
@@ -182,7 +182,7 @@ class AdmissionConfiguration(Section):
     """Whether webhooks give ComputeDomains to PodCliques of another controller, and let its PodGangs own them."""
 
 
-class TopologyAwareSchedulingConfiguration(Section):
+class TopologyAwareSchedulingConfiguration(_Section):
     """Topology-aware scheduling."""
 
     enabled: bool = False
@@ -191,14 +191,14 @@ class TopologyAwareSchedulingConfiguration(Section):
     """Levels of the default topology, from the broadest to the narrowest; without them there is none (GREP-244)."""
 
 
-class NetworkConfiguration(Section):
+class NetworkConfiguration(_Section):
     """Networks between pods."""
 
     auto_mnnvl_enabled: bool = Field(default=False, alias="autoMNNVLEnabled")
     """Whether new sets may use `grove.io/mnnvl-group`; other modes of multi-node NVLink, and existing sets, do not need it."""
 
 
-class SchedulerProfileConfiguration(Section):
+class SchedulerProfileConfiguration(_Section):
     """A scheduler's own settings; each scheduler reads its own keys."""
 
     create_topology_resources: bool | None = None
@@ -207,7 +207,7 @@ class SchedulerProfileConfiguration(Section):
     """default-scheduler: declared by upstream Grove and ignored."""
 
 
-class SchedulerProfile(Section):
+class SchedulerProfile(_Section):
     """A scheduler that pods may name."""
 
     name: Literal["kai-scheduler", "default-scheduler", "volcano", "lpx-scheduler"]
@@ -218,7 +218,7 @@ class SchedulerProfile(Section):
     """Whether it is the default, unless defaultProfileName says so (GREP-244)."""
 
 
-class SchedulerConfiguration(Section):
+class SchedulerConfiguration(_Section):
     """The schedulers."""
 
     profiles: list[SchedulerProfile] | None = None
@@ -227,7 +227,7 @@ class SchedulerConfiguration(Section):
     """Scheduler of pods without a scheduler; default-scheduler when empty."""
 
 
-class InitContainerConfiguration(Section):
+class InitContainerConfiguration(_Section):
     """The init container that lets pods wait for others."""
 
     image: str = "grove-initc"
@@ -238,7 +238,7 @@ class InitContainerConfiguration(Section):
     """Security context; what the Pod Security Standard `restricted` asks for when absent, and none when empty."""
 
 
-class OperatorConfiguration(Section):
+class OperatorConfiguration(_Section):
     """The operator's settings."""
 
     api_version: Literal["operator.config.grove.io/v1alpha1"]

@@ -222,8 +222,10 @@ _NAMED = " || ".join(
 """CEL: the set names a topology as shipped Grove does."""
 
 
-class PodCliqueSet(KubernetesObject):
+class PodCliqueSetObject(KubernetesObject):
     """A workload of cliques and scaling groups, replicated as a whole."""
+
+    type_name: ClassVar[str] = "PodCliqueSet"
 
     crd = Crd(
         plural="podcliquesets",

@@ -21,8 +21,10 @@ class NamespacedName(_Scheduler):
     """Name of the object."""
 
 
-class TopologyPackConstraint(_Scheduler):
+class SchedulerTopologyPackConstraint(_Scheduler):
     """Keys of node labels whose values the pods must or should share."""
+
+    type_name: ClassVar[str] = "TopologyPackConstraint"
 
     required: str | None = None
     """Key of the node label whose value all pods must share."""
@@ -30,15 +32,19 @@ class TopologyPackConstraint(_Scheduler):
     """Key of the node label whose value all pods should share."""
 
 
-class TopologyConstraint(_Scheduler):
+class SchedulerTopologyConstraint(_Scheduler):
     """Placement in terms of node labels."""
 
-    pack_constraint: TopologyPackConstraint | None = None
+    type_name: ClassVar[str] = "TopologyConstraint"
+
+    pack_constraint: SchedulerTopologyPackConstraint | None = None
     """Node labels to pack by."""
 
 
-class PodGroup(_Scheduler):
+class SchedulerPodGroup(_Scheduler):
     """Pods of a gang that were made from one template."""
+
+    type_name: ClassVar[str] = "PodGroup"
 
     name: str
     """Name of the group, which is that of its PodClique."""
@@ -46,7 +52,7 @@ class PodGroup(_Scheduler):
     """Pods of the group as far as they exist."""
     min_replicas: Int32
     """Pods that have to be scheduled together."""
-    topology_constraint: TopologyConstraint | None = None
+    topology_constraint: SchedulerTopologyConstraint | None = None
     """Placement of this group."""
 
 
@@ -57,16 +63,16 @@ class TopologyConstraintGroupConfig(_Scheduler):
     """Name of the configuration, which is that of a scaling group's replica."""
     pod_group_names: list[str]
     """Groups that it holds for."""
-    topology_constraint: TopologyConstraint | None = None
+    topology_constraint: SchedulerTopologyConstraint | None = None
     """Placement of these groups."""
 
 
 class PodGangSpec(_Scheduler):
     """What a gang asks of the scheduler."""
 
-    podgroups: list[PodGroup]
+    podgroups: list[SchedulerPodGroup]
     """Groups of pods that make up the gang."""
-    topology_constraint: TopologyConstraint | None = None
+    topology_constraint: SchedulerTopologyConstraint | None = None
     """Placement of the whole gang."""
     topology_constraint_group_configs: list[TopologyConstraintGroupConfig] | None = None
     """Placement of parts of the gang."""

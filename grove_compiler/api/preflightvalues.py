@@ -33,13 +33,13 @@ SHIPPED_CHECKS: Any = [
 ]
 
 
-class Section(Kube):
+class _Section(Kube):
     """A section of the values."""
 
     package: ClassVar[str] = PREFLIGHT
 
 
-class Check(Section):
+class Check(_Section):
     """A check: a built-in one by its name, or a custom one."""
 
     name: Annotated[str, Field(min_length=1, max_length=52, pattern="^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")]
@@ -68,7 +68,7 @@ class Check(Section):
     """Additional mounts, of volumes of the pod."""
 
 
-class Dcgm(Section):
+class Dcgm(_Section):
     """Settings of the DCGM diagnostic."""
 
     hostengine_addr: Text = "dcgm-hostengine.nvsentinel.svc:5555"
@@ -77,7 +77,7 @@ class Dcgm(Section):
     """Level of the diagnostic: 1 takes about 30 s, 2 two to three minutes, 3 a quarter of an hour, 4 one to two hours."""
 
 
-class Nccl(Section):
+class Nccl(_Section):
     """Thresholds of the NCCL tests."""
 
     loopback_threshold_gbps: Annotated[Bandwidth, Field(alias="loopbackThresholdGBps")] = 10.0
@@ -86,7 +86,7 @@ class Nccl(Section):
     """Minimum bus bandwidth across a gang, in GB/s."""
 
 
-class GangLabels(Section):
+class GangLabels(_Section):
     """Labels that identify a gang."""
 
     gang_id_label: Text = "app.kubernetes.io/gang-id"
@@ -95,7 +95,7 @@ class GangLabels(Section):
     """Label with the number of pods of the gang."""
 
 
-class GangDiscovery(Section):
+class GangDiscovery(_Section):
     """Discovery of a pod's gang."""
 
     method: Literal["workloadRef", "volcano", "kueue", "labels", "grove"] = "workloadRef"
@@ -104,7 +104,7 @@ class GangDiscovery(Section):
     """Labels of the method `labels`."""
 
 
-class Detection(Section):
+class Detection(_Section):
     """Detection of a kind of device."""
 
     resource_names: list[str] = []
@@ -129,7 +129,7 @@ class NetworkDetection(Detection):
     """Extended resources of device plugins."""
 
 
-class NcclTopology(Section):
+class NcclTopology(_Section):
     """Topology file for NCCL, unless the pod provides one."""
 
     instance_type_label: Text = "node.kubernetes.io/instance-type"
@@ -145,7 +145,7 @@ class NcclTopology(Section):
     """Whether NCCL detects the topology itself for an instance type that is not in the mapping."""
 
 
-class ConnectorToken(Section):
+class ConnectorToken(_Section):
     """Service account token with which a check authenticates to the connector."""
 
     audience: str = ""
@@ -156,7 +156,7 @@ class ConnectorToken(Section):
     """Mount path of the token, whose file is `token`."""
 
 
-class PlatformConnector(Section):
+class PlatformConnector(_Section):
     """The connector that receives health events."""
 
     socket: Annotated[str, Field(pattern="^unix:///.+$")] = "unix:///var/run/nvsentinel.sock"
@@ -169,7 +169,7 @@ class PlatformConnector(Section):
     """Folder in check containers, such as `/var/spool/preflight`, for unsent events; without it they are lost with the container."""
 
 
-class Webhook(Section):
+class Webhook(_Section):
     """The admission webhook."""
 
     failure_policy: Policy = "Fail"
@@ -178,7 +178,7 @@ class Webhook(Section):
     """Timeout of the API server's request."""
 
 
-class PreflightValues(Section):
+class PreflightValues(_Section):
     """The Helm values of the preflight checks."""
 
     enabled: bool = False

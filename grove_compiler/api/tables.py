@@ -11,13 +11,13 @@ from grove_compiler.api.metadata import KubernetesObject
 from grove_compiler.api.operatorconfiguration import OperatorConfiguration
 from grove_compiler.api.podclique import PodClique
 from grove_compiler.api.podcliquescalinggroup import PodCliqueScalingGroup
-from grove_compiler.api.podcliqueset import PodCliqueSet
+from grove_compiler.api.podcliqueset import PodCliqueSetObject
 from grove_compiler.api.podgang import PodGang
 from grove_compiler.api.preflightvalues import PreflightValues
 from grove_compiler.kube.structure import Definitions, Schema
 
 STORED: tuple[type[KubernetesObject], ...] = (
-    PodCliqueSet,
+    PodCliqueSetObject,
     PodClique,
     PodCliqueScalingGroup,
     ClusterTopologyBinding,

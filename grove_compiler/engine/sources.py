@@ -42,7 +42,7 @@ class RuleSource(NamedTuple):
 
 
 @record
-class Subject:
+class SubjectNames:
     """A kind of input that rules may be about: the names that it brings, and those of validations on update besides."""
 
     roots: Mapping[str, Any]
@@ -58,15 +58,17 @@ class Vocabulary:
     kinds of input that a rule may be `about`, with the names that only its rules see; the first is that of rules which do not say.
     `slices` is the expression of a list, such as `set.replicas`: rules whose outermost loop runs over it can be evaluated for one item.
     `decisions` are what `decide` rules decide: functions without bodies, whose parameters are all that a rule may rest it on, whose
-    return annotation is the type of what is decided, and whose docstring says what that is.
+    return annotation is the type of what is decided, and whose docstring says what that is. `words` are what rules call parameters
+    that have other names in Python.
     """
 
     roots: Mapping[str, Any]
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     update_roots: Mapping[str, Any] = field(default_factory=dict)
-    subjects: Mapping[str, Subject] = field(default_factory=dict)
+    subjects: Mapping[str, SubjectNames] = field(default_factory=dict)
     slices: str = ""
     decisions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    words: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def root_names(self) -> list[str]:

@@ -10,7 +10,7 @@ from grove_compiler.engine.language.patterns import matches
 from grove_compiler.engine.runtime.compiled import Compiled
 from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.runtime.program import Program
-from grove_compiler.engine.tracing.provenance import Condition, Trace, Tracer
+from grove_compiler.engine.tracing.provenance import Guard, Trace, Tracer
 from grove_compiler.engine.tracing.tracking import Input, inputs_of, tracked
 from grove_compiler.explain.inputs import CONFIGURATION, SETTINGS, TrackedInputs
 from grove_compiler.graph.field_path import FieldPath
@@ -29,7 +29,7 @@ class Refusal:
     """Explains why a rule or a patch did not apply: the condition that failed most often, and for how many items it failed."""
 
     rule: RuleInfo
-    condition: Condition
+    condition: Guard
     count: int
 
 
@@ -94,7 +94,7 @@ class Explainer:
             if patch.verb == "patch" and patch.id not in touched and _is_for(patch, rule)
         ]
         refused = [refusal for refusal in refusals if refusal is not None]
-        return ObjectAnswer(node, rule, trace, [self.rules[id] for id in touched], refused, self._existence(subject, trace))
+        return ObjectAnswer(node, rule, trace, [self.rules[rule_id] for rule_id in touched], refused, self._existence(subject, trace))
 
     def _existence(self, subject: Subject, trace: Trace) -> tuple[Input, ...]:
         """Returns the inputs that an object as a whole depends on, including the names of other objects that it was computed from.
@@ -138,7 +138,7 @@ class Explainer:
         return refusals
 
 
-def _refusal(rule: RuleInfo, conditions: Sequence[Condition]) -> Refusal | None:
+def _refusal(rule: RuleInfo, conditions: Sequence[Guard]) -> Refusal | None:
     failed = [condition for condition in conditions if not condition.holds]
     counts: dict[str, int] = {}
     for condition in failed:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import field
 from typing import Any, Literal
 
-from grove_compiler.engine.tracing.provenance import Condition
+from grove_compiler.engine.tracing.provenance import Guard
 from grove_compiler.engine.tracing.tracking import Input
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.node import Manifest, ObjectRef
@@ -40,7 +40,7 @@ class InputManifest:
     value: Manifest = field(default_factory=dict)
     defaults: dict[FieldPath, Default] = field(default_factory=dict)
     schema: set[FieldPath] = field(default_factory=set)
-    refusals: dict[FieldPath, Condition] = field(default_factory=dict)
+    refusals: dict[FieldPath, Guard] = field(default_factory=dict)
 
     @property
     def id(self) -> str:

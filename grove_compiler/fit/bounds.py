@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from math import gcd
 
-from grove_compiler.fit.problem import Family, Place, PodType, Problem
+from grove_compiler.fit.problem import Family, PlaceDemand, PodType, Problem
 from grove_compiler.fit.room import Room, bits, union
 
 FINE = 8
@@ -27,12 +27,12 @@ class Bounds:
         self._room = Room(problem)
         self._most: dict[PodType, int] = {}  # of the whole cluster; cached, since each gang is refuted together with all earlier ones
 
-    def refute(self, admitted: Sequence[Place], place: Place) -> str:
+    def refute(self, admitted: Sequence[PlaceDemand], place: PlaceDemand) -> str:
         """Returns why a place cannot stand together with the gangs `admitted` before; empty when no bound proves that."""
         places = [*admitted, place]
         return self._alone(place) or self._on_nodes(places) or self._in_domains(places)
 
-    def _alone(self, place: Place) -> str:
+    def _alone(self, place: PlaceDemand) -> str:
         """Names the first scope that no domain could hold even if it were the only one; empty when there is none."""
         for part in place.walk():
             if any(part.demand) and not self._has_area(part):
@@ -41,12 +41,12 @@ class Bounds:
                 return f"{where} has room for {whose}"
         return ""
 
-    def _has_area(self, place: Place) -> bool:
+    def _has_area(self, place: PlaceDemand) -> bool:
         areas = place.required.masks if place.required else [self.problem.everywhere]
         counts = place.pod_counts
         return any(all(self._room.holds(kind, count, area) for kind, count in counts.items()) for area in areas)
 
-    def _on_nodes(self, places: Sequence[Place]) -> str:
+    def _on_nodes(self, places: Sequence[PlaceDemand]) -> str:
         """Counts pods as items and nodes as bins, for each resource; returns what does not fit, or an empty text."""
         counts = _pod_counts(places)
         for kind, count in counts.items():
@@ -61,7 +61,7 @@ class Bounds:
                 return f"the pods request more {resource} than the nodes have in usable portions"
         return ""
 
-    def _in_domains(self, places: Sequence[Place]) -> str:
+    def _in_domains(self, places: Sequence[PlaceDemand]) -> str:
         """Counts scopes as items and domains as bins, for each key and resource; returns what does not fit, or an empty text."""
         for family in self.problem.families.values():
             tops = [top for place in places for top in _topmost(place, family) if any(top.demand)]
@@ -71,7 +71,7 @@ class Bounds:
                     return f"the domains of {family.key.name} have too little {resource} in usable portions"
         return ""
 
-    def _bins(self, family: Family, position: int, tops: Sequence[Place]) -> list[Item]:
+    def _bins(self, family: Family, position: int, tops: Sequence[PlaceDemand]) -> list[Item]:
         """Returns how much of a resource these scopes' pods can use in each domain: on each node only sums of single pods' requests."""
         counts = _pod_counts(tops)
         eligible = union(kind.eligible for kind in counts if kind.need[position])
@@ -86,7 +86,7 @@ def usable(items: Sequence[Item]) -> Callable[[int], int]:
     return lambda free: min(total, free // unit * unit)
 
 
-def _pod_counts(places: Iterable[Place]) -> Counter[PodType]:
+def _pod_counts(places: Iterable[PlaceDemand]) -> Counter[PodType]:
     counts: Counter[PodType] = Counter()
     for place in places:
         counts.update(place.pod_counts)  # adding counters would create a new one each time: with 500 gangs, a sixth of the run
@@ -123,7 +123,7 @@ def _items(pairs: Iterable[Item]) -> list[Item]:
     return list(result.items())
 
 
-def _topmost(place: Place, family: Family) -> list[Place]:
+def _topmost(place: PlaceDemand, family: Family) -> list[PlaceDemand]:
     """Returns the outermost scopes that need a domain of this family."""
     if place.required is family:
         return [place]

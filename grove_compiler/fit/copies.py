@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
 from grove_compiler.fit.greedy import Greedy
-from grove_compiler.fit.problem import Place, Problem
+from grove_compiler.fit.problem import PlaceDemand, Problem
 from grove_compiler.fit.room import Room, bits
 from grove_compiler.fit.search import OutOfSteps, Search, Steps
 
@@ -24,7 +24,7 @@ class Copies:
         self._room = Room(problem)
         self._greedy = Greedy(problem, self._room)
 
-    def refute(self, places: Sequence[Place], steps: Steps) -> str:
+    def refute(self, places: Sequence[PlaceDemand], steps: Steps) -> str:
         """Returns why the places cannot all stand at once, by those of the last one's shape; empty when that proves nothing."""
         last = places[-1]
         if last.required is None or not any(last.demand):
@@ -38,7 +38,7 @@ class Copies:
                 return ""
         return f"all domains of {last.required.key.name} together hold {held} such gangs" if held else "no domain holds such a gang"
 
-    def _most(self, place: Place, mask: int, needed: int, steps: Steps) -> int:
+    def _most(self, place: PlaceDemand, mask: int, needed: int, steps: Steps) -> int:
         """Returns an upper bound of the copies that fit into the domain, cut off at `needed`."""
         if mask not in self._domain_keys:
             self._domain_keys[mask] = self._domain_key(list(bits(mask)))
@@ -65,7 +65,7 @@ class Copies:
             for node in nodes
         )
 
-    def _count(self, place: Place, mask: int, needed: int, steps: Steps) -> int:
+    def _count(self, place: PlaceDemand, mask: int, needed: int, steps: Steps) -> int:
         totals = [sum(self.problem.free[node][position] for node in bits(mask)) for position in range(len(place.demand))]
         upper = min(needed, *(have // need for have, need in zip(totals, place.demand, strict=True) if need))
         lower = self._greedy_count(place, mask, upper)
@@ -75,7 +75,7 @@ class Copies:
             upper -= 1
         return upper
 
-    def _greedy_count(self, place: Place, mask: int, upper: int) -> int:
+    def _greedy_count(self, place: PlaceDemand, mask: int, upper: int) -> int:
         inner = replace(place, required=None)
         count = 0
         while count < upper and self._greedy.put(inner, mask):
@@ -83,7 +83,7 @@ class Copies:
         self._room.undo(0)
         return count
 
-    def _refuted(self, place: Place, mask: int, copies: int, steps: Steps) -> bool:
+    def _refuted(self, place: PlaceDemand, mask: int, copies: int, steps: Steps) -> bool:
         """Reports whether this many copies provably do not fit into the domain together."""
         share = Steps(steps.left // 8)
         try:

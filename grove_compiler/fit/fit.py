@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 
 from grove_compiler.fit.cluster import Cluster
-from grove_compiler.fit.gang import Gang
-from grove_compiler.fit.joint import DOES_NOT_FIT, FITS, UNKNOWN, Answer, Joint, Verdict
+from grove_compiler.fit.gang import GangDemand
+from grove_compiler.fit.joint import DOES_NOT_FIT, FITS, UNKNOWN, GangVerdict, Joint, Verdict
 from grove_compiler.fit.levels import Explanation, Pouring
-from grove_compiler.fit.problem import Place, Problem
+from grove_compiler.fit.problem import PlaceDemand, Problem
 from grove_compiler.fit.remedy import find_remedy
-from grove_compiler.fit.report import GangReport, Report, overall
+from grove_compiler.fit.report import FitReport, GangReport, overall
 from grove_compiler.fit.room import Take
 from grove_compiler.fit.search import Steps
 
-Placed = tuple[Place, GangReport]
+Placed = tuple[PlaceDemand, GangReport]
 """A gang as a placement problem, and its verdict in the report."""
 
 DEFAULT_STEPS = 1_000_000
@@ -24,7 +24,7 @@ MOST_EXPLAINED = 10
 """At most this many shapes of gangs that do not fit are explained; others get the verdict alone, since explaining is slow."""
 
 
-def fit(cluster: Cluster, gangs: Sequence[Gang], steps: int = DEFAULT_STEPS) -> Report:
+def fit(cluster: Cluster, gangs: Sequence[GangDemand], steps: int = DEFAULT_STEPS) -> FitReport:
     """Reports whether every gang can be placed on the cluster under its constraints, all gangs at the same time.
 
     Gangs are taken in the order given. Each one's verdict is about it and all gangs before it that fit: "fits" when a placement of
@@ -46,16 +46,16 @@ def fit(cluster: Cluster, gangs: Sequence[Gang], steps: int = DEFAULT_STEPS) -> 
     _explain(problem, joint, unplaced)
     _describe(problem, joint, reports)
     extra = _beyond_minimum(problem, joint, placed)
-    return Report(reports, len(cluster), overall([extra, *(report.verdict for report in reports)]), joint.steps.used)
+    return FitReport(reports, len(cluster), overall([extra, *(report.verdict for report in reports)]), joint.steps.used)
 
 
-def _blocked_by_base(gang: Gang, reports: Sequence[GangReport]) -> Answer | None:
+def _blocked_by_base(gang: GangDemand, reports: Sequence[GangReport]) -> GangVerdict | None:
     """Returns the verdict on a gang whose base gang has no place: its pods stay gated, so it takes no room from others (shipped §7.7)."""
     place = gang.namespace, gang.base
     base = next((report for report in reports if gang.base and (report.gang.namespace, report.gang.name) == place), None)
     if base is None or base.verdict == FITS:
         return None
-    return Answer(base.verdict, f"waits for its base gang {gang.base}, which {NOT_FITTING[base.verdict]}")
+    return GangVerdict(base.verdict, f"waits for its base gang {gang.base}, which {NOT_FITTING[base.verdict]}")
 
 
 def _downgrade_unchecked(reports: Sequence[GangReport]) -> None:
@@ -102,7 +102,7 @@ def _describe(problem: Problem, joint: Joint, reports: Sequence[GangReport]) -> 
         report.preferred = len(preferring), sum(_keeps(part, by_slot) for part in preferring)
 
 
-def _keeps(part: Place, by_slot: dict[int, list[Take]]) -> bool:
+def _keeps(part: PlaceDemand, by_slot: dict[int, list[Take]]) -> bool:
     assert part.preferred is not None
     homes = {part.preferred.home[take.node] for leaf in part.leaves for take in by_slot.get(leaf.slot, ())}
     return len(homes) == 1 and -1 not in homes
@@ -126,7 +126,7 @@ def _beyond_minimum(problem: Problem, joint: Joint, placed: Sequence[Placed]) ->
     return verdict
 
 
-def _top_up(problem: Problem, joint: Joint, place: Place) -> int:
+def _top_up(problem: Problem, joint: Joint, place: PlaceDemand) -> int:
     """Places as many of the gang's further pods as fit into the domains that it has; returns their number."""
     homes: dict[int, set[int]] = {}
     for take in joint.room.takes:

@@ -28,7 +28,7 @@ class DomainKey(NamedTuple):
 
 
 @record
-class Scope:
+class ConstraintScope:
     """Represents pods that share a constraint: the gang, a group of its podgroups, or one podgroup, which is where the pods are.
 
     `required` must hold; `preferred` is only scored. `minimum` pods are part of the gang, `replicas` is the clique's size.
@@ -38,12 +38,12 @@ class Scope:
     name: str
     required: DomainKey | None = None
     preferred: DomainKey | None = None
-    scopes: list[Scope] = field(default_factory=list)
+    scopes: list[ConstraintScope] = field(default_factory=list)
     minimum: int = 0
     replicas: int = 0
     pod_spec: Manifest = field(default_factory=dict)
 
-    def walk(self) -> Iterator[Scope]:
+    def walk(self) -> Iterator[ConstraintScope]:
         """Yields this scope and all scopes in it, outermost first."""
         yield self
         for scope in self.scopes:
@@ -55,12 +55,12 @@ class Scope:
         return [key for key in (self.required, self.preferred) if key is not None]
 
     @property
-    def podgroups(self) -> list[Scope]:
+    def podgroups(self) -> list[ConstraintScope]:
         return [scope for scope in self.walk() if scope.level == "podgroup"]
 
 
 @record
-class Gang:
+class GangDemand:
     """Represents a PodGang of replica `replica` of the set `set_name`. Scaling-group replicas beyond the minimum name their `base` gang.
 
     `unchecked` are constraints of its pods that placement does not look at, so that "fits" cannot be promised.
@@ -71,7 +71,7 @@ class Gang:
     set_name: str
     replica: int
     base: str
-    scope: Scope
+    scope: ConstraintScope
     unchecked: list[str] = field(default_factory=list)
     assumed: list[str] = field(default_factory=list)
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from grove_compiler.fit.gang import DomainKey, Gang, Scope
+from grove_compiler.fit.gang import ConstraintScope, DomainKey, GangDemand
 from grove_compiler.gangs import gang as gangs
 from grove_compiler.gangs.claims import CLAIM_KINDS, DOMAIN_KIND, domain_template, is_channel, pod_claims
-from grove_compiler.gangs.clique import Clique, Key, key_of, maps, read_cliques, section
+from grove_compiler.gangs.clique import CompiledClique, Key, key_of, maps, read_cliques, section
 from grove_compiler.graph.node import Manifest, Node
 from grove_compiler.kube.pod_request import request
 from grove_compiler.kube.quantity import QuantityError
 
 
-def read_gangs(nodes: Iterable[Node]) -> list[Gang]:
+def read_gangs(nodes: Iterable[Node]) -> list[GangDemand]:
     """Reads every gang of the graph in the order in which it is placed: base gangs first, then scaled ones, else as generated."""
     objects = [node.object for node in nodes]
     references = _References(objects)
@@ -40,7 +40,7 @@ class _References:
         elif kind in CLAIM_KINDS and is_channel(manifest):
             self.channels.add(key_of(manifest))
 
-    def domain(self, label: str, gang: gangs.Gang) -> DomainKey | None:
+    def domain(self, label: str, gang: gangs.CompiledGang) -> DomainKey | None:
         """Returns the domain key of a label, within the topology that the gang names if that is in the graph."""
         if not label:
             return None
@@ -50,10 +50,10 @@ class _References:
         return DomainKey(levels[: levels.index(label) + 1], levels)
 
 
-def _gang(gang: gangs.Gang, references: _References) -> Gang:
+def _gang(gang: gangs.CompiledGang, references: _References) -> GangDemand:
     scopes = [_scope(level, gang, references) for level in gang.levels]
     root, unchecked = _nested(scopes, gang.levels)
-    placed = Gang(gang.namespace, gang.name, gang.set_name, gang.replica, gang.base, root, unchecked)
+    placed = GangDemand(gang.namespace, gang.name, gang.set_name, gang.replica, gang.base, root, unchecked)
     for clique in gang.cliques:
         placed.unchecked += [text for text in _unchecked(clique, references) if text not in placed.unchecked]
         placed.assumed += [text for text in _assumed(clique.pod_spec) if text not in placed.assumed]
@@ -67,9 +67,9 @@ def _gang(gang: gangs.Gang, references: _References) -> Gang:
     return placed
 
 
-def _scope(level: gangs.Level, gang: gangs.Gang, references: _References) -> Scope:
+def _scope(level: gangs.LevelConstraint, gang: gangs.CompiledGang, references: _References) -> ConstraintScope:
     required, preferred = (references.domain(label, gang) for label in (level.required, level.preferred))
-    scope = Scope(level.level, level.name, required, preferred)
+    scope = ConstraintScope(level.level, level.name, required, preferred)
     if level.level == "podgroup":
         clique = references.cliques.get((gang.namespace, level.name))
         scope.minimum = gang.minimums[level.name]
@@ -78,7 +78,7 @@ def _scope(level: gangs.Level, gang: gangs.Gang, references: _References) -> Sco
     return scope
 
 
-def _nested(scopes: Sequence[Scope], levels: Sequence[gangs.Level]) -> tuple[Scope, list[str]]:
+def _nested(scopes: Sequence[ConstraintScope], levels: Sequence[gangs.LevelConstraint]) -> tuple[ConstraintScope, list[str]]:
     """Nests the podgroups below their groups and those below the gang; returns the gang and what nested scopes cannot express."""
     root, unchecked = scopes[0], []
     waiting = {scope.name: scope for scope in scopes if scope.level == "podgroup"}
@@ -94,7 +94,7 @@ def _nested(scopes: Sequence[Scope], levels: Sequence[gangs.Level]) -> tuple[Sco
     return root, unchecked
 
 
-def _unchecked(clique: Clique, references: _References) -> Iterator[str]:
+def _unchecked(clique: CompiledClique, references: _References) -> Iterator[str]:
     """Yields requirements of a clique's pods that placement does not check, so that it may still fail."""
     affinity = section(clique.pod_spec, "affinity")
     for field in ("podAffinity", "podAntiAffinity"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from grove_compiler.fit.problem import Family, Leaf, Place, Problem, Vector
+from grove_compiler.fit.problem import Family, Leaf, PlaceDemand, Problem, Vector
 from grove_compiler.fit.room import Room, bits
 
 
@@ -16,7 +16,7 @@ class Greedy:
         self.room = room
         self._values: dict[Vector, float] = {}
 
-    def put(self, place: Place, mask: int) -> bool:
+    def put(self, place: PlaceDemand, mask: int) -> bool:
         """Places all pods of a place on nodes of a mask, or none of them."""
         if not any(place.demand):
             return True
@@ -29,7 +29,7 @@ class Greedy:
             self.room.undo(mark)
         return False
 
-    def areas(self, place: Place, family: Family | None, mask: int) -> list[int]:
+    def areas(self, place: PlaceDemand, family: Family | None, mask: int) -> list[int]:
         """Returns the domains whose totals are large enough for a place, the tightest first; without a family, the mask itself."""
         if family is None:
             return [mask]
@@ -45,7 +45,7 @@ class Greedy:
             known = self._values[free] = sum(weight * have for weight, have in zip(self.problem.weights, free, strict=True))
         return known
 
-    def _areas(self, place: Place, mask: int) -> Iterator[int]:
+    def _areas(self, place: PlaceDemand, mask: int) -> Iterator[int]:
         """Yields candidate areas: first those that honour the preference, then all that meet the requirement.
 
         Areas that could not hold every pod are left out.
@@ -65,7 +65,7 @@ class Greedy:
             return [domain for domain, nodes in enumerate(family.masks) if nodes & mask]
         return [domain for domain in dict.fromkeys(family.home[node] for node in bits(mask)) if domain >= 0]
 
-    def _hardest_first(self, place: Place) -> list[Place]:
+    def _hardest_first(self, place: PlaceDemand) -> list[PlaceDemand]:
         return sorted(place.places, key=lambda part: (part.required is None, -self.value(part.demand)))
 
     def _fill(self, leaf: Leaf, mask: int) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from grove_compiler.fit.greedy import Greedy
 from grove_compiler.fit.joint import DOES_NOT_FIT, FITS, Joint, Verdict
-from grove_compiler.fit.problem import Leaf, Place, Problem, Vector
+from grove_compiler.fit.problem import Leaf, PlaceDemand, Problem, Vector
 from grove_compiler.fit.report import LevelReport, Short, Tight
 from grove_compiler.fit.room import Room, bits, union
 from grove_compiler.fit.search import Steps
@@ -20,7 +20,7 @@ AMPLE = 1 << 62
 class Explanation:
     """Evaluates one gang on the free amounts level by level, outermost first. `levels` ends with the gang under all its constraints."""
 
-    def __init__(self, problem: Problem, free: Sequence[Vector], place: Place) -> None:
+    def __init__(self, problem: Problem, free: Sequence[Vector], place: PlaceDemand) -> None:
         self.problem = problem.with_free(free)
         self.place = place
         self.levels: list[LevelReport] = []
@@ -51,13 +51,13 @@ class Explanation:
             self.short = self._short(part, area)
         self.levels.append(report)
 
-    def _pour(self, place: Place) -> tuple[int, int]:
+    def _pour(self, place: PlaceDemand) -> tuple[int, int]:
         """Returns how many pods of a place fit if it is the only one, and the area that holds them."""
         return Pouring(self.problem, Room(self.problem)).pour(place, self.problem.everywhere)
 
-    def _tightest(self, place: Place, level: str) -> tuple[Place, Tight, int] | None:
+    def _tightest(self, place: PlaceDemand, level: str) -> tuple[PlaceDemand, Tight, int] | None:
         """Returns the scope of a level that lacks the most pods although it has its best domain to itself."""
-        worst: tuple[Place, Tight, int] | None = None
+        worst: tuple[PlaceDemand, Tight, int] | None = None
         for part in place.walk():
             if part.required is None or part.scope.level != level:
                 continue
@@ -67,16 +67,16 @@ class Explanation:
                 worst = part, Tight(part.scope.name, _name(part, area), pods, asked), area
         return worst
 
-    def _verdict(self, problem: Problem, place: Place) -> Verdict:
+    def _verdict(self, problem: Problem, place: PlaceDemand) -> Verdict:
         return Joint(problem, Steps(STEPS_A_LEVEL)).add(place).verdict
 
-    def _bound(self, place: Place) -> int:
+    def _bound(self, place: PlaceDemand) -> int:
         """Returns an upper bound of the pods that fit into one domain of the place, with each type of pod counted as if alone."""
         room = Room(self.problem)
         areas = place.required.masks if place.required else [self.problem.everywhere]
         return max((sum(min(count, room.most(kind, area)) for kind, count in place.pod_counts.items()) for area in areas), default=0)
 
-    def _short(self, place: Place, area: int) -> list[Short]:
+    def _short(self, place: PlaceDemand, area: int) -> list[Short]:
         """Returns the resources of which each alone keeps the gang out, even when there is enough of all others."""
         result = []
         for position, resource in enumerate(self.problem.resources):
@@ -90,7 +90,7 @@ class Explanation:
             return []  # no resource would help: there is no node or domain for it
         return result
 
-    def _amounts(self, place: Place, area: int, position: int, resource: str) -> Short:
+    def _amounts(self, place: PlaceDemand, area: int, position: int, resource: str) -> Short:
         kinds = [kind for kind in place.pod_counts if kind.need[position]]
         free = [self.problem.free[node][position] for node in bits(union(kind.eligible for kind in kinds) & area)]
         per_pod = max(kind.need[position] for kind in kinds)
@@ -108,7 +108,7 @@ class Pouring:
         self.greedy = Greedy(problem, room)
         self.homes = homes or {}
 
-    def pour(self, place: Place, mask: int) -> tuple[int, int]:
+    def pour(self, place: PlaceDemand, mask: int) -> tuple[int, int]:
         """Places pods of a place on nodes of a mask; returns how many were placed and the area that they took."""
         count = place.pod_counts.total()
         mark = self.room.mark()
@@ -122,13 +122,13 @@ class Pouring:
             self.room.undo(mark)
         return (self._into(place, best), best) if best else (0, 0)
 
-    def _into(self, place: Place, area: int) -> int:
+    def _into(self, place: PlaceDemand, area: int) -> int:
         if isinstance(place, Leaf):
             return self.greedy.pour(place, area)
         parts = sorted(place.places, key=lambda part: (part.required is None, -self.greedy.value(part.demand)))
         return sum(self.pour(part, area)[0] for part in parts)
 
-    def _areas(self, place: Place, mask: int) -> list[int]:
+    def _areas(self, place: PlaceDemand, mask: int) -> list[int]:
         if place.required is None:
             return [mask]
         home = next((node for leaf in place.leaves for node in self.homes.get(leaf.slot, ())), None)
@@ -136,7 +136,7 @@ class Pouring:
         return [area for domain in domains if (area := domain & mask)]
 
 
-def _name(place: Place, area: int) -> str:
+def _name(place: PlaceDemand, area: int) -> str:
     """Returns the name of the domain that an area lies in."""
     if place.required is None:
         return ""

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from grove_compiler.fit.cluster import HOSTNAME, Cluster, ClusterNode
-from grove_compiler.fit.gang import Gang
+from grove_compiler.fit.gang import GangDemand
 from grove_compiler.fit.node_reader import names
 from grove_compiler.gangs.clique import maps
 from grove_compiler.graph.diagnostic import Diagnostic, Severity
@@ -19,7 +19,7 @@ MOST_EACH = 5
 """At most this many findings of one kind about one label are listed; the last one counts the rest."""
 
 
-def lint_nodes(cluster: Cluster, gangs: Sequence[Gang]) -> list[Diagnostic]:
+def lint_nodes(cluster: Cluster, gangs: Sequence[GangDemand]) -> list[Diagnostic]:
     """Returns every finding on the nodes' labels and state, in the order of checks; labels that gangs name are checked more strictly."""
     chains = _chains(gangs)
     used = list(dict.fromkeys(label for chain in chains for label in chain))
@@ -105,7 +105,7 @@ def _not_nested(cluster: Cluster, upper: str, lower: str) -> Iterator[Diagnostic
         yield _of_label(node, "node/not-nested", "warning", f"{lower}={inner} lies in two domains of {upper}: {domains}{more}", lower)
 
 
-def _chains(gangs: Iterable[Gang]) -> list[tuple[str, ...]]:
+def _chains(gangs: Iterable[GangDemand]) -> list[tuple[str, ...]]:
     """Returns sequences of labels that should nest, outermost first: those of topologies and of each gang's nested constraints."""
     chains: dict[tuple[str, ...], None] = {}
     for gang in gangs:

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from grove_compiler.fit.cluster import Cluster, ClusterNode
 from grove_compiler.fit.eligibility import Objection, Requirements
-from grove_compiler.fit.gang import DomainKey, Gang, Scope
+from grove_compiler.fit.gang import ConstraintScope, DomainKey, GangDemand
 from grove_compiler.gangs.gang import LEVELS, LevelName
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.pod_request import EVERY_IP, Amounts, HostPort, host_ports, request
@@ -66,13 +66,13 @@ class PodType:
 
 
 @record
-class Place:
+class PlaceDemand:
     """Represents a scope in numbers: its pods need one domain of `required`, and together request `demand`."""
 
-    scope: Scope
+    scope: ConstraintScope
     required: Family | None
     preferred: Family | None
-    places: list[Place]
+    places: list[PlaceDemand]
     demand: Vector
 
     @property
@@ -87,7 +87,7 @@ class Place:
             counts[leaf.type] += leaf.count
         return +counts
 
-    def walk(self) -> Iterator[Place]:
+    def walk(self) -> Iterator[PlaceDemand]:
         """Yields this place and all places in it, outermost first."""
         yield self
         for place in self.places:
@@ -100,7 +100,7 @@ class Place:
 
 
 @record
-class Leaf(Place):
+class Leaf(PlaceDemand):
     """Represents a podgroup: `count` pods of one type. `slot` is unique among the leaves of a problem."""
 
     type: PodType
@@ -119,7 +119,7 @@ class Leaf(Place):
 class Problem:
     """Holds all that placement needs of nodes and gangs. Raises `QuantityError` for a request that cannot be parsed."""
 
-    def __init__(self, cluster: Cluster, gangs: Sequence[Gang]) -> None:
+    def __init__(self, cluster: Cluster, gangs: Sequence[GangDemand]) -> None:
         self.cluster = cluster
         self.everywhere = (1 << len(cluster)) - 1
         self.families: dict[DomainKey, Family] = {}
@@ -137,7 +137,7 @@ class Problem:
         self.gangs = [self._place(gang.scope, slots) for gang in gangs]
         self._set_free([tuple(self._free(node, resource) for resource in self.resources) for node in cluster])
 
-    def resized(self, place: Place, sizes: Mapping[int, int], levels: Collection[LevelName] = LEVELS) -> Place:
+    def resized(self, place: PlaceDemand, sizes: Mapping[int, int], levels: Collection[LevelName] = LEVELS) -> PlaceDemand:
         """Returns a copy with other counts by slot, in which only constraints of the given levels are required."""
         required = place.required if place.scope.level in levels else None
         if isinstance(place, Leaf):
@@ -180,17 +180,17 @@ class Problem:
         demand = [sum(column) for column in zip(*(gang.demand for gang in self.gangs), strict=True)] or supply
         self.weights = [requested / have**2 if have else 0.0 for requested, have in zip(demand, supply, strict=True)]
 
-    def _place(self, scope: Scope, slots: Iterator[tuple[int, PodType]]) -> Place:
+    def _place(self, scope: ConstraintScope, slots: Iterator[tuple[int, PodType]]) -> PlaceDemand:
         required, preferred = self.family(scope.required), self.family(scope.preferred)
         if scope.level == "podgroup":
             slot, kind = next(slots)
             return _leaf(scope, required, preferred, kind, scope.minimum, slot)
         return self._nest(scope, required, preferred, [self._place(inner, slots) for inner in scope.scopes])
 
-    def _nest(self, scope: Scope, required: Family | None, preferred: Family | None, places: list[Place]) -> Place:
+    def _nest(self, scope: ConstraintScope, required: Family | None, preferred: Family | None, places: list[PlaceDemand]) -> PlaceDemand:
         nothing = (0,) * len(self.resources)  # the width of a vector, for scopes without pods
         demand = tuple(map(sum, zip(nothing, *(part.demand for part in places), strict=True)))
-        return Place(scope, required, preferred, places, demand)
+        return PlaceDemand(scope, required, preferred, places, demand)
 
     def _type(self, spec: Manifest) -> PodType:
         known = self._by_spec.get(id(spec))  # gangs share specs, and live longer than this table, so that an id stays its own
@@ -222,5 +222,5 @@ class Problem:
         return 0 if any(resource in self._conflicts(port) for port in node.ports) else 1
 
 
-def _leaf(scope: Scope, required: Family | None, preferred: Family | None, kind: PodType, count: int, slot: int) -> Leaf:
+def _leaf(scope: ConstraintScope, required: Family | None, preferred: Family | None, kind: PodType, count: int, slot: int) -> Leaf:
     return Leaf(scope, required, preferred, [], tuple(count * need for need in kind.need), kind, count, slot)

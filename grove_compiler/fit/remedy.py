@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from grove_compiler.fit.cluster import Cluster
 from grove_compiler.fit.eligibility import Objection, lifted
-from grove_compiler.fit.gang import Gang, Scope
+from grove_compiler.fit.gang import ConstraintScope, GangDemand
 from grove_compiler.fit.joint import FITS, Joint
 from grove_compiler.fit.node_reader import names
 from grove_compiler.fit.problem import Problem
@@ -19,7 +19,7 @@ MAX_ATTEMPTS = 3
 """At most this many objections are lifted, those of the most nodes first: each costs a check of every node, and the rest rarely matter."""
 
 
-def find_remedy(cluster: Cluster, gang: Gang, objections: Mapping[str, Counter[Objection]]) -> str:
+def find_remedy(cluster: Cluster, gang: GangDemand, objections: Mapping[str, Counter[Objection]]) -> str:
     """Returns a sentence on the one change that would let the gang fit if it were alone on the nodes; empty when no such change does.
 
     `objections` are those of each clique, with the number of nodes that they rule out.
@@ -37,7 +37,7 @@ def find_remedy(cluster: Cluster, gang: Gang, objections: Mapping[str, Counter[O
     return ""
 
 
-def _without(scope: Scope, objection: Objection, cliques: Collection[str]) -> Scope:
+def _without(scope: ConstraintScope, objection: Objection, cliques: Collection[str]) -> ConstraintScope:
     spec = lifted(scope.pod_spec, objection) if scope.level == "podgroup" and scope.name in cliques else scope.pod_spec
     return replace(scope, scopes=[_without(inner, objection, cliques) for inner in scope.scopes], pod_spec=spec)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import field
 from typing import Any, NamedTuple
 
-from grove_compiler.fit.gang import Gang
+from grove_compiler.fit.gang import GangDemand
 from grove_compiler.fit.joint import DOES_NOT_FIT, FITS, UNKNOWN, Verdict
 from grove_compiler.record import record
 
@@ -69,7 +69,7 @@ class GangReport:
     those that the placement found keeps. `placement` is by podgroup and node.
     """
 
-    gang: Gang
+    gang: GangDemand
     verdict: Verdict
     reason: str = ""
     alone: Verdict | None = None
@@ -101,7 +101,7 @@ class SetReport:
 
 
 @record
-class Report:
+class FitReport:
     """Holds the whole answer. `extra_verdict` is whether all pods beyond the minimum fit, too, once every gang does."""
 
     gangs: list[GangReport]

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import field
 
 from grove_compiler.fit.greedy import Greedy
-from grove_compiler.fit.problem import Family, Leaf, Place, PodType, Vector
+from grove_compiler.fit.problem import Family, Leaf, PlaceDemand, PodType, Vector
 from grove_compiler.fit.room import Room, Take, bits
 from grove_compiler.fit.symmetry import Symmetry
 from grove_compiler.record import record
@@ -48,7 +48,7 @@ class Steps:
 class _Item:
     """Represents a decision: the domain of a scope, or the nodes of a podgroup's pods. `parent` is the index of the enclosing scope."""
 
-    place: Place
+    place: PlaceDemand
     parent: int
     live: list[int] = field(default_factory=list)
 
@@ -56,7 +56,7 @@ class _Item:
 class Search:
     """Searches exhaustively, depth first; of states that differ only by the names of nodes and domains, it visits one."""
 
-    def __init__(self, room: Room, places: Sequence[Place], steps: Steps, mask: int | None = None) -> None:
+    def __init__(self, room: Room, places: Sequence[PlaceDemand], steps: Steps, mask: int | None = None) -> None:
         """Prepares to place all of `places` into an empty room, on the nodes of a mask or, without one, on any."""
         self.problem = problem = room.problem
         self.room = room
@@ -144,7 +144,7 @@ class Search:
         ranked.sort(key=lambda entry: entry[0])
         return [(capacity, nodes) for _, capacity, nodes in ranked]
 
-    def _add(self, place: Place, parent: int) -> None:
+    def _add(self, place: PlaceDemand, parent: int) -> None:
         if not any(place.demand):
             return
         self._items.append(_Item(place, parent))
@@ -152,7 +152,7 @@ class Search:
         for part in sorted(place.places, key=self._ease):
             self._add(part, own)
 
-    def _ease(self, place: Place) -> tuple[bool, float]:
+    def _ease(self, place: PlaceDemand) -> tuple[bool, float]:
         """Returns a sort key that is smaller for places that are harder to place."""
         return place.required is None, -self.greedy.value(place.demand)
 

@@ -29,7 +29,7 @@ Key = tuple[str, str]
 
 
 @record(slots=False)  # without slots: `devices` is computed lazily
-class Clique:
+class CompiledClique:
     """Holds the facts of one PodClique.
 
     `replica` is that of the set, `group_replica` that of the scaling group (`NO_INDEX` without the label); `group` is empty outside of
@@ -71,11 +71,11 @@ class Clique:
         return self.name.removeprefix(f"{parent[0]}-{parent[1]}-")
 
 
-def read_clique(manifest: Manifest) -> Clique:
+def read_clique(manifest: Manifest) -> CompiledClique:
     """Reads a PodClique's manifest."""
     labels, spec = labels_of(manifest), section(manifest, "spec")
     pods = spec.get("replicas") or 0
-    return Clique(
+    return CompiledClique(
         *key_of(manifest),
         set_name=labels.get(SET, ""),
         replica=index_of(labels.get(SET_REPLICA)),
@@ -89,7 +89,7 @@ def read_clique(manifest: Manifest) -> Clique:
     )
 
 
-def read_cliques(objects: Iterable[Manifest]) -> dict[Key, Clique]:
+def read_cliques(objects: Iterable[Manifest]) -> dict[Key, CompiledClique]:
     """Reads every PodClique of these objects, in their order."""
     cliques = [read_clique(manifest) for manifest in objects if manifest.get("kind") == CLIQUE_KIND]
     return {(clique.namespace, clique.name): clique for clique in cliques}

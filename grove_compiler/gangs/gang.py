@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import Literal, NamedTuple
 
-from grove_compiler.gangs.clique import SET, Clique, Key, key_of, labels_of, maps, section
+from grove_compiler.gangs.clique import SET, CompiledClique, Key, key_of, labels_of, maps, section
 from grove_compiler.graph.node import Manifest
 from grove_compiler.record import record
 
@@ -18,7 +18,7 @@ LEVELS: tuple[LevelName, ...] = ("gang", "group", "podgroup")
 TOPOLOGY_NAMES = ("grove.io/topology-name", "kai.scheduler/topology")
 
 
-class Level(NamedTuple):
+class LevelConstraint(NamedTuple):
     """Holds the topology constraint of a gang, of a group of podgroups, or of a podgroup, and the podgroups that it applies to.
 
     `required` and `preferred` are the node labels whose value all pods must or should share; empty for none.
@@ -32,7 +32,7 @@ class Level(NamedTuple):
 
 
 @record
-class Gang:
+class CompiledGang:
     """Holds the facts of one PodGang.
 
     `minimums` are the pods that each podgroup needs, by its name, which is its PodClique's; `levels` begin with the gang's own, then
@@ -44,9 +44,9 @@ class Gang:
     name: str
     set_name: str
     minimums: dict[str, int]
-    levels: list[Level]
+    levels: list[LevelConstraint]
     topologies: list[str]
-    cliques: list[Clique] = field(default_factory=list)
+    cliques: list[CompiledClique] = field(default_factory=list)
 
     @property
     def replica(self) -> int:
@@ -64,12 +64,12 @@ class Gang:
         return bool(self.base)
 
     @classmethod
-    def of_one(cls, clique: Clique) -> Gang:
+    def of_one(cls, clique: CompiledClique) -> CompiledGang:
         """Returns a gang without a name for a clique that is scheduled by itself."""
         return cls(clique.namespace, "", clique.set_name, {clique.name: clique.minimum}, [], [], [clique])
 
 
-def read_gangs(objects: Iterable[Manifest], cliques: Mapping[Key, Clique]) -> list[Gang]:
+def read_gangs(objects: Iterable[Manifest], cliques: Mapping[Key, CompiledClique]) -> list[CompiledGang]:
     """Reads every PodGang of these objects, in their order, each with those of its PodCliques that are in `cliques`."""
     gangs = [read_gang(manifest) for manifest in objects if manifest.get("kind") == GANG_KIND]
     for gang in gangs:
@@ -78,7 +78,7 @@ def read_gangs(objects: Iterable[Manifest], cliques: Mapping[Key, Clique]) -> li
     return gangs
 
 
-def read_gang(manifest: Manifest) -> Gang:
+def read_gang(manifest: Manifest) -> CompiledGang:
     """Reads a PodGang's manifest, without its cliques. A podgroup without a name does not count."""
     namespace, name = key_of(manifest)
     spec, annotations = section(manifest, "spec"), section(manifest, "metadata", "annotations")
@@ -89,9 +89,9 @@ def read_gang(manifest: Manifest) -> Gang:
     levels += [_level("group", str(group.get("name", "")), list(group.get("podGroupNames") or []), group) for group in groups]
     levels += [_level("podgroup", str(group["name"]), [str(group["name"])], group) for group in podgroups]
     topologies = [annotations[key] for key in TOPOLOGY_NAMES if key in annotations]
-    return Gang(namespace, name, labels_of(manifest).get(SET, ""), minimums, levels, topologies)
+    return CompiledGang(namespace, name, labels_of(manifest).get(SET, ""), minimums, levels, topologies)
 
 
-def _level(level: LevelName, name: str, podgroups: list[str], holder: Manifest) -> Level:
+def _level(level: LevelName, name: str, podgroups: list[str], holder: Manifest) -> LevelConstraint:
     pack = section(holder, "topologyConstraint", "packConstraint")
-    return Level(level, name, podgroups, str(pack.get("required") or ""), str(pack.get("preferred") or ""))
+    return LevelConstraint(level, name, podgroups, str(pack.get("required") or ""), str(pack.get("preferred") or ""))

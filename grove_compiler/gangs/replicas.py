@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 
-from grove_compiler.gangs.clique import Clique, read_cliques
-from grove_compiler.gangs.gang import Gang, read_gangs
+from grove_compiler.gangs.clique import CompiledClique, read_cliques
+from grove_compiler.gangs.gang import CompiledGang, read_gangs
 from grove_compiler.graph.node import Node
 from grove_compiler.record import record
 
@@ -16,14 +16,14 @@ LONGEST_CHAIN = 8
 
 
 @record
-class Replica:
+class CompiledReplica:
     """Holds one replica of a set. A clique that belongs to no gang is in a gang without a name."""
 
     index: int
-    gangs: list[Gang] = field(default_factory=list)
+    gangs: list[CompiledGang] = field(default_factory=list)
 
     @property
-    def cliques(self) -> list[Clique]:
+    def cliques(self) -> list[CompiledClique]:
         return [clique for gang in self.gangs for clique in gang.cliques]
 
 
@@ -34,14 +34,14 @@ class SetObjects:
     owner: str
     nodes: Sequence[Node]
     kinds: dict[str, int]
-    replicas: list[Replica]
+    replicas: list[CompiledReplica]
 
     @property
-    def cliques(self) -> list[Clique]:
+    def cliques(self) -> list[CompiledClique]:
         return [clique for replica in self.replicas for clique in replica.cliques]
 
     @property
-    def gangs(self) -> list[Gang]:
+    def gangs(self) -> list[CompiledGang]:
         return [gang for replica in self.replicas for gang in replica.gangs if gang.name]
 
 
@@ -71,12 +71,12 @@ def _set_objects(owner: str, nodes: Sequence[Node]) -> SetObjects:
     cliques = read_cliques(objects)
     gangs = read_gangs(objects, cliques)
     ganged = {id(clique) for gang in gangs for clique in gang.cliques}
-    single = [Gang.of_one(clique) for clique in cliques.values() if id(clique) not in ganged]
+    single = [CompiledGang.of_one(clique) for clique in cliques.values() if id(clique) not in ganged]
     return SetObjects(owner, nodes, kinds, _replicas([*gangs, *single]))
 
 
-def _replicas(gangs: Iterable[Gang]) -> list[Replica]:
-    replicas: dict[int, Replica] = {}
+def _replicas(gangs: Iterable[CompiledGang]) -> list[CompiledReplica]:
+    replicas: dict[int, CompiledReplica] = {}
     for gang in gangs:
-        replicas.setdefault(gang.replica, Replica(gang.replica)).gangs.append(gang)
+        replicas.setdefault(gang.replica, CompiledReplica(gang.replica)).gangs.append(gang)
     return [replicas[index] for index in sorted(replicas)]

@@ -9,11 +9,11 @@ from grove_compiler.graph.node import Node
 from grove_compiler.graph.order import After, Order, group_of
 from grove_compiler.record import record
 
-__all__ = ["After", "Graph"]
+__all__ = ["After", "CompiledGraph"]
 
 
 @record
-class Graph:
+class CompiledGraph:
     """Holds objects in apply order.
 
     Edges are not stored: they follow from the owner of each node and from the rules' `after`. An object of a rule waits for the

@@ -26,7 +26,7 @@ class Node(NamedTuple):
     """Represents one object of the result.
 
     `id` is `Kind/namespace/name`. `object` is read-only: nodes share parts of their manifests. `rule` is the id of the rule that
-    generated it and `loop` the position of each of the rule's `forEach` variables, from which `Graph` derives what comes
+    generated it and `loop` the position of each of the rule's `forEach` variables, from which `CompiledGraph` derives what comes
     before it and provenance can be computed again. `policy` says what an applier may do: it is the rule's `policy` as a dict.
     """
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Literal
 
-from grove_compiler.gangs.clique import CLIQUE_KIND, Clique, read_clique
+from grove_compiler.gangs.clique import CLIQUE_KIND, CompiledClique, read_clique
 from grove_compiler.graph.field_path import render
 from grove_compiler.graph.node import Manifest, Node
 from grove_compiler.graph.order import group_of
@@ -64,11 +64,11 @@ class Rollout:
     sizes: dict[str, int] = field(default_factory=dict)
     operator: Operator = "grove"
 
-    def restarts(self, clique: Clique) -> bool:
+    def restarts(self, clique: CompiledClique) -> bool:
         """Reports whether the operator replaces the pods of a PodClique."""
         return self.strategy != ON_DELETE and clique.template_name in self.templates
 
-    def recreates(self, clique: Clique) -> bool:
+    def recreates(self, clique: CompiledClique) -> bool:
         """Reports whether the operator recreates a PodClique of a scaling group's replica whose pods it replaces.
 
         A number of pods that was never declared was set by an autoscaler or by hand, and is kept.
@@ -119,7 +119,7 @@ def by_id(nodes: Sequence[Node]) -> dict[str, Node]:
     return {f"{group_of(str(node.object.get('apiVersion', '')))}/{node.id}": node for node in nodes}
 
 
-def part_of(clique: Clique) -> Part | None:
+def part_of(clique: CompiledClique) -> Part | None:
     """Returns the scaling-group replica that a PodClique belongs to; None outside of groups."""
     return (clique.group, clique.group_replica) if clique.group else None
 

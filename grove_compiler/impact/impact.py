@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
-from grove_compiler.compile import Inputs, Result
+from grove_compiler.compile import CompileResult, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.engine.runtime.program import Program
@@ -49,7 +49,7 @@ class SetImpact:
 
 
 @record
-class Cause:
+class EditImpact:
     """Holds one edit, and its impact alone; `alone` is None if that is unknown, for the given `reason`."""
 
     edit: Edit
@@ -62,7 +62,7 @@ class Impact:
     """Holds everything that an edit does. With errors in `findings` the impact is unknown; `forbidden` are findings of rules on updates."""
 
     sets: list[SetImpact] = field(default_factory=list)
-    causes: list[Cause] = field(default_factory=list)
+    causes: list[EditImpact] = field(default_factory=list)
     forbidden: list[Diagnostic] = field(default_factory=list)
     findings: list[Diagnostic] = field(default_factory=list)
 
@@ -73,7 +73,7 @@ class Impact:
     @property
     def touches(self) -> bool:
         """Whether any object is created, changed, replaced or deleted."""
-        return any(set.touches for set in self.sets)
+        return any(each.touches for each in self.sets)
 
 
 def impact(
@@ -108,7 +108,7 @@ def impact(
         return result
     all_edits = edits(comparison.given, comparison.new_given)
     result.causes = (
-        [Cause(all_edits[0], result.sets)] if len(all_edits) == 1 else [comparison.cause(edit, len(all_edits)) for edit in all_edits]
+        [EditImpact(all_edits[0], result.sets)] if len(all_edits) == 1 else [comparison.cause(edit, len(all_edits)) for edit in all_edits]
     )
     return result
 
@@ -128,24 +128,26 @@ class _Comparison:
             for key, one in (*self.given.items(), *self.new_given.items())
         }
 
-    def compile(self, documents: list[Document], snapshot: Sequence[Manifest] | None = None) -> Result:
+    def compile(self, documents: list[Document], snapshot: Sequence[Manifest] | None = None) -> CompileResult:
         """Compiles a new input as an update of the old one; with the old one's snapshot if none is given."""
         existing = self.old.snapshot if snapshot is None else snapshot
         return compile_inputs(Inputs(documents, existing, self.old.documents, self.old.config, self.old.settings), self.program)
 
-    def cause(self, edit: Edit, number: int) -> Cause:
+    def cause(self, edit: Edit, number: int) -> EditImpact:
         """Returns what one of `number` edits does alone."""
         if number > MOST_CAUSES:
-            return Cause(edit, None, f"more than {MOST_CAUSES} edits cannot be attributed individually")
+            return EditImpact(edit, None, f"more than {MOST_CAUSES} edits cannot be attributed individually")
         documents = applied(self.given, edit)
         desired = self.compile(documents)
         after, roll = self.after(documents, read_given(documents, self.program, self.old.settings), desired)
         # Removing the only set leaves nothing to compile, which is an error elsewhere but not here.
         if any(one.severity == "error" and one.code != NO_SET for one in (*desired.diagnostics, *after.diagnostics)):
-            return Cause(edit, None, "not valid without the other edits")
-        return Cause(edit, self.sets(desired, after, roll))
+            return EditImpact(edit, None, "not valid without the other edits")
+        return EditImpact(edit, self.sets(desired, after, roll))
 
-    def after(self, documents: list[Document], given: GivenObjects, desired: Result) -> tuple[Result, Mapping[SetPlace, Rollout]]:
+    def after(
+        self, documents: list[Document], given: GivenObjects, desired: CompileResult
+    ) -> tuple[CompileResult, Mapping[SetPlace, Rollout]]:
         """Compiles a new input given the PodCliques and scaling groups that stay; returns the result and the rollouts.
 
         Existing objects keep their replicas; recreated PodCliques get those of the template.
@@ -165,7 +167,7 @@ class _Comparison:
                     live.setdefault(_place(node.object), node.object)
         return self.compile(documents, list(live.values())), rolls
 
-    def sets(self, desired: Result, after: Result, rolls: Mapping[SetPlace, Rollout]) -> list[SetImpact]:
+    def sets(self, desired: CompileResult, after: CompileResult, rolls: Mapping[SetPlace, Rollout]) -> list[SetImpact]:
         """Returns the impact on each set, those of the new input first, then on the objects of no set."""
         old, new, target = ({place: by_id(nodes) for place, nodes in _by_set(result).items()} for result in (self.before, after, desired))
         old_hashes, new_hashes = _hashes(self.before), _hashes(after)
@@ -180,11 +182,11 @@ class _Comparison:
         return result
 
 
-def _hashes(result: Result) -> dict[SetPlace, str]:
+def _hashes(result: CompileResult) -> dict[SetPlace, str]:
     return {(status.ref.namespace, status.ref.name): status.generation_hash for status in result.statuses}
 
 
-def _by_set(result: Result) -> dict[SetPlace, list[Node]]:
+def _by_set(result: CompileResult) -> dict[SetPlace, list[Node]]:
     """Returns the nodes of each set, and those of none."""
     numbers = {status.number: (status.ref.namespace, status.ref.name) for status in result.statuses}
     by_set: dict[SetPlace, list[Node]] = {}

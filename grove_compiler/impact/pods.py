@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 
-from grove_compiler.gangs.clique import CLIQUE_KIND, MIG, Clique, read_clique
+from grove_compiler.gangs.clique import CLIQUE_KIND, MIG, CompiledClique, read_clique
 from grove_compiler.graph.node import Node
 from grove_compiler.impact.fate import Rollout, part_of
 from grove_compiler.record import record
@@ -24,11 +24,11 @@ class ReplicaRestart:
     """
 
     index: int
-    cliques: list[Clique] = field(default_factory=list)
-    groups: dict[str, dict[int, list[Clique]]] = field(default_factory=dict)
+    cliques: list[CompiledClique] = field(default_factory=list)
+    groups: dict[str, dict[int, list[CompiledClique]]] = field(default_factory=dict)
 
     @property
-    def all_cliques(self) -> list[Clique]:
+    def all_cliques(self) -> list[CompiledClique]:
         return [*self.cliques, *(clique for parts in self.groups.values() for part in parts.values() for clique in part)]
 
 
@@ -67,7 +67,7 @@ def pods_of(before: Mapping[str, Node], after: Mapping[str, Node], roll: Rollout
     return total
 
 
-def _counts(clique: Clique, old: int | None, *, is_restarted: bool) -> tuple[int, int, int]:
+def _counts(clique: CompiledClique, old: int | None, *, is_restarted: bool) -> tuple[int, int, int]:
     """Returns the number of pods made, restarted and deleted, of a PodClique that stays or is new, and has had `old` pods."""
     if old is None:
         return clique.pods, 0, 0
@@ -77,7 +77,7 @@ def _counts(clique: Clique, old: int | None, *, is_restarted: bool) -> tuple[int
     return clique.pods - both, both, old - both
 
 
-def _in_order(cliques: Iterable[Clique]) -> list[ReplicaRestart]:
+def _in_order(cliques: Iterable[CompiledClique]) -> list[ReplicaRestart]:
     """Groups restarts by replica of the set, the lowest index first, as it happens while all are healthy (shipped semantics §7.5)."""
     replicas: dict[int, ReplicaRestart] = {}
     for clique in sorted(cliques, key=lambda clique: (clique.replica, clique.group_replica)):

@@ -12,22 +12,22 @@ def status_of(manifest: Manifest | None) -> Manifest:
     return (manifest or {}).get("status") or {}
 
 
-def condition_of(manifest: Manifest | None, type: str) -> Manifest:
+def condition_of(manifest: Manifest | None, condition_type: str) -> Manifest:
     """Returns a condition of an object; empty without one of that type."""
-    return condition_in(status_of(manifest), type)
+    return condition_in(status_of(manifest), condition_type)
 
 
-def condition_in(status: Manifest, type: str) -> Manifest:
+def condition_in(status: Manifest, condition_type: str) -> Manifest:
     """Returns a condition of a status, or of a part of one that has conditions of its own; empty without one of that type."""
     conditions: list[Manifest] = status.get("conditions") or []
-    return next((condition for condition in conditions if condition.get("type") == type), {})
+    return next((condition for condition in conditions if condition.get("type") == condition_type), {})
 
 
-def is_true(manifest: Manifest | None, type: str) -> bool:
+def is_true(manifest: Manifest | None, condition_type: str) -> bool:
     """Reports whether a condition of an object is `True`; not when it is absent or `Unknown`."""
-    return is_true_in(status_of(manifest), type)
+    return is_true_in(status_of(manifest), condition_type)
 
 
-def is_true_in(status: Manifest, type: str) -> bool:
+def is_true_in(status: Manifest, condition_type: str) -> bool:
     """Reports whether a condition of a status is `True`."""
-    return condition_in(status, type).get("status") == "True"
+    return condition_in(status, condition_type).get("status") == "True"

@@ -27,7 +27,7 @@ from typing import Any
 
 from grove_compiler.graph.diagnostic import MOST_FINDINGS, Diagnostic, too_many_findings
 from grove_compiler.graph.field_path import FieldPath
-from grove_compiler.kube.structure_findings import Findings, TooManyFindings
+from grove_compiler.kube.structure_findings import StructureFindings, TooManyFindings
 from grove_compiler.kube.structure_scalars import SCALARS
 
 Schema = dict[str, Any]
@@ -45,7 +45,7 @@ def check(value: Any, schema: Schema, definitions: Definitions, path: FieldPath 
     Above `MOST_FINDINGS` it returns the first ones, and one about `value` as a whole (`limit/findings`). `path` is the place of `value` in
     its document. The caller adds file and line. Never raises.
     """
-    findings = Findings(definitions, len(path))
+    findings = StructureFindings(definitions, len(path))
     try:
         _value(value, schema, path, findings)
     except TooManyFindings:
@@ -62,7 +62,7 @@ def check_and_prune(value: Any, schema: Schema, definitions: Definitions, path: 
     return findings, prune(value, findings, path) if findings else value
 
 
-def _value(value: Any, schema: Schema, path: FieldPath, findings: Findings) -> None:
+def _value(value: Any, schema: Schema, path: FieldPath, findings: StructureFindings) -> None:
     schema = _resolved(schema, findings)
     kind = schema["kind"]
     scalar = SCALARS.get(kind)
@@ -80,13 +80,13 @@ def _value(value: Any, schema: Schema, path: FieldPath, findings: Findings) -> N
         _map(value, schema, path, findings)
 
 
-def _resolved(schema: Schema, findings: Findings) -> Schema:
+def _resolved(schema: Schema, findings: StructureFindings) -> Schema:
     while "ref" in schema:
         schema = findings.definitions[schema["ref"]]
     return schema
 
 
-def _object(value: Any, schema: Schema, path: FieldPath, findings: Findings) -> None:
+def _object(value: Any, schema: Schema, path: FieldPath, findings: StructureFindings) -> None:
     if not isinstance(value, dict):
         findings.wrong_type(path, value, "an object")
         return
@@ -104,7 +104,7 @@ def _object(value: Any, schema: Schema, path: FieldPath, findings: Findings) -> 
             findings.required((*path, name), value)
 
 
-def _map(value: Any, schema: Schema, path: FieldPath, findings: Findings) -> None:
+def _map(value: Any, schema: Schema, path: FieldPath, findings: StructureFindings) -> None:
     if not isinstance(value, dict):
         findings.wrong_type(path, value, "an object")
         return
@@ -118,7 +118,7 @@ def _map(value: Any, schema: Schema, path: FieldPath, findings: Findings) -> Non
             _value(item, values, (*path, name), findings)
 
 
-def _list(value: Any, schema: Schema, path: FieldPath, findings: Findings) -> None:
+def _list(value: Any, schema: Schema, path: FieldPath, findings: StructureFindings) -> None:
     if not isinstance(value, list):
         findings.wrong_type(path, value, "a list")
         return
@@ -135,7 +135,7 @@ def _list(value: Any, schema: Schema, path: FieldPath, findings: Findings) -> No
         _unique(value, schema, path, findings)
 
 
-def _unique(items: list[Any], schema: Schema, path: FieldPath, findings: Findings) -> None:
+def _unique(items: list[Any], schema: Schema, path: FieldPath, findings: StructureFindings) -> None:
     keys = schema.get("keys")
     fields = _resolved(schema["items"], findings).get("fields", {})
     defaults = {key: fields[key].get("default") for key in keys or () if key in fields}

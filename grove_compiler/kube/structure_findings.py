@@ -19,7 +19,7 @@ class TooManyFindings(Exception):
     """Ends a check that has reached the limit of findings."""
 
 
-class Findings:
+class StructureFindings:
     """Collects the findings of one check, as (path, diagnostic) pairs."""
 
     __slots__ = ("collected", "definitions", "start", "suggested")
@@ -35,7 +35,7 @@ class Findings:
         path: FieldPath,
         check: str,
         message: str,
-        type: str = INVALID,
+        finding_type: str = INVALID,
         value: Any = None,
         nearest: str = "",
         severity: Severity = "error",
@@ -46,7 +46,7 @@ class Findings:
             raise TooManyFindings
         text = render(path)
         self.collected.append(
-            (path, Diagnostic(f"schema/{check}", severity, message, text, nearest=nearest, type=type, value=value, hint=hint))
+            (path, Diagnostic(f"schema/{check}", severity, message, text, nearest=nearest, type=finding_type, value=value, hint=hint))
         )
 
     def wrong_type(self, path: FieldPath, value: Any, expected: str, hint: str = "") -> None:

@@ -7,15 +7,15 @@ from collections.abc import Callable
 from typing import Any
 
 from grove_compiler.graph.field_path import FieldPath
-from grove_compiler.kube.structure_findings import Findings, plural, shorten
+from grove_compiler.kube.structure_findings import StructureFindings, plural, shorten
 
-ScalarCheck = Callable[[Any, dict[str, Any], FieldPath, Findings], None]
+ScalarCheck = Callable[[Any, dict[str, Any], FieldPath, StructureFindings], None]
 
 PLAIN = 1
 """The number of keys of a string schema without limits, which only has `kind`."""
 
 
-def _string(value: Any, schema: dict[str, Any], path: FieldPath, findings: Findings) -> None:
+def _string(value: Any, schema: dict[str, Any], path: FieldPath, findings: StructureFindings) -> None:
     if not isinstance(value, str):
         words = "; on, off, yes, no, y and n are booleans in YAML, too" if isinstance(value, bool) else ""
         findings.wrong_type(path, value, "a string", f"put it in quotes{words}" if isinstance(value, bool | int | float) else "")
@@ -23,7 +23,7 @@ def _string(value: Any, schema: dict[str, Any], path: FieldPath, findings: Findi
         _string_limits(value, schema, path, findings)
 
 
-def _string_limits(value: str, schema: dict[str, Any], path: FieldPath, findings: Findings) -> None:
+def _string_limits(value: str, schema: dict[str, Any], path: FieldPath, findings: StructureFindings) -> None:
     if "enum" in schema and value not in schema["enum"]:
         findings.not_one_of(path, value, schema)
         return
@@ -46,7 +46,7 @@ def _matches(value: str, pattern: str) -> bool:
     return re.search(pattern[:-1] + r"\Z" if end else pattern, value) is not None
 
 
-def _integer(value: Any, schema: dict[str, Any], path: FieldPath, findings: Findings) -> None:
+def _integer(value: Any, schema: dict[str, Any], path: FieldPath, findings: StructureFindings) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float) or (isinstance(value, float) and not value.is_integer()):
         quoted = isinstance(value, str) and value.strip().lstrip("-").isdecimal()
         findings.wrong_type(path, value, "an integer", "remove the quotes" if quoted else "")
@@ -55,28 +55,28 @@ def _integer(value: Any, schema: dict[str, Any], path: FieldPath, findings: Find
     _range(value, schema.get("minimum", -limit), schema.get("maximum", limit - 1), path, findings)
 
 
-def _range(value: float, least: float | None, most: float | None, path: FieldPath, findings: Findings) -> None:
+def _range(value: float, least: float | None, most: float | None, path: FieldPath, findings: StructureFindings) -> None:
     if least is not None and value < least:
         findings.add(path, "out-of-range", f"must be at least {least}, not {shorten(value)}", value=value)
     elif most is not None and value > most:
         findings.add(path, "out-of-range", f"must be at most {most}, not {shorten(value)}", value=value)
 
 
-def _number(value: Any, schema: dict[str, Any], path: FieldPath, findings: Findings) -> None:
+def _number(value: Any, schema: dict[str, Any], path: FieldPath, findings: StructureFindings) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         findings.wrong_type(path, value, "a number")
     else:
         _range(value, schema.get("minimum"), schema.get("maximum"), path, findings)
 
 
-def _boolean(value: Any, _schema: dict[str, Any], path: FieldPath, findings: Findings) -> None:
+def _boolean(value: Any, _schema: dict[str, Any], path: FieldPath, findings: StructureFindings) -> None:
     if not isinstance(value, bool):
         truth = {"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false", "off": "false"}
         meant = truth.get(value.lower(), "") if isinstance(value, str) else ""
         findings.wrong_type(path, value, "true or false", f"write {meant} without quotes" if meant else "")
 
 
-def _int_or_string(value: Any, _schema: dict[str, Any], path: FieldPath, findings: Findings) -> None:
+def _int_or_string(value: Any, _schema: dict[str, Any], path: FieldPath, findings: StructureFindings) -> None:
     if not isinstance(value, str):
         if isinstance(value, bool) or not isinstance(value, int | float):
             findings.wrong_type(path, value, "an integer or a string")
@@ -84,7 +84,7 @@ def _int_or_string(value: Any, _schema: dict[str, Any], path: FieldPath, finding
             _integer(value, {"bits": 32}, path, findings)
 
 
-def _quantity(value: Any, _schema: dict[str, Any], path: FieldPath, findings: Findings) -> None:
+def _quantity(value: Any, _schema: dict[str, Any], path: FieldPath, findings: StructureFindings) -> None:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         findings.wrong_type(path, value, "a quantity such as 8, 500m or 2Gi")
         return
@@ -100,7 +100,7 @@ def _quantity(value: Any, _schema: dict[str, Any], path: FieldPath, findings: Fi
         )
 
 
-def _duration(value: Any, schema: dict[str, Any], path: FieldPath, findings: Findings) -> None:
+def _duration(value: Any, schema: dict[str, Any], path: FieldPath, findings: StructureFindings) -> None:
     if not isinstance(value, str):
         findings.wrong_type(path, value, "a duration such as 30s, 10m or 1h30m")
         return
@@ -113,7 +113,7 @@ def _duration(value: Any, schema: dict[str, Any], path: FieldPath, findings: Fin
         findings.add(path, "out-of-range", f"must be at least {least}, not {shorten(value)}", value=value)
 
 
-def _time(value: Any, _schema: dict[str, Any], path: FieldPath, findings: Findings) -> None:
+def _time(value: Any, _schema: dict[str, Any], path: FieldPath, findings: StructureFindings) -> None:
     if not isinstance(value, str):
         findings.wrong_type(path, value, "a time such as 2026-01-31T09:30:00Z")
     elif not _matches(value, _RFC3339):

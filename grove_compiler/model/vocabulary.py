@@ -143,6 +143,9 @@ SUBJECTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "Scale": ({"scale": ScaleRequest}, {}),
 }
 
+PARAMETER_WORDS = {"pcs": "set", "condition_type": "type", "struct_type": "type", "template_hash": "hash"}
+"""What rules call parameters of functions and methods: Python has functions of its own by these names."""
+
 
 def _by_name(*functions: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
     return {function.__name__: function for function in functions}

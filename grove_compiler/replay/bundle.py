@@ -15,13 +15,13 @@ from typing import Any
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.timestamp import timestamp
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.inputs.snapshot import Changes, Unknown
+from grove_compiler.model.inputs.snapshot import ChangedNames, Unknown
 from grove_compiler.record import record
 from grove_compiler.replay.decision import decision_value
 from grove_compiler.replay.memory import Memory, read_memory
 from grove_compiler.replay.plain import plain, redacted
 from grove_compiler.replay.views import Question
-from grove_compiler.step import Context, Gone, Hold, Key, Step
+from grove_compiler.step import Key, StepContext, StepGone, StepHold, StepResult
 from grove_compiler.version import __version__
 
 FORMAT = "grove-replay/1"
@@ -43,11 +43,11 @@ class RecordedStep:
 
     key: Key
     now: float
-    context: Context
+    context: StepContext
     rules: str
     answers: dict[Question, Any]
     memory: Memory
-    outcome: Step | Gone | Hold
+    outcome: StepResult | StepGone | StepHold
     writes: Sequence[Manifest] = ()
     held: str = ""
 
@@ -148,7 +148,7 @@ class _Table:
         """Encodes an answer as a position or null, a list of positions, the names of changed objects, or the reason why it is unknown."""
         if isinstance(answer, Unknown):
             return {"unknown": str(answer)}
-        if isinstance(answer, Changes):
+        if isinstance(answer, ChangedNames):
             return {"changed": None if answer.names is None else [*answer.names]}
         if isinstance(answer, list):
             return [self.position(manifest) for manifest in answer]
@@ -157,7 +157,7 @@ class _Table:
 
 def _answer(answer: Any, objects: list[Manifest]) -> Any:
     if isinstance(answer, dict):
-        return Unknown(answer["unknown"]) if "unknown" in answer else Changes(None, answer["changed"])
+        return Unknown(answer["unknown"]) if "unknown" in answer else ChangedNames(None, answer["changed"])
     if isinstance(answer, list):
         return [objects[position] for position in answer]
     return None if answer is None else objects[answer]

@@ -7,17 +7,17 @@ from typing import Any
 
 from grove_compiler.graph.node import Manifest, Node
 from grove_compiler.replay.plain import plain, redacted
-from grove_compiler.step import Gone, Hold, Step
+from grove_compiler.step import StepGone, StepHold, StepResult
 
 
-def decision_value(outcome: Step | Gone | Hold) -> Manifest:
+def decision_value(outcome: StepResult | StepGone | StepHold) -> Manifest:
     """Returns everything that a step decided, without empty fields."""
     match outcome:
-        case Gone():
+        case StepGone():
             return {"outcome": "gone", "reason": outcome.reason}
-        case Hold():
+        case StepHold():
             return _without_empty({"outcome": "hold", "reason": outcome.reason, "findings": plain(outcome.findings)})
-        case Step():
+        case StepResult():
             value: dict[str, Any] = {
                 "outcome": "graph",
                 "objects": [_object(node) for node in outcome.graph.nodes],

@@ -16,10 +16,10 @@ from grove_compiler.model.expanded.availability import ReplicaState
 from grove_compiler.model.expanded.recorded_templates import Hashes
 from grove_compiler.model.expanded.reported_breach import ReportedBreach
 from grove_compiler.model.expanded.tally import CachedTally, Tally
-from grove_compiler.model.inputs.snapshot import Objects, Unknown
+from grove_compiler.model.inputs.snapshot import ObjectReader, Unknown
 from grove_compiler.record import record
 from grove_compiler.replay.plain import plain
-from grove_compiler.step import GROUP, Context, Key
+from grove_compiler.step import GROUP, Key, StepContext
 from grove_compiler.step_context import Generation
 
 
@@ -69,7 +69,7 @@ class Memory:
         return value
 
 
-def memory_before(view: Objects, key: Key, context: Context) -> Memory:
+def memory_before(view: ObjectReader, key: Key, context: StepContext) -> Memory:
     """Returns the caches that the next step of a key will use, without the tally, which `copy_tally` adds."""
     if key.kind != SET_KIND:
         return Memory()

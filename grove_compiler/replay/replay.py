@@ -7,17 +7,17 @@ from collections.abc import Callable
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.node import Manifest
-from grove_compiler.model.inputs.snapshot import Objects
+from grove_compiler.model.inputs.snapshot import ObjectReader
 from grove_compiler.record import record
 from grove_compiler.replay.bundle import Bundle, RecordedStep
 from grove_compiler.replay.decision import decision_value, exact_text
 from grove_compiler.replay.memory import memory_before
-from grove_compiler.replay.views import Question, Recorded, Recording
+from grove_compiler.replay.views import Question, RecordedAnswers, Recording
 from grove_compiler.source.document import Document
-from grove_compiler.step import GROUP, Context, Gone, Hold, Key, Step, step
+from grove_compiler.step import GROUP, Key, StepContext, StepGone, StepHold, StepResult, step
 
-Outcome = Step | Gone | Hold
-StepFunction = Callable[[Objects, Key, float, Context], Outcome]
+Outcome = StepResult | StepGone | StepHold
+StepFunction = Callable[[ObjectReader, Key, float, StepContext], Outcome]
 """The signature of `step`."""
 
 
@@ -30,7 +30,7 @@ class Replayed:
     is_equal: bool
 
 
-def record_step(view: Objects, key: Key, now: float, context: Context, run: StepFunction = step) -> tuple[Outcome, RecordedStep]:
+def record_step(view: ObjectReader, key: Key, now: float, context: StepContext, run: StepFunction = step) -> tuple[Outcome, RecordedStep]:
     """Computes a step with `run`, and returns its outcome together with a recording of it."""
     memory = memory_before(view, key, context)
     recording = Recording(view, memory.copy_tally)
@@ -41,21 +41,21 @@ def record_step(view: Objects, key: Key, now: float, context: Context, run: Step
 
 def replay(bundle: Bundle, program: Program) -> Replayed:
     """Replays the step of a bundle with the rules of `program`."""
-    context = Context(program, bundle.settings, None if bundle.config is None else Document(bundle.config))
+    context = StepContext(program, bundle.settings, None if bundle.config is None else Document(bundle.config))
     manifest = bundle.answers.get(("get", GROUP, SET_KIND, bundle.key.namespace, bundle.key.name))
     generation = context.generation(manifest) if bundle.key.kind == SET_KIND and isinstance(manifest, dict) else None
     if generation is not None:
         bundle.memory.restore(generation)
-    view = Recorded(bundle.answers)
+    view = RecordedAnswers(bundle.answers)
     decision = decision_value(step(view, bundle.key, bundle.now, context))
     return Replayed(decision, view.missing, exact_text(decision) == exact_text(bundle.decision))
 
 
 def _frozen(outcome: Outcome) -> Outcome:
     """Returns a copy with lists of its own, since callers append to theirs, and without `waits`, whose closure keeps the model alive."""
-    if not isinstance(outcome, Step):
+    if not isinstance(outcome, StepResult):
         return outcome
-    return Step(
+    return StepResult(
         outcome.graph,
         conditions=[*outcome.conditions],
         statuses=[*outcome.statuses],

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from grove_compiler.graph.node import Manifest, ObjectRef
-from grove_compiler.model.inputs.snapshot import Changes, Objects, Unknown
+from grove_compiler.model.inputs.snapshot import ChangedNames, ObjectReader, Unknown
 
 Question = tuple[str, ...]
-"""The name of a method of `Objects`, and its arguments."""
+"""The name of a method of `ObjectReader`, and its arguments."""
 
 
 class Recording:
@@ -21,37 +21,37 @@ class Recording:
 
     __slots__ = ("answers", "before_changes", "view")
 
-    def __init__(self, view: Objects, before_changes: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, view: ObjectReader, before_changes: Callable[[], None] = lambda: None) -> None:
         self.view, self.before_changes = view, before_changes
         self.answers: dict[Question, Any] = {}
 
     def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
-        """See `Objects.get`."""
+        """See `ObjectReader.get`."""
         arguments = group, kind, namespace, name
         manifest: Manifest | None = self._recorded(("get", *arguments), lambda: self.view.get(*arguments))
         return manifest
 
     def by_owner(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
-        """See `Objects.by_owner`."""
+        """See `ObjectReader.by_owner`."""
         manifests: list[Manifest] = self._recorded(("by_owner", group, kind, *owner), lambda: self.view.by_owner(group, kind, owner))
         return manifests
 
     def deleted(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
-        """See `Objects.deleted`."""
+        """See `ObjectReader.deleted`."""
         manifests: list[Manifest] = self._recorded(("deleted", group, kind, *owner), lambda: self.view.deleted(group, kind, owner))
         return manifests
 
     def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
-        """See `Objects.by_label`."""
+        """See `ObjectReader.by_label`."""
         arguments = group, kind, key, value, namespace
         manifests: list[Manifest] = self._recorded(("by_label", *arguments), lambda: self.view.by_label(*arguments))
         return manifests
 
-    def changes(self, group: str, kind: str, key: str, value: str, namespace: str, since: object = None) -> Changes | None:
-        """See `Objects.changes`."""
+    def changes(self, group: str, kind: str, key: str, value: str, namespace: str, since: object = None) -> ChangedNames | None:
+        """See `ObjectReader.changes`."""
         self.before_changes()
         arguments = group, kind, key, value, namespace
-        changes: Changes | None = self._recorded(("changes", *arguments), lambda: self.view.changes(*arguments, since))
+        changes: ChangedNames | None = self._recorded(("changes", *arguments), lambda: self.view.changes(*arguments, since))
         return changes
 
     def _recorded(self, question: Question, read: Callable[[], Any]) -> Any:
@@ -64,7 +64,7 @@ class Recording:
         return answer
 
 
-class Recorded:
+class RecordedAnswers:
     """Answers reads from a recording. `missing` collects the reads that it has no answer for."""
 
     def __init__(self, answers: Mapping[Question, Any]) -> None:
@@ -72,25 +72,25 @@ class Recorded:
         self.missing: list[Question] = []
 
     def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
-        """See `Objects.get`."""
+        """See `ObjectReader.get`."""
         manifest: Manifest | None = self._answer("get", group, kind, namespace, name)
         return manifest
 
     def by_owner(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
-        """See `Objects.by_owner`."""
+        """See `ObjectReader.by_owner`."""
         return [*self._answer("by_owner", group, kind, *owner)]
 
     def deleted(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
-        """See `Objects.deleted`."""
+        """See `ObjectReader.deleted`."""
         return [*self._answer("deleted", group, kind, *owner)]
 
     def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
-        """See `Objects.by_label`."""
+        """See `ObjectReader.by_label`."""
         return [*self._answer("by_label", group, kind, key, value, namespace)]
 
-    def changes(self, group: str, kind: str, key: str, value: str, namespace: str, since: object = None) -> Changes | None:  # noqa: ARG002
-        """See `Objects.changes`."""
-        changes: Changes | None = self._answer("changes", group, kind, key, value, namespace)
+    def changes(self, group: str, kind: str, key: str, value: str, namespace: str, since: object = None) -> ChangedNames | None:  # noqa: ARG002
+        """See `ObjectReader.changes`."""
+        changes: ChangedNames | None = self._answer("changes", group, kind, key, value, namespace)
         return changes
 
     def _answer(self, *question: str) -> Any:

@@ -9,12 +9,12 @@ from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.record import record
 
 
-class Place:
+class PlaceNode:
     """Holds the offset of a value, or of an entry's key, in the scanned text; `children` are the places in a mapping or a list."""
 
     __slots__ = ("children", "offset")
 
-    def __init__(self, offset: int, children: dict[str, Place] | list[Place] | None = None) -> None:
+    def __init__(self, offset: int, children: dict[str, PlaceNode] | list[PlaceNode] | None = None) -> None:
         self.offset = offset
         self.children = children
 
@@ -29,7 +29,7 @@ class Origin(NamedTuple):
     start: int
     end: int
     line: int
-    scan: Callable[[str], Place]
+    scan: Callable[[str], PlaceNode]
 
 
 @record
@@ -45,7 +45,7 @@ class Document:
     index: int = 0
     line: int = 1
     origin: Origin | None = None
-    _root: Place | None = None
+    _root: PlaceNode | None = None
 
     def place(self, path: FieldPath) -> tuple[int, int]:
         """Returns line and column, from 1, of a mapping entry's key or of a list item; of the nearest existing ancestor otherwise."""
@@ -58,7 +58,7 @@ class Document:
         return line + below - 1, column
 
 
-def nearest(place: Place, path: FieldPath) -> Place:
+def nearest(place: PlaceNode, path: FieldPath) -> PlaceNode:
     """Returns the place at `path`, or that of its longest prefix that exists."""
     for step in path:
         children = place.children

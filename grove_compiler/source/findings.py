@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from grove_compiler.graph.diagnostic import Diagnostic, Severity
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.record import record
-from grove_compiler.source.document import Place, line_starts, nearest
+from grove_compiler.source.document import PlaceNode, line_starts, nearest
 
 if TYPE_CHECKING:
     from grove_compiler.source.secrets import SecretParts
@@ -36,7 +36,7 @@ DEFAULT_LIMITS = Limits()
 _TOO_MANY = "source/too-many-findings"
 
 
-class Refused(Exception):
+class LimitExceeded(Exception):
     """Stops reading because a limit is exceeded. The finding about it is already collected."""
 
 
@@ -59,7 +59,7 @@ class Findings:
         return len(self.text) - self.base
 
     def error(self, code: str, message: str, offset: int, severity: Severity = "error") -> None:
-        """Adds an error, or a warning. Raises `Refused` when the file has too many findings."""
+        """Adds an error, or a warning. Raises `LimitExceeded` when the file has too many findings."""
         self._add(code, message, self.base + offset, severity)
         self._check_limit(self.base + offset)
 
@@ -71,9 +71,9 @@ class Findings:
     def _check_limit(self, offset: int) -> None:
         if len(self.collected) + len(self.duplicates) >= self.limit:
             self._add(_TOO_MANY, f"stopped after {self.limit} findings", offset)
-            raise Refused
+            raise LimitExceeded
 
-    def settle_duplicates(self, code: str, start: int, end: int, scan: Callable[[str], Place]) -> None:
+    def settle_duplicates(self, code: str, start: int, end: int, scan: Callable[[str], PlaceNode]) -> None:
         """Turns the duplicates of the document at `text[start:end]` into findings that name both lines."""
         if not self.duplicates:
             return

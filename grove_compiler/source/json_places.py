@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable
 
 from grove_compiler.graph.field_path import FieldPath
-from grove_compiler.source.document import Place
-from grove_compiler.source.place_tree import Key, PlaceTree
+from grove_compiler.source.document import PlaceNode
+from grove_compiler.source.place_tree import PendingKey, PlaceTree
 
 _TOKEN = re.compile(r'[ \t\n\r]*([{}\[\],:]|"[^"\\]*(?:\\.[^"\\]*)*"|[^\s{}\[\],:"]+)', re.DOTALL)
 
@@ -16,7 +16,7 @@ SeenScalar = Callable[[str, int], None]
 SeenDuplicate = Callable[[FieldPath, int], None]
 
 
-def json_places(text: str, on_scalar: SeenScalar | None = None, on_duplicate: SeenDuplicate | None = None) -> Place:
+def json_places(text: str, on_scalar: SeenScalar | None = None, on_duplicate: SeenDuplicate | None = None) -> PlaceNode:
     """Returns the places of the first value in a JSON text.
 
     `on_scalar` is called with the text and the offset of each key and scalar, `on_duplicate` with the path and the offset of each
@@ -27,7 +27,7 @@ def json_places(text: str, on_scalar: SeenScalar | None = None, on_duplicate: Se
     while not tree.is_complete and (match := _TOKEN.match(text, position)):
         position, token, offset = match.end(), match.group(1), match.start(1)
         if token in "{[":
-            tree.start(Place(offset, {} if token == "{" else []))
+            tree.start(PlaceNode(offset, {} if token == "{" else []))
         elif token in "}]":
             tree.end()
         elif token not in ",:":
@@ -35,9 +35,9 @@ def json_places(text: str, on_scalar: SeenScalar | None = None, on_duplicate: Se
                 name = _unquoted(token)
                 if on_duplicate and tree.first(name):
                     on_duplicate((*tree.path, name), offset)
-                tree.key(Key(offset, name))
+                tree.key(PendingKey(offset, name))
             else:
-                tree.add(Place(offset))
+                tree.add(PlaceNode(offset))
             if on_scalar:
                 on_scalar(token, offset)
     return tree.result()

@@ -6,8 +6,8 @@ from typing import Any
 
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath
-from grove_compiler.source.document import Document, Origin, Place, position
-from grove_compiler.source.findings import DEFAULT_LIMITS, Findings, Limits, Refused
+from grove_compiler.source.document import Document, Origin, PlaceNode, position
+from grove_compiler.source.findings import DEFAULT_LIMITS, Findings, LimitExceeded, Limits
 from grove_compiler.source.scalars import LONGEST_NUMBER, shorten
 
 _INFINITY = float("inf")
@@ -40,7 +40,7 @@ def read_json(text: str, file: str, limits: Limits = DEFAULT_LIMITS, *, separate
             findings.error("json/too-large", f"{len(text)} characters are more than {limits.size}; split the file", 0)
         else:
             _Reader(text, findings, limits, separated).read(documents)
-    except Refused:
+    except LimitExceeded:
         pass
     return documents, findings.diagnostics()
 
@@ -78,7 +78,7 @@ class _Reader:
             if value is not None:
                 if len(documents) >= self.limits.documents:
                     self.findings.error("json/too-large", f"more than {self.limits.documents} values in a row; split the file", start)
-                    raise Refused
+                    raise LimitExceeded
                 origin = Origin(self.text, start, end, line, _scan)
                 documents.append(Document(value, self.findings.file, len(documents), line, origin))
             start = self._next(end)
@@ -191,7 +191,7 @@ def _meaning(text: str, problem: str, offset: int) -> str:
     return _MEANINGS.get(problem, f"{problem[0].lower()}{problem[1:]}")
 
 
-def _scan(text: str) -> Place:
+def _scan(text: str) -> PlaceNode:
     # Only a diagnostic or `explain` asks for places.
     from grove_compiler.source.json_places import json_places
 

@@ -16,7 +16,7 @@ from yaml.events import (
 )
 
 from grove_compiler.source.anchors import Anchors
-from grove_compiler.source.findings import Findings, Limits, Refused
+from grove_compiler.source.findings import Findings, LimitExceeded, Limits
 from grove_compiler.source.scalars import UnreadableNumber, key_text, resolve, shorten
 from grove_compiler.source.yaml_tags import TagError, check_collection_tag, tagged_scalar
 
@@ -35,7 +35,7 @@ class OddKey:
 
 
 class Builder:
-    """Builds the documents of one file. Findings go to `findings`; `Refused` is raised when a limit is exceeded."""
+    """Builds the documents of one file. Findings go to `findings`; `LimitExceeded` is raised when a limit is exceeded."""
 
     def __init__(self, findings: Findings, limits: Limits) -> None:
         self.findings = findings
@@ -210,12 +210,12 @@ class Builder:
     def _refuse_depth(self, event: Event) -> NoReturn:
         message = f"nested more than {self.limits.depth} levels deep; no Kubernetes object is"
         self.findings.error("yaml/too-deep", message, event.start_mark.index)
-        raise Refused
+        raise LimitExceeded
 
     def _refuse_nodes(self, event: Event | None) -> NoReturn:
         message = f"more than {self.limits.nodes} values or {self.limits.size} characters once aliases are expanded; split the file"
         self.findings.error("yaml/too-large", message, event.start_mark.index if event else self.findings.end)
-        raise Refused
+        raise LimitExceeded
 
 
 def _path(stack: list[Frame]) -> tuple[str | int, ...]:

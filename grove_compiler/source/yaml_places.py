@@ -15,18 +15,18 @@ from yaml.events import (
     ScalarEvent,
 )
 
-from grove_compiler.source.document import Place
-from grove_compiler.source.place_tree import Key, PlaceTree
+from grove_compiler.source.document import PlaceNode
+from grove_compiler.source.place_tree import PendingKey, PlaceTree
 from grove_compiler.source.scalars import UnreadableNumber, key_text, resolve
 from grove_compiler.source.yaml_tags import TagError, tagged_scalar
 
 
-def yaml_places(text: str) -> Place:
+def yaml_places(text: str) -> PlaceNode:
     """Returns the places of the first document in the text, as far as it can be parsed.
 
     A value that an alias repeats has the places of its anchor, and so have the entries that a merge key adds.
     """
-    tree, anchors = PlaceTree(), dict[str, Place]()
+    tree, anchors = PlaceTree(), dict[str, PlaceNode]()
     try:
         parser = CParser(text)
         while (event := parser.get_event()) is not None and not isinstance(event, DocumentEndEvent):
@@ -39,8 +39,8 @@ def yaml_places(text: str) -> Place:
     return tree.result()
 
 
-def _add(event: Any, tree: PlaceTree, anchors: dict[str, Place]) -> None:
-    place = Place(event.start_mark.index)
+def _add(event: Any, tree: PlaceTree, anchors: dict[str, PlaceNode]) -> None:
+    place = PlaceNode(event.start_mark.index)
     if isinstance(event, AliasEvent):
         place.children = anchors.get(event.anchor or "", place).children
         tree.add(place)
@@ -56,7 +56,7 @@ def _add(event: Any, tree: PlaceTree, anchors: dict[str, Place]) -> None:
         tree.add(place)
 
 
-def _key(scalar: Any) -> Key:
+def _key(scalar: Any) -> PendingKey:
     value: Any = scalar.value
     try:
         if scalar.implicit[0]:
@@ -66,4 +66,4 @@ def _key(scalar: Any) -> Key:
     except (UnreadableNumber, TagError):
         pass  # reported by the reader, which retains the text
     merges = value == "<<" and (scalar.implicit[0] or scalar.tag == "tag:yaml.org,2002:merge")
-    return Key(scalar.start_mark.index, key_text(value), merges)
+    return PendingKey(scalar.start_mark.index, key_text(value), merges)

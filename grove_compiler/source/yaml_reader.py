@@ -7,8 +7,8 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from grove_compiler.graph.diagnostic import Diagnostic
-from grove_compiler.source.document import Document, Origin, Place, position
-from grove_compiler.source.findings import DEFAULT_LIMITS, Findings, Limits, Refused
+from grove_compiler.source.document import Document, Origin, PlaceNode, position
+from grove_compiler.source.findings import DEFAULT_LIMITS, Findings, LimitExceeded, Limits
 
 if TYPE_CHECKING:
     from grove_compiler.source.yaml_builder import Builder
@@ -57,7 +57,7 @@ class _Reader:
                 self._stream()
             except (ReaderError, UnicodeEncodeError):
                 self._without_invalid_characters()
-        except Refused:
+        except LimitExceeded:
             pass
         self._settle(len(self.text))
 
@@ -105,7 +105,7 @@ class _Reader:
         if root[0] is not None:
             if len(self.documents) >= self.limits.documents:
                 self.findings.error("yaml/too-large", f"more than {self.limits.documents} documents; split the file", mark.index)
-                raise Refused
+                raise LimitExceeded
             origin = Origin(self.text, self.document, end, line + mark.line, _scan)
             self.documents.append(Document(root[0], self.findings.file, len(self.documents), line + content[0].start_mark.line, origin))
 
@@ -124,7 +124,7 @@ class _Reader:
         self._stream()
 
 
-def _scan(text: str) -> Place:
+def _scan(text: str) -> PlaceNode:
     # Only a diagnostic or `explain` asks for places.
     from grove_compiler.source.yaml_places import yaml_places
 

@@ -9,7 +9,7 @@ import click
 from grove_compiler.version import __version__
 
 
-class Entry(NamedTuple):
+class CommandEntry(NamedTuple):
     """The module of a command below this package, and its line in the list of commands, for which nothing is imported."""
 
     module: str
@@ -18,45 +18,45 @@ class Entry(NamedTuple):
 
 SECTIONS = {
     "Without a cluster": {
-        "compile": Entry("compile.command", "Print the objects that PodCliqueSets compile to"),
-        "lint": Entry("lint.command", "Validate manifests, and print all findings"),
-        "explain": Entry("explain.command", "Explain the origin of an object or a field"),
-        "graph": Entry("graph", "Draw the objects of PodCliqueSets"),
-        "fit": Entry("fit.command", "Check whether every gang fits on given nodes"),
-        "impact": Entry("impact.command", "Show the effects of an edit or a rule change on running pods"),
-        "crds": Entry("crds", "Print Grove's CustomResourceDefinitions"),
+        "compile": CommandEntry("compile.command", "Print the objects that PodCliqueSets compile to"),
+        "lint": CommandEntry("lint.command", "Validate manifests, and print all findings"),
+        "explain": CommandEntry("explain.command", "Explain the origin of an object or a field"),
+        "graph": CommandEntry("graph", "Draw the objects of PodCliqueSets"),
+        "fit": CommandEntry("fit.command", "Check whether every gang fits on given nodes"),
+        "impact": CommandEntry("impact.command", "Show the effects of an edit or a rule change on running pods"),
+        "crds": CommandEntry("crds", "Print Grove's CustomResourceDefinitions"),
     },
     "In a cluster": {
-        "get": Entry("cluster.get.command", "Show sets, and trees of owned objects"),
-        "describe": Entry("describe.command", "Describe a set or a part of it on one page"),
-        "why": Entry("why.command", "Show what an object or every set waits for, down to the root cause"),
-        "top": Entry("top.command", "Show the pods, GPUs and memory of a set by gang and domain"),
-        "logs": Entry("logs.command", "Print the logs of a set's pods side by side"),
-        "rollout": Entry("rollout.command", "Follow, list, start, pause and undo rollouts"),
-        "events": Entry("events.command", "List the operator's events by time"),
-        "serve": Entry("serve.command", "Show sets in a browser, with live states and reasons"),
-        "job": Entry("job.command", "Show the history of training jobs, suspend and restart them"),
-        "diff": Entry("cluster.diff.command", "Show differences between manifests and the cluster"),
-        "plan": Entry("cluster.plan.command", "Print what an apply would do, and save it"),
-        "apply": Entry("cluster.apply.command", "Apply manifests to the cluster"),
-        "delete": Entry("cluster.delete.command", "Delete the objects of manifests, and those generated from them"),
-        "adopt": Entry("cluster.adopt", "Take over fields from another field manager"),
+        "get": CommandEntry("cluster.get.command", "Show sets, and trees of owned objects"),
+        "describe": CommandEntry("describe.command", "Describe a set or a part of it on one page"),
+        "why": CommandEntry("why.command", "Show what an object or every set waits for, down to the root cause"),
+        "top": CommandEntry("top.command", "Show the pods, GPUs and memory of a set by gang and domain"),
+        "logs": CommandEntry("logs.command", "Print the logs of a set's pods side by side"),
+        "rollout": CommandEntry("rollout.command", "Follow, list, start, pause and undo rollouts"),
+        "events": CommandEntry("events.command", "List the operator's events by time"),
+        "serve": CommandEntry("serve.command", "Show sets in a browser, with live states and reasons"),
+        "job": CommandEntry("job.command", "Show the history of training jobs, suspend and restart them"),
+        "diff": CommandEntry("cluster.diff.command", "Show differences between manifests and the cluster"),
+        "plan": CommandEntry("cluster.plan.command", "Print what an apply would do, and save it"),
+        "apply": CommandEntry("cluster.apply.command", "Apply manifests to the cluster"),
+        "delete": CommandEntry("cluster.delete.command", "Delete the objects of manifests, and those generated from them"),
+        "adopt": CommandEntry("cluster.adopt", "Take over fields from another field manager"),
     },
     "The operator": {
-        "install": Entry("install", "Print the manifests of an installation"),
-        "operator": Entry("operator.command", "Run the operator, or its webhooks, in a cluster"),
-        "replay": Entry("replay.command", "Replay a step of the operator from a recorded bundle"),
-        "preflight": Entry("preflight.command", "Test GPUs, links and collectives before a workload starts"),
-        "initc": Entry("initc", "Wait, inside a pod, for the cliques that it starts after"),
+        "install": CommandEntry("install", "Print the manifests of an installation"),
+        "operator": CommandEntry("operator.command", "Run the operator, or its webhooks, in a cluster"),
+        "replay": CommandEntry("replay.command", "Replay a step of the operator from a recorded bundle"),
+        "preflight": CommandEntry("preflight.command", "Test GPUs, links and collectives before a workload starts"),
+        "initc": CommandEntry("initc", "Wait, inside a pod, for the cliques that it starts after"),
     },
     "Your own rules": {
-        "rules": Entry("rules.command", "List and show rules, check your own, create new ones"),
-        "test": Entry("test", "Compile test cases and compare with expected results"),
+        "rules": CommandEntry("rules.command", "List and show rules, check your own, create new ones"),
+        "test": CommandEntry("test", "Compile test cases and compare with expected results"),
     },
     "Other": {
-        "dev": Entry("dev.command", "Run a local cluster with simulated nodes"),
-        "version": Entry("version.command", "Print the versions of the program, operator and definitions"),
-        "completion": Entry("completion", "Print a completion script for bash, zsh or fish"),
+        "dev": CommandEntry("dev.command", "Run a local cluster with simulated nodes"),
+        "version": CommandEntry("version.command", "Print the versions of the program, operator and definitions"),
+        "completion": CommandEntry("completion", "Print a completion script for bash, zsh or fish"),
     },
 }
 COMMANDS = {name: entry.module for section in SECTIONS.values() for name, entry in section.items()}

@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from grove_compiler.compile import Inputs, Result
+from grove_compiler.compile import CompileResult, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.record import record
 from grove_compiler.source.document import objects_in
-from grove_operator.cli.options import Context
-from grove_operator.cli.program import Rules
+from grove_operator.cli.options import CompileOptions
+from grove_operator.cli.program import LoadedRules
 from grove_operator.reading.files import InputFile
 from grove_operator.reading.inputs import InputReader
 
@@ -30,10 +30,10 @@ class Compilation:
     """Inputs and result of a compilation, and its findings, to which commands add their own."""
 
     reader: InputReader
-    rules: Rules
+    rules: LoadedRules
     program: Program
     inputs: Inputs
-    result: Result
+    result: CompileResult
     findings: list[Diagnostic]
     others: Sequence[Item] = ()
 
@@ -53,7 +53,7 @@ class Compilation:
             write(self.findings, self.find_file, sys.stderr)
 
 
-def compile_files(files: Sequence[str], context: Context, *, keep_others: bool = False, **settings: Any) -> Compilation | None:
+def compile_files(files: Sequence[str], context: CompileOptions, *, keep_others: bool = False, **settings: Any) -> Compilation | None:
     """Reads and compiles files; `settings` are those of single commands. Returns None after reporting invalid rules.
 
     With `keep_others`, manifests that are not compiled are in `others` instead of the findings. Raises `UnreadableInput`.
@@ -67,7 +67,7 @@ def compile_files(files: Sequence[str], context: Context, *, keep_others: bool =
         classified = classify_documents(inputs.documents)
         inputs, others = replace(inputs, documents=classified.compiled), classified.plain
         reader.problems += classified.findings
-    rules = Rules(context.rules)
+    rules = LoadedRules(context.rules)
     program = rules.program()
     if program is None:
         return None

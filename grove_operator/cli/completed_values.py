@@ -11,7 +11,7 @@ from dataclasses import fields
 
 import click
 
-from grove_operator.cli.options import Context
+from grove_operator.cli.options import CompileOptions
 from grove_operator.reading.files import UnreadableInput
 
 WAITS_FOR_INPUT = "-"
@@ -19,10 +19,10 @@ WAITS_FOR_INPUT = "-"
 
 def rule_ids(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """Returns the ids of rules with a prefix, including those of `--rules`."""
-    from grove_operator.cli.program import Rules
+    from grove_operator.cli.program import LoadedRules
 
     with contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(UnreadableInput):
-        program = Rules(context.params.get("rules") or ()).program()
+        program = LoadedRules(context.params.get("rules") or ()).program()
         return sorted(rule.id for rule in program.rules if rule.id.startswith(incomplete)) if program else []
     return []
 
@@ -34,7 +34,7 @@ def object_names(context: click.Context, _: click.Parameter, incomplete: str) ->
         return []
     from grove_operator.cli.compilation import compile_files
 
-    given = Context(**{each.name: context.params[each.name] for each in fields(Context)})
+    given = CompileOptions(**{each.name: context.params[each.name] for each in fields(CompileOptions)})
     with contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(UnreadableInput):
         compiled = compile_files(files, given, pods=True)
         nodes = compiled.result.graph.nodes if compiled else []

@@ -15,7 +15,7 @@ Examples:
   grove crds | kubectl apply --server-side -f -
   grove crds -o json""",
 )
-@output_option("yaml", "json", help="The format.")
+@output_option("yaml", "json", help_text="The format.")
 def command(output: str) -> int:
     """Print Grove's CustomResourceDefinitions.
 

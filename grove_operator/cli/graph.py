@@ -6,12 +6,12 @@ import sys
 
 import click
 
-from grove_compiler.compile import Inputs, Result
+from grove_compiler.compile import CompileResult, Inputs
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.order import GraphCycle
 from grove_operator.cli import output as outputs
 from grove_operator.cli.compilation import Compilation, compile_files, declared
-from grove_operator.cli.options import FILES, Context, input_options, max_objects_option, output_option, pods_option
+from grove_operator.cli.options import FILES, CompileOptions, input_options, max_objects_option, output_option, pods_option
 from grove_operator.render.collapse import collapse
 from grove_operator.render.input_lines import Lines
 from grove_operator.render.picture import Picture, draw, simplify
@@ -35,7 +35,7 @@ Examples:
     "dot",
     "json",
     "html",
-    help="Output format: a tree for the terminal, text for Mermaid or Graphviz, JSON, or a page for a browser.",
+    help_text="Output format: a tree for the terminal, text for Mermaid or Graphviz, JSON, or a page for a browser.",
 )
 @click.option("--output-file", metavar="FILE", type=FILES, help="The file to write to, instead of standard output.")
 @pods_option
@@ -44,7 +44,7 @@ Examples:
 @max_objects_option
 def command(
     files: tuple[str, ...],
-    context: Context,
+    context: CompileOptions,
     output: str,
     output_file: str | None,
     pods: bool,
@@ -71,7 +71,7 @@ def command(
     return 0
 
 
-def _picture(result: Result, inputs: Inputs, found: list[Diagnostic]) -> Picture | None:
+def _picture(result: CompileResult, inputs: Inputs, found: list[Diagnostic]) -> Picture | None:
     """Returns the picture; None after adding a finding about cyclic dependencies."""
     try:
         return draw(result.graph, dict(declared(inputs)))

@@ -11,7 +11,7 @@ POD_INFO = "/var/grove/pod-info"
 """The mount of the volume `pod-info-vol` of shipped Grove (§5.2), with the files `namespace` and `podgangname`."""
 
 
-class Requirement(click.ParamType[tuple[str, int]]):
+class RequirementParam(click.ParamType[tuple[str, int]]):
     """Parses `NAME:COUNT`: a PodClique, and the number of its pods that have to be ready."""
 
     name = "NAME:COUNT"
@@ -35,7 +35,7 @@ Example:
 Exit codes: 0 all are ready, 1 not within --timeout, 2 usage error, or the files about the pod are missing.""",
 )
 @click.option(
-    "-p", "--podcliques", "needed", multiple=True, type=Requirement(), help="Wait for this number of ready pods of this PodClique."
+    "-p", "--podcliques", "needed", multiple=True, type=RequirementParam(), help="Wait for this number of ready pods of this PodClique."
 )
 @click.option("--pod-info", default=POD_INFO, metavar="FOLDER", help=f"Directory with the files namespace and podgangname ({POD_INFO}).")
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Give up after this time. Default: never.")

@@ -49,7 +49,7 @@ Exit codes: 0 printed, 2 invalid values or configuration.""",
 )
 @click.option("--set", "settings", multiple=True, metavar="PATH=VALUE", help="Set a value: replicas=3, config.logLevel=debug; repeatable.")
 @click.option("--no-crds", is_flag=True, help="Omit the CRDs.")
-@output_option("yaml", "json", help="The format.")
+@output_option("yaml", "json", help_text="The format.")
 def command(namespace: str, files: tuple[str, ...], settings: tuple[str, ...], no_crds: bool, output: str) -> int:
     """Print the manifests of an installation: definitions, permissions, configuration, the Deployment, and webhooks.
 
@@ -82,13 +82,13 @@ def _is_sound(values: Values) -> bool:
     from grove_compiler.model.inputs.settings import Settings
     from grove_compiler.preflight import BLOCK, read_values
     from grove_compiler.source.reader import read_text
-    from grove_compiler.step import Context
+    from grove_compiler.step import StepContext
     from grove_operator import findings, rulebook
     from grove_operator.install.manifests import configuration
 
     name, text = "values: config", json.dumps(configuration(values), indent=1)
     documents, _ = read_text(text, name)
-    context = Context(rulebook.read().program(VOCABULARY), Settings(), documents[0])
+    context = StepContext(rulebook.read().program(VOCABULARY), Settings(), documents[0])
     found = list(context.findings)
     block = f"values: {BLOCK}"
     documents, _ = read_text(json.dumps(values.preflight_injector, indent=1), block)

@@ -69,16 +69,16 @@ def take_files(given: dict[str, Any], *, required: bool = True) -> tuple[str, ..
     return files
 
 
-def filenames_option(help: str, *, required: bool = False) -> Callable[[F], F]:
+def filenames_option(help_text: str, *, required: bool = False) -> Callable[[F], F]:
     """Returns the option `-f`, as `files`, for commands with other arguments."""
     return click.option(
-        "-f", "--filename", "files", metavar="FILE|DIR|-", multiple=True, required=required, type=FILES, help=f"{help}; repeatable."
+        "-f", "--filename", "files", metavar="FILE|DIR|-", multiple=True, required=required, type=FILES, help=f"{help_text}; repeatable."
     )
 
 
-def output_option(*formats: str, help: str = "Output format.") -> Callable[[F], F]:
+def output_option(*formats: str, help_text: str = "Output format.") -> Callable[[F], F]:
     """Returns the option `-o` with these formats, the first of which is the default."""
-    return click.option("-o", "--output", type=click.Choice(formats), default=formats[0], show_default=True, help=help)
+    return click.option("-o", "--output", type=click.Choice(formats), default=formats[0], show_default=True, help=help_text)
 
 
 text_or_json_option = output_option("text", "json")
@@ -132,8 +132,8 @@ _CONTEXT_OPTIONS = (
 
 def preflight_values_option(name: str) -> Callable[[F], F]:
     """Returns the option for a file of preflight's Helm values, as `values`."""
-    help = "Helm values of the preflight checks, instead of their defaults; see docs/preflight.md."
-    return click.option(name, "values", metavar="FILE", type=FILES, help=help)
+    help_text = "Helm values of the preflight checks, instead of their defaults; see docs/preflight.md."
+    return click.option(name, "values", metavar="FILE", type=FILES, help=help_text)
 
 
 pods_option = click.option("--pods", is_flag=True, help="Include the Pods; in a cluster another controller may own them.")
@@ -149,7 +149,7 @@ max_objects_option = click.option(
 
 
 @record
-class Context:
+class CompileOptions:
     """The options that manifests are compiled or validated with."""
 
     namespace: str
@@ -167,11 +167,11 @@ class Context:
 
 
 def context_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options of a `Context`, which the command takes as `context`."""
+    """Adds the options of a `CompileOptions`, which the command takes as `context`."""
 
     @wraps(command)
     def with_context(**options: Any) -> Any:
-        return command(context=Context(*[options.pop(each.name) for each in fields(Context)]), **options)
+        return command(context=CompileOptions(*[options.pop(each.name) for each in fields(CompileOptions)]), **options)
 
     for option in reversed(_CONTEXT_OPTIONS):
         with_context = option(with_context)
@@ -179,7 +179,7 @@ def context_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def input_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the input files, as `files`, and the options of a `Context`, as `context`."""
+    """Adds the input files, as `files`, and the options of a `CompileOptions`, as `context`."""
 
     @wraps(command)
     def with_files(**options: Any) -> Any:

@@ -12,7 +12,7 @@ from grove_operator import rulebook
 from grove_operator.reading.files import InputFile, UnreadableInput
 
 
-class Rules:
+class LoadedRules:
     """The built-in rules and those of folders. Raises `UnreadableInput` for folders that cannot be read."""
 
     def __init__(self, folders: Sequence[str], *, may_be_empty: bool = False) -> None:

@@ -13,7 +13,7 @@ from grove_compiler.graph.nearest import nearest
 from grove_operator.cli import output as outputs
 from grove_operator.cli.options import FILES, output_option, rules_option
 from grove_operator.golden.case import Case, find_cases
-from grove_operator.golden.outcome import Outcome
+from grove_operator.golden.outcome import CaseOutcome
 from grove_operator.golden.run import Runner
 from grove_operator.reading.files import UnreadableInput
 
@@ -51,7 +51,7 @@ Exit codes: 0 all passed, 1 some failed, 2 some could not be run.""",
 )
 @click.option("--update", is_flag=True, help="Overwrite expected output with actual output where they differ.")
 @click.option("-v", "--verbose", is_flag=True, help="Also list passed cases.")
-@output_option("text", "json", "junit", help="Output format: text, json, or junit (for build servers).")
+@output_option("text", "json", "junit", help_text="Output format: text, json, or junit (for build servers).")
 def command(folders: tuple[str, ...], rules: tuple[str, ...], filters: tuple[str, ...], update: bool, verbose: bool, output: str) -> int:
     """Compile test cases, and compare objects and fields with the expected ones."""
     cases = _chosen(find_cases(folders), filters)
@@ -93,7 +93,7 @@ def _no_match(text: str, cases: list[Case]) -> str:
     return f"no case matches {text!r}" + (f'; did you mean "{close}"?' if close else "")
 
 
-def _run(runner: Runner, cases: list[Case]) -> Iterator[Outcome]:
+def _run(runner: Runner, cases: list[Case]) -> Iterator[CaseOutcome]:
     progress = _Progress(len(cases))
     failed = 0
     for number, case in enumerate(cases):

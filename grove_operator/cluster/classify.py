@@ -96,10 +96,10 @@ def _take_plain(result: Classified, document: Document, at: FieldPath, value: An
         whole = value is document.value
         result.plain.append(Item(value, document if whole else Document(value, document.file, document.index, document.line)))
         return
-    path, message, type = problem
+    path, message, problem_type = problem
     line, column = document.place((*at, *path))
     result.findings.append(
-        Diagnostic("input/not-an-object", "error", message, render((*at, *path)), document.file, line, column, type=type)
+        Diagnostic("input/not-an-object", "error", message, render((*at, *path)), document.file, line, column, type=problem_type)
     )
 
 

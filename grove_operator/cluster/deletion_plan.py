@@ -9,9 +9,9 @@ from typing import NamedTuple
 from applier.cluster import Cluster
 from applier.decision.managers import applied_by
 from applier.desired import Desired, Graph
-from applier.events import Account, Finished
+from applier.events import Finished, RunMeter
 from applier.outcome import Action, Outcome, Step
-from applier.prune.deletion import Deletion
+from applier.prune.deletion import Deleter
 from applier.prune.teardown import teardown
 from applier.ref import Manifest, Ref, resource_version_of, uid_of
 from applier.run.live_state import read
@@ -58,9 +58,9 @@ async def plan_deletion(graph: Graph, cluster: Cluster, *, manager: str) -> Dele
     return plan
 
 
-async def delete_planned(plan: DeletionPlan, graph: Graph, deletion: Deletion) -> list[Outcome]:
+async def delete_planned(plan: DeletionPlan, graph: Graph, deletion: Deleter) -> list[Outcome]:
     """Deletes objects by UID, dependents first. Returns an outcome for each, and for those that are deleted with their owner."""
-    account = Account(deletion.cluster, deletion.sink)
+    account = RunMeter(deletion.cluster, deletion.sink)
     deadline = time.monotonic() + deletion.seconds
     order = teardown(plan.deleted.values(), graph)
     account.planned({Action.PRUNED: len(plan.deleted) + len(plan.cascaded)}, len(order.waves))
@@ -71,7 +71,7 @@ async def delete_planned(plan: DeletionPlan, graph: Graph, deletion: Deletion) -
     return outcomes
 
 
-async def _cascaded(objects: dict[Ref, Manifest], deletion: Deletion, deadline: float) -> list[Outcome]:
+async def _cascaded(objects: dict[Ref, Manifest], deletion: Deleter, deadline: float) -> list[Outcome]:
     """Waits until objects are deleted with their owners, and returns an outcome for each."""
     remaining: dict[Ref, str] = {}
     if deletion.wait_for_all and not deletion.dry_run:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from applier.desired import Desired, Graph
 from applier.ref import Manifest, Ref
-from grove_compiler.graph.graph import Graph as CompiledGraph
+from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.graph.node import Node, ObjectRef
 from grove_operator.cluster.classify import Item
 from grove_operator.cluster.policies import Policies

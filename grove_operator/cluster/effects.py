@@ -7,14 +7,14 @@ from itertools import islice
 from applier.outcome import Action, FieldChange, Step
 from applier.plan.reasons import what_differs
 from applier.ref import Manifest, Ref
-from grove_compiler.graph.graph import Graph
+from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.kube.semantic_difference import ANYTHING, differences
 
 MOST_CHANGES = 100
 """Changed fields that are told of one object."""
 
 
-def effects(before: Graph, after: Graph) -> list[Step]:
+def effects(before: CompiledGraph, after: CompiledGraph) -> list[Step]:
     """Returns a step for each object that is created, configured or deleted, in apply order; those that are deleted come last.
 
     Both graphs are compiled from what exists, so that only what the edit changes differs: not what another release would write.
@@ -28,7 +28,7 @@ def effects(before: Graph, after: Graph) -> list[Step]:
     return [*sorted(steps, key=lambda step: order[step.ref]), *(Step(ref, Action.PRUNED) for ref in reversed(old) if ref not in new)]
 
 
-def _by_ref(graph: Graph) -> dict[Ref, Manifest]:
+def _by_ref(graph: CompiledGraph) -> dict[Ref, Manifest]:
     return {Ref.of(node.object): node.object for node in graph.nodes if not node.policy.get("operator")}
 
 

@@ -80,8 +80,8 @@ class EventAggregation:
     def add(self, event: Manifest) -> EventLine | None:
         """Adds an event. Returns the aggregate that it belongs to; none if the event has not changed since it was added."""
         of = event.get("involvedObject") or {}
-        object = (of.get(name) for name in ("kind", "namespace", "name", "uid"))
-        key = tuple(map(str, (*object, event.get("type"), event.get("reason"))))
+        reference = (of.get(name) for name in ("kind", "namespace", "name", "uid"))
+        key = tuple(map(str, (*reference, event.get("type"), event.get("reason"))))
         same, name = self._events.setdefault(key, {}), event["metadata"]["name"]
         if name in same and _occurrences(same[name]) == _occurrences(event):
             return None
@@ -141,4 +141,4 @@ def _reporter(event: Manifest) -> str:
 
 def _set_of(name: str, sets: Iterable[str]) -> str:
     """Returns the set whose name prefixes that of a part; of several, the one with the longest name."""
-    return max((set for set in sets if replica_of(name, set) is not None), key=len, default="")
+    return max((pcs for pcs in sets if replica_of(name, pcs) is not None), key=len, default="")

@@ -139,10 +139,10 @@ def _claim(_: Manifest, status: Manifest) -> Facts:
     yield str(status.get("phase") or "Pending")
 
 
-def _conditions(status: Manifest, type: str, *, wrong: str) -> Facts:
+def _conditions(status: Manifest, condition_type: str, *, wrong: str) -> Facts:
     """Yields the reason of a condition with the status `wrong`."""
     for condition in status.get("conditions") or []:
-        if _map(condition).get("type") == type and condition.get("status") == wrong and condition.get("reason"):
+        if _map(condition).get("type") == condition_type and condition.get("status") == wrong and condition.get("reason"):
             yield f"{condition['reason']}"
 
 

@@ -22,7 +22,7 @@ COMPARED = ("schema", "subresources", "additionalPrinterColumns")
 
 
 @record
-class Operator:
+class InstalledOperator:
     """An operator: a Deployment with its image, or where no Deployment is found a `holder` of the lease. What is not known is empty.
 
     `held_until` is when the lease ends, in seconds since the epoch.
@@ -58,7 +58,7 @@ class Definition:
         return None if self.difference is None else not self.difference
 
 
-async def read_operators(cluster: Cluster) -> list[Operator] | None:
+async def read_operators(cluster: Cluster) -> list[InstalledOperator] | None:
     """Returns the operators of a cluster; None if neither Deployments nor leases may be read. Raises `ClusterError`."""
     deployments = await _list(cluster, DEPLOYMENT, fields=f"metadata.name={NAME}") or await _list(cluster, DEPLOYMENT, labels=OPERATOR)
     if deployments:
@@ -80,20 +80,20 @@ async def read_definitions(cluster: Cluster, ours: Sequence[Manifest]) -> list[D
     return [_compared(mine, theirs) for mine, theirs in zip(ours, live, strict=True)]
 
 
-def _of_deployment(deployment: Manifest) -> Operator:
+def _of_deployment(deployment: Manifest) -> InstalledOperator:
     metadata, spec, status = deployment["metadata"], deployment.get("spec") or {}, deployment.get("status") or {}
     containers = ((spec.get("template") or {}).get("spec") or {}).get("containers") or [{}]
     image = str(containers[0].get("image") or "")
     tag = image.partition("@")[0].rpartition("/")[2].partition(":")[2]
     version = str((metadata.get("labels") or {}).get(VERSION) or tag).removeprefix("v")
     ready, replicas = (int(each or 0) for each in (status.get("readyReplicas"), spec.get("replicas", 1)))
-    return Operator(metadata.get("namespace") or "", metadata["name"], version, image, ready, replicas)
+    return InstalledOperator(metadata.get("namespace") or "", metadata["name"], version, image, ready, replicas)
 
 
-def _of_lease(lease: Manifest) -> Operator:
+def _of_lease(lease: Manifest) -> InstalledOperator:
     spec = lease.get("spec") or {}
     until = (time(spec.get("renewTime")) or 0.0) + (spec.get("leaseDurationSeconds") or 0)
-    return Operator(lease["metadata"].get("namespace") or "", holder=str(spec.get("holderIdentity") or "nobody"), held_until=until)
+    return InstalledOperator(lease["metadata"].get("namespace") or "", holder=str(spec.get("holderIdentity") or "nobody"), held_until=until)
 
 
 def _of_discovery(ours: Manifest, served: dict[tuple[str, str], str]) -> Definition:

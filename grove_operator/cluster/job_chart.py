@@ -10,7 +10,7 @@ from grove_operator.age import age
 from grove_operator.cluster.job_moments import deadline_of
 from grove_operator.cluster.job_query import RecordedJob
 from grove_operator.cluster.job_spans import Span, spans
-from grove_operator.render.as_timeline import Bar, Chart, Mark, Row
+from grove_operator.render.as_timeline import Bar, Chart, Mark, TimelineRow
 
 MOST_ROWS = 300
 STATES = ("Failed", "Running", "Pending", "Ended", "Succeeded")
@@ -45,11 +45,11 @@ def _marks(job: RecordedJob, end: float) -> list[Mark]:
     return [*marks, *([Mark(end, f"deadline in {age(deadline - end)}")] if deadline is not None else [])]
 
 
-def _rows(ranks: Sequence[Span], now: float, *, by_clique: bool) -> list[Row]:
+def _rows(ranks: Sequence[Span], now: float, *, by_clique: bool) -> list[TimelineRow]:
     lanes: dict[str, dict[int, list[Span]]] = defaultdict(lambda: defaultdict(list))
     for span in ranks:
         lanes[span.clique if by_clique else span.rank][span.attempt].append(span)
-    return [Row(name, [_bar(number, lanes[name][number], now) for number in sorted(lanes[name])]) for name in lanes]
+    return [TimelineRow(name, [_bar(number, lanes[name][number], now) for number in sorted(lanes[name])]) for name in lanes]
 
 
 def _bar(number: int, ranks: Sequence[Span], now: float) -> Bar:

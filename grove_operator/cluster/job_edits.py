@@ -6,20 +6,16 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from applier.cluster import Cluster
-from applier.errors import ApplierError
 from applier.ref import Manifest
 from grove_compiler.kube.timestamp import timestamp
+from grove_operator.cluster.edits import EditRefused
 from grove_operator.cluster.job_query import read_set
 
 ENDS = ("Succeeded", "Failed")
 
 
-class Refused(ApplierError):
-    """An edit does not apply to the state of the workload. The message has the alternative."""
-
-
 class JobEdit(NamedTuple):
-    """An edit of a set. `fields` returns the spec to apply at a time, none if it is in effect already, and raises `Refused`.
+    """An edit of a set. `fields` returns the spec to apply at a time, none if it is in effect already, and raises `EditRefused`.
 
     `word` is the past participle in messages. `manager` owns the applied fields only, since those that it stops applying are removed.
     """
@@ -29,22 +25,22 @@ class JobEdit(NamedTuple):
     fields: Callable[[Manifest, float], Manifest | None]
 
 
-def _suspended(set: Manifest, _: float) -> Manifest | None:
-    _refuse_ended(set, "so there is nothing to suspend")
-    return None if set["spec"].get("suspend") else {"suspend": True}
+def _suspended(pcs: Manifest, _: float) -> Manifest | None:
+    _refuse_ended(pcs, "so there is nothing to suspend")
+    return None if pcs["spec"].get("suspend") else {"suspend": True}
 
 
-def _resumed(set: Manifest, _: float) -> Manifest | None:
-    _refuse_ended(set, "so there is nothing to resume")
-    return {"suspend": False} if set["spec"].get("suspend") else None
+def _resumed(pcs: Manifest, _: float) -> Manifest | None:
+    _refuse_ended(pcs, "so there is nothing to resume")
+    return {"suspend": False} if pcs["spec"].get("suspend") else None
 
 
-def _restarted(set: Manifest, now: float) -> Manifest | None:
-    name, namespace = set["metadata"]["name"], set["metadata"].get("namespace")
+def _restarted(pcs: Manifest, now: float) -> Manifest | None:
+    name, namespace = pcs["metadata"]["name"], pcs["metadata"].get("namespace")
     recreate = f"kubectl get pcs {name} -n {namespace} -o yaml | kubectl replace --force -f -"
-    _refuse_ended(set, f"a workload that has ended never runs again. To recreate it, including its status: {recreate}")
-    if set["spec"].get("suspend"):
-        raise Refused(f"PodCliqueSet {name!r} is suspended; it begins a new attempt when it is resumed: grove job resume {name}")
+    _refuse_ended(pcs, f"a workload that has ended never runs again. To recreate it, including its status: {recreate}")
+    if pcs["spec"].get("suspend"):
+        raise EditRefused(f"PodCliqueSet {name!r} is suspended; it begins a new attempt when it is resumed: grove job resume {name}")
     return {"trainingSpec": {"restartedAt": timestamp(now)}}
 
 
@@ -56,25 +52,25 @@ EDITS = {
 
 
 async def carry_out(cluster: Cluster, edit: JobEdit, argument: str, namespace: str, now: float, dry_run: str) -> str:
-    """Applies an edit to the workload `NAME` or `pcs/NAME`, and returns a message. Raises `ClusterError`, `NoSuchObject`, `Refused`.
+    """Applies an edit to the workload `NAME` or `pcs/NAME`, and returns a message. Raises `ClusterError`, `NoSuchObject`, `EditRefused`.
 
     `dry_run` is `none`, `client` or `server`. The UID is sent along, so that a set that was deleted meanwhile is not created again.
     """
-    resource, set = await read_set(cluster, argument, namespace)
-    metadata = set["metadata"]
+    resource, pcs = await read_set(cluster, argument, namespace)
+    metadata = pcs["metadata"]
     message = f"podcliqueset.grove.io/{metadata['name']} {edit.word}"
-    fields = edit.fields(set, now)
+    fields = edit.fields(pcs, now)
     if fields is None:
         return f"podcliqueset.grove.io/{metadata['name']} already {edit.word}"
     if dry_run != "client":
         identity = {"name": metadata["name"], "namespace": metadata["namespace"], "uid": metadata["uid"]}
-        manifest = {"apiVersion": set["apiVersion"], "kind": set["kind"], "metadata": identity, "spec": fields}
+        manifest = {"apiVersion": pcs["apiVersion"], "kind": pcs["kind"], "metadata": identity, "spec": fields}
         await cluster.apply(resource, manifest, manager=edit.manager, force=True, dry_run=dry_run == "server")
     return message
 
 
-def _refuse_ended(set: Manifest, why: str) -> None:
-    """Raises `Refused` for a workload that has succeeded or failed, which is final."""
-    phase = (set.get("status") or {}).get("phase")
+def _refuse_ended(pcs: Manifest, why: str) -> None:
+    """Raises `EditRefused` for a workload that has succeeded or failed, which is final."""
+    phase = (pcs.get("status") or {}).get("phase")
     if phase in ENDS:
-        raise Refused(f"PodCliqueSet {set['metadata']['name']!r} has {phase.lower()}, {why}")
+        raise EditRefused(f"PodCliqueSet {pcs['metadata']['name']!r} has {phase.lower()}, {why}")

@@ -32,14 +32,14 @@ def moments(job: RecordedJob) -> list[Moment]:
     return sorted((moment for moment in known if moment is not None), key=lambda moment: moment.at)
 
 
-def deadline_of(set: Manifest) -> float | None:
+def deadline_of(pcs: Manifest) -> float | None:
     """Returns the deadline of a set; none if it has none, or is suspended."""
-    return deadline(set["spec"].get("trainingSpec") or {}, set.get("status") or {})
+    return deadline(pcs["spec"].get("trainingSpec") or {}, pcs.get("status") or {})
 
 
-def _of_status(set: Manifest) -> Iterator[Moment | None]:
-    status = set.get("status") or {}
-    yield _at(set["metadata"].get("creationTimestamp"), "Created", "the set was created")
+def _of_status(pcs: Manifest) -> Iterator[Moment | None]:
+    status = pcs.get("status") or {}
+    yield _at(pcs["metadata"].get("creationTimestamp"), "Created", "the set was created")
     current = {(replica.get("index"), replica.get("attempt")) for replica in status.get("trainingReplicas") or []}
     for attempt in status.get("attempts") or []:
         where = attempt.get("replica"), attempt.get("attempt")

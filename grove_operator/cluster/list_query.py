@@ -62,8 +62,8 @@ def _name(argument: str, resource: Resource, resources: Sequence[Resource]) -> s
 
 async def _named(cluster: Cluster, resource: Resource, namespace: str, names: Sequence[str]) -> tuple[list[Manifest], list[str]]:
     read = await asyncio.gather(*(find(cluster, resource, namespace, name) for name in names))
-    missing = [not_found(resource, name) for name, object in zip(names, read, strict=True) if object is None]
-    return [object for object in read if object is not None], missing
+    missing = [not_found(resource, name) for name, manifest in zip(names, read, strict=True) if manifest is None]
+    return [manifest for manifest in read if manifest is not None], missing
 
 
 async def _all(cluster: Cluster, resource: Resource, query: ListQuery) -> tuple[list[Manifest], list[str]]:

@@ -15,7 +15,7 @@ REPLICA, GROUP = "grove.io/podcliqueset-replica-index", "grove.io/podcliquescali
 MEMBER = "grove.io/podcliquescalinggroup-replica-index"
 
 
-class Source(NamedTuple):
+class LogSource(NamedTuple):
     """A container of a pod, in one of its lives, which `id` tells apart. `label` stands before its lines.
 
     `waits` says why there is no log yet; empty once it has started. `runs` until it has ended, `was_restarted` if it ran before.
@@ -31,7 +31,7 @@ class Source(NamedTuple):
 
 
 @record
-class Selection:
+class LogSelection:
     """Which logs of a set are read: of a clique and a replica, or all if these are empty, and of one container or all."""
 
     set: str
@@ -44,18 +44,18 @@ class Selection:
         """The label selector of the pods, without the clique: its PodCliques have several names."""
         return f"{PART_OF}={self.set}" + ("" if self.replica is None else f",{REPLICA}={self.replica}")
 
-    def sources(self, pods: Iterable[Manifest]) -> list[Source]:
+    def sources(self, pods: Iterable[Manifest]) -> list[LogSource]:
         """Returns the selected containers of these pods, by pod."""
         chosen = (pod for pod in pods if not self.clique or clique_of(pod) == self.clique)
         by_name = sorted(chosen, key=lambda pod: str(pod["metadata"]["name"]))
         return [source for pod in by_name for source in _sources(pod, self.container)]
 
 
-def check_clique(set: Manifest, clique: str) -> None:
+def check_clique(pcs: Manifest, clique: str) -> None:
     """Raises `NoSuchObject` if a set has no clique of this name."""
-    names = [each.get("name") for each in set["spec"]["template"].get("cliques") or []]
+    names = [each.get("name") for each in pcs["spec"]["template"].get("cliques") or []]
     if clique and clique not in names:
-        raise NoSuchObject(f"PodCliqueSet {set['metadata']['name']!r} has no clique {clique!r}: it has {', '.join(map(str, names))}")
+        raise NoSuchObject(f"PodCliqueSet {pcs['metadata']['name']!r} has no clique {clique!r}: it has {', '.join(map(str, names))}")
 
 
 def check_container(pods: Sequence[Manifest], container: str) -> None:
@@ -77,7 +77,7 @@ def _all_containers(pod: Manifest) -> Iterator[str]:
         yield from (each["name"] for each in pod["spec"].get(key) or [])
 
 
-def _sources(pod: Manifest, container: str) -> Iterator[Source]:
+def _sources(pod: Manifest, container: str) -> Iterator[LogSource]:
     metadata, status = pod["metadata"], pod.get("status") or {}
     keys = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
     statuses = {each["name"]: each for key in keys for each in status.get(key) or []}
@@ -90,7 +90,7 @@ def _sources(pod: Manifest, container: str) -> Iterator[Source]:
         label = metadata["name"] if len(main) == 1 and not container else f"{metadata['name']}/{name}"
         has_begun = "running" in state or "terminated" in state or bool((there.get("lastState") or {}).get("terminated"))
         reason = (state.get("waiting") or {}).get("reason") or status.get("phase") or "Pending"
-        yield Source(
+        yield LogSource(
             metadata["name"],
             name,
             f"{metadata.get('uid')}/{name}/{there.get('containerID') or restarts}",

@@ -22,6 +22,6 @@ async def read_set(cluster: Cluster, argument: str, namespace: str) -> tuple[Res
         raise NotThere(f"there is no {SET_KIND} {name!r} in the namespace {namespace}") from None
 
 
-def is_training(set: Manifest) -> bool:
+def is_training(pcs: Manifest) -> bool:
     """Reports whether a set is a training workload."""
-    return (set.get("spec") or {}).get("workloadType") == "Training"
+    return (pcs.get("spec") or {}).get("workloadType") == "Training"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from applier.readiness import Readiness, Rule, readiness
+from applier.readiness import Readiness, ReadinessRule, readiness
 from applier.ref import Manifest
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.model.decisions import DecisionRules
@@ -15,18 +15,18 @@ ReadinessCheck = Callable[[Manifest], Readiness]
 """Returns the readiness of a live object."""
 
 
-def readiness_rules(program: Program) -> tuple[Rule, ...]:
+def readiness_rules(program: Program) -> tuple[ReadinessRule, ...]:
     """Returns the rule `ready_when` for Grove's kinds as rules of the applier. Raises `ApplierError` for invalid ones."""
     decide = DecisionRules(program.decisions).of(ready_when)
     return tuple(_rule(kind, group, decide(kind)) for kind, group in READY_KINDS.items())
 
 
-def _rule(kind: str, group: str, expected: list[Manifest]) -> Rule:
-    # The rule of a user may return values that are not maps, which `Rule.read` reports.
+def _rule(kind: str, group: str, expected: list[Manifest]) -> ReadinessRule:
+    # The rule of a user may return values that are not maps, which `ReadinessRule.read` reports.
     conditions = [each for each in expected if isinstance(each, dict) and "condition" in each]
     fields = [each for each in expected if each not in conditions]
     by_type = {str(each["condition"]): str(each.get("status", "True")) for each in conditions}
-    return Rule.read({"group": group, "kind": kind, "fields": fields, "conditions": by_type})
+    return ReadinessRule.read({"group": group, "kind": kind, "fields": fields, "conditions": by_type})
 
 
 def readiness_check(program: Program) -> ReadinessCheck:

@@ -41,16 +41,16 @@ class SetSummary:
 def summaries(sets: Iterable[Manifest], gangs: Iterable[Manifest], pods: Iterable[Manifest]) -> list[SetSummary]:
     """Returns the summaries of sets in their order, by the gangs and pods of their namespaces."""
     by_set = [_by_set(gangs), _by_set(pods)]
-    return [_summary(set, *(each[_place(set)] for each in by_set)) for set in sets]
+    return [_summary(pcs, *(each[_place(pcs)] for each in by_set)) for pcs in sets]
 
 
-def _summary(set: Manifest, gangs: Sequence[Manifest], pods: Sequence[Manifest]) -> SetSummary:
-    metadata, status = set["metadata"], status_of(set)
+def _summary(pcs: Manifest, gangs: Sequence[Manifest], pods: Sequence[Manifest]) -> SetSummary:
+    metadata, status = pcs["metadata"], status_of(pcs)
     active = [pod for pod in pods if not is_terminating(pod) and not is_finished(pod)]
     return SetSummary(
         metadata.get("namespace") or "",
         metadata["name"],
-        replicas=_count((set.get("spec") or {}).get("replicas"), 0),
+        replicas=_count((pcs.get("spec") or {}).get("replicas"), 0),
         available=_count(status.get("availableReplicas")),
         updated=_count(status.get("updatedReplicas")),
         gangs=len(gangs),
@@ -59,16 +59,16 @@ def _summary(set: Manifest, gangs: Sequence[Manifest], pods: Sequence[Manifest])
         gated=sum(bool(gates_of(pod)) for pod in active),
         gpus=sum(gpus_of(pod) for pod in active if (pod.get("spec") or {}).get("nodeName")),
         created=time(metadata.get("creationTimestamp") or None),
-        why=why_of(set),
+        why=why_of(pcs),
     )
 
 
-def why_of(set: Manifest) -> str:
+def why_of(pcs: Manifest) -> str:
     """Returns why a set is not ready, or that it is terminating; empty if no condition says so."""
-    if deletion := deletion_of(set):
+    if deletion := deletion_of(pcs):
         return deletion
-    true = {condition.get("type"): condition for condition in status_of(set).get("conditions") or [] if condition.get("status") == "True"}
-    return next((f"{true[type].get('reason')}: {true[type].get('message')}" for type in WAITING if type in true), "")
+    true = {condition.get("type"): condition for condition in status_of(pcs).get("conditions") or [] if condition.get("status") == "True"}
+    return next((f"{true[waiting].get('reason')}: {true[waiting].get('message')}" for waiting in WAITING if waiting in true), "")
 
 
 def gpus_of(pod: Manifest) -> int:
@@ -86,8 +86,8 @@ def _by_set(manifests: Iterable[Manifest]) -> dict[tuple[str, str], list[Manifes
     return by_set
 
 
-def _place(set: Manifest) -> tuple[str, str]:
-    return set["metadata"].get("namespace") or "", set["metadata"]["name"]
+def _place(pcs: Manifest) -> tuple[str, str]:
+    return pcs["metadata"].get("namespace") or "", pcs["metadata"]["name"]
 
 
 def _count(value: object, default: int = 0) -> int:

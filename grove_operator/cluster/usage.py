@@ -59,9 +59,9 @@ class SetUsage:
     domains: Sequence[DomainUsage]
 
 
-def usage_of(set: Manifest, objects: Sequence[Manifest]) -> SetUsage:
+def usage_of(pcs: Manifest, objects: Sequence[Manifest]) -> SetUsage:
     """Adds up what the pods of a set ask for. `objects` are those of its namespace, nodes, and PodMetrics where there are any."""
-    namespace, name = set["metadata"].get("namespace") or "", set["metadata"]["name"]
+    namespace, name = pcs["metadata"].get("namespace") or "", pcs["metadata"]["name"]
     local = [each for each in objects if (each["metadata"].get("namespace") or "") == namespace]
     parts = [each for each in local if (each["metadata"].get("labels") or {}).get(PART_OF) == name]
     pods = [each for each in parts if each["kind"] == "Pod" and not is_terminating(each) and not is_finished(each)]
@@ -80,7 +80,7 @@ def _domains(
     by_id = {_id(pod): pod for pod in pods}
     others = [each for each in local if each["kind"] != "Pod"]
     for domain in find_domains([Node(_id(each), each, "", (), _clique_of(each), {}) for each in (*others, *pods)]):
-        members = [by_id[id] for id in domain.members if id in by_id]
+        members = [by_id[pod_id] for pod_id in domain.members if pod_id in by_id]
         if domain.type == "mnnvl" and members:
             yield DomainUsage("ComputeDomain", domain.name, "", _sum(members, metrics))
         elif members:

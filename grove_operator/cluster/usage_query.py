@@ -38,8 +38,8 @@ class UsageObjects:
 
 async def read_usage(cluster: Cluster, argument: str, namespace: str) -> UsageObjects:
     """Reads the set `NAME` or `pcs/NAME`. Raises `ClusterError`, `NoSuchObject`."""
-    _, set = await read_set(cluster, argument, namespace)
-    name, served = set["metadata"]["name"], {(resource.kind.group, resource.kind.kind): resource for resource in await cluster.resources()}
+    _, pcs = await read_set(cluster, argument, namespace)
+    name, served = pcs["metadata"]["name"], {(resource.kind.group, resource.kind.kind): resource for resource in await cluster.resources()}
     labelled = [served[group_kind] for group_kind in LABELLED if group_kind in served]
     lists = await asyncio.gather(*(cluster.list(resource, namespace, labels=f"{PART_OF}={name}") for resource in labelled))
     objects = [each for listing in lists for each in listing.items]
@@ -47,13 +47,13 @@ async def read_usage(cluster: Cluster, argument: str, namespace: str) -> UsageOb
     if ("", "Node") in served and _is_constrained(objects):
         wanted.append(served["", "Node"])
     more, unread = await list_readable(cluster, [(resource, namespace if resource.namespaced else "") for resource in wanted])
-    return UsageObjects(set, objects + more, unread)
+    return UsageObjects(pcs, objects + more, unread)
 
 
 def recorded_usage(argument: str, namespace: str, objects: Sequence[Manifest]) -> UsageObjects:
     """Returns the set and the objects among recorded ones. Raises `NoSuchObject`."""
-    set, _ = find(_name(argument), namespace, objects)
-    return UsageObjects(set, list(objects), [])
+    pcs, _ = find(_name(argument), namespace, objects)
+    return UsageObjects(pcs, list(objects), [])
 
 
 def _name(argument: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
 
 from applier.ref import Ref
-from grove_compiler.engine.runtime.results import Wait
+from grove_compiler.engine.runtime.results import ObjectWait
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.record import record
 
@@ -22,21 +22,21 @@ class Reason:
     elsewhere in the tree.
     """
 
-    wait: Wait
+    wait: ObjectWait
     below: list[Reason] = field(default_factory=list)
     alike: int = 0
     is_repeated: bool = False
 
 
-def reasons(root: Ref, waits: Iterable[Wait]) -> list[Reason]:
+def reasons(root: Ref, waits: Iterable[ObjectWait]) -> list[Reason]:
     """Returns the waits of an object with their causes; none if it waits for nothing."""
-    by_object: dict[Place, list[Wait]] = defaultdict(list)
+    by_object: dict[Place, list[ObjectWait]] = defaultdict(list)
     for wait in waits:
         by_object[_place(wait.of)].append(wait)
     return _Tree(by_object).below((root.kind, root.namespace, root.name), ())
 
 
-def root_cause(reason: Reason) -> Wait:
+def root_cause(reason: Reason) -> ObjectWait:
     """Returns the wait at the end of the first branch: what has to end before anything above it can."""
     while reason.below:
         reason = reason.below[0]
@@ -50,7 +50,7 @@ class _Tree:
     cycle are causes.
     """
 
-    def __init__(self, waits: dict[Place, list[Wait]]) -> None:
+    def __init__(self, waits: dict[Place, list[ObjectWait]]) -> None:
         self._waits, self._visited = waits, set[Place]()
 
     def below(self, place: Place, path: tuple[Place, ...]) -> list[Reason]:

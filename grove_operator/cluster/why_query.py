@@ -28,12 +28,12 @@ def find(argument: str, namespace: str, objects: Iterable[Manifest]) -> tuple[Ma
         raise NoSuchObject(f"there is no {kind} {name!r}{f' in the namespace {namespace}' if namespace else ''}")
     if len(found) > 1:
         raise NoSuchObject(f"there are several {kind}s {name!r}: choose one with -n {' or -n '.join(map(_namespace, found))}")
-    [object] = found
-    set_name = name if kind == SET_KIND else (object["metadata"].get("labels") or {}).get(PART_OF)
-    sets = [set for set in _named(known, SET_KIND, set_name) if _namespace(set) == _namespace(object)]
+    [manifest] = found
+    set_name = name if kind == SET_KIND else (manifest["metadata"].get("labels") or {}).get(PART_OF)
+    sets = [pcs for pcs in _named(known, SET_KIND, set_name) if _namespace(pcs) == _namespace(manifest)]
     if not sets:
         raise NoSuchObject(f"{kind} {name!r} belongs to no existing PodCliqueSet")
-    return object, sets[0]
+    return manifest, sets[0]
 
 
 def _kind(word: str) -> str:

@@ -10,7 +10,7 @@ from grove_compiler.decoder import SET_KIND
 from grove_compiler.step import Key
 from grove_operator.controller.evaluator import Evaluator
 from grove_operator.controller.keys import TOPOLOGY_KINDS, replicas_of
-from grove_operator.controller.membership import Membership, topology_members
+from grove_operator.controller.membership import MemberIndex, topology_members
 from grove_operator.controller.ownership import is_of_set
 
 ORPHANED = "orphan"
@@ -23,7 +23,7 @@ class DesiredState:
     `with_namespaces` is false for an operator of a single namespace, which may not be allowed to read Namespaces.
     """
 
-    def __init__(self, evaluate: Evaluator, membership: Membership, *, with_namespaces: bool) -> None:
+    def __init__(self, evaluate: Evaluator, membership: MemberIndex, *, with_namespaces: bool) -> None:
         self._evaluate, self._membership, self._with_namespaces = evaluate, membership, with_namespaces
 
     def desired(self, view: View, key: Key) -> Graph | Gone | Hold:
@@ -47,20 +47,20 @@ class DesiredState:
         """
         if key.kind in TOPOLOGY_KINDS:
             return topology_members(view, key)
-        set = view.peek(Ref("grove.io", SET_KIND, key.namespace, key.name))
-        if set is None:
+        pcs = view.peek(Ref("grove.io", SET_KIND, key.namespace, key.name))
+        if pcs is None:
             return [one for one in self._membership.of(view, key, 0) if is_being_deleted(one)]  # they may have finalizers of ours
         if self._is_terminating(view, key.namespace):
-            return self._owned(view, key, set, 0)
-        if not is_being_deleted(set):
-            return self._owned(view, key, set, replicas_of(set))
+            return self._owned(view, key, pcs, 0)
+        if not is_being_deleted(pcs):
+            return self._owned(view, key, pcs, replicas_of(pcs))
         # A set that the shipped operator has reconciled has its finalizer, which nobody else would remove.
-        itself = [set] if key.replica is None else []
-        return itself if ORPHANED in (set["metadata"].get("finalizers") or []) else [*self._owned(view, key, set, 0), *itself]
+        itself = [pcs] if key.replica is None else []
+        return itself if ORPHANED in (pcs["metadata"].get("finalizers") or []) else [*self._owned(view, key, pcs, 0), *itself]
 
-    def _owned(self, view: View, key: Key, set: Manifest, replicas: int) -> list[Manifest]:
+    def _owned(self, view: View, key: Key, pcs: Manifest, replicas: int) -> list[Manifest]:
         """Returns the objects of a set, and those of an earlier set of its name that go: they have finalizers of ours."""
-        return [one for one in self._membership.of(view, key, replicas) if is_being_deleted(one) or is_of_set(view, one, set)]
+        return [one for one in self._membership.of(view, key, replicas) if is_being_deleted(one) or is_of_set(view, one, pcs)]
 
     def _is_terminating(self, view: View, namespace: str) -> bool:
         if not self._with_namespaces or not namespace:

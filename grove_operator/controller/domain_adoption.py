@@ -20,7 +20,7 @@ from applier.ref import Kind, Manifest, Ref
 from grove_compiler.mnnvl_admission import admit_podgang
 from grove_compiler.model.inputs.mnnvl_shape import AS_PROPOSED
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.step import Context
+from grove_compiler.step import StepContext
 from grove_operator.controller.live_objects import LiveObjects
 
 PAUSE = 30.0
@@ -46,7 +46,7 @@ class DomainAdoption:
     `log_error` takes one line for each error.
     """
 
-    def __init__(self, cluster: Cluster, context: Callable[[], Context], log_error: Callable[[str], None]) -> None:
+    def __init__(self, cluster: Cluster, context: Callable[[], StepContext], log_error: Callable[[str], None]) -> None:
         self._cluster, self._context, self._log_error = cluster, context, log_error
         self._cache = WatchCache(cluster, watched(context().settings))
 

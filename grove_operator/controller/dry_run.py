@@ -18,11 +18,11 @@ from applier.plan.reasons import listed
 from applier.ref import Kind, Manifest, Ref, is_being_deleted
 from grove_compiler.graph.field_path import ABSENT
 from grove_compiler.kube.semantic_difference import ANYTHING, differences, object_differences
-from grove_compiler.step import Context, Key
+from grove_compiler.step import Key, StepContext
 from grove_operator.controller.desired_state import DesiredState
 from grove_operator.controller.evaluator import Clock, Evaluator
 from grove_operator.controller.keys import Keys
-from grove_operator.controller.membership import Membership
+from grove_operator.controller.membership import MemberIndex
 from grove_operator.controller.operator import DEFAULT, MANAGER
 from grove_operator.controller.recorded_cache import RecordedCache
 
@@ -45,9 +45,11 @@ class PlannedWrite(NamedTuple):
 class DryRun:
     """Evaluates all keys of a snapshot; `unserved` are the kinds that its server does not serve. `namespace` limits it to one namespace."""
 
-    def __init__(self, objects: Iterable[Manifest], unserved: Iterable[Kind], context: Context, clock: Clock, namespace: str = "") -> None:
+    def __init__(
+        self, objects: Iterable[Manifest], unserved: Iterable[Kind], context: StepContext, clock: Clock, namespace: str = ""
+    ) -> None:
         objects = list(objects)
-        membership = Membership()
+        membership = MemberIndex()
         self._cache, self._keys_of = RecordedCache(objects, unserved), Keys(membership, with_topologies=not namespace)
         self._state = DesiredState(Evaluator(context, clock), membership, with_namespaces=not namespace)
         found = [key for each in objects for key in self._keys_of(Ref.of(each), None, each) if key.namespace == namespace or not namespace]

@@ -10,14 +10,11 @@ from applier.errors import Forbidden, NotSynced
 from applier.loop import Result, View
 from applier.ref import Manifest, Ref
 from grove_compiler.decoder import SET_KIND
-from grove_compiler.engine.runtime.results import Deletion as DeletionResult
-from grove_compiler.engine.runtime.results import Event
+from grove_compiler.engine.runtime.results import Event, RequestedDeletion
 from grove_compiler.graph.node import ObjectRef
-from grove_compiler.model.inputs.snapshot import Objects, group_of
+from grove_compiler.model.inputs.snapshot import ObjectReader, group_of
 from grove_compiler.replay.replay import StepFunction
-from grove_compiler.step import GROUP, Context, Key, Step, step
-from grove_compiler.step import Gone as StepGone
-from grove_compiler.step import Hold as StepHold
+from grove_compiler.step import GROUP, Key, StepContext, StepGone, StepHold, StepResult, step
 from grove_operator.cluster.desired import Sources, desired_graph
 from grove_operator.controller.live_objects import LiveObjects
 from grove_operator.controller.pending_condition import PendingTracker, pending_condition, pending_event
@@ -35,8 +32,8 @@ from grove_operator.controller.status_debounce import StatusDebounce
 from grove_operator.controller.statuses import status_writes
 
 Clock = Callable[[], float]
-Record = Callable[[StepFunction, Objects, Key, float, Context], Step | StepGone | StepHold]
-R = TypeVar("R", Event, DeletionResult)
+Record = Callable[[StepFunction, ObjectReader, Key, float, StepContext], StepResult | StepGone | StepHold]
+R = TypeVar("R", Event, RequestedDeletion)
 
 
 FORBIDDEN_RETRY = 5.0
@@ -54,7 +51,7 @@ class Evaluator:
 
     def __init__(
         self,
-        context: Context,
+        context: StepContext,
         clock: Clock,
         enqueue: Callable[[Key], None] = lambda _: None,
         record: Record = lambda take, *arguments: take(*arguments),
@@ -89,7 +86,7 @@ class Evaluator:
                 if outcome.is_fault and not objects.is_sound:
                     return self._evaluate(view, key, LiveObjects.for_step(view, key, is_sound=True))
                 return self._hold(key, outcome, objects, now)
-            case Step():
+            case StepResult():
                 self._enqueue_set(key, self._stalls.release(key) | self._pending.observe(key, outcome))
                 return self._graph(key, outcome, objects, now)
 
@@ -121,7 +118,7 @@ class Evaluator:
         write = EventWrite(ObjectReference.of(live), event.type, event.reason, event.message, event.name)
         return Hold(message, list(statuses), [write], requeue_after)
 
-    def _graph(self, key: Key, result: Step, objects: LiveObjects, now: float) -> Graph:
+    def _graph(self, key: Key, result: StepResult, objects: LiveObjects, now: float) -> Graph:
         live = objects.get(GROUP, key.kind, key.namespace, key.name) if key.replica is None else None
         if live is not None and (stall := self._stalls.stall(key)):
             _report(result, _ref(live), stall)
@@ -140,26 +137,26 @@ class Evaluator:
             requeue_after=min(delays, default=None),
         )
 
-    def _report_pending(self, key: Key, result: Step, live: Manifest, objects: LiveObjects, now: float) -> float:
+    def _report_pending(self, key: Key, result: StepResult, live: Manifest, objects: LiveObjects, now: float) -> float:
         """Adds condition and event of a set that lacks pods for longer than the grace period. Returns the rest of that period, or 0.
 
         The replica's step is evaluated on the view of the set, so that changes of what it reads enqueue the set.
         """
         index, remaining = self._pending.overdue_replica(key, now)
         replica = step(objects, key._replace(replica=index), now, self._context) if index is not None else None
-        if isinstance(replica, Step) and (condition := pending_condition(_ref(live), [*result.waits(), *replica.waits()])):
+        if isinstance(replica, StepResult) and (condition := pending_condition(_ref(live), [*result.waits(), *replica.waits()])):
             result.conditions.append(condition)
             result.events += pending_event(condition, live)
         return remaining
 
 
-def _report(result: Step, of: ObjectRef, stall: Stall) -> None:
+def _report(result: StepResult, of: ObjectRef, stall: Stall) -> None:
     if of.kind not in WITHOUT_STATUS:
         result.conditions.append(stalled_condition(of, stall))
     result.events.append(stalled_event(of, stall))
 
 
-def _refusals(result: Step, refused: Mapping[Ref, str]) -> dict[ObjectRef, Stall]:
+def _refusals(result: StepResult, refused: Mapping[Ref, str]) -> dict[ObjectRef, Stall]:
     """Returns the first refusal for each PodClique and scaling group whose objects are refused. The set's own is in `StallTracker`."""
     owners = [(node.owner, message) for node in result.graph.nodes if (message := refused.get(Ref.of(node.object)))] if refused else []
     stalls: dict[ObjectRef, Stall] = {}

@@ -10,7 +10,7 @@ from grove_compiler.decoder import SET_KIND
 from grove_compiler.model.expanded.attempts.attempt import ENDS
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.step import Key
-from grove_operator.controller.membership import Membership
+from grove_operator.controller.membership import MemberIndex
 
 MOST_REPLICAS = Settings().max_objects
 """A set of more replicas would exceed the limit of objects, and is held."""
@@ -23,7 +23,7 @@ class Keys:
     `with_topologies` is false for an operator of a single namespace, which cannot see the sets of other namespaces that use a topology.
     """
 
-    def __init__(self, membership: Membership, *, with_topologies: bool) -> None:
+    def __init__(self, membership: MemberIndex, *, with_topologies: bool) -> None:
         self._membership, self._with_topologies = membership, with_topologies
 
     def __call__(self, ref: Ref, old: Manifest | None, new: Manifest | None) -> Iterator[Key]:
@@ -51,24 +51,24 @@ class Keys:
         else:
             yield from (set_key._replace(replica=index) for index in _changed_attempts(*states))
 
-    def _replicas(self, set_key: Key, set: Manifest | None) -> Collection[int]:
+    def _replicas(self, set_key: Key, pcs: Manifest | None) -> Collection[int]:
         """Returns the replicas that a set declares, or those that have objects if it declares more than `MOST_REPLICAS`.
 
         Such a set is held as a whole. To enqueue its two billion replicas would block all other sets.
         """
-        count = replicas_of(set) if set is not None else 0
+        count = replicas_of(pcs) if pcs is not None else 0
         return range(count) if count <= MOST_REPLICAS else dict.fromkeys(self._membership.replicas(set_key))
 
 
-def replicas_of(set: Manifest) -> int:
+def replicas_of(pcs: Manifest) -> int:
     """Returns how many replicas a set declares."""
-    count = _map(set.get("spec")).get("replicas")
+    count = _map(pcs.get("spec")).get("replicas")
     return count if isinstance(count, int) and count > 0 else 0
 
 
-def _read_by_replicas(set: Manifest) -> tuple[Any, ...]:
+def _read_by_replicas(pcs: Manifest) -> tuple[Any, ...]:
     """Returns the fields of a set that steps of its replicas read: the spec, and decisions for all replicas in the set's status."""
-    metadata, status = set["metadata"], _map(set.get("status"))
+    metadata, status = pcs["metadata"], _map(pcs.get("status"))
     progress = _map(status.get("updateProgress"))
     return (
         metadata.get("uid"),
@@ -85,12 +85,12 @@ def _read_by_replicas(set: Manifest) -> tuple[Any, ...]:
 
 def _changed_attempts(old: Manifest, new: Manifest) -> list[int]:
     """Returns the replicas of a training workload whose attempt in the set's status has changed."""
-    entries, others = ({each["index"]: each for each in _training_replicas(set)} for set in (old, new))
+    entries, others = ({each["index"]: each for each in _training_replicas(pcs)} for pcs in (old, new))
     return sorted(index for index in entries | others if entries.get(index) != others.get(index))
 
 
-def _training_replicas(set: Manifest) -> list[Manifest]:
-    entries = _map(set.get("status")).get("trainingReplicas")
+def _training_replicas(pcs: Manifest) -> list[Manifest]:
+    entries = _map(pcs.get("status")).get("trainingReplicas")
     maps = filter(lambda each: isinstance(each, dict), entries if isinstance(entries, list) else ())
     return [each for each in maps if isinstance(each.get("index"), int)]
 

@@ -11,7 +11,7 @@ from applier.loop import View
 from applier.ref import Kind, Manifest, Ref
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.graph.node import ObjectRef
-from grove_compiler.model.inputs.snapshot import Changes, Unknown
+from grove_compiler.model.inputs.snapshot import ChangedNames, Unknown
 from grove_compiler.step import Key
 from grove_operator.cluster.snapshot import DRIVER
 from grove_operator.controller.membership import PARTS
@@ -62,15 +62,15 @@ NO_DRIVER: Manifest = {**DRIVER, "spec": {"versions": []}}
 
 
 class LiveObjects:
-    """Answers queries from a view (see `grove_compiler.model.inputs.snapshot.Objects`). Each query is one lookup in an index of the cache.
+    """Answers queries from a view (an `ObjectReader`). Each query is one lookup in an index of the cache.
 
     `not_synced` is the error of a query that the cache could not answer yet. For a step of a `set`, a part of that name which is not the
     set's does not exist: nothing is read from it, and no status is written to it. That its name is taken, the applier finds out. With
     `is_sound` objects are seen without what no server with our definitions would store (`sound_objects`).
     """
 
-    def __init__(self, view: View, set: Ref | None = None, *, is_sound: bool = False) -> None:
-        self._view, self._set, self.is_sound = view, set, is_sound
+    def __init__(self, view: View, pcs: Ref | None = None, *, is_sound: bool = False) -> None:
+        self._view, self._set, self.is_sound = view, pcs, is_sound
         self.not_synced: NotSynced | None = None
 
     @classmethod
@@ -79,7 +79,7 @@ class LiveObjects:
         return cls(view, Ref(*SET, key.namespace, key.name) if key.kind == SET_KIND else None, is_sound=is_sound)
 
     def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
-        """See `Objects.get`."""
+        """See `ObjectReader.get`."""
         if kind == DRIVER["kind"]:
             # Reading definitions may not be permitted; whether the server serves the driver's kind is equivalent.
             is_unserved = any((kind.group, kind.kind) == COMPUTE_DOMAIN[::2] for kind in self._view.unserved())
@@ -91,25 +91,25 @@ class LiveObjects:
         return None if live is not None and kind in PARTS and self._answer(lambda: self._is_another_sets(live)) else live
 
     def _is_another_sets(self, part: Manifest) -> bool:
-        set = self._view.peek(self._set) if self._set is not None else None
-        return set is not None and not can_be_of_set(self._view, part, set)
+        pcs = self._view.peek(self._set) if self._set is not None else None
+        return pcs is not None and not can_be_of_set(self._view, part, pcs)
 
     def by_owner(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
-        """See `Objects.by_owner`. An owner without a UID does not exist yet, and owns nothing."""
+        """See `ObjectReader.by_owner`. An owner without a UID does not exist yet, and owns nothing."""
         return self._all_seen(self._answer(lambda: self._view.by_owner(owner.uid, [(group, kind)]))) if owner.uid else []
 
     def deleted(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
-        """See `Objects.deleted`."""
+        """See `ObjectReader.deleted`."""
         return self._answer(lambda: self._view.deleted(owner.uid, group, kind)) if owner.uid else []
 
     def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
-        """See `Objects.by_label`."""
+        """See `ObjectReader.by_label`."""
         return self._all_seen(self._answer(lambda: self._view.by_label(group, kind, f"{key}={value}" if key else "", namespace)))
 
-    def changes(self, group: str, kind: str, key: str, value: str, namespace: str, since: object = None) -> Changes | None:
-        """See `Objects.changes`."""
+    def changes(self, group: str, kind: str, key: str, value: str, namespace: str, since: object = None) -> ChangedNames | None:
+        """See `ObjectReader.changes`."""
         mark, refs = self._answer(lambda: self._view.changes(group, kind, key, value, namespace, since))
-        return Changes(mark, None if refs is None else [ref.name for ref in refs])
+        return ChangedNames(mark, None if refs is None else [ref.name for ref in refs])
 
     def _seen(self, live: Manifest | None) -> Manifest | None:
         return sound(live) if self.is_sound and live is not None else live

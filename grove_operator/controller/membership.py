@@ -27,7 +27,7 @@ OWN_KINDS: frozenset[GroupKind] = frozenset({("grove.io", SET_KIND), ("", "Event
 """Kinds that belong to no key: sets are created by users, and events are never pruned."""
 
 
-class Membership:
+class MemberIndex:
     """Maintains the objects of each key from the cache's events. After a restart it is rebuilt from the initial lists.
 
     It is an index, because a set of 5,000 replicas has 25,000 objects, and each of its keys reads its own five. `enqueue` requests another

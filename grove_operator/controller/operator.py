@@ -16,13 +16,13 @@ from grove_compiler.model.inputs.mnnvl_shape import AS_PROPOSED
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.spec.topology import CLUSTER_TOPOLOGY, DEFAULT_TOPOLOGY
 from grove_compiler.record import record
-from grove_compiler.step import Context, Key
+from grove_compiler.step import Key, StepContext
 from grove_operator.controller.desired_state import DesiredState
 from grove_operator.controller.evaluator import Clock, Evaluator
 from grove_operator.controller.keys import Keys
 from grove_operator.controller.live_objects import CLUSTER_WIDE, NAMESPACE, WATCHED
-from grove_operator.controller.membership import Membership
-from grove_operator.controller.recorder import Recorder, Retention
+from grove_operator.controller.membership import MemberIndex
+from grove_operator.controller.recorder import Retention, StepRecorder
 
 MANAGER = "grove-operator"
 DELETION_REASON = "grove.io/deletion-reason"
@@ -46,7 +46,7 @@ PACE_OF_SETS = 0.25
 
 
 @record
-class Options:
+class OperatorOptions:
     """How the operator runs. `namespace` limits it to one namespace; without a `lease` there is no leader election.
 
     `workers` keys are reconciled concurrently, most of which wait for the server. `on_evaluate` is called with a key when its
@@ -72,14 +72,14 @@ class Operator:
     `cluster` is connected; `clock` gives seconds since the epoch.
     """
 
-    def __init__(self, cluster: Cluster, context: Context, clock: Clock, options: Options) -> None:
+    def __init__(self, cluster: Cluster, context: StepContext, clock: Clock, options: OperatorOptions) -> None:
         self.cache = WatchCache(cluster, watched(options.namespace, context.settings), chance=options.chance)
         share = max(1, options.workers - options.workers // 4)
         queue = WorkQueue[Key](
             group=_group, pace=_pace, share=share, longest=LONGEST_RETRY, on_wait=options.on_wait, on_work=options.on_work
         )
-        self.membership = Membership(queue.add)
-        self.recorder = Recorder(options.retention)
+        self.membership = MemberIndex(queue.add)
+        self.recorder = StepRecorder(options.retention)
         self._evaluator = Evaluator(context, clock, queue.add, self.recorder.record)
         self._state = DesiredState(self._evaluator, self.membership, with_namespaces=not options.namespace)
         self._on_evaluate, self._on_result = options.on_evaluate, options.on_result
@@ -120,7 +120,7 @@ class Operator:
         """The number of writes that may be in flight now."""
         return self._reconciler.write_limit
 
-    def take_over(self, context: Context) -> None:
+    def take_over(self, context: StepContext) -> None:
         """Continues with other rules or another configuration, and reconciles all keys again."""
         self._context.take_over(context)
         self.loop.enqueue_all()

@@ -32,13 +32,13 @@ class OperatorEvents:
         self._pod = os.environ.get(POD_NAME) or socket.gethostname()
         self._recorder = EventRecorder(cluster, source=MANAGER, sink=sink)
 
-    async def record(self, type: Literal["Normal", "Warning"], reason: str, message: str, occurrence: str) -> None:
+    async def record(self, event_type: Literal["Normal", "Warning"], reason: str, message: str, occurrence: str) -> None:
         """Records an occurrence once. Errors of the cluster are ignored: the log has the message as well."""
         try:
             involved = await self._involved_object()
             if involved is not None:
                 digest = hashlib.sha256("\0".join((involved.uid, reason, occurrence)).encode()).hexdigest()[:16]
-                await self._recorder.write([EventWrite(involved, type, reason, message, f"{involved.ref.name[:200]}.{digest}")])
+                await self._recorder.write([EventWrite(involved, event_type, reason, message, f"{involved.ref.name[:200]}.{digest}")])
         except ClusterError:
             return
 

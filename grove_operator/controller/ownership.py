@@ -14,7 +14,7 @@ LONGEST_CHAIN = 3
 """Owners between an object and its set: a pod is of a PodClique, and that of a scaling group."""
 
 
-def is_of_set(view: View, manifest: Manifest, set: Manifest) -> bool:
+def is_of_set(view: View, manifest: Manifest, pcs: Manifest) -> bool:
     """Reports whether an object is a set's: one of its owners, or of their owners, is that set, or it has none and we have made it for it.
 
     An owner that does not exist any more leads nowhere: what it owned is for the garbage collector. Objects without owners are those of
@@ -22,23 +22,23 @@ def is_of_set(view: View, manifest: Manifest, set: Manifest) -> bool:
     """
     owners = manifest["metadata"].get("ownerReferences") or []
     if not owners:
-        return applied_by(manifest, OPERATOR) and _created(manifest) >= _created(set)
-    return _leads_to(view, manifest, set, lambda _: False)
+        return applied_by(manifest, OPERATOR) and _created(manifest) >= _created(pcs)
+    return _leads_to(view, manifest, pcs, lambda _: False)
 
 
-def can_be_of_set(view: View, part: Manifest, set: Manifest) -> bool:
+def can_be_of_set(view: View, part: Manifest, pcs: Manifest) -> bool:
     """Reports whether a part by the name of one of a set's is it, or will be: what was orphaned the set gets back."""
-    return _leads_to(view, part, set, lambda orphan: applied_by(orphan, OPERATOR))
+    return _leads_to(view, part, pcs, lambda orphan: applied_by(orphan, OPERATOR))
 
 
-def _leads_to(view: View, manifest: Manifest, set: Manifest, is_enough: Callable[[Manifest], bool], steps: int = LONGEST_CHAIN) -> bool:
+def _leads_to(view: View, manifest: Manifest, pcs: Manifest, is_enough: Callable[[Manifest], bool], steps: int = LONGEST_CHAIN) -> bool:
     """Reports whether owners lead to a set, or to an object without owners that is enough."""
     owners = manifest["metadata"].get("ownerReferences") or []
     if not owners:
         return is_enough(manifest)
-    if any(owner.get("uid") == uid_of(set) for owner in owners):
+    if any(owner.get("uid") == uid_of(pcs) for owner in owners):
         return True
-    return steps > 0 and any(_leads_to(view, owner, set, is_enough, steps - 1) for owner in _existing(view, manifest, owners))
+    return steps > 0 and any(_leads_to(view, owner, pcs, is_enough, steps - 1) for owner in _existing(view, manifest, owners))
 
 
 def _existing(view: View, manifest: Manifest, owners: list[Manifest]) -> Iterator[Manifest]:

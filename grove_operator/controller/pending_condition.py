@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from applier.ref import Manifest, Ref
-from grove_compiler.engine.runtime.results import Condition, Event, Wait, event_name
+from grove_compiler.engine.runtime.results import Event, ObjectWait, StatusCondition, event_name
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.kube.conditions import condition_of, is_true
 from grove_compiler.model.expanded.live_object import STALLED
-from grove_compiler.step import GROUP, Key, Step
+from grove_compiler.step import GROUP, Key, StepResult
 from grove_operator.cluster.why import reasons, root_cause
 from grove_operator.controller.stalled_condition import set_key
 
@@ -25,7 +25,7 @@ class PendingTracker:
         self._replicas: dict[Key, set[int]] = {}
         self._since: dict[Key, float] = {}
 
-    def observe(self, key: Key, result: Step | None) -> bool:
+    def observe(self, key: Key, result: StepResult | None) -> bool:
         """Records whether a replica lacks pods, by the result of its step; none for a key that is gone.
 
         Returns whether its set has to be evaluated again.
@@ -56,16 +56,16 @@ class PendingTracker:
         return (None, remaining) if remaining > 0 else (min(pending), 0.0)
 
 
-def pending_condition(of: ObjectRef, waits: Iterable[Wait]) -> Condition | None:
+def pending_condition(of: ObjectRef, waits: Iterable[ObjectWait]) -> StatusCondition | None:
     """Returns the condition of a set by what its objects wait for; none when they wait for nothing."""
     causes = reasons(Ref(GROUP, of.kind, of.namespace, of.name), waits)
     if not causes:
         return None
     root = root_cause(causes[0])
-    return Condition(of, CONDITION, "True", root.reason, f"{root.of.kind} {root.of.name}: {root.message}", "")
+    return StatusCondition(of, CONDITION, "True", root.reason, f"{root.of.kind} {root.of.name}: {root.message}", "")
 
 
-def pending_event(condition: Condition, live: Manifest) -> list[Event]:
+def pending_event(condition: StatusCondition, live: Manifest) -> list[Event]:
     """Returns the event for a set's condition; none when the live condition has the same reason, or the set is stalled.
 
     A scheduler's message changes with each count of the nodes: the condition reports that, and no event. `Stalled` has an event of its own.
@@ -76,7 +76,7 @@ def pending_event(condition: Condition, live: Manifest) -> list[Event]:
     return [Event(condition.of, "Warning", condition.reason, condition.message, name, "")]
 
 
-def _lacks_pods(result: Step) -> bool:
+def _lacks_pods(result: StepResult) -> bool:
     """Returns whether a clique of the replica has fewer ready pods than are declared or needed, or a scaling group is scaled to zero."""
     reports = [patch for patch in result.statuses if patch.of.kind in ("PodClique", "PodCliqueScalingGroup")]
     if any(patch.of.kind == "PodCliqueScalingGroup" and patch.body.get("replicas") == 0 for patch in reports):

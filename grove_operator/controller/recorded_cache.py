@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import cast
 
 from applier.cache import Changes, WatchCache
-from applier.cache.objects import Objects
+from applier.cache.objects import ObjectStore
 from applier.cache.selectors import selector
 from applier.loop import View
 from applier.ref import GroupKind, Kind, Manifest, Ref
@@ -16,7 +16,7 @@ class RecordedCache:
     """A cache of objects that do not change."""
 
     def __init__(self, objects: Iterable[Manifest], unserved: Iterable[Kind]) -> None:
-        self._objects, self._unserved, self.declared = Objects(), set(unserved), frozenset[GroupKind]()
+        self._objects, self._unserved, self.declared = ObjectStore(), set(unserved), frozenset[GroupKind]()
         for manifest in objects:
             self.add(manifest)
 

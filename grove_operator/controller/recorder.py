@@ -10,11 +10,11 @@ from applier.errors import ApplierError, NotSynced
 from applier.loop import Result
 from applier.outcome import Outcome
 from grove_compiler.graph.node import Manifest
-from grove_compiler.model.inputs.snapshot import Objects
+from grove_compiler.model.inputs.snapshot import ObjectReader
 from grove_compiler.record import record
 from grove_compiler.replay.bundle import RecordedStep
 from grove_compiler.replay.replay import StepFunction, record_step
-from grove_compiler.step import Context, Gone, Hold, Key, Step
+from grove_compiler.step import Key, StepContext, StepGone, StepHold, StepResult
 
 Trigger = Literal["step", "failed", "asked"]
 """Why an evaluation is written: all of them are, it failed, or the user requested those in memory."""
@@ -37,7 +37,7 @@ class Retention:
     write: Write = discard
 
 
-class Recorder:
+class StepRecorder:
     """Records the queries of each step and their answers. Its overhead is small: answers are referenced and not copied."""
 
     def __init__(self, retention: Retention) -> None:
@@ -46,7 +46,9 @@ class Recorder:
         self._unfinished: dict[Key, RecordedStep] = {}
         self._failed: dict[Key, str] = {}
 
-    def record(self, take: StepFunction, view: Objects, key: Key, now: float, context: Context) -> Step | Gone | Hold:
+    def record(
+        self, take: StepFunction, view: ObjectReader, key: Key, now: float, context: StepContext
+    ) -> StepResult | StepGone | StepHold:
         """Calls the step function `take` for a key, and records the call until `finish` adds its result."""
         outcome, self._unfinished[key] = record_step(view, key, now, context, take)
         return outcome
@@ -74,7 +76,7 @@ class Recorder:
 
 def _fault(taken: RecordedStep, error: Exception | None) -> str:
     """Returns why a rule or the program failed; empty for success, and for failures of the server."""
-    if isinstance(taken.outcome, Hold) and taken.outcome.is_fault:
+    if isinstance(taken.outcome, StepHold) and taken.outcome.is_fault:
         return taken.outcome.reason
     return "" if error is None or isinstance(error, ApplierError) else taken.held
 

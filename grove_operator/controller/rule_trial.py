@@ -8,13 +8,13 @@ from applier.cache import WatchCache
 from applier.errors import NotSynced
 from applier.loop import View
 from grove_compiler.decoder import SET_KIND
-from grove_compiler.step import Context, Hold, Key, step
+from grove_compiler.step import Key, StepContext, StepHold, step
 from grove_operator.controller.evaluator import Clock
 from grove_operator.controller.keys import replicas_of
 from grove_operator.controller.live_objects import LiveObjects
 
 
-async def first_regression(cache: WatchCache, before: Context, after: Context, clock: Clock) -> str:
+async def first_regression(cache: WatchCache, before: StepContext, after: StepContext, clock: Clock) -> str:
     """Returns which key the rules of `after` hold that those of `before` do not, and why; empty for none.
 
     Of each set its own key and its first replica are evaluated, as its replicas hardly differ. Yields to other tasks after each set.
@@ -33,6 +33,6 @@ async def first_regression(cache: WatchCache, before: Context, after: Context, c
     return ""
 
 
-def _hold_reason(cache: WatchCache, key: Key, context: Context, clock: Clock) -> str:
+def _hold_reason(cache: WatchCache, key: Key, context: StepContext, clock: Clock) -> str:
     outcome = step(LiveObjects.for_step(View(cache), key), key, clock(), context)
-    return outcome.reason if isinstance(outcome, Hold) else ""
+    return outcome.reason if isinstance(outcome, StepHold) else ""

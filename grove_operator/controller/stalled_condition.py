@@ -14,11 +14,11 @@ from applier.loop import Result
 from applier.outcome import Action, Outcome
 from applier.plan.planner import NOT_SERVED
 from applier.ref import Ref
-from grove_compiler.engine.runtime.results import Condition, Event, StatusPatch, event_name
+from grove_compiler.engine.runtime.results import Event, StatusCondition, StatusPatch, event_name
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.expanded.live_object import STALLED
-from grove_compiler.step import Hold, Key
+from grove_compiler.step import Key, StepHold
 from grove_operator.controller.live_objects import COMPUTE_DOMAIN
 
 CONDITION = STALLED
@@ -123,7 +123,7 @@ def _waits_for_driver(outcome: Outcome) -> bool:
     return (ref.group, ref.kind) == (COMPUTE_DOMAIN.group, COMPUTE_DOMAIN.kind) and outcome.reason.startswith(NOT_SERVED)
 
 
-def hold_message(hold: Hold) -> str:
+def hold_message(hold: StepHold) -> str:
     """Returns why a key is held: its first `MOST_FINDINGS` errors and the number of the others, or the reason of the hold."""
     errors: Sequence[Diagnostic] = [finding for finding in hold.findings if finding.severity == "error"]
     if not errors:
@@ -133,9 +133,9 @@ def hold_message(hold: Hold) -> str:
     return "; ".join([*sentences, *more])
 
 
-def stalled_condition(of: ObjectRef, stall: Stall) -> Condition:
+def stalled_condition(of: ObjectRef, stall: Stall) -> StatusCondition:
     """Returns the condition of an object that is stalled, or a replica of which is."""
-    return Condition(of, CONDITION, "True", stall.reason, stall.scope + stall.message, "")
+    return StatusCondition(of, CONDITION, "True", stall.reason, stall.scope + stall.message, "")
 
 
 def stalled_event(of: ObjectRef, stall: Stall) -> Event:

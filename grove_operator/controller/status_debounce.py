@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from applier.desired import StatusWrite
 from applier.ref import Manifest
-from grove_compiler.model.inputs.snapshot import Objects
+from grove_compiler.model.inputs.snapshot import ObjectReader
 
 DELAY = 1.0
 """Seconds. A deleted pod whose image is on the node is replaced and ready in less. Without the delay its replacement costs five status
@@ -26,7 +26,7 @@ class StatusDebounce:
     def __init__(self) -> None:
         self._since: dict[str, float] = {}  # by UID, the oldest first
 
-    def filter(self, writes: Iterable[StatusWrite], objects: Objects, now: float) -> tuple[list[StatusWrite], list[float]]:
+    def filter(self, writes: Iterable[StatusWrite], objects: ObjectReader, now: float) -> tuple[list[StatusWrite], list[float]]:
         """Returns the statuses to write now, and the remaining delay in seconds of each of the others."""
         ready, delays = list[StatusWrite](), list[float]()
         for write in writes:
@@ -37,7 +37,7 @@ class StatusDebounce:
                 ready.append(write)
         return ready, delays
 
-    def _delay(self, write: StatusWrite, objects: Objects, now: float) -> float:
+    def _delay(self, write: StatusWrite, objects: ObjectReader, now: float) -> float:
         ref, uid = write.of.ref, write.of.uid
         live = objects.get(ref.group, ref.kind, ref.namespace, ref.name)
         if live is None or not _is_debounced(write, live):

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from applier.desired import ObjectReference, StatusWrite
 from applier.ref import Manifest
-from grove_compiler.engine.runtime.results import Condition, StatusPatch
+from grove_compiler.engine.runtime.results import StatusCondition, StatusPatch
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.kube.timestamp import timestamp
-from grove_compiler.model.inputs.snapshot import Objects, group_of
+from grove_compiler.model.inputs.snapshot import ObjectReader, group_of
 
 MANAGER = "grove-operator-status"
 """The field manager of statuses. It is not that of the objects, whose applies would remove the fields of the status."""
@@ -28,12 +28,14 @@ DECISIONS = ("updateProgress", "attempt", "startTime", "succeededIndexes", "lost
 """Status fields that later steps decide by, in addition to the whole status of a set."""
 
 
-def status_writes(patches: Iterable[StatusPatch], conditions: Iterable[Condition], objects: Objects, now: float) -> Iterator[StatusWrite]:
+def status_writes(
+    patches: Iterable[StatusPatch], conditions: Iterable[StatusCondition], objects: ObjectReader, now: float
+) -> Iterator[StatusWrite]:
     """Yields one write for each object with a patch or condition that exists; a later object of the same name is another one."""
     bodies: dict[ObjectRef, Manifest] = {}
     for patch in patches:
         bodies.setdefault(patch.of, {}).update(patch.body)
-    by_object: dict[ObjectRef, list[Condition]] = {}
+    by_object: dict[ObjectRef, list[StatusCondition]] = {}
     for condition in conditions:
         by_object.setdefault(condition.of, []).append(condition)
     for of in dict.fromkeys([*bodies, *by_object]):
@@ -59,7 +61,7 @@ def _expected_version(status: Manifest, live: Manifest) -> str:
     return version if decides else ""
 
 
-def _as_manifest(condition: Condition, live: Manifest, now: float) -> Manifest:
+def _as_manifest(condition: StatusCondition, live: Manifest, now: float) -> Manifest:
     """Returns a condition as the status has it, with the time of the last change of its `status` (Kubernetes API conventions)."""
     present: list[Manifest] = (live.get("status") or {}).get("conditions") or []
     current = condition.type, condition.status

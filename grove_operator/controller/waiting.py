@@ -7,11 +7,10 @@ from collections.abc import Iterable
 
 from applier.ref import Kind, Manifest, Ref
 from grove_compiler.decoder import SET_KIND
-from grove_compiler.engine.runtime.results import Wait
+from grove_compiler.engine.runtime.results import ObjectWait
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.model.names import replica_of
-from grove_compiler.step import Context, Key, Step, step
-from grove_compiler.step import Hold as StepHold
+from grove_compiler.step import Key, StepContext, StepHold, StepResult, step
 from grove_operator.controller.keys import replicas_of
 from grove_operator.controller.live_objects import LiveObjects
 from grove_operator.controller.membership import key_of
@@ -23,45 +22,48 @@ HELD = "why/held"
 
 
 def waits_of(
-    set: Manifest,
+    pcs: Manifest,
     objects: Iterable[Manifest],
     unserved: Iterable[Kind],
-    context: Context,
+    context: StepContext,
     now: float,
     part: Manifest | None = None,
-) -> list[Wait]:
+) -> list[ObjectWait]:
     """Returns what the objects of a set wait for among all `objects`; see `waits_in`."""
-    return waits_in(RecordedCache(objects, unserved), set, context, now, part)
+    return waits_in(RecordedCache(objects, unserved), pcs, context, now, part)
 
 
-def waits_in(cache: RecordedCache, set: Manifest, context: Context, now: float, part: Manifest | None = None) -> list[Wait]:
+def waits_in(cache: RecordedCache, pcs: Manifest, context: StepContext, now: float, part: Manifest | None = None) -> list[ObjectWait]:
     """Returns what the objects of a set wait for. `now` is in seconds since the epoch.
 
     With a `part`, one object of the set, only its replica is evaluated, and other replicas as far as the part waits for objects of theirs:
     a set may have five thousand. A set that is held waits for a correction, and its replicas are not evaluated, as no rule of them can be.
     """
-    metadata = set["metadata"]
+    metadata = pcs["metadata"]
     set_key = Key(SET_KIND, metadata.get("namespace") or "", metadata["name"])
-    waits: list[Wait] = []
+    waits: list[ObjectWait] = []
     evaluated: dict[Key, None] = {}
     pending = [set_key]
     while pending:
         for key in pending:
             outcome = step(LiveObjects(cache.view()), key, now, context)
             if isinstance(outcome, StepHold):
-                ref = ObjectRef(set["apiVersion"], SET_KIND, set_key.namespace, set_key.name, metadata.get("uid") or "")
-                return [*waits, Wait(ref, "Held", hold_message(outcome), "fix the manifest; nothing changes until then", None, None, HELD)]
-            if isinstance(outcome, Step):
+                ref = ObjectRef(pcs["apiVersion"], SET_KIND, set_key.namespace, set_key.name, metadata.get("uid") or "")
+                return [
+                    *waits,
+                    ObjectWait(ref, "Held", hold_message(outcome), "fix the manifest; nothing changes until then", None, None, HELD),
+                ]
+            if isinstance(outcome, StepResult):
                 waits += outcome.waits()
         evaluated |= dict.fromkeys(pending)
-        replicas = [set_key._replace(replica=index) for index in range(replicas_of(set))]  # not earlier: a set of too many is held
-        reachable = _reachable(Ref.of(part or set), waits)
-        relevant = frozenset(replicas) if Ref.of(set) in reachable else _keys(cache, reachable, set_key)
+        replicas = [set_key._replace(replica=index) for index in range(replicas_of(pcs))]  # not earlier: a set of too many is held
+        reachable = _reachable(Ref.of(part or pcs), waits)
+        relevant = frozenset(replicas) if Ref.of(pcs) in reachable else _keys(cache, reachable, set_key)
         pending = [key for key in replicas if key in relevant and key not in evaluated]
     return waits
 
 
-def _reachable(root: Ref, waits: Iterable[Wait]) -> frozenset[Ref]:
+def _reachable(root: Ref, waits: Iterable[ObjectWait]) -> frozenset[Ref]:
     """Returns an object and all that it waits for, directly or not, as far as the waits are known."""
     edges: dict[Ref, list[Ref]] = defaultdict(list)
     for wait in waits:

@@ -22,7 +22,7 @@ from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.nearest import nearest
 from grove_compiler.graph.node import Manifest
 from grove_compiler.source.document import Document
-from grove_operator.golden.differences import Difference, compare_values, subject_of
+from grove_operator.golden.differences import Mismatch, compare_values, subject_of
 
 Assert = dict[str, Any]
 
@@ -49,9 +49,9 @@ def read_asserts(documents: Sequence[Document]) -> tuple[list[Assert], list[Diag
     return ([] if problems else documents[0].value), problems
 
 
-def compare_asserts(asserts: Sequence[Assert], objects: Sequence[Manifest]) -> list[Difference]:
+def compare_asserts(asserts: Sequence[Assert], objects: Sequence[Manifest]) -> list[Mismatch]:
     """Returns the failed assertions in order, each with its place."""
-    differences: list[Difference] = []
+    differences: list[Mismatch] = []
     for number, entry in enumerate(asserts):
         for difference in _unmet(entry, objects):
             difference.document, difference.at = 0, (number, *difference.at)
@@ -59,21 +59,21 @@ def compare_asserts(asserts: Sequence[Assert], objects: Sequence[Manifest]) -> l
     return differences
 
 
-def _unmet(entry: Assert, objects: Sequence[Manifest]) -> Iterator[Difference]:
+def _unmet(entry: Assert, objects: Sequence[Manifest]) -> Iterator[Mismatch]:
     if "object" in entry:
         matching = [manifest for manifest in objects if subject_of(manifest) == entry["object"]]
         if not matching:
-            yield Difference(entry["object"], "", "missing", at=("object",))
+            yield Mismatch(entry["object"], "", "missing", at=("object",))
         yield from _lacking(entry, matching)
     elif "each" in entry:
         matching = [manifest for manifest in objects if has(manifest, entry["each"])]
         if not matching:
-            yield Difference(f"each {_label(entry['each'])}", "", "missing", at=("each",))
+            yield Mismatch(f"each {_label(entry['each'])}", "", "missing", at=("each",))
         yield from _lacking(entry, matching)
     elif "absent" in entry:
         for manifest in objects:
             if has(manifest, entry["absent"]):
-                yield Difference(subject_of(manifest), "", "unexpected", found=manifest, at=("absent",))
+                yield Mismatch(subject_of(manifest), "", "unexpected", found=manifest, at=("absent",))
     else:
         number = sum(has(manifest, entry["count"]) for manifest in objects)
         holds = {
@@ -83,10 +83,10 @@ def _unmet(entry: Assert, objects: Sequence[Manifest]) -> Iterator[Difference]:
         }
         for bound in _BOUNDS:
             if bound in entry and not holds[bound]:
-                yield Difference(f"count {_label(entry['count'])}", bound, "changed", entry[bound], number, at=(bound,))
+                yield Mismatch(f"count {_label(entry['count'])}", bound, "changed", entry[bound], number, at=(bound,))
 
 
-def _lacking(entry: Assert, found: Sequence[Manifest]) -> Iterator[Difference]:
+def _lacking(entry: Assert, found: Sequence[Manifest]) -> Iterator[Mismatch]:
     for manifest in found:
         for difference in _missing(entry.get("has", {}), manifest):
             difference.subject, difference.at = subject_of(manifest), ("has", *difference.at)
@@ -98,7 +98,7 @@ def has(manifest: Manifest, part: Mapping[str, Any]) -> bool:
     return next(_missing(part, manifest), None) is None
 
 
-def _missing(part: Any, value: Any) -> Iterator[Difference]:
+def _missing(part: Any, value: Any) -> Iterator[Mismatch]:
     """Yields the differences without additional fields. Additional items of unkeyed lists are differences, as they shift others."""
     for difference in compare_values(part, value):
         is_item = re.search(r"\[\d+\]$", difference.path) is not None

@@ -15,7 +15,7 @@ Key = tuple[str, str, str, str, int]
 
 
 @record
-class Difference:
+class Mismatch:
     """A field that differs, or a whole object when `path` is empty.
 
     `subject` is the object's `Kind/namespace/name`, or `finding …`. Items of lists are identified by name if all have one
@@ -31,30 +31,30 @@ class Difference:
     at: FieldPath = ()
 
 
-def compare_objects(expected: Sequence[Manifest], found: Sequence[Manifest]) -> list[Difference]:
+def compare_objects(expected: Sequence[Manifest], found: Sequence[Manifest]) -> list[Mismatch]:
     """Returns all differences in the order of the expected objects; unexpected ones come last.
 
     The order of objects does not matter.
     """
     expected_by_key, found_by_key = _by_key(expected), _by_key(found)
-    differences: list[Difference] = []
+    differences: list[Mismatch] = []
     for number, (key, manifest) in enumerate(expected_by_key.items()):
         subject = subject_of(manifest)
         if key not in found_by_key:
-            differences.append(Difference(subject, "", "missing", manifest, document=number))
+            differences.append(Mismatch(subject, "", "missing", manifest, document=number))
             continue
         for difference in compare_values(manifest, found_by_key[key]):
             difference.subject, difference.document = subject, number
             differences.append(difference)
     differences += [
-        Difference(subject_of(manifest), "", "unexpected", found=manifest)
+        Mismatch(subject_of(manifest), "", "unexpected", found=manifest)
         for key, manifest in found_by_key.items()
         if key not in expected_by_key
     ]
     return differences
 
 
-def compare_values(expected: Any, found: Any, shown: FieldPath = (), at: FieldPath = ()) -> Iterator[Difference]:
+def compare_values(expected: Any, found: Any, shown: FieldPath = (), at: FieldPath = ()) -> Iterator[Mismatch]:
     """Yields the differences below a path, deepest first, with an empty `subject`."""
     if isinstance(expected, dict) and isinstance(found, dict):
         yield from _compare_maps(expected, found, shown, at)
@@ -65,7 +65,7 @@ def compare_values(expected: Any, found: Any, shown: FieldPath = (), at: FieldPa
         else:
             yield from _compare_lists(expected, found, shown, at)
     elif not is_same(expected, found):
-        yield Difference("", render(shown), "changed", expected, found, at=at)
+        yield Mismatch("", render(shown), "changed", expected, found, at=at)
 
 
 def is_same(expected: Any, found: Any) -> bool:
@@ -94,42 +94,42 @@ def _by_key(objects: Iterable[Manifest]) -> dict[Key, Manifest]:
     return found
 
 
-def _compare_maps(expected: dict[str, Any], found: dict[str, Any], shown: FieldPath, at: FieldPath) -> Iterator[Difference]:
+def _compare_maps(expected: dict[str, Any], found: dict[str, Any], shown: FieldPath, at: FieldPath) -> Iterator[Mismatch]:
     for key, value in expected.items():
         here, there = (*shown, key), (*at, key)
         if key in found:
             yield from compare_values(value, found[key], here, there)
         else:
-            yield Difference("", render(here), "missing", value, at=there)
+            yield Mismatch("", render(here), "missing", value, at=there)
     for key, value in found.items():
         if key not in expected:
-            yield Difference("", render((*shown, key)), "unexpected", found=value, at=at)
+            yield Mismatch("", render((*shown, key)), "unexpected", found=value, at=at)
 
 
-def _compare_lists(expected: list[Any], found: list[Any], shown: FieldPath, at: FieldPath) -> Iterator[Difference]:
+def _compare_lists(expected: list[Any], found: list[Any], shown: FieldPath, at: FieldPath) -> Iterator[Mismatch]:
     for index in range(max(len(expected), len(found))):
         here, there = (*shown, index), (*at, index)
         if index >= len(found):
-            yield Difference("", render(here), "missing", expected[index], at=there)
+            yield Mismatch("", render(here), "missing", expected[index], at=there)
         elif index >= len(expected):
-            yield Difference("", render(here), "unexpected", found=found[index], at=at)
+            yield Mismatch("", render(here), "unexpected", found=found[index], at=at)
         else:
             yield from compare_values(expected[index], found[index], here, there)
 
 
-def _compare_named(expected: dict[str, Any], found: dict[str, Any], shown: FieldPath, at: FieldPath) -> Iterator[Difference]:
+def _compare_named(expected: dict[str, Any], found: dict[str, Any], shown: FieldPath, at: FieldPath) -> Iterator[Mismatch]:
     for index, (name, value) in enumerate(expected.items()):
         here, there = (*shown, f"name={name}"), (*at, index)
         if name in found:
             yield from compare_values(value, found[name], here, there)
         else:
-            yield Difference("", render(here), "missing", value, at=there)
+            yield Mismatch("", render(here), "missing", value, at=there)
     for name, value in found.items():
         if name not in expected:
-            yield Difference("", render((*shown, f"name={name}")), "unexpected", found=value, at=at)
+            yield Mismatch("", render((*shown, f"name={name}")), "unexpected", found=value, at=at)
     orders = [name for name in expected if name in found], [name for name in found if name in expected]
     if orders[0] != orders[1]:
-        yield Difference("", render(shown), "reordered", *orders, at=at)
+        yield Mismatch("", render(shown), "reordered", *orders, at=at)
 
 
 def _names(items: list[Any]) -> list[str]:

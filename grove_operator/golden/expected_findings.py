@@ -9,7 +9,7 @@ from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.nearest import nearest
 from grove_compiler.source.document import Document
-from grove_operator.golden.differences import Difference
+from grove_operator.golden.differences import Mismatch
 
 KEYS = ("code", "path", "severity", "type", "message", "says", "nearest", "hint", "line")
 COMPARED = ("severity", "type", "message", "nearest", "hint", "line")
@@ -35,7 +35,7 @@ def read_expected_findings(documents: Sequence[Document]) -> tuple[list[Expected
     return ([] if problems else expected), problems
 
 
-def compare_findings(expected: Sequence[Expected], result: Sequence[Diagnostic]) -> list[Difference]:
+def compare_findings(expected: Sequence[Expected], result: Sequence[Diagnostic]) -> list[Mismatch]:
     """Returns the missing, unexpected and changed findings. Their order does not matter."""
     left = list(result)
     open_entries: list[tuple[int, Expected]] = []
@@ -45,20 +45,20 @@ def compare_findings(expected: Sequence[Expected], result: Sequence[Diagnostic])
             open_entries.append((number, entry))
         else:
             left.remove(match)
-    differences: list[Difference] = []
+    differences: list[Mismatch] = []
     for number, entry in open_entries:
         near = next((finding for finding in left if _is_about_the_same(entry, finding)), None)
         if near is None:
-            differences.append(Difference(_subject(entry["code"], entry.get("path", "")), "", "missing", entry, at=(number,), document=0))
+            differences.append(Mismatch(_subject(entry["code"], entry.get("path", "")), "", "missing", entry, at=(number,), document=0))
         else:
             left.remove(near)
             differences += _words(number, entry, near)
     return differences + unexpected(left)
 
 
-def unexpected(result: Sequence[Diagnostic]) -> list[Difference]:
+def unexpected(result: Sequence[Diagnostic]) -> list[Mismatch]:
     """Returns unexpected findings."""
-    return [Difference(_subject(one.code, one.path), "", "unexpected", found=describe(one)) for one in result]
+    return [Mismatch(_subject(one.code, one.path), "", "unexpected", found=describe(one)) for one in result]
 
 
 def describe(finding: Diagnostic) -> Expected:
@@ -77,15 +77,15 @@ def _is_about_the_same(entry: Expected, finding: Diagnostic) -> bool:
     return bool(entry["code"] == finding.code and entry.get("path", finding.path) == finding.path)
 
 
-def _words(number: int, entry: Expected, finding: Diagnostic) -> list[Difference]:
+def _words(number: int, entry: Expected, finding: Diagnostic) -> list[Mismatch]:
     subject = _subject(finding.code, finding.path)
     differences = [
-        Difference(subject, key, "changed", entry[key], getattr(finding, key), document=0, at=(number, key))
+        Mismatch(subject, key, "changed", entry[key], getattr(finding, key), document=0, at=(number, key))
         for key in COMPARED
         if key in entry and entry[key] != getattr(finding, key)
     ]
     if entry.get("says", "") not in finding.message:
-        differences.append(Difference(subject, "says", "changed", entry["says"], finding.message, document=0, at=(number, "says")))
+        differences.append(Mismatch(subject, "says", "changed", entry["says"], finding.message, document=0, at=(number, "says")))
     return differences
 
 

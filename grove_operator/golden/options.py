@@ -17,7 +17,7 @@ from grove_compiler.source.document import Document
 
 
 @record
-class Options:
+class CaseOptions:
     """`rules` are folders, relative to that of the case. `kinds` are those that are compared; none means every kind.
 
     `ignore` are warnings that are silenced. With `strict`, a warning that is not expected fails as well.
@@ -91,14 +91,14 @@ _SETTINGS = {
 }
 
 
-def read_options(documents: list[Document]) -> tuple[Options, list[Diagnostic]]:
+def read_options(documents: list[Document]) -> tuple[CaseOptions, list[Diagnostic]]:
     """Returns the options of documents, with all errors."""
     if not documents:
-        return Options(), []
+        return CaseOptions(), []
     first, *rest = documents
     problems = [_problem(document, (), "a second document; only one is allowed") for document in rest]
     if not isinstance(first.value, dict):
-        return Options(), [_problem(first, (), f"expected a map with {', '.join(KEYS)}"), *problems]
+        return CaseOptions(), [_problem(first, (), f"expected a map with {', '.join(KEYS)}"), *problems]
     good: dict[str, Any] = {}
     for key, value in first.value.items():
         option = KEYS.get(key)
@@ -110,7 +110,7 @@ def read_options(documents: list[Document]) -> tuple[Options, list[Diagnostic]]:
             good[key] = value
     settings = Settings(**{_SETTINGS[key]: value for key, value in good.items() if key in _SETTINGS})
     settings.kube_version = settings.kube_version.removeprefix("v")
-    return Options(settings, good.get("rules", []), good.get("kinds", []), good.get("strict", False), good.get("ignore", [])), problems
+    return CaseOptions(settings, good.get("rules", []), good.get("kinds", []), good.get("strict", False), good.get("ignore", [])), problems
 
 
 def _problem(document: Document, path: tuple[str, ...], message: str, suggestion: str = "") -> Diagnostic:

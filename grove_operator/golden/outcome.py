@@ -7,7 +7,7 @@ from typing import Literal
 
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.record import record
-from grove_operator.golden.differences import Difference
+from grove_operator.golden.differences import Mismatch
 
 Status = Literal["passed", "failed", "updated", "broken"]
 
@@ -16,7 +16,7 @@ Status = Literal["passed", "failed", "updated", "broken"]
 class Placed:
     """A difference, and the `file:line` of the expected value if it has one."""
 
-    difference: Difference
+    difference: Mismatch
     file: str = ""
     line: int = 0
 
@@ -26,7 +26,7 @@ class Placed:
 
 
 @record
-class Outcome:
+class CaseOutcome:
     """`differences` fail a case; `problems` are errors in the case or its rules that prevent a comparison.
 
     `written` are the files that an update wrote, `seconds` the time that the case took.
@@ -40,7 +40,7 @@ class Outcome:
     seconds: float = 0.0
 
 
-def count(outcomes: list[Outcome]) -> dict[Status, int]:
+def count(outcomes: list[CaseOutcome]) -> dict[Status, int]:
     """Returns the number of cases by status, passed ones first, without zeros."""
     order: tuple[Status, ...] = ("passed", "updated", "failed", "broken")
     numbers = {status: sum(outcome.status == status for outcome in outcomes) for status in order}

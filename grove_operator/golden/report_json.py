@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 from grove_operator import findings
-from grove_operator.golden.outcome import Outcome, Placed, count
+from grove_operator.golden.outcome import CaseOutcome, Placed, count
 
 
-def as_json(outcomes: list[Outcome]) -> bytes:
+def as_json(outcomes: list[CaseOutcome]) -> bytes:
     """Returns `{"counts": {"passed": 1, …}, "cases": [{"name", "status", "differences", "problems", "written"}]}`.
 
     Empty lists are left out.
@@ -18,7 +18,7 @@ def as_json(outcomes: list[Outcome]) -> bytes:
     return (json.dumps(report, indent=2, ensure_ascii=False, default=str) + "\n").encode("utf-8", "backslashreplace")
 
 
-def _case(outcome: Outcome) -> dict[str, Any]:
+def _case(outcome: CaseOutcome) -> dict[str, Any]:
     lists = {
         "differences": [_difference(placed) for placed in outcome.differences],
         "problems": findings.as_manifest(outcome.problems),

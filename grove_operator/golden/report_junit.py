@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from grove_operator.golden.outcome import Outcome
+from grove_operator.golden.outcome import CaseOutcome
 from grove_operator.golden.report_text import describe
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 does not allow, not even escaped."""
 
 
-def as_junit(outcomes: list[Outcome]) -> bytes:
+def as_junit(outcomes: list[CaseOutcome]) -> bytes:
     """Returns a suite with a `failure` for each failed case, and an `error` for each broken one."""
     failed = sum(outcome.status == "failed" for outcome in outcomes)
     broken = sum(outcome.status == "broken" for outcome in outcomes)
@@ -23,7 +23,7 @@ def as_junit(outcomes: list[Outcome]) -> bytes:
     return "\n".join([*lines, "  </testsuite>", "</testsuites>", ""]).encode()
 
 
-def _case(outcome: Outcome) -> list[str]:
+def _case(outcome: CaseOutcome) -> list[str]:
     folder, _, name = outcome.name.replace("\\", "/").rpartition("/")
     head = f'    <testcase classname="{_escaped(folder or ".")}" name="{_escaped(name)}" time="{outcome.seconds:.3f}"'
     if outcome.status == "failed":

@@ -8,8 +8,8 @@ from typing import Any, TextIO
 
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_operator import findings
-from grove_operator.golden.differences import Difference
-from grove_operator.golden.outcome import Outcome, Placed, Status, count
+from grove_operator.golden.differences import Mismatch
+from grove_operator.golden.outcome import CaseOutcome, Placed, Status, count
 from grove_operator.terminal import Terminal, terminal_of, visible
 
 LONGEST_VALUE = 80
@@ -22,7 +22,7 @@ _WORDS: dict[Status, tuple[str, str]] = {
 }
 
 
-def write(outcomes: list[Outcome], find_file: findings.FindFile, stream: TextIO, verbose: bool = False) -> None:
+def write(outcomes: list[CaseOutcome], find_file: findings.FindFile, stream: TextIO, verbose: bool = False) -> None:
     """Writes the differences of failed cases, then the errors of broken ones; with `verbose` the name of every case."""
     terminal = terminal_of(stream)
     for outcome in outcomes:
@@ -33,7 +33,7 @@ def write(outcomes: list[Outcome], find_file: findings.FindFile, stream: TextIO,
     stream.write(terminal.paint(f"{len(outcomes)} {'case' if len(outcomes) == 1 else 'cases'}: {numbers}", "1") + "\n")
 
 
-def _problems(outcomes: list[Outcome]) -> list[Diagnostic]:
+def _problems(outcomes: list[CaseOutcome]) -> list[Diagnostic]:
     """Returns distinct problems, as cases share their rules."""
     found = {(problem.file, problem.line, problem.column, problem.message): problem for outcome in outcomes for problem in outcome.problems}
     return list(found.values())
@@ -46,7 +46,7 @@ def describe(placed: Placed) -> str:
     return f"{difference.path}: {what}" if difference.path else what
 
 
-def _lines(outcome: Outcome, terminal: Terminal) -> Iterator[str]:
+def _lines(outcome: CaseOutcome, terminal: Terminal) -> Iterator[str]:
     word, colour = _WORDS[outcome.status]
     yield f"{terminal.paint(word.ljust(7), '1', colour)} {visible(outcome.name)}" + (
         f": {', '.join(outcome.written)}" if outcome.written else ""
@@ -67,7 +67,7 @@ def _place(placed: Placed, terminal: Terminal) -> str:
     return "  " + terminal.paint(visible(placed.place), "2") if placed.place else ""
 
 
-def _what(difference: Difference) -> str:
+def _what(difference: Mismatch) -> str:
     if difference.change == "missing":
         return f"missing, expected {_short(difference.expected)}" if difference.path else "missing"
     if difference.change == "unexpected":
@@ -78,7 +78,7 @@ def _what(difference: Difference) -> str:
     return f"expected {expected}, found {found}"
 
 
-def _whole(difference: Difference) -> str:
+def _whole(difference: Mismatch) -> str:
     """Returns an unexpected object or finding; a finding with its message."""
     message = difference.found.get("message") if isinstance(difference.found, dict) else None
     return f"not expected: {message}" if message else "not expected"

@@ -17,10 +17,10 @@ from grove_compiler.source.reader import read_bytes
 from grove_operator import rulebook
 from grove_operator.golden.asserts import compare_asserts, read_asserts
 from grove_operator.golden.case import ASSERTS, EXPECTED, EXPECTED_FINDINGS, INPUT, INPUTS, OPTIONS, RULES, Case
-from grove_operator.golden.differences import Difference, compare_objects
+from grove_operator.golden.differences import Mismatch, compare_objects
 from grove_operator.golden.expected_findings import Expected, compare_findings, read_expected_findings, unexpected
-from grove_operator.golden.options import Options, read_options
-from grove_operator.golden.outcome import Outcome, Placed
+from grove_operator.golden.options import CaseOptions, read_options
+from grove_operator.golden.outcome import CaseOutcome, Placed
 from grove_operator.golden.update import findings_text, first_expectations, objects_text
 from grove_operator.reading.files import InputFile, UnreadableInput, read_one
 from grove_operator.reading.inputs import InputReader
@@ -51,21 +51,21 @@ class Runner:
         self._files: dict[str, InputFile] = {}
         self._programs: dict[tuple[str, ...], Program] = {}
 
-    def run(self, case: Case) -> Outcome:
+    def run(self, case: Case) -> CaseOutcome:
         """Runs a case and returns its outcome. Errors are part of the outcome and not raised."""
         try:
             return self._run(case)
         except Broken as broken:
-            return Outcome(case.name, "broken", problems=broken.problems)
+            return CaseOutcome(case.name, "broken", problems=broken.problems)
         except UnreadableInput as error:
             problems = [Diagnostic("case/unreadable", "error", problem) for problem in error.problems]
-            return Outcome(case.name, "broken", problems=problems)
+            return CaseOutcome(case.name, "broken", problems=problems)
 
     def find_file(self, name: str) -> InputFile | None:
         """Returns a file that a finding names, if it was read here."""
         return self._files.get(name)
 
-    def _run(self, case: Case) -> Outcome:
+    def _run(self, case: Case) -> CaseOutcome:
         if case.problems:
             raise Broken(case.problems)
         options = self._options(case)
@@ -77,9 +77,9 @@ class Runner:
         if self.update:
             outcome = self._update(case, result, of_findings, of_objects)
             # Assertions are written by hand, so that an update never changes them.
-            return Outcome(case.name, "failed", outcome.differences + of_asserts, written=outcome.written) if of_asserts else outcome
+            return CaseOutcome(case.name, "failed", outcome.differences + of_asserts, written=outcome.written) if of_asserts else outcome
         differences = of_findings + of_objects + of_asserts
-        return Outcome(case.name, "failed" if differences else "passed", differences)
+        return CaseOutcome(case.name, "failed" if differences else "passed", differences)
 
     # -- what goes in ----------------------------------------------------------------------------------------------------------
 
@@ -91,15 +91,15 @@ class Runner:
             raise Broken(problems)
         return documents
 
-    def _options(self, case: Case) -> Options:
+    def _options(self, case: Case) -> CaseOptions:
         if not case.has(OPTIONS):
-            return Options()
+            return CaseOptions()
         options, problems = read_options(self._documents(case.path(OPTIONS)))
         if problems:
             raise Broken(problems)
         return options
 
-    def _compile(self, case: Case, options: Options) -> CaseResult:
+    def _compile(self, case: Case, options: CaseOptions) -> CaseResult:
         program = self._program(case, options)
         reader = InputReader()
         given = {name: case.path(file) for name, file in INPUTS.items() if case.has(file)}
@@ -110,7 +110,7 @@ class Runner:
         findings, _ = reader.silence(reader.problems + result.diagnostics, options.ignore)
         return CaseResult(compared, findings)
 
-    def _program(self, case: Case, options: Options) -> Program:
+    def _program(self, case: Case, options: CaseOptions) -> Program:
         own = [os.path.normpath(case.path(folder)) for folder in options.rules] + ([case.path(RULES)] if case.has(RULES) else [])
         folders = tuple(self.rules + own)
         if folders not in self._programs:
@@ -133,7 +133,7 @@ class Runner:
 
     # -- what comes out --------------------------------------------------------------------------------------------------------
 
-    def _compare_objects(self, case: Case, options: Options, result: CaseResult) -> list[Placed]:
+    def _compare_objects(self, case: Case, options: CaseOptions, result: CaseResult) -> list[Placed]:
         if not case.has(EXPECTED):
             return []
         documents = self._documents(case.path(EXPECTED))
@@ -145,7 +145,7 @@ class Runner:
         differences = compare_objects([document.value for document in expected], result.objects)
         return [_placed(difference, expected, case.path(EXPECTED)) for difference in differences]
 
-    def _compare_findings(self, case: Case, options: Options, result: CaseResult) -> list[Placed]:
+    def _compare_findings(self, case: Case, options: CaseOptions, result: CaseResult) -> list[Placed]:
         path = case.path(EXPECTED_FINDINGS)
         if not case.has(EXPECTED_FINDINGS):
             errors = [finding for finding in result.findings if finding.severity == "error"]
@@ -173,29 +173,29 @@ class Runner:
 
     # -- what is expected from now on ------------------------------------------------------------------------------------------
 
-    def _first(self, case: Case, result: CaseResult) -> Outcome:
+    def _first(self, case: Case, result: CaseResult) -> CaseOutcome:
         if not self.update:
             message = f"no expectations: {EXPECTED}, {EXPECTED_FINDINGS} and {ASSERTS} are missing"
             raise Broken([Diagnostic("case/nothing-expected", "error", message, file=case.name, hint="grove test --update writes them")])
         return self._written(case, result, first_expectations(result.findings))
 
-    def _update(self, case: Case, result: CaseResult, of_findings: list[Placed], of_objects: list[Placed]) -> Outcome:
+    def _update(self, case: Case, result: CaseResult, of_findings: list[Placed], of_objects: list[Placed]) -> CaseOutcome:
         """Writes the expectations that differ. Those that hold stay unchanged, in whatever words they are written."""
         if of_findings and not case.has(EXPECTED_FINDINGS):
-            return Outcome(case.name, "failed", of_findings)  # an update does not accept unexpected errors
+            return CaseOutcome(case.name, "failed", of_findings)  # an update does not accept unexpected errors
         stale = [name for name, differences in ((EXPECTED, of_objects), (EXPECTED_FINDINGS, of_findings)) if differences]
         return self._written(case, result, stale)
 
-    def _written(self, case: Case, result: CaseResult, names: list[str]) -> Outcome:
+    def _written(self, case: Case, result: CaseResult, names: list[str]) -> CaseOutcome:
         for name in names:
             former = read_one(case.path(name)).data if case.has(name) else b""
             data = objects_text(result.objects, former) if name == EXPECTED else findings_text(result.findings, former)
             with open(case.path(name), "wb") as stream:
                 stream.write(data)
-        return Outcome(case.name, "updated" if names else "passed", written=names)
+        return CaseOutcome(case.name, "updated" if names else "passed", written=names)
 
 
-def _placed(difference: Difference, documents: Sequence[Document], file: str) -> Placed:
+def _placed(difference: Mismatch, documents: Sequence[Document], file: str) -> Placed:
     if not 0 <= difference.document < len(documents):
         return Placed(difference)
     return Placed(difference, file, documents[difference.document].place(difference.at)[0])

@@ -17,7 +17,7 @@ CREATE, UPDATE, DELETE = "CREATE", "UPDATE", "DELETE"
 
 
 @record
-class Rule:
+class RuleWithOperations:
     """Resources of one API group, and the operations on them that are reviewed."""
 
     group: str
@@ -48,15 +48,15 @@ class Hook:
     configuration: str
     name: str
     path: str
-    rules: Sequence[Rule]
+    rules: Sequence[RuleWithOperations]
     is_mutating: bool = False
     failure_policy: FailurePolicy | None = None
     labels: dict[str, str] = field(default_factory=dict)
     side_effects: bool = False
 
 
-SETS = Rule("grove.io", ["podcliquesets"])
-TOPOLOGIES = Rule("grove.io", ["clustertopologies", "clustertopologybindings"])
+SETS = RuleWithOperations("grove.io", ["podcliquesets"])
+TOPOLOGIES = RuleWithOperations("grove.io", ["clustertopologies", "clustertopologybindings"])
 DEFAULT_SETS = Hook(
     "podcliqueset-defaulting-webhook", "pcs.defaulting.webhooks.grove.io", "/webhooks/default-podcliqueset", [SETS], is_mutating=True
 )
@@ -70,7 +70,7 @@ VALIDATE_SCALES = Hook(
     "scale.validating.webhooks.grove.io",
     "/webhooks/validate-scale",
     # The replicas of a set are also changed by an edit of it, which `VALIDATE_SETS` reviews.
-    [Rule("grove.io", ["podcliquesets/scale", *(f"{kind}/scale" for kind in CHILDREN), *CHILDREN], [UPDATE])],
+    [RuleWithOperations("grove.io", ["podcliquesets/scale", *(f"{kind}/scale" for kind in CHILDREN), *CHILDREN], [UPDATE])],
     failure_policy="Ignore",  # autoscalers continue without us, and the operator reverts what a training set must not change
 )
 CHANGES, ALL = (UPDATE, DELETE), (CREATE, UPDATE, DELETE)
@@ -79,17 +79,17 @@ AUTHORIZE = Hook(
     "authorizer.webhooks.grove.io",
     "/webhooks/authorizer-webhook",
     [
-        Rule("", ["secrets", "serviceaccounts", "services"], CHANGES, ["v1"]),
-        Rule("", ["pods"], [UPDATE], ["v1"]),
-        Rule("rbac.authorization.k8s.io", ["roles", "rolebindings"], CHANGES, ["v1"]),
-        Rule("autoscaling", ["horizontalpodautoscalers"], CHANGES, ["v1", "v2"]),
-        Rule("grove.io", ["podcliques", "podcliquescalinggroups"], ALL),
-        Rule("scheduler.grove.io", ["podgangs"], ALL),
+        RuleWithOperations("", ["secrets", "serviceaccounts", "services"], CHANGES, ["v1"]),
+        RuleWithOperations("", ["pods"], [UPDATE], ["v1"]),
+        RuleWithOperations("rbac.authorization.k8s.io", ["roles", "rolebindings"], CHANGES, ["v1"]),
+        RuleWithOperations("autoscaling", ["horizontalpodautoscalers"], CHANGES, ["v1", "v2"]),
+        RuleWithOperations("grove.io", ["podcliques", "podcliquescalinggroups"], ALL),
+        RuleWithOperations("scheduler.grove.io", ["podgangs"], ALL),
     ],
     failure_policy="Fail",
     labels={"app.kubernetes.io/managed-by": "grove-operator"},
 )
-POD_CLIQUES = Rule("grove.io", ["podcliques"])
+POD_CLIQUES = RuleWithOperations("grove.io", ["podcliques"])
 MNNVL_POD_CLIQUES = Hook(
     "mnnvl-podclique-webhook",
     "podclique.mnnvl.webhooks.grove.io",
@@ -102,13 +102,13 @@ VALIDATE_MNNVL_POD_CLIQUES = Hook(
     "mnnvl-podclique-validating-webhook",
     "podclique.validating.mnnvl.webhooks.grove.io",
     "/webhooks/validate-mnnvl-podclique",
-    [Rule("grove.io", ["podcliques"], [UPDATE])],
+    [RuleWithOperations("grove.io", ["podcliques"], [UPDATE])],
 )
 MNNVL_POD_GANGS = Hook(
     "mnnvl-podgang-webhook",
     "podgang.mnnvl.webhooks.grove.io",
     "/webhooks/mnnvl-podgang",
-    [Rule("scheduler.grove.io", ["podgangs"], [CREATE])],
+    [RuleWithOperations("scheduler.grove.io", ["podgangs"], [CREATE])],
     is_mutating=True,
     failure_policy="Ignore",  # it only reports the owner of domains; nothing depends on it
 )

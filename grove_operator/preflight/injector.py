@@ -7,7 +7,7 @@ from typing import Any
 
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.node import Manifest
-from grove_compiler.model.inputs.snapshot import Objects
+from grove_compiler.model.inputs.snapshot import ObjectReader
 from grove_compiler.model.preflight.values import Preflight
 from grove_compiler.preflight import inject
 from grove_compiler.record import record
@@ -25,7 +25,7 @@ class Injector:
 
     preflight: Preflight
     program: Program
-    view: Objects
+    view: ObjectReader
 
     def review(self, review: Any) -> Manifest:
         """Returns the response to an AdmissionReview: a patch, a denial with all reasons, or neither. Raises `NoReview`."""

@@ -16,7 +16,7 @@ from grove_compiler.model.preflight.values import Preflight
 from grove_compiler.preflight import inject
 from grove_compiler.record import record
 from preflight_images.shared.attempt import Check, attempt
-from preflight_images.shared.outcome import MISCONFIGURED, Misconfigured, Outcome
+from preflight_images.shared.outcome import MISCONFIGURED, CheckOutcome, Misconfigured
 from preflight_images.shared.settings import read_settings
 
 POD = "this-machine"
@@ -28,7 +28,7 @@ class LocalRun:
     """The result of a check on this machine; `seconds` is its duration."""
 
     check: str
-    outcome: Outcome
+    outcome: CheckOutcome
     seconds: float
 
 
@@ -67,7 +67,7 @@ def run_here(name: str, check: Check, settings: Mapping[str, str], inherited: Ma
         try:
             outcome = attempt(name, check, environment, read_settings(environment))
         except Misconfigured as error:
-            outcome = Outcome(MISCONFIGURED, str(error), error_code="CONFIG")
+            outcome = CheckOutcome(MISCONFIGURED, str(error), error_code="CONFIG")
     return LocalRun(name, outcome, time.monotonic() - began)
 
 

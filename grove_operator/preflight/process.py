@@ -22,7 +22,7 @@ from grove_operator.controller.live_objects import LiveObjects
 from grove_operator.preflight.gangs import GangController
 from grove_operator.preflight.injector import MUTATE_PODS, NVSENTINEL_PATH, Injector, result_of
 from grove_operator.webhooks.certificate import NoCertificate, ShownCertificate
-from grove_operator.webhooks.server import WebhookServer
+from grove_operator.webhooks.server import ReviewServer
 from grove_operator.webhooks.service import Serving, source_of
 
 Log = Callable[[str], None]
@@ -30,7 +30,7 @@ Answered = Callable[[str, float], None]
 OnChange = Callable[[Ref, Manifest | None, Manifest | None], None]
 
 
-class Listener(Protocol):
+class MetricsListener(Protocol):
     """A server of metrics."""
 
     async def start(self, host: str, port: int) -> int:
@@ -48,7 +48,7 @@ class Served:
     """
 
     webhook: Serving | None = None
-    metrics: Listener | None = None
+    metrics: MetricsListener | None = None
     metrics_port: int = 0
     answered: Answered = lambda *_: None
     on_change: OnChange = lambda *_: None
@@ -60,18 +60,18 @@ async def serve(
     """Runs until `stop`. Reviews are answered once the cache is synced. Raises `OSError` when it cannot listen."""
     controller.cache.subscribe(served.on_change)
     running = asyncio.create_task(controller.run(), name="gangs")
-    async with AsyncExitStack() as open:
+    async with AsyncExitStack() as stack:
         synced = asyncio.create_task(controller.cache.synced(), name="initial lists")
         stopped = asyncio.create_task(stop.wait(), name="stop")
-        open.callback(synced.cancel)
-        open.callback(stopped.cancel)
+        stack.callback(synced.cancel)
+        stack.callback(stopped.cancel)
         if served.metrics is not None:
-            open.push_async_callback(served.metrics.stop)
+            stack.push_async_callback(served.metrics.stop)
             log(f"metrics on port {await served.metrics.start('', served.metrics_port)}")
         admission, server = None, None
         if served.webhook is not None:
             admission = AdmissionServer(controller.cache, preflight, program, served.answered)
-            server = await _listen(open, admission, cluster, served.webhook, log)
+            server = await _listen(stack, admission, cluster, served.webhook, log)
         await asyncio.wait({running, synced, stopped}, return_when=asyncio.FIRST_COMPLETED)
         if _has_succeeded(synced) and server is not None and admission is not None:
             admission.is_ready = server.is_ready = True
@@ -105,16 +105,16 @@ class AdmissionServer:
         return answer
 
 
-async def _listen(open: AsyncExitStack, admission: AdmissionServer, cluster: Cluster, webhook: Serving, log: Log) -> WebhookServer:
+async def _listen(stack: AsyncExitStack, admission: AdmissionServer, cluster: Cluster, webhook: Serving, log: Log) -> ReviewServer:
     shown = ShownCertificate()
     source = source_of(cluster, webhook, shown, time.time, log)
     try:
         await source.first()
     except NoCertificate as error:
         raise OSError(str(error)) from None
-    server = WebhookServer({path: lambda review, _: admission.review(review) for path in (MUTATE_PODS, NVSENTINEL_PATH)}, shown.tls, log)
+    server = ReviewServer({path: lambda review, _: admission.review(review) for path in (MUTATE_PODS, NVSENTINEL_PATH)}, shown.tls, log)
     log(f"listening on port {await server.start(webhook.address, webhook.port)}")
-    open.push_async_callback(server.stop)
+    stack.push_async_callback(server.stop)
     renewal = asyncio.create_task(source.keep_fresh(log), name="certificate")
-    open.callback(renewal.cancel)
+    stack.callback(renewal.cancel)
     return server

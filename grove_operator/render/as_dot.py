@@ -73,7 +73,7 @@ def _style(vertex: Vertex, domains: dict[str, int]) -> str:
 def _edges(edges: Iterable[Edge], ids: dict[str, str]) -> Iterator[str]:
     """Yields owners as solid lines, order as dashed ones, start-up order as thick ones. A point joins many sources to many targets."""
     for number, edge in enumerate(edges):
-        sources, targets = (_group(ids[id] for id in side) for side in (edge.sources, edge.targets))
+        sources, targets = (_group(ids[node_id] for node_id in side) for side in (edge.sources, edge.targets))
         if edge.type == "owner":
             yield f"{sources} -> {targets}"
         elif edge.type == "startup":

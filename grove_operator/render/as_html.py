@@ -126,7 +126,7 @@ def page_data(picture: Picture, docs: Mapping[str, str], states: Mapping[str, st
         ],
         "startup": [[_positions(edge.sources, position), _positions(edge.targets, position)] for edge in picture.startup],
         "gangs": _gangs(picture, position),
-        "states": [[position[id], state] for id, state in states.items() if id in position],
+        "states": [[position[node_id], state] for node_id, state in states.items() if node_id in position],
         "lines": [
             [position[vertex.id], packer.pack(_margin(text, lines[vertex.id]))]
             for vertex, text in zip(picture.vertices, texts, strict=True)
@@ -165,4 +165,4 @@ def _texts(picture: Picture) -> list[str]:
 
 
 def _positions(ids: list[str], position: Mapping[str, int]) -> list[int]:
-    return [position[id] for id in ids if id in position]
+    return [position[node_id] for node_id in ids if node_id in position]

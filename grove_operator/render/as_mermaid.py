@@ -53,7 +53,7 @@ def _subgraph(number: int, box: Box, ids: dict[str, str]) -> Iterator[str]:
 def _edges(edges: Iterable[Edge], ids: dict[str, str]) -> Iterator[str]:
     """Yields owners as solid lines, order as dotted ones, start-up order as thick ones. A point joins many sources to many targets."""
     for number, edge in enumerate(edges):
-        sources, targets = (" & ".join(ids[id] for id in side) for side in (edge.sources, edge.targets))
+        sources, targets = (" & ".join(ids[node_id] for node_id in side) for side in (edge.sources, edge.targets))
         if edge.type == "owner":
             yield f"{sources} --> {targets}"
         elif edge.type == "startup":
@@ -70,9 +70,9 @@ def _styles(picture: Picture, ids: dict[str, str]) -> Iterator[str]:
         if box.gang in gangs:
             colour = gangs[box.gang]
             yield f"style b{number} fill:{TINTS[colour]},stroke:{STRONG[colour]},color:#111"
-    for id, colour in mnnvl_colours(picture.domains).items():
-        if id in ids:
-            yield f"style {ids[id]} fill:{TINTS[colour]},stroke:{STRONG[colour]},stroke-width:3px,color:#111"
+    for node_id, colour in mnnvl_colours(picture.domains).items():
+        if node_id in ids:
+            yield f"style {ids[node_id]} fill:{TINTS[colour]},stroke:{STRONG[colour]},stroke-width:3px,color:#111"
 
 
 def _comments(hidden: int, text: str, edges: Sequence[Edge]) -> Iterator[str]:

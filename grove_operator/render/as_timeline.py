@@ -36,7 +36,7 @@ class Bar:
 
 
 @record
-class Row:
+class TimelineRow:
     """A row: its label and its bars."""
 
     name: str
@@ -58,7 +58,7 @@ class Chart:
     title: str
     begin: float
     end: float
-    rows: Sequence[Row]
+    rows: Sequence[TimelineRow]
     marks: Sequence[Mark]
 
 

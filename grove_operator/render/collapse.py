@@ -40,8 +40,8 @@ class _Folding:
             if vertex.gang:
                 members[vertex.gang].append(vertex)
         similar: dict[Hashable, list[Vertex]] = defaultdict(list)
-        for id, inside in members.items():
-            gang = self.by_id[id]
+        for node_id, inside in members.items():
+            gang = self.by_id[node_id]
             similar[gang.owner, frozenset(Counter(map(similarity_key, inside)).items())].append(gang)
         for gangs in similar.values():
             if len(gangs) > MOST_SIMILAR + 1:
@@ -84,20 +84,20 @@ class _Folding:
         for vertex in objects:
             if vertex.id != vertex.gang:
                 similar[similarity_key(vertex)].append(vertex)
-        id = self._hide(gangs, f"… {len(gangs)} more like it: {_names(gangs)}")
-        self.stand_ins[id].gang = id
+        node_id = self._hide(gangs, f"… {len(gangs)} more like it: {_names(gangs)}")
+        self.stand_ins[node_id].gang = node_id
         for vertices in similar.values():
-            self._hide(vertices, f"{len(vertices)} in all: {_names(vertices)}", gang=id)
+            self._hide(vertices, f"{len(vertices)} in all: {_names(vertices)}", gang=node_id)
 
     def _hide(self, vertices: Sequence[Vertex], note: str, gang: str | None = None) -> str:
         first = vertices[0]
-        id = f"{first.id} and more"
-        self.stand_ins[id] = replace(first, id=id, object=None, note=note, gang=first.gang if gang is None else gang)
-        self.drawn.update((vertex.id, id) for vertex in vertices)
-        return id
+        node_id = f"{first.id} and more"
+        self.stand_ins[node_id] = replace(first, id=node_id, object=None, note=note, gang=first.gang if gang is None else gang)
+        self.drawn.update((vertex.id, node_id) for vertex in vertices)
+        return node_id
 
-    def _drawn(self, id: str) -> str:
-        return self.drawn.get(id, id)
+    def _drawn(self, node_id: str) -> str:
+        return self.drawn.get(node_id, node_id)
 
 
 def _names(vertices: Sequence[Vertex]) -> str:
@@ -119,4 +119,4 @@ def _domains(domains: Iterable[Domain], drawn: Mapping[str, str]) -> list[Domain
 
 
 def _unique(ids: Iterable[str], drawn: Mapping[str, str]) -> list[str]:
-    return list(dict.fromkeys(drawn.get(id, id) for id in ids))
+    return list(dict.fromkeys(drawn.get(node_id, node_id) for node_id in ids))

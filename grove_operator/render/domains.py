@@ -71,8 +71,8 @@ def _of_gang(node: Node, pods: Mapping[str, list[str]]) -> Iterator[Domain]:
             members = [*cliques, *(pod for clique in cliques for pod in pods.get(clique, ()))]
             scope = SCOPES[level.level]
             members = [node.id, *members] if scope == "gang" else members
-            id = f"{node.id}/{scope}/{level.name}"
-            yield Domain(id, "topology", level.name, level.required, level.preferred, scope, node.id, members)
+            domain_id = f"{node.id}/{scope}/{level.name}"
+            yield Domain(domain_id, "topology", level.name, level.required, level.preferred, scope, node.id, members)
 
 
 def _compute_domains(nodes: Sequence[Node]) -> list[Domain]:

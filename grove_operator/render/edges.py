@@ -112,9 +112,9 @@ def merge(edges: Iterable[Edge]) -> list[Edge]:
     for edge in edges:
         by_targets.setdefault((edge.type, *edge.targets), {}).update(dict.fromkeys(edge.sources))
     by_sources: dict[tuple[str, ...], dict[str, None]] = {}
-    for (type, *targets), sources in by_targets.items():
-        by_sources.setdefault((type, *sources), {}).update(dict.fromkeys(targets))
-    result = [Edge(cast(EdgeType, type), sources, list(targets)) for (type, *sources), targets in by_sources.items()]
+    for (edge_type, *targets), sources in by_targets.items():
+        by_sources.setdefault((edge_type, *sources), {}).update(dict.fromkeys(targets))
+    result = [Edge(cast(EdgeType, edge_type), sources, list(targets)) for (edge_type, *sources), targets in by_sources.items()]
     return sorted(result, key=lambda edge: edge.type != "owner")
 
 

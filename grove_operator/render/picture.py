@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 
-from grove_compiler.graph.graph import Graph
+from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.graph.node import Manifest, Node, ObjectRef
 from grove_compiler.record import record
 from grove_operator.render.domains import Domain, find_domains
@@ -55,7 +55,7 @@ class Picture:
         return 1 + max((vertex.level for vertex in self.vertices), default=-1)
 
 
-def draw(graph: Graph, declared: Mapping[str, Manifest]) -> Picture:
+def draw(graph: CompiledGraph, declared: Mapping[str, Manifest]) -> Picture:
     """Returns the picture of a graph. `declared` has the user's manifests by id, for owners that are not in the graph.
 
     Raises `GraphCycle` if objects wait for each other.

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from grove_compiler.gangs.clique import CLIQUE_KIND, section
 from grove_compiler.gangs.gang import GANG_KIND
-from grove_compiler.model.inputs.snapshot import Objects, group_of
+from grove_compiler.model.inputs.snapshot import ObjectReader, group_of
 from grove_operator.render.picture import Vertex
 
 
-def find_states(vertices: Iterable[Vertex], existing: Objects) -> dict[str, str]:
+def find_states(vertices: Iterable[Vertex], existing: ObjectReader) -> dict[str, str]:
     """Returns the state of PodGangs, PodCliques and Pods, by the id of their vertex.
 
     The state of a PodGang or a Pod is its phase, that of a PodClique its number of ready pods: `3 of 4 ready`. An object that does not

@@ -14,7 +14,7 @@ STUCK_AFTER = 300.0
 retried with backoff, so that an unreachable server alone does not block the queue for that long."""
 
 
-class State(StrEnum):
+class OperatorState(StrEnum):
     """The state of an operator. A stuck one has to be restarted; the others are alive, and all but a starting one are ready."""
 
     STARTING = "starting"
@@ -26,16 +26,16 @@ class State(StrEnum):
 class Health(NamedTuple):
     """A state, and a message of one line about it."""
 
-    state: State
+    state: OperatorState
     message: str
 
     @property
     def is_alive(self) -> bool:
-        return self.state is not State.STUCK
+        return self.state is not OperatorState.STUCK
 
     @property
     def is_ready(self) -> bool:
-        return self.state in (State.STANDBY, State.LEADING)
+        return self.state in (OperatorState.STANDBY, OperatorState.LEADING)
 
 
 class HealthCheck:
@@ -50,18 +50,19 @@ class HealthCheck:
         sources = (source for source in self._operator.cache.sources() if not source.complete and not isinstance(source.error, Forbidden))
         pending = [source.query.kind.group_kind for source in sources]
         if pending or not self._operator.cache.sources():
-            return Health(State.STARTING, f"starting: {', '.join(sorted(pending)) or 'the cluster'} not listed yet")
+            return Health(OperatorState.STARTING, f"starting: {', '.join(sorted(pending)) or 'the cluster'} not listed yet")
         lease = self._operator.loop.lease
         if lease is not None and not lease.held.is_set():
             self._done = -1  # a standby reconciles nothing
             reason = f": {lease.error}" if lease.error else ""
-            return Health(State.STANDBY, f"standby: another replica leads, or none yet{reason}")
+            return Health(OperatorState.STANDBY, f"standby: another replica leads, or none yet{reason}")
         if (idle := self._idle()) > self._stuck_after:
             queue = self._operator.loop.queue
             return Health(
-                State.STUCK, f"stuck: no reconcile has finished for {idle:.0f} s, {queue.depth()} keys queued, {queue.active()} active"
+                OperatorState.STUCK,
+                f"stuck: no reconcile has finished for {idle:.0f} s, {queue.depth()} keys queued, {queue.active()} active",
             )
-        return Health(State.LEADING, "leading")
+        return Health(OperatorState.LEADING, "leading")
 
     def _idle(self) -> float:
         """Returns for how many seconds no reconciliation has ended although keys are queued."""

@@ -18,7 +18,7 @@ from grove_compiler.step import Key
 from grove_compiler.version import __version__
 from grove_operator.controller.operator import Operator
 from grove_operator.telemetry.gated_pods import gated_pods
-from grove_operator.telemetry.health import Health, State
+from grove_operator.telemetry.health import Health, OperatorState
 from grove_operator.telemetry.missing_rights import MissingRights
 from grove_operator.telemetry.set_readiness import SetReadiness
 from grove_operator.telemetry.vocabulary import STATUS, controller, error_type, write_reason
@@ -109,7 +109,7 @@ class _State(Collector):
     def collect(self) -> Iterable[GaugeMetricFamily]:
         state = GaugeMetricFamily(f"{PREFIX}_state", "1 for the current state", labels=["state"])
         now = self._health().state
-        for each in State:
+        for each in OperatorState:
             state.add_metric([each], float(each is now))
         gated = GaugeMetricFamily(f"{PREFIX}_gated_pods", "Pods with a scheduling gate by what they wait for", labels=["reason"])
         for reason, pods in gated_pods(self._operator.cache).items():

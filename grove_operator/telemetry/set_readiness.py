@@ -13,7 +13,7 @@ SET = ("grove.io", "PodCliqueSet")
 CREATION, EDIT, LOSS = "creation", "edit", "loss"
 
 
-class Waiting(NamedTuple):
+class _Waiting(NamedTuple):
     """Since when a set is not ready, in seconds since the epoch, and after what."""
 
     since: float
@@ -28,7 +28,7 @@ class SetReadiness:
 
     def __init__(self, observe: Callable[[str, float], None], clock: Callable[[], float], since: float) -> None:
         self._observe, self._clock, self._since = observe, clock, since
-        self._waiting: dict[str, Waiting] = {}
+        self._waiting: dict[str, _Waiting] = {}
 
     def __call__(self, ref: Ref, old: Manifest | None, new: Manifest | None) -> None:
         """Takes a change of any object."""
@@ -48,25 +48,25 @@ class SetReadiness:
         elif old is None:
             created = datetime.fromisoformat(new["metadata"]["creationTimestamp"]).timestamp()
             if created + 1.0 > self._since:  # of whole seconds
-                self._waiting[uid] = Waiting(created, CREATION)
+                self._waiting[uid] = _Waiting(created, CREATION)
         elif is_ready(old) or (uid in self._waiting and _generation(old) != _generation(new)):
-            self._waiting[uid] = Waiting(self._clock(), EDIT if _observed(new) != _generation(new) else LOSS)
+            self._waiting[uid] = _Waiting(self._clock(), EDIT if _observed(new) != _generation(new) else LOSS)
 
 
-def is_ready(set: Manifest) -> bool:
+def is_ready(pcs: Manifest) -> bool:
     """Whether what a set declares is what runs: all replicas are available and none is of an older declaration."""
-    status, wanted = status_of(set), (set.get("spec") or {}).get("replicas", 0)
+    status, wanted = status_of(pcs), (pcs.get("spec") or {}).get("replicas", 0)
     counts = [status.get(name, 0) for name in ("replicas", "availableReplicas", "updatedReplicas")]
-    return bool(_observed(set) == _generation(set)) and counts == [wanted] * 3
+    return bool(_observed(pcs) == _generation(pcs)) and counts == [wanted] * 3
 
 
-def _uid(set: Manifest) -> str:
-    return str(set["metadata"].get("uid", ""))
+def _uid(pcs: Manifest) -> str:
+    return str(pcs["metadata"].get("uid", ""))
 
 
-def _generation(set: Manifest) -> Any:
-    return set["metadata"].get("generation")
+def _generation(pcs: Manifest) -> Any:
+    return pcs["metadata"].get("generation")
 
 
-def _observed(set: Manifest) -> Any:
-    return status_of(set).get("observedGeneration")
+def _observed(pcs: Manifest) -> Any:
+    return status_of(pcs).get("observedGeneration")

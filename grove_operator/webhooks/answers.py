@@ -8,7 +8,7 @@ from typing import Any
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest
-from grove_compiler.model.inputs.snapshot import Objects
+from grove_compiler.model.inputs.snapshot import ObjectReader
 from grove_operator.install.webhook_configurations import (
     AUTHORIZE,
     DEFAULT_SETS,
@@ -23,7 +23,7 @@ from grove_operator.webhooks.aside import LARGE, LONGEST, Aside, Overdue
 from grove_operator.webhooks.domains import DomainWebhooks
 from grove_operator.webhooks.pod_trial import PodTrial
 from grove_operator.webhooks.requests import protection_findings, scaling_findings
-from grove_operator.webhooks.review import Request, Reviewer, answer, read_request
+from grove_operator.webhooks.review import AdmissionRequest, Reviewer, answer, read_request
 from grove_operator.webhooks.server import Answer
 from grove_operator.webhooks.share import Traffic
 
@@ -40,7 +40,7 @@ class Answers:
         self._aside = Aside()
         self._domain_handlers: dict[str, Answer] = {}
 
-    def serve_domains(self, domains: DomainWebhooks, view: Callable[[], Objects]) -> None:
+    def serve_domains(self, domains: DomainWebhooks, view: Callable[[], ObjectReader]) -> None:
         """Adds the webhooks for PodCliques and PodGangs of other controllers; `view` returns the existing domains."""
 
         async def podclique(review: Any, _: int = 0) -> Manifest:
@@ -103,7 +103,7 @@ class Answers:
         findings = protection_findings(request, reviewer.context, reviewer.view, reviewer.operator) if reviewer.view is not None else []
         return answer(request, findings, refusal=(403, "Forbidden"))
 
-    async def _beside(self, request: Request, work: Callable[[Reviewer], Manifest]) -> Manifest:
+    async def _beside(self, request: AdmissionRequest, work: Callable[[Reviewer], Manifest]) -> Manifest:
         try:
             return await self._aside.run(self._reviewer(), work)
         except Overdue:

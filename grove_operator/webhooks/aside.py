@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 from grove_compiler.engine.runtime.cost_budget import CostBudget
 from grove_compiler.graph.node import Manifest, ObjectRef
-from grove_compiler.model.inputs.snapshot import Changes, Objects
-from grove_compiler.step import Context
+from grove_compiler.model.inputs.snapshot import ChangedNames, ObjectReader
+from grove_compiler.step import StepContext
 from grove_operator.webhooks.review import Reviewer
 
 T = TypeVar("T")
@@ -39,7 +39,7 @@ class Aside:
         self._thread = ThreadPoolExecutor(1, "large reviews")
         self._budget = _Deadline()
         self._made_of: tuple[object, object] = (None, None)
-        self._context: Context | None = None
+        self._context: StepContext | None = None
 
     async def run(self, reviewer: Reviewer, work: Callable[[Reviewer], T]) -> T:
         """Returns the result of `work`, which gets the reviewer without the preview of effects. Raises `Overdue`, and what it raises."""
@@ -57,12 +57,12 @@ class Aside:
         self._budget.until = until
         return work()
 
-    def _context_of(self, context: Context) -> Context:
+    def _context_of(self, context: StepContext) -> StepContext:
         """Returns the same context with a program for the thread. Made anew only when the rules or the configuration change."""
         made_of = context.program, context.document
         if self._context is None or any(one is not other for one, other in zip(made_of, self._made_of, strict=True)):
             self._made_of = made_of
-            self._context = Context(context.program.with_budget(self._budget), context.settings, context.document)
+            self._context = StepContext(context.program.with_budget(self._budget), context.settings, context.document)
         return self._context
 
 
@@ -82,29 +82,29 @@ class _Deadline(CostBudget):
 
 
 class _OfLoop:
-    """Answers questions about what exists for another thread, each within the event loop (see `Objects`)."""
+    """Answers questions about what exists for another thread, each within the event loop (see `ObjectReader`)."""
 
-    def __init__(self, view: Objects, loop: asyncio.AbstractEventLoop, until: float) -> None:
+    def __init__(self, view: ObjectReader, loop: asyncio.AbstractEventLoop, until: float) -> None:
         self._view, self._loop, self._until = view, loop, until
 
     def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
-        """See `Objects.get`."""
+        """See `ObjectReader.get`."""
         return self._ask(lambda: self._view.get(group, kind, namespace, name))
 
     def by_owner(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
-        """See `Objects.by_owner`."""
+        """See `ObjectReader.by_owner`."""
         return self._ask(lambda: self._view.by_owner(group, kind, owner))
 
     def deleted(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
-        """See `Objects.deleted`."""
+        """See `ObjectReader.deleted`."""
         return self._ask(lambda: self._view.deleted(group, kind, owner))
 
     def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
-        """See `Objects.by_label`."""
+        """See `ObjectReader.by_label`."""
         return self._ask(lambda: self._view.by_label(group, kind, key, value, namespace))
 
-    def changes(self, group: str, kind: str, key: str, value: str, namespace: str, since: object = None) -> Changes | None:
-        """See `Objects.changes`."""
+    def changes(self, group: str, kind: str, key: str, value: str, namespace: str, since: object = None) -> ChangedNames | None:
+        """See `ObjectReader.changes`."""
         return self._ask(lambda: self._view.changes(group, kind, key, value, namespace, since))
 
     def _ask(self, question: Callable[[], T]) -> T:

@@ -15,7 +15,7 @@ class NoCertificate(Exception):
     """There is no certificate to serve with. The message is one line."""
 
 
-class Source(Protocol):
+class CertificateSource(Protocol):
     """A source of certificates."""
 
     async def first(self) -> None:

@@ -14,7 +14,7 @@ INTERVAL = 10.0
 
 
 class CertificateFiles:
-    """A certificate chain and its key in a folder (a `Source`)."""
+    """A certificate chain and its key in a folder (a `CertificateSource`)."""
 
     def __init__(self, folder: str, shown: ShownCertificate, interval: float = INTERVAL) -> None:
         self._files = [os.path.join(folder, name) for name in (CERTIFICATE, KEY)]

@@ -14,9 +14,9 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.mnnvl_admission import CliqueAdmission, admit_podclique, admit_podgang
 from grove_compiler.model.admitted.place import place_of
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.inputs.snapshot import ObjectList, Objects
-from grove_compiler.step import Context
-from grove_operator.webhooks.review import Request, answer
+from grove_compiler.model.inputs.snapshot import ObjectList, ObjectReader
+from grove_compiler.step import StepContext
+from grove_operator.webhooks.review import AdmissionRequest, answer
 
 MANAGER = "grove-operator"
 SET = Kind("grove.io", "v1alpha1", "PodCliqueSet")
@@ -31,7 +31,7 @@ class DomainWebhooks:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
 
-    async def podclique(self, request: Request, context: Context, settings: Settings) -> Manifest:
+    async def podclique(self, request: AdmissionRequest, context: StepContext, settings: Settings) -> Manifest:
         """Reviews a PodClique. Returns a patch that adds its claim, or a denial with all reasons."""
         if request.operation not in ("CREATE", "UPDATE") or _is_terminating(request):
             return answer(request, [])
@@ -44,20 +44,20 @@ class DomainWebhooks:
             return answer(request, [_failure(str(error))])
         return answer(request, admission.findings, _json(admission.patch))
 
-    def validate(self, request: Request, context: Context, settings: Settings) -> Manifest:
+    def validate(self, request: AdmissionRequest, context: StepContext, settings: Settings) -> Manifest:
         """Validates an update of a PodClique, which must not change the claims of its pods. A creation was validated by `podclique`."""
         if request.operation != "UPDATE" or _is_terminating(request):
             return answer(request, [])
         return answer(request, admit_podclique(request.object, request.old, None, context, settings).findings)
 
-    def podgang(self, request: Request, context: Context, settings: Settings, view: Objects) -> Manifest:
+    def podgang(self, request: AdmissionRequest, context: StepContext, settings: Settings, view: ObjectReader) -> Manifest:
         """Reviews a PodGang, and marks it as the owner of existing domains: `DomainAdoption` adds the owner references afterwards."""
         if request.operation != "CREATE":
             return answer(request, [])
         admission = admit_podgang(request.object, view, context, settings)
         return answer(request, [admission.problem] if admission.problem is not None else [], _json(admission.patch))
 
-    async def _admitted(self, request: Request, context: Context, settings: Settings) -> CliqueAdmission:
+    async def _admitted(self, request: AdmissionRequest, context: StepContext, settings: Settings) -> CliqueAdmission:
         """Creates the objects that a PodClique needs. Reads the set from the server, as it may be newer than the cache."""
         sets = await self._live(_named_set(request, settings))
         admission = admit_podclique(request.object, {}, ObjectList(sets), context, settings)
@@ -90,14 +90,14 @@ class DomainWebhooks:
                 continue
 
 
-def _named_set(request: Request, settings: Settings) -> list[Manifest]:
+def _named_set(request: AdmissionRequest, settings: Settings) -> list[Manifest]:
     labels = (request.object.get("metadata") or {}).get("labels")
     name = place_of(labels).set_name if isinstance(labels, dict) else ""
     metadata = {"name": name, "namespace": settings.namespace}
     return [{"apiVersion": f"{SET.group}/{SET.version}", "kind": SET.kind, "metadata": metadata}] if name else []
 
 
-def _is_terminating(request: Request) -> bool:
+def _is_terminating(request: AdmissionRequest) -> bool:
     return bool((request.object.get("metadata") or {}).get("deletionTimestamp"))
 
 

@@ -14,7 +14,7 @@ from grove_compiler.impact.fate import ON_DELETE
 from grove_compiler.impact.impact import SetImpact, impact
 from grove_compiler.impact.pods import ReplicaRestart
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.inputs.snapshot import PART_OF, Objects
+from grove_compiler.model.inputs.snapshot import PART_OF, ObjectReader
 from grove_compiler.source.document import Document
 from grove_operator.impact_words import amounts, devices, gangs, indices, number, objects, runs_alike
 from grove_operator.webhooks.share import Share
@@ -37,7 +37,7 @@ class EffectsPreview:
         self._share = share or Share()
 
     def lines(
-        self, old: Manifest, new: Manifest, view: Objects | None, program: Program, settings: Settings, config: Document | None
+        self, old: Manifest, new: Manifest, view: ObjectReader | None, program: Program, settings: Settings, config: Document | None
     ) -> list[str]:
         """Returns the effects of an update of a set; none for other kinds, for an edit without effects, and while the share is used up.
 
@@ -95,9 +95,9 @@ def _objects_in(manifest: Manifest) -> int:
     return int(spec.get("replicas") or 0) * (2 + sum(copies))
 
 
-def _live_objects(set: Manifest, view: Objects, namespace: str) -> list[Manifest]:
+def _live_objects(pcs: Manifest, view: ObjectReader, namespace: str) -> list[Manifest]:
     """Returns the live objects that the effects depend on."""
-    metadata = set["metadata"]
+    metadata = pcs["metadata"]
     namespace = metadata.get("namespace") or namespace
     own = [manifest for group, kind in OWN_KINDS for manifest in view.by_label(group, kind, PART_OF, metadata["name"], namespace)]
     return [*own, *(manifest for group, kind in CLUSTER_KINDS for manifest in view.by_label(group, kind))]

@@ -14,7 +14,7 @@ KEEP_ALIVE = 120.0
 INTERVAL = 5.0
 
 
-class Connection(Protocol):
+class ServerConnection(Protocol):
     """A connection of the server."""
 
     def force_close(self) -> None:
@@ -24,13 +24,13 @@ class Connection(Protocol):
 class IdleConnections:
     """Closes idle connections of a server; `connections` returns the open ones."""
 
-    def __init__(self, connections: Callable[[], Iterable[Connection]]) -> None:
+    def __init__(self, connections: Callable[[], Iterable[ServerConnection]]) -> None:
         self._connections = connections
-        self._ends: dict[Connection, float] = {}
-        self._busy: set[Connection] = set()
+        self._ends: dict[ServerConnection, float] = {}
+        self._busy: set[ServerConnection] = set()
 
     @asynccontextmanager
-    async def in_request(self, connection: Connection) -> AsyncIterator[None]:
+    async def in_request(self, connection: ServerConnection) -> AsyncIterator[None]:
         """Marks a connection as busy with a request while entered."""
         self._busy.add(connection)
         try:

@@ -17,10 +17,10 @@ from grove_compiler.graph.diagnostic import Diagnostic, Severity, has_errors
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube import duration
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.inputs.snapshot import Objects
+from grove_compiler.model.inputs.snapshot import ObjectReader
 from grove_compiler.record import record
 from grove_compiler.source.document import Document
-from grove_compiler.step import Context
+from grove_compiler.step import StepContext
 from grove_operator.webhooks.effects import CLUSTER_KINDS
 from grove_operator.webhooks.share import Share
 from grove_operator.webhooks.trial_pods import TrialPod, changed_cliques, trial_pods
@@ -60,7 +60,7 @@ class PodTrial:
         self._share, self._room = share or Share(), asyncio.Semaphore(AT_ONCE)
 
     async def findings(
-        self, old: Manifest, new: Manifest, context: Context, settings: Settings, config: Document | None, view: Objects | None
+        self, old: Manifest, new: Manifest, context: StepContext, settings: Settings, config: Document | None, view: ObjectReader | None
     ) -> list[Diagnostic]:
         """Returns the refusals of the pods of a valid set. `old` is empty for a new set.
 
@@ -81,7 +81,7 @@ class PodTrial:
         return [finding for pod, refusal in zip(pods, refusals, strict=True) if refusal for finding in self._findings(pod, refusal)]
 
     def _pods(
-        self, old: Manifest, new: Manifest, context: Context, settings: Settings, config: Document | None, view: Objects | None
+        self, old: Manifest, new: Manifest, context: StepContext, settings: Settings, config: Document | None, view: ObjectReader | None
     ) -> list[TrialPod]:
         before, after = (manifest and context.decode(manifest) for manifest in (old, new))
         if not after or has_errors(after.findings):

@@ -8,10 +8,10 @@ from grove_compiler.decoder import SET_KIND
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.inputs.managed_edit import ManagedEdit, ScaleRequest
-from grove_compiler.model.inputs.snapshot import PART_OF, Objects, controller_of, group_of, is_terminating
+from grove_compiler.model.inputs.snapshot import PART_OF, ObjectReader, controller_of, group_of, is_terminating
 from grove_compiler.scale import Scaling, judge_scaling
-from grove_compiler.step import Context
-from grove_operator.webhooks.review import NoReview, Request
+from grove_compiler.step import StepContext
+from grove_operator.webhooks.review import AdmissionRequest, NoReview
 
 GROUP = "grove.io"
 SCALED = {"podcliquesets": SET_KIND, "podcliques": "PodClique", "podcliquescalinggroups": "PodCliqueScalingGroup"}
@@ -21,7 +21,7 @@ LONGEST_CHAIN = 2
 UNPROTECTED = "grove.io/disable-managed-resource-protection"
 
 
-def scaling_findings(request: Request, context: Context, view: Objects) -> list[Diagnostic]:
+def scaling_findings(request: AdmissionRequest, context: StepContext, view: ObjectReader) -> list[Diagnostic]:
     """Validates a change of replicas. Requests to objects that do not exist are allowed. Raises `NoReview`.
 
     An edit of the object itself is a change of replicas like one through its scale subresource, if it changes them.
@@ -44,13 +44,13 @@ def scaling_findings(request: Request, context: Context, view: Objects) -> list[
     return context.program.validate(_scope(context, scale=scale), "update", SCALE)
 
 
-def protection_findings(request: Request, context: Context, view: Objects, operator: str) -> list[Diagnostic]:
+def protection_findings(request: AdmissionRequest, context: StepContext, view: ObjectReader, operator: str) -> list[Diagnostic]:
     """Validates a request to an object with the operator's label (shipped semantics §6.4)."""
     if request.operation not in ("CREATE", "UPDATE", "DELETE"):
         return []
     manifest = request.object if request.operation == "CREATE" else request.old
-    set = _set_of(manifest, request.namespace, view)
-    annotations = ((set or {}).get("metadata") or {}).get("annotations") or {}
+    pcs = _set_of(manifest, request.namespace, view)
+    annotations = ((pcs or {}).get("metadata") or {}).get("annotations") or {}
     edit = ManagedEdit(
         operation=request.operation,
         kind=str(manifest.get("kind") or ""),
@@ -59,17 +59,17 @@ def protection_findings(request: Request, context: Context, view: Objects, opera
         operator=operator,
         exempt=(context.config.manifest.get("authorizer") or {}).get("exemptServiceAccountUserNames") or [],
         set_name=_set_name(manifest),
-        has_set=set is not None,
-        is_unprotected=set is not None and (is_terminating(set) or annotations.get(UNPROTECTED) == "true"),
+        has_set=pcs is not None,
+        is_unprotected=pcs is not None and (is_terminating(pcs) or annotations.get(UNPROTECTED) == "true"),
     )
     return context.program.validate(_scope(context, edit=edit), "create" if request.operation == "CREATE" else "update", "ManagedObject")
 
 
-def _scope(context: Context, **roots: Any) -> dict[str, Any]:
+def _scope(context: StepContext, **roots: Any) -> dict[str, Any]:
     return {**context.scope, "config": context.config, "old": None, **roots}
 
 
-def _owning_set(manifest: Manifest | None, namespace: str, view: Objects) -> Manifest | None:
+def _owning_set(manifest: Manifest | None, namespace: str, view: ObjectReader) -> Manifest | None:
     """Returns the set to which controlling owners lead: a label may be edited before the replicas are (decisions §8)."""
     for _ in range(LONGEST_CHAIN):
         owner = controller_of(manifest or {}) or {}
@@ -84,7 +84,7 @@ def _owning_set(manifest: Manifest | None, namespace: str, view: Objects) -> Man
     return None
 
 
-def _set_of(manifest: Manifest | None, namespace: str, view: Objects) -> Manifest | None:
+def _set_of(manifest: Manifest | None, namespace: str, view: ObjectReader) -> Manifest | None:
     name = _set_name(manifest)
     return view.get(GROUP, SET_KIND, namespace, name) if name else None
 

@@ -14,10 +14,10 @@ from grove_compiler.compile import Inputs, lint_manifests
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.inputs.snapshot import Objects, Unknown, group_of
+from grove_compiler.model.inputs.snapshot import ObjectReader, Unknown, group_of
 from grove_compiler.record import record
 from grove_compiler.source.document import Document
-from grove_compiler.step import Context
+from grove_compiler.step import StepContext
 from grove_operator.findings import wording
 from grove_operator.webhooks.effects import EffectsPreview
 
@@ -36,7 +36,7 @@ class NoReview(ValueError):
 
 
 @record
-class Request:
+class AdmissionRequest:
     """A request of an API server to admit `object` in place of `old`; each is empty when there is none.
 
     `resource` is the plural of the kind, as in URLs, and `user` the name of the requester.
@@ -68,9 +68,9 @@ class Reviewer:
     effects of an edit. `operator` is the user name of the operator itself.
     """
 
-    context: Context
+    context: StepContext
     config: Document | None = None
-    view: Objects | None = None
+    view: ObjectReader | None = None
     preview: EffectsPreview | None = None
     operator: str = ""
 
@@ -79,7 +79,7 @@ class Reviewer:
         request = read_request(review)
         return self.conclude(request, self.findings(request) if request.is_validated else [])
 
-    def conclude(self, request: Request, findings: list[Diagnostic]) -> Manifest:
+    def conclude(self, request: AdmissionRequest, findings: list[Diagnostic]) -> Manifest:
         """Returns the response for findings, with the effects of the edit as warnings."""
         return answer(request, findings, effects=self._effects(request) if request.is_validated and not has_errors(findings) else [])
 
@@ -96,7 +96,7 @@ class Reviewer:
         replaced = [finding for finding in decoded.findings if finding.code.startswith("default/")]
         return answer(request, replaced, _patch(request.object, decoded.manifest))
 
-    def findings(self, request: Request) -> list[Diagnostic]:
+    def findings(self, request: AdmissionRequest) -> list[Diagnostic]:
         """Returns the findings about a request's object, or the update to it, as `grove lint` does.
 
         Findings about the configuration are not included: they were logged at the start, and do not concern the author of a set. An error
@@ -108,14 +108,14 @@ class Reviewer:
             return accept(findings, errors_in(self._lint(request.old, request.old, request)), self.context.program.about_updates)
         return findings
 
-    def _lint(self, manifest: Manifest, old: Manifest, request: Request) -> list[Diagnostic]:
+    def _lint(self, manifest: Manifest, old: Manifest, request: AdmissionRequest) -> list[Diagnostic]:
         view = _Without(self.view, request.object) if self.view is not None else None
         settings, olds = self.settings(request), [Document(old)] if old else []
         return lint_manifests(
             Inputs([Document(manifest)], old=olds, config=self.config, settings=settings, view=view), self.context.program
         )
 
-    def _effects(self, request: Request) -> list[str]:
+    def _effects(self, request: AdmissionRequest) -> list[str]:
         if self.preview is None or not request.old:
             return []
         settings = self.settings(request)
@@ -126,7 +126,7 @@ class Reviewer:
         except Exception as error:  # a bug in the preview of effects must not block the edit
             return [f"the effects of this edit could not be computed: {type(error).__name__}"]
 
-    def settings(self, request: Request) -> Settings:
+    def settings(self, request: AdmissionRequest) -> Settings:
         """Returns the settings for an object of the request's namespace."""
         settings = self.context.settings
         return replace(settings, namespace=request.namespace or settings.namespace)
@@ -135,18 +135,18 @@ class Reviewer:
 class _Without:
     """The existing objects without the reviewed one: its old state is in the request, and may differ from that of the cache."""
 
-    def __init__(self, view: Objects, object: Manifest) -> None:
+    def __init__(self, view: ObjectReader, manifest: Manifest) -> None:
         self._view = view
-        metadata = object.get("metadata") or {}
-        self._name = group_of(object["apiVersion"]), object["kind"], metadata.get("namespace") or "", metadata.get("name") or ""
+        metadata = manifest.get("metadata") or {}
+        self._name = group_of(manifest["apiVersion"]), manifest["kind"], metadata.get("namespace") or "", metadata.get("name") or ""
         self.by_owner, self.by_label, self.changes, self.deleted = view.by_owner, view.by_label, view.changes, view.deleted
 
     def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
-        """See `Objects.get`."""
+        """See `ObjectReader.get`."""
         return None if (group, kind, namespace, name) == self._name else self._view.get(group, kind, namespace, name)
 
 
-def read_request(review: Any) -> Request:
+def read_request(review: Any) -> AdmissionRequest:
     """Returns the request of an AdmissionReview. Raises `NoReview` if it is malformed."""
     if not isinstance(review, Mapping) or review.get("kind") != "AdmissionReview":
         raise NoReview("the body is not an AdmissionReview")
@@ -166,11 +166,13 @@ def read_request(review: Any) -> Request:
     old = objects["oldObject"] if texts["operation"] in ("UPDATE", "DELETE") else {}
     resource, user = _text_in(request, "resource", "resource"), _text_in(request, "userInfo", "username")
     is_dry_run = request.get("dryRun") is True
-    return Request(texts["uid"], texts["operation"], texts["namespace"], objects["object"], old, texts["name"], resource, user, is_dry_run)
+    return AdmissionRequest(
+        texts["uid"], texts["operation"], texts["namespace"], objects["object"], old, texts["name"], resource, user, is_dry_run
+    )
 
 
 def answer(
-    request: Request,
+    request: AdmissionRequest,
     findings: list[Diagnostic],
     patch: bytes = b"",
     effects: Sequence[str] = (),

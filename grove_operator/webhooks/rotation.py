@@ -25,7 +25,7 @@ Action = Literal["keep", "sign", "replace"]
 
 
 @record
-class Decision:
+class Rotation:
     """An action and its reason; `material` are the certificates of the Secret, if they are usable until then."""
 
     action: Action
@@ -33,29 +33,29 @@ class Decision:
     material: Material | None = None
 
 
-def decide(secret: Manifest | None, now: datetime, names: Sequence[str]) -> Decision:
+def decide(secret: Manifest | None, now: datetime, names: Sequence[str]) -> Rotation:
     """Returns the action for the certificates of a Secret, of a server with these DNS names."""
     if secret is None:
-        return Decision("replace", "there is no Secret")
+        return Rotation("replace", "there is no Secret")
     held = read(secret)
     if held is None:
-        return Decision("replace", f"the Secret lacks {' or '.join(KEYS)}")
+        return Rotation("replace", f"the Secret lacks {' or '.join(KEYS)}")
     for word, pair in (("authority", held.authority), ("certificate", held.serving)):
         if fault := authority.fault_of(pair):
-            return Decision("replace" if word == "authority" else "sign", f"its {word} {fault}")
+            return Rotation("replace" if word == "authority" else "sign", f"its {word} {fault}")
     issuer, shown = held.authority.x509, held.serving.x509
     if fault := _authority_fault(issuer, now):
-        return Decision("replace", fault, held if _is_current(shown, now) and authority.is_signed_by(shown, issuer) else None)
+        return Rotation("replace", fault, held if _is_current(shown, now) and authority.is_signed_by(shown, issuer) else None)
     if not authority.is_signed_by(shown, issuer):
-        return Decision("sign", "its certificate is not signed by its authority")
+        return Rotation("sign", "its certificate is not signed by its authority")
     if not set(names) <= authority.names_of(shown):
-        return Decision("sign", "the server has a different name", held if _is_current(shown, now) else None)
+        return Rotation("sign", "the server has a different name", held if _is_current(shown, now) else None)
     if _is_old(shown, now):
-        return Decision("sign", f"its certificate ends on {shown.not_valid_after_utc:%Y-%m-%d}", held if _is_current(shown, now) else None)
-    return Decision("keep", "", held)
+        return Rotation("sign", f"its certificate ends on {shown.not_valid_after_utc:%Y-%m-%d}", held if _is_current(shown, now) else None)
+    return Rotation("keep", "", held)
 
 
-def make(decision: Decision, secret: Manifest | None, now: datetime, names: Sequence[str]) -> Material:
+def make(decision: Rotation, secret: Manifest | None, now: datetime, names: Sequence[str]) -> Material:
     """Creates the certificates for a decision to sign or to replace."""
     held = read(secret) if secret is not None and decision.action == "sign" else None
     issuer = held.authority if held is not None else authority.make_authority(now)

@@ -12,7 +12,7 @@ from aiohttp import web
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.inputs.snapshot import Unknown
-from grove_operator.webhooks.idle import KEEP_ALIVE, Connection, IdleConnections
+from grove_operator.webhooks.idle import KEEP_ALIVE, IdleConnections, ServerConnection
 from grove_operator.webhooks.review import NoReview
 
 LARGEST_BODY = 16 << 20
@@ -27,7 +27,7 @@ Answer = Callable[[object, int], Manifest | Awaitable[Manifest]]
 """Returns the response to the body of a review, and its size in bytes. Raises `NoReview`, and `Unknown` until the cache is synced."""
 
 
-class WebhookServer:
+class ReviewServer:
     """Serves reviews until `stop`, each path by a function of `answers`; the owner sets `is_ready` once the cache is synced.
 
     Errors are responses with another status than 200, which an API server handles by its `failurePolicy`. Internal errors are passed to
@@ -63,7 +63,7 @@ class WebhookServer:
         if self._runner is not None:
             await self._runner.cleanup()
 
-    def _connections(self) -> list[Connection]:
+    def _connections(self) -> list[ServerConnection]:
         return list(self._runner.server.connections) if self._runner is not None and self._runner.server is not None else []
 
     def _answering(self, answer: Answer) -> Callable[[web.Request], Awaitable[web.Response]]:

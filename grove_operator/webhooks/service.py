@@ -10,9 +10,9 @@ from applier.cluster import Cluster
 from grove_compiler.graph.node import Manifest
 from grove_compiler.record import record
 from grove_operator.webhooks.answers import Answers
-from grove_operator.webhooks.certificate import Log, ShownCertificate, Source
+from grove_operator.webhooks.certificate import CertificateSource, Log, ShownCertificate
 from grove_operator.webhooks.certificate_files import CertificateFiles
-from grove_operator.webhooks.server import WebhookServer
+from grove_operator.webhooks.server import ReviewServer
 
 
 @record
@@ -39,7 +39,7 @@ def serving_of(config: Manifest, namespace: str, *, folder: str = "", port: int 
     return Serving(options["bindAddress"], port, folder, namespace, options["secretName"], options["serviceName"])
 
 
-class Webhooks:
+class RunningWebhooks:
     """The webhooks of a process, from `start` to `stop`. `clock` gives seconds since the epoch.
 
     `log` takes one line for each error, and `note` for other news. `background` tasks run until `stop`.
@@ -57,8 +57,8 @@ class Webhooks:
     ) -> None:
         shown = ShownCertificate()
         self._serving, self._log = serving, log
-        self._source: Source = source_of(cluster, serving, shown, clock, note)
-        self.server = WebhookServer(answers.by_path(), shown.tls, log)
+        self._source: CertificateSource = source_of(cluster, serving, shown, clock, note)
+        self.server = ReviewServer(answers.by_path(), shown.tls, log)
         self._background = background
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -82,13 +82,13 @@ class Webhooks:
         await self.server.stop()
 
 
-def source_of(cluster: Cluster, serving: Serving, shown: ShownCertificate, clock: Callable[[], float], note: Log) -> Source:
+def source_of(cluster: Cluster, serving: Serving, shown: ShownCertificate, clock: Callable[[], float], note: Log) -> CertificateSource:
     """Returns the source of certificates: existing files, or a Secret that the operator maintains."""
     if serving.folder:
         return CertificateFiles(serving.folder, shown)
     # Imported lazily, as only the creation of certificates needs the library `cryptography`.
-    from grove_operator.webhooks.shared_certificate import Place, SharedCertificate
+    from grove_operator.webhooks.shared_certificate import CertificateLocation, SharedCertificate
     from grove_operator.webhooks.trust import Service
 
-    place = Place(serving.secret, Service(serving.namespace, serving.service))
+    place = CertificateLocation(serving.secret, Service(serving.namespace, serving.service))
     return SharedCertificate(cluster, place, shown, clock, note)

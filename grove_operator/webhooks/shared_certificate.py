@@ -35,7 +35,7 @@ OVERLAP = 3600.0
 
 
 @record
-class Place:
+class CertificateLocation:
     """The Secret of the certificates, and the Service of the webhooks, both in the operator's namespace."""
 
     secret: str
@@ -43,9 +43,14 @@ class Place:
 
 
 class SharedCertificate:
-    """The certificate of a Secret (a `Source`). `clock` gives seconds since the epoch; `note` takes a line for each change and error."""
+    """The certificate of a Secret (a `CertificateSource`).
 
-    def __init__(self, cluster: Cluster, place: Place, shown: ShownCertificate, clock: Callable[[], float], note: Log) -> None:
+    `clock` gives seconds since the epoch; `note` takes a line for each change and error.
+    """
+
+    def __init__(
+        self, cluster: Cluster, place: CertificateLocation, shown: ShownCertificate, clock: Callable[[], float], note: Log
+    ) -> None:
         self._cluster, self._place, self._clock, self._note = cluster, place, clock, note
         self._certificate = shown
         self._shown: Material | None = None

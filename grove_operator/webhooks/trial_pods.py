@@ -39,17 +39,17 @@ def changed_cliques(old: Manifest, new: Manifest) -> list[str]:
 
 
 def trial_pods(
-    set: Manifest, cliques: Sequence[str], program: Program, settings: Settings, config: Document | None, existing: Sequence[Manifest]
+    pcs: Manifest, cliques: Sequence[str], program: Program, settings: Settings, config: Document | None, existing: Sequence[Manifest]
 ) -> list[TrialPod]:
     """Returns a pod of each of the cliques as the operator would create it, without references to objects that may not exist yet.
 
     Returns none for a set that cannot be compiled, for which validation reports the errors.
     """
-    inputs = Inputs([Document(_smallest(set))], existing, [], config, replace(settings, pods=True))
+    inputs = Inputs([Document(_smallest(pcs))], existing, [], config, replace(settings, pods=True))
     result = compile_inputs(inputs, program)
     if has_errors(result.diagnostics):
         return []
-    declared = {clique["name"]: (index, clique["spec"]["podSpec"]) for index, clique in enumerate(set["spec"]["template"]["cliques"])}
+    declared = {clique["name"]: (index, clique["spec"]["podSpec"]) for index, clique in enumerate(pcs["spec"]["template"]["cliques"])}
     nodes = [node.object for node in result.graph.nodes]
     templates = {read_clique(node).name: read_clique(node).template_name for node in nodes if node["kind"] == CLIQUE_KIND}
     pods: dict[str, TrialPod] = {}
@@ -57,19 +57,19 @@ def trial_pods(
         name = templates.get(pod["metadata"]["labels"].get("grove.io/podclique", ""), "") if pod["kind"] == "Pod" else ""
         if name in cliques and name not in pods:
             number, pod_spec = declared[name]
-            pods[name] = TrialPod(number, name, _for_trial(pod, set["metadata"]["name"]), pod_spec)
+            pods[name] = TrialPod(number, name, _for_trial(pod, pcs["metadata"]["name"]), pod_spec)
     return list(pods.values())
 
 
-def _smallest(set: Manifest) -> Manifest:
+def _smallest(pcs: Manifest) -> Manifest:
     """Returns the set with one replica of everything, as the pods of a clique differ only in their names."""
-    spec, template = set["spec"], set["spec"]["template"]
+    spec, template = pcs["spec"], pcs["spec"]["template"]
     one = {"replicas": 1, "minAvailable": 1}
     cliques = [{**clique, "spec": {**_without(clique["spec"], "autoScalingConfig"), **one}} for clique in template["cliques"]]
     smaller = {**template, "cliques": cliques}
     if groups := template.get("podCliqueScalingGroups"):
         smaller["podCliqueScalingGroups"] = [{**_without(group, "scaleConfig"), **one} for group in groups]
-    return {**set, "spec": {**spec, "replicas": 1, "template": smaller}}
+    return {**pcs, "spec": {**spec, "replicas": 1, "template": smaller}}
 
 
 def _for_trial(pod: Manifest, set_name: str) -> Manifest:

@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from preflight_images.dcgm_diag.diag_json import Unreadable, read_diag
+from preflight_images.dcgm_diag.diag_json import read_diag
 from preflight_images.dcgm_diag.gpus import NotWhole, UnreadableList, engine_indices, own_uuids
 from preflight_images.dcgm_diag.levels import TESTS, missing, required_tests
 from preflight_images.dcgm_diag.verdict import BUSY, TAKEN, judge, strangers
-from preflight_images.shared.outcome import FAILED, MISCONFIGURED, Action, Misconfigured, Outcome, Report
-from preflight_images.shared.settings import Settings, required, whole
+from preflight_images.shared.outcome import FAILED, MISCONFIGURED, CheckOutcome, HealthReport, Misconfigured, RecommendedAction
+from preflight_images.shared.output import UnreadableOutput
+from preflight_images.shared.settings import CheckSettings, required, whole
 
 NAME = "dcgm-diag"
 TRIES, PAUSE = 10, 10
@@ -23,7 +24,7 @@ TO_STOP = 15.0
 """Seconds for dcgmi to stop its diagnostic: half of the grace period of a pod."""
 
 
-class Ended(NamedTuple):
+class ProcessResult(NamedTuple):
     """The result of a program."""
 
     code: int
@@ -31,7 +32,7 @@ class Ended(NamedTuple):
     err: str
 
 
-def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
+def check(environment: Mapping[str, str], settings: CheckSettings) -> CheckOutcome:
     """Returns the outcome of the diagnostic. An unreachable or busy engine fails the check, and blames no GPU. Raises `Misconfigured`."""
     level = whole(environment, "DCGM_DIAG_LEVEL", min(TESTS), range(min(TESTS), max(TESTS) + 1))
     tests = required_tests(environment, level)
@@ -69,13 +70,13 @@ def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
 
 
 def until_free(
-    run: Callable[[], Ended],
+    run: Callable[[], ProcessResult],
     tries: int,
     pause: float,
     end: float,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
-) -> Ended:
+) -> ProcessResult:
     """Retries until `end` while the engine is busy with another diagnostic; returns the last result."""
     ended = run()
     for _ in range(tries - 1):
@@ -86,7 +87,7 @@ def until_free(
     return ended
 
 
-def verdict(ended: Ended, own: Mapping[int, str], required: Sequence[str]) -> Outcome:
+def verdict(ended: ProcessResult, own: Mapping[int, str], required: Sequence[str]) -> CheckOutcome:
     """Returns the outcome for the output and exit code of dcgmi; GPUs are keyed by the engine's index.
 
     Each of them needs a verdict of each `required` test. Whatever the output does not explain is no pass.
@@ -95,7 +96,7 @@ def verdict(ended: Ended, own: Mapping[int, str], required: Sequence[str]) -> Ou
         return unknown("DCGM_BUSY", f"no diagnostic was run: {BUSY[ended.code]}")
     try:
         results = read_diag(ended.out)
-    except Unreadable as error:
+    except UnreadableOutput as error:
         return unknown("DCGM_UNREADABLE", f"what dcgmi printed cannot be read (exit code {ended.code}): {error}")
     others = ", ".join(map(str, strangers(results, own)))
     if others:
@@ -109,23 +110,23 @@ def verdict(ended: Ended, own: Mapping[int, str], required: Sequence[str]) -> Ou
     return incomplete(untested) if untested else outcome
 
 
-def unknown(code: str, message: str) -> Outcome:
+def unknown(code: str, message: str) -> CheckOutcome:
     """Returns the failure of a check without results about the GPUs, which blames no hardware."""
-    return Outcome(FAILED, message, (Report("DcgmDiagnostic", message, error_code=code),), error_code=code)
+    return CheckOutcome(FAILED, message, (HealthReport("DcgmDiagnostic", message, error_code=code),), error_code=code)
 
 
-def incomplete(untested: Sequence[str]) -> Outcome:
+def incomplete(untested: Sequence[str]) -> CheckOutcome:
     """Returns the end of a check whose tests did not run: the level, or the version of DCGM, does not suit these GPUs."""
     message = f"there is no verdict for {'; '.join(untested)}; a lower DCGM_DIAG_LEVEL, or DCGM_DIAG_REQUIRED_TESTS, may suit these GPUs"
-    report = Report("DcgmDiagnostic", message, error_code="DCGM_INCOMPLETE")
-    return Outcome(MISCONFIGURED, message, (report,), error_code="DCGM_INCOMPLETE")
+    report = HealthReport("DcgmDiagnostic", message, error_code="DCGM_INCOMPLETE")
+    return CheckOutcome(MISCONFIGURED, message, (report,), error_code="DCGM_INCOMPLETE")
 
 
-def lost(message: str) -> Outcome:
+def lost(message: str) -> CheckOutcome:
     """Returns the failure of a GPU that cannot be diagnosed because it has fallen off the bus."""
     code = "DCGM_FR_FALLEN_OFF_BUS"
-    report = Report("DcgmDiagnostic", message, is_fatal=True, action=Action.CONTACT_SUPPORT, error_code=code)
-    return Outcome(FAILED, message, (report,), error_code=code)
+    report = HealthReport("DcgmDiagnostic", message, is_fatal=True, action=RecommendedAction.CONTACT_SUPPORT, error_code=code)
+    return CheckOutcome(FAILED, message, (report,), error_code=code)
 
 
 def printed(command: Sequence[str], timeout: float) -> str:
@@ -136,7 +137,7 @@ def printed(command: Sequence[str], timeout: float) -> str:
     return ended.out
 
 
-def execute(command: Sequence[str], timeout: float) -> Ended:
+def execute(command: Sequence[str], timeout: float) -> ProcessResult:
     """Runs a program. Raises `OSError` and, after terminating it, `subprocess.TimeoutExpired`.
 
     One that is asked has the engine stop; else that would go on diagnosing for nobody, and refuse whoever comes next.
@@ -151,9 +152,9 @@ def execute(command: Sequence[str], timeout: float) -> Ended:
                 process.communicate(timeout=TO_STOP)
             process.kill()
             raise
-    return Ended(process.returncode & 0xFF, out, err)
+    return ProcessResult(process.returncode & 0xFF, out, err)
 
 
-def first_line(ended: Ended) -> str:
+def first_line(ended: ProcessResult) -> str:
     """Returns the first line of a program's output."""
     return next((line.strip() for line in (ended.err + "\n" + ended.out).splitlines() if line.strip()), f"exit code {ended.code}")

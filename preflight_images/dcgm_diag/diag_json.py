@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from preflight_images.shared.output import UnreadableOutput
+
 ROOTS = ("DCGM Diagnostic", "DCGM GPU Diagnostic")
 GPU_GROUP = "gpu"
 STATUSES = {"pass": "PASS", "fail": "FAIL", "warn": "WARN", "warning": "WARN", "skip": "SKIP", "skipped": "SKIP", "not run": "SKIP"}
@@ -19,12 +21,8 @@ LONGEST_INDEX = 6
 """Digits of a GPU's number."""
 
 
-class Unreadable(Exception):
-    """Output without a complete result. The message is one line."""
-
-
 @dataclass(frozen=True, slots=True)
-class Result:
+class DiagResult:
     """The result of a test for an entity: `gpu` is the engine's index, none for results that are not about a single GPU.
 
     `categories` are DCGM's of its errors; `names_entity` says that it is about one of a sort, a GPU or something else. `round` counts the
@@ -41,8 +39,8 @@ class Result:
     round: int = 0
 
 
-def read_diag(text: str) -> list[Result]:
-    """Returns the results of a diagnostic. Raises `Unreadable`, also for one that could not start or has no results."""
+def read_diag(text: str) -> list[DiagResult]:
+    """Returns the results of a diagnostic. Raises `UnreadableOutput`, also for one that could not start or has no results."""
     document = _document(text)
     rounds = document.get("iterations")
     if isinstance(rounds, list) and rounds and not any(key in document for key in ROOTS):
@@ -50,20 +48,20 @@ def read_diag(text: str) -> list[Result]:
     return _read_round(document)
 
 
-def _read_round(document: Any) -> list[Result]:
+def _read_round(document: Any) -> list[DiagResult]:
     roots = [document[key] for key in ROOTS if isinstance(document.get(key), dict)] if isinstance(document, dict) else []
     if len(roots) != 1:
-        raise Unreadable(f"there is no {ROOTS[0]!r} in it" if not roots else "there are two diagnostics in it")
+        raise UnreadableOutput(f"there is no {ROOTS[0]!r} in it" if not roots else "there are two diagnostics in it")
     root = roots[0]
     trouble = root.get("runtime_error") or document.get("runtime_error")
     if trouble:
-        raise Unreadable(f"the diagnostic did not run: {trouble}")
+        raise UnreadableOutput(f"the diagnostic did not run: {trouble}")
     categories = root.get("test_categories")
     if not isinstance(categories, list):
-        raise Unreadable("it has no test_categories")
+        raise UnreadableOutput("it has no test_categories")
     results = [result for category in categories for test in _maps(category, "tests") for result in _results(test)]
     if not any(result.status != "SKIP" for result in results):
-        raise Unreadable("no test was run")
+        raise UnreadableOutput("no test was run")
     return results
 
 
@@ -74,12 +72,12 @@ def _document(text: str) -> dict[str, Any]:
     """
     notices, brace, rest = text.partition("{")
     if not brace:
-        raise Unreadable(f"it is no JSON: {text.strip()[:200] or 'nothing was printed'}")
+        raise UnreadableOutput(f"it is no JSON: {text.strip()[:200] or 'nothing was printed'}")
     if TROUBLE.search(notices):
-        raise Unreadable(f"there is an error before the result: {notices.strip()[:200]}")
+        raise UnreadableOutput(f"there is an error before the result: {notices.strip()[:200]}")
     document, rest = _first_document(brace + rest)
     if rest.strip():
-        raise Unreadable(f"there is something after the result: {rest.strip()[:200]}")
+        raise UnreadableOutput(f"there is something after the result: {rest.strip()[:200]}")
     return document
 
 
@@ -87,7 +85,7 @@ def _first_document(text: str) -> tuple[dict[str, Any], str]:
     try:
         document, end = json.JSONDecoder(object_pairs_hook=_unique).raw_decode(text)
     except (ValueError, RecursionError) as error:  # ValueError also for a number with thousands of digits
-        raise Unreadable(f"it is cut off or garbled: {error}") from None
+        raise UnreadableOutput(f"it is cut off or garbled: {error}") from None
     return document, text[end:]
 
 
@@ -99,11 +97,11 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return keys
 
 
-def _results(test: dict[str, Any]) -> Iterator[Result]:
+def _results(test: dict[str, Any]) -> Iterator[DiagResult]:
     name = test.get("name")
     rows = _maps(test, "results")
     if not isinstance(name, str) or not name:
-        raise Unreadable("a test has no name")
+        raise UnreadableOutput("a test has no name")
     for row in rows:
         for gpu in _gpus(row):
             yield _result(name, row, gpu)
@@ -115,15 +113,15 @@ def _results(test: dict[str, Any]) -> Iterator[Result]:
             yield whole
 
 
-def _result(test: str, row: dict[str, Any], gpu: int | None) -> Result:
+def _result(test: str, row: dict[str, Any], gpu: int | None) -> DiagResult:
     status = STATUSES.get(str(row.get("status", "")).strip().lower())
     if status is None:
-        raise Unreadable(f"the test {test} has the status {str(row.get('status'))[:40]!r}, which is unknown")
+        raise UnreadableOutput(f"the test {test} has the status {str(row.get('status'))[:40]!r}, which is unknown")
     warnings = list(_warnings(row))
     message = "; ".join(text for text, _, _ in warnings) or _info(row)
     ids = tuple(dict.fromkeys(number for _, number, _ in warnings if number))
     categories = tuple(dict.fromkeys(category for _, _, category in warnings if category))
-    return Result(normal_name(test), status, gpu, message, ids, categories, "entity_id" in row)
+    return DiagResult(normal_name(test), status, gpu, message, ids, categories, "entity_id" in row)
 
 
 def normal_name(test: str) -> str:
@@ -146,7 +144,7 @@ def _gpus(row: dict[str, Any]) -> list[int | None]:
 def _index(value: Any) -> int:
     text = str(value).strip()
     if not text.isascii() or not text.isdigit() or len(text) > LONGEST_INDEX:
-        raise Unreadable(f"{text[:40]!r} is not the number of a GPU")
+        raise UnreadableOutput(f"{text[:40]!r} is not the number of a GPU")
     return int(text)
 
 
@@ -175,5 +173,5 @@ def _info(row: dict[str, Any]) -> str:
 def _maps(holder: Any, key: str) -> list[dict[str, Any]]:
     items = holder.get(key) if isinstance(holder, dict) else None
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-        raise Unreadable(f"{key} is not a list of maps")
+        raise UnreadableOutput(f"{key} is not a list of maps")
     return items

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from preflight_images.dcgm_diag.diag_json import Result
+from preflight_images.dcgm_diag.diag_json import DiagResult
 from preflight_images.shared.outcome import Misconfigured
 
 TESTS = {
@@ -47,7 +47,7 @@ def required_tests(environment: Mapping[str, str], level: int) -> tuple[str, ...
     return named or usual
 
 
-def missing(results: Sequence[Result], uuids: Mapping[int, str], required: Sequence[str]) -> list[str]:
+def missing(results: Sequence[DiagResult], uuids: Mapping[int, str], required: Sequence[str]) -> list[str]:
     """Returns the required tests without a verdict for some of the pod's GPUs, as `pcie of GPU-…, GPU-…`; `uuids` by the engine's index.
 
     A test that was skipped, or not run, has no verdict. Of a diagnostic of several rounds each round counts.
@@ -55,7 +55,7 @@ def missing(results: Sequence[Result], uuids: Mapping[int, str], required: Seque
     return list(dict.fromkeys(_missing(results, uuids, required)))
 
 
-def _missing(results: Sequence[Result], uuids: Mapping[int, str], required: Sequence[str]) -> Iterator[str]:
+def _missing(results: Sequence[DiagResult], uuids: Mapping[int, str], required: Sequence[str]) -> Iterator[str]:
     for number in {result.round for result in results}:
         ran = [result for result in results if result.round == number and result.status != "SKIP"]
         for test in required:
@@ -65,9 +65,9 @@ def _missing(results: Sequence[Result], uuids: Mapping[int, str], required: Sequ
                 yield f"{test} of {', '.join(untested)}"
 
 
-def _name(result: Result) -> str:
+def _name(result: DiagResult) -> str:
     return "software" if result.test in DEPLOYMENT else result.test
 
 
-def _holds_for_all(result: Result) -> bool:
+def _holds_for_all(result: DiagResult) -> bool:
     return _name(result) == "software" and result.gpu is None and not result.names_entity and result.status == "PASS"

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from preflight_images.dcgm_diag.diag_json import Result
+from preflight_images.dcgm_diag.diag_json import DiagResult
 from preflight_images.dcgm_diag.error_names import name_of
 from preflight_images.dcgm_diag.levels import DEPLOYMENT
-from preflight_images.shared.outcome import FAILED, PASSED, Action, Outcome, Report
+from preflight_images.shared.outcome import FAILED, PASSED, CheckOutcome, HealthReport, RecommendedAction
 
 ACTIONS = {
-    "memory": Action.CONTACT_SUPPORT,
-    "pcie": Action.CONTACT_SUPPORT,
-    "nvlink": Action.CONTACT_SUPPORT,
-    "nvbandwidth": Action.CONTACT_SUPPORT,
-    "memory_bandwidth": Action.CONTACT_SUPPORT,
-    "memtest": Action.CONTACT_SUPPORT,
-    "diagnostic": Action.RUN_DCGMEUD,
-    "targeted_stress": Action.RUN_DCGMEUD,
-    "targeted_power": Action.RUN_DCGMEUD,
-    "pulse_test": Action.RUN_DCGMEUD,
+    "memory": RecommendedAction.CONTACT_SUPPORT,
+    "pcie": RecommendedAction.CONTACT_SUPPORT,
+    "nvlink": RecommendedAction.CONTACT_SUPPORT,
+    "nvbandwidth": RecommendedAction.CONTACT_SUPPORT,
+    "memory_bandwidth": RecommendedAction.CONTACT_SUPPORT,
+    "memtest": RecommendedAction.CONTACT_SUPPORT,
+    "diagnostic": RecommendedAction.RUN_DCGMEUD,
+    "targeted_stress": RecommendedAction.RUN_DCGMEUD,
+    "targeted_power": RecommendedAction.RUN_DCGMEUD,
+    "pulse_test": RecommendedAction.RUN_DCGMEUD,
 }
 """Recommended actions by test (ADR-026, Error to Recommended Action Mapping).
 
@@ -41,18 +41,18 @@ TAKEN = {217, 222}
 """Exit codes of a busy engine, which are retried."""
 
 
-def judge(results: Sequence[Result], uuids: Mapping[int, str]) -> Outcome:
+def judge(results: Sequence[DiagResult], uuids: Mapping[int, str]) -> CheckOutcome:
     """Returns the outcome for the pod's own GPUs, `uuids` by the engine's index. There are no results of `strangers`."""
     sent = [report for result in results if (report := _report(result, uuids)) is not None]
     failed = [result for result in results if result.status == "FAIL"]
     if failed:
         names = ", ".join(dict.fromkeys(result.test for result in failed))
-        return Outcome(FAILED, f"failed: {names}", tuple(sent), error_code=_code(failed[0]))
+        return CheckOutcome(FAILED, f"failed: {names}", tuple(sent), error_code=_code(failed[0]))
     warned = any(not report.is_healthy for report in sent)
-    return Outcome(PASSED, "passed with warnings" if warned else "passed", tuple(sent))
+    return CheckOutcome(PASSED, "passed with warnings" if warned else "passed", tuple(sent))
 
 
-def strangers(results: Sequence[Result], uuids: Mapping[int, str]) -> list[int]:
+def strangers(results: Sequence[DiagResult], uuids: Mapping[int, str]) -> list[int]:
     """Returns the GPUs with results that are none of the pod's.
 
     Nobody asked for them, so the output is of another diagnostic, or garbled.
@@ -60,20 +60,20 @@ def strangers(results: Sequence[Result], uuids: Mapping[int, str]) -> list[int]:
     return sorted({result.gpu for result in results if result.gpu is not None and result.gpu not in uuids})
 
 
-def _report(result: Result, uuids: Mapping[int, str]) -> Report | None:
+def _report(result: DiagResult, uuids: Mapping[int, str]) -> HealthReport | None:
     if result.status == "SKIP":
         return None
     entities = (uuids[result.gpu],) if result.gpu is not None else ()
     name = "DcgmDiagnostic" + "".join(word.capitalize() for word in result.test.split("_"))
     if result.status == "PASS":
-        return Report(name, "passed", is_healthy=True, entities=entities)
+        return HealthReport(name, "passed", is_healthy=True, entities=entities)
     if result.status == "WARN":
-        return Report(name, result.message or "warning", error_code=_code(result), entities=entities)
+        return HealthReport(name, result.message or "warning", error_code=_code(result), entities=entities)
     if result.test in NOT_HARDWARE and not HARDWARE.intersection(result.categories):
-        return Report(name, result.message or "failed", error_code=_code(result), entities=entities)
-    action = ACTIONS.get(result.test, Action.CONTACT_SUPPORT)
-    return Report(name, result.message or "failed", is_fatal=True, action=action, error_code=_code(result), entities=entities)
+        return HealthReport(name, result.message or "failed", error_code=_code(result), entities=entities)
+    action = ACTIONS.get(result.test, RecommendedAction.CONTACT_SUPPORT)
+    return HealthReport(name, result.message or "failed", is_fatal=True, action=action, error_code=_code(result), entities=entities)
 
 
-def _code(result: Result) -> str:
+def _code(result: DiagResult) -> str:
     return name_of(result.error_ids[0]) if result.error_ids else f"DCGM_{result.test.upper()}_{result.status}"

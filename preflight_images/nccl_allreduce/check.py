@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from preflight_images.nccl_allreduce.benchmark import MET
-from preflight_images.nccl_allreduce.gang import POLL, Gang, GangTimeout, GangWatch, has_passed, instance_type, wait_for_gang
+from preflight_images.nccl_allreduce.gang import POLL, GangTimeout, GangWatch, RankedGang, has_passed, instance_type, wait_for_gang
 from preflight_images.nccl_allreduce.verdict import gang_timeout, judge, read_report
 from preflight_images.nccl_loopback.check import count_gpus
 from preflight_images.shared.log import say
 from preflight_images.shared.nccl import with_topology
-from preflight_images.shared.outcome import PASSED, Misconfigured, Outcome
-from preflight_images.shared.settings import Settings, required, seconds, threshold_of, whole
+from preflight_images.shared.outcome import PASSED, CheckOutcome, Misconfigured
+from preflight_images.shared.settings import CheckSettings, required, seconds, threshold_of, whole
 
 NAME = "nccl-allreduce"
 DEFAULT_THRESHOLD = 5.0
@@ -30,13 +30,13 @@ PATIENCE = 30.0
 CHANGED = "the gang changed before its ranks had connected"
 SETTLING = 90.0
 """Seconds after which a kubelet has updated the files of the gang."""
-PASSED_BEFORE = Outcome(PASSED, "this pod has already passed with its gang; its sandbox was restarted, and its peers have continued")
+PASSED_BEFORE = CheckOutcome(PASSED, "this pod has already passed with its gang; its sandbox was restarted, and its peers have continued")
 """The outcome of a pod that runs the check again, alone. It has measured nothing, so it reports nothing."""
 OF_A_PEER = {"NCCL_INIT_TIMEOUT", "NCCL_TIMEOUT", "NCCL_REMOTE_ERROR"}
 """Errors that may be caused by the replacement of a peer."""
 
 
-def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
+def check(environment: Mapping[str, str], settings: CheckSettings) -> CheckOutcome:
     """Returns the outcome of the test. Raises `Misconfigured`."""
     pod = required(environment, "MY_POD_NAME")
     threshold = threshold_of(environment, "NCCL_ALLREDUCE_THRESHOLD_GBPS", DEFAULT_THRESHOLD)
@@ -85,7 +85,7 @@ def warn(text: str) -> None:
     say({"check": NAME, "warning": text})
 
 
-def torchrun(gang: Gang, ranks: int, port: int) -> list[str]:
+def torchrun(gang: RankedGang, ranks: int, port: int) -> list[str]:
     """Returns the torchrun command of the design, which each pod runs."""
     return [
         sys.executable,
@@ -111,7 +111,7 @@ def measure(
     settling: float = SETTLING,
     poll: float = POLL,
     world: int = 0,
-) -> Outcome | None:
+) -> CheckOutcome | None:
     """Returns the outcome for the results of the pod's ranks; none if the gang changed before ranks connected.
 
     `world` is the number of ranks of the gang, 0 if nobody knows it.

@@ -18,7 +18,7 @@ class GangTimeout(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Gang:
+class RankedGang:
     """A complete gang: `rank` is the pod's position among its peers by name, `master` the address of the first.
 
     `addresses` are those of the peers, in their order.
@@ -41,7 +41,7 @@ class Gang:
         return len(self.peers)
 
 
-def read_gang(folder: Path, pod: str, address: str = "") -> tuple[Gang | None, str]:
+def read_gang(folder: Path, pod: str, address: str = "") -> tuple[RankedGang | None, str]:
     """Returns the gang, or none and the reason of the wait. Raises `Misconfigured` for invalid files.
 
     `address` is the pod's own: files that say another are of a pod that had its name before, for a kubelet renews them once a minute.
@@ -63,7 +63,7 @@ def read_gang(folder: Path, pod: str, address: str = "") -> tuple[Gang | None, s
         return None, "the address of the first pod is not known yet"
     if addresses[names[0]] != master:
         return None, f"the address of the first pod, {names[0]}, is being changed"
-    return Gang(names, names.index(pod), master, 0.0, tuple(addresses[name] for name in names)), ""
+    return RankedGang(names, names.index(pod), master, 0.0, tuple(addresses[name] for name in names)), ""
 
 
 def wait_for_gang(
@@ -74,7 +74,7 @@ def wait_for_gang(
     now: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
     address: str = "",
-) -> Gang:
+) -> RankedGang:
     """Returns the gang once all its pods have registered. Changes of the reason are logged.
 
     Raises `GangTimeout` and `Misconfigured`.
@@ -95,7 +95,7 @@ def wait_for_gang(
 class GangWatch:
     """Detects whether peers of a gang were replaced, added or removed since its start."""
 
-    def __init__(self, folder: Path, pod: str, address: str, gang: Gang) -> None:
+    def __init__(self, folder: Path, pod: str, address: str, gang: RankedGang) -> None:
         self._folder, self._pod, self._address, self._gang = folder, pod, address, gang
         self._has_differed = False
 

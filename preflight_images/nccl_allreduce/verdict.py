@@ -11,7 +11,7 @@ from typing import Any
 
 from preflight_images.nccl_allreduce.benchmark import COLLECTIVE, INIT
 from preflight_images.shared.nccl import BANDWIDTH, FATAL, error_of, failure
-from preflight_images.shared.outcome import PASSED, Outcome, Report
+from preflight_images.shared.outcome import PASSED, CheckOutcome, HealthReport
 
 CHECK_NAME = "NCCLAllReduceTest"
 MEASURED = {"bus_bandwidth_gbps", "ranks", "rank"}
@@ -20,7 +20,7 @@ OF_THE_STORE = re.compile(r"Dist(Store|Network)Error\b")
 """Errors of PyTorch's store, by which ranks connect over TCP: they concern the first pod and the pod network, not NCCL."""
 
 
-def gang_timeout(message: str) -> Outcome:
+def gang_timeout(message: str) -> CheckOutcome:
     """Returns the outcome of a gang that did not form, which blames no hardware (ADR-026, Timeout handling)."""
     return failure(CHECK_NAME, "NCCL_GANG_TIMEOUT", message)
 
@@ -50,7 +50,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def judge(ranks: Sequence[dict[str, Any]], expected: int, threshold: float, ended: str, world: int = 0) -> Outcome:
+def judge(ranks: Sequence[dict[str, Any]], expected: int, threshold: float, ended: str, world: int = 0) -> CheckOutcome:
     """Returns the outcome for the reports of `expected` ranks. `ended` is the error of torchrun, empty for success.
 
     `world` is the number of ranks of the gang, 0 if nobody knows it.
@@ -73,10 +73,10 @@ def judge(ranks: Sequence[dict[str, Any]], expected: int, threshold: float, ende
         return replace(failure(CHECK_NAME, BANDWIDTH, f"{message}, less than {threshold:g}"), measured=measured)
     if ended:
         return failure(CHECK_NAME, "NCCL_TEST_ERROR", ended)
-    return Outcome(PASSED, message, (Report(CHECK_NAME, message, is_healthy=True),), measured=measured)
+    return CheckOutcome(PASSED, message, (HealthReport(CHECK_NAME, message, is_healthy=True),), measured=measured)
 
 
-def _failed(errors: Sequence[dict[str, Any]]) -> Outcome:
+def _failed(errors: Sequence[dict[str, Any]]) -> CheckOutcome:
     """Returns the most specific error: one of hardware rather than the timeout of a rank that waited for it."""
     ordered = sorted(errors, key=lambda rank: (error_of(rank["error"]) not in FATAL or _is_of_the_store(rank), rank["rank"]))
     first = ordered[0]

@@ -6,11 +6,12 @@ import re
 import subprocess
 from collections.abc import Mapping
 
-from preflight_images.nccl_loopback.output import Bandwidth, TestFailed, Unreadable, read_output
+from preflight_images.nccl_loopback.output import Bandwidth, TestFailed, read_output
 from preflight_images.shared.log import say
 from preflight_images.shared.nccl import BANDWIDTH, error_of, failure, with_topology
-from preflight_images.shared.outcome import PASSED, Misconfigured, Outcome, Report
-from preflight_images.shared.settings import Settings, threshold_of
+from preflight_images.shared.outcome import PASSED, CheckOutcome, HealthReport, Misconfigured
+from preflight_images.shared.output import UnreadableOutput
+from preflight_images.shared.settings import CheckSettings, threshold_of
 
 NAME = "nccl-loopback"
 CHECK_NAME = "NCCLLoopbackTest"
@@ -25,7 +26,7 @@ def command(binary: str, gpus: int) -> tuple[str, ...]:
     return (binary, "-b", "8", "-e", f"{LARGEST >> 20}M", "-f", "2", "-g", str(gpus))
 
 
-def check(environment: Mapping[str, str], settings: Settings) -> Outcome:
+def check(environment: Mapping[str, str], settings: CheckSettings) -> CheckOutcome:
     """Returns the outcome of the test. Raises `Misconfigured`."""
     threshold = threshold_of(environment, "NCCL_LOOPBACK_THRESHOLD_GBPS", DEFAULT_THRESHOLD)
     binary = environment.get("NCCL_TEST_BINARY_PATH") or "all_reduce_perf"
@@ -47,20 +48,20 @@ def warn(text: str) -> None:
     say({"check": NAME, "warning": text})
 
 
-def verdict(code: int, text: str, threshold: float, gpus: int) -> Outcome:
+def verdict(code: int, text: str, threshold: float, gpus: int) -> CheckOutcome:
     """Returns the outcome for output and exit code. A single GPU has no link, so that its bandwidth is ignored."""
     try:
         result = read_output(text)
     except TestFailed as error:
         return failure(CHECK_NAME, error_of(str(error)), str(error))
-    except Unreadable as error:
+    except UnreadableOutput as error:
         return failure(CHECK_NAME, "NCCL_TEST_ERROR", f"the output cannot be read (exit code {code}): {error}")
     measured = {"bus_bandwidth_gbps": result.bus}
     outcome = _judge(code, result, threshold, gpus)
-    return Outcome(outcome.exit_code, outcome.message, outcome.reports, outcome.error_code, measured)
+    return CheckOutcome(outcome.exit_code, outcome.message, outcome.reports, outcome.error_code, measured)
 
 
-def _judge(code: int, result: Bandwidth, threshold: float, gpus: int) -> Outcome:
+def _judge(code: int, result: Bandwidth, threshold: float, gpus: int) -> CheckOutcome:
     if result.gpus != gpus:
         return failure(CHECK_NAME, "NCCL_TEST_ERROR", f"{result.gpus} of {gpus} GPUs took part")
     if result.size != LARGEST:
@@ -72,7 +73,7 @@ def _judge(code: int, result: Bandwidth, threshold: float, gpus: int) -> Outcome
     if gpus > 1 and result.bus < threshold:
         return failure(CHECK_NAME, BANDWIDTH, f"{result.bus:g} GB/s between {gpus} GPUs, less than {threshold:g}")
     message = f"{result.bus:g} GB/s between {gpus} GPUs" if gpus > 1 else "passed; one GPU has no link to measure"
-    return Outcome(PASSED, message, (Report(CHECK_NAME, message, is_healthy=True),))
+    return CheckOutcome(PASSED, message, (HealthReport(CHECK_NAME, message, is_healthy=True),))
 
 
 def count_gpus() -> int:

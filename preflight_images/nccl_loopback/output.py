@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+from preflight_images.shared.output import UnreadableOutput
+
 NUMBER = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?(e[+-]?[0-9]{1,2})?", re.IGNORECASE)
 """A finite number that may be a bandwidth."""
 COUNT = re.compile(r"[0-9]{1,15}")
@@ -25,10 +27,6 @@ ROUNDED = 0.02
 """GB/s by which columns of a row may differ, as they have two decimals, and also the part of their value, as times are rounded."""
 UNITS = {True: (1e-6,), False: (1e-6, 1e-3)}
 """Units of the column of times by whether the header says `(us)`: without it they are milliseconds in releases before 2.0."""
-
-
-class Unreadable(Exception):
-    """Incomplete output. The message is one line."""
 
 
 class TestFailed(Exception):
@@ -84,52 +82,52 @@ def _is_near(value: float, expected: float) -> bool:
 
 
 def read_output(text: str) -> Bandwidth:
-    """Returns the result. Raises `TestFailed` for a reported failure, `Unreadable` for incomplete output, and for more than one."""
+    """Returns the result. Raises `TestFailed` for a reported failure, `UnreadableOutput` for incomplete output, and for more than one."""
     failed = FAILURE.search(text)
     if failed:
         raise TestFailed(failed.group().strip())
     end = FOOTER.search(text)
     if end is not None and any(map(_read_line, text[end.end() :].splitlines())):
-        raise Unreadable("there is a row after the program's last lines")
+        raise UnreadableOutput("there is a row after the program's last lines")
     rows = [row for line in text.splitlines() if (row := _read_line(line)) is not None]
     if not rows:
-        raise Unreadable("it has no row with a result")
+        raise UnreadableOutput("it has no row with a result")
     footer, average = _only(FOOTER, text), _only(AVERAGE, text)
     for mark in MARKS:
         _only(re.compile(mark), text)
     if footer is None or average is None or text.count(STARTED) != text.count(CONCLUDED):
-        raise Unreadable("it ends before the program's last lines")
+        raise UnreadableOutput("it ends before the program's last lines")
     gpus = _gpus(text)
     if any(one.size >= other.size for one, other in pairwise(rows)):
-        raise Unreadable("its sizes do not grow")
+        raise UnreadableOutput("its sizes do not grow")
     largest = rows[-1]
     if not any(largest.fits(gpus, unit) for unit in UNITS["(us)" in text]):
-        raise Unreadable(f"the time and the bandwidths at the size {largest.size} contradict one another for {gpus} GPUs")
+        raise UnreadableOutput(f"the time and the bandwidths at the size {largest.size} contradict one another for {gpus} GPUs")
     wrong = sum(row.wrong for row in rows) + int(footer[1])
     is_failed = "FAILED" in (footer[2], average[3])
     return Bandwidth(largest.size, largest.bus, gpus, wrong or int(is_failed))
 
 
 def _only(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    """Returns the one match of a text; none without one. Raises `Unreadable` for more: there are two outputs, or parts of them."""
+    """Returns the one match of a text; none without one. Raises `UnreadableOutput` for more: there are two outputs, or parts of them."""
     matches = list(pattern.finditer(text))
     if len(matches) > 1:
-        raise Unreadable(f"there are two outputs in it, or parts of them: it contains twice {matches[1].group().strip()[:120]!r}")
+        raise UnreadableOutput(f"there are two outputs in it, or parts of them: it contains twice {matches[1].group().strip()[:120]!r}")
     return matches[0] if matches else None
 
 
 def _gpus(text: str) -> int:
-    """Returns the number of GPUs, which have ranks from 0 on. Raises `Unreadable`."""
+    """Returns the number of GPUs, which have ranks from 0 on. Raises `UnreadableOutput`."""
     ranks = [int(match[1]) for line in text.splitlines() if (match := RANK.match(line))]
     if not ranks:
-        raise Unreadable("it names no GPU")
+        raise UnreadableOutput("it names no GPU")
     if ranks != list(range(len(ranks))):
-        raise Unreadable(f"its ranks are {', '.join(map(str, ranks))}")
+        raise UnreadableOutput(f"its ranks are {', '.join(map(str, ranks))}")
     return len(ranks)
 
 
 def _read_line(line: str) -> _Row | None:
-    """Parses a line; returns None if it is not a row. Raises `Unreadable` for a garbled one.
+    """Parses a line; returns None if it is not a row. Raises `UnreadableOutput` for a garbled one.
 
     Columns are size, count, type, operation, (root since 2.0,) then time, algorithm's and bus bandwidth and wrong values, twice.
     """
@@ -140,7 +138,7 @@ def _read_line(line: str) -> _Row | None:
     if len(rest) >= LEAST_FIELDS and re.fullmatch(r"-?[0-9]+", rest[0]):
         rest = rest[1:]  # the root
     if len(fields) < LEAST_FIELDS or len(rest) < 8:
-        raise Unreadable(f"a row is cut off: {line.strip()[:120]}")
+        raise UnreadableOutput(f"a row is cut off: {line.strip()[:120]}")
     first, second = rest[0:4], rest[4:8]
     try:
         if fields[2:4] != KIND or int(fields[0]) != int(fields[1]) * FLOAT_BYTES:
@@ -148,7 +146,7 @@ def _read_line(line: str) -> _Row | None:
         halves = _Half(*map(_number, first[:3])), _Half(*map(_number, second[:3]))
         return _Row(int(fields[0]), halves, _wrong(first[3]) + _wrong(second[3]))
     except ValueError:
-        raise Unreadable(f"a row is garbled: {line.strip()[:120]}") from None
+        raise UnreadableOutput(f"a row is garbled: {line.strip()[:120]}") from None
 
 
 def _number(text: str) -> float:

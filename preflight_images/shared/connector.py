@@ -17,8 +17,8 @@ from google.protobuf.empty_pb2 import Empty
 from google.protobuf.message import DecodeError
 
 from preflight_images.shared import health_event_pb2 as pb
-from preflight_images.shared.outcome import Report
-from preflight_images.shared.settings import Settings
+from preflight_images.shared.outcome import HealthReport
+from preflight_images.shared.settings import CheckSettings
 
 METHOD = "/datamodels.PlatformConnector/HealthEventOccurredV1"
 VERSION = 1
@@ -34,7 +34,7 @@ class Undelivered(Exception):
     """Events were spooled. The message is one line with the reason."""
 
 
-class Refused(Exception):
+class EventRefused(Exception):
     """The connector refused an event. The message has the reason."""
 
 
@@ -48,7 +48,7 @@ class Clock(Protocol):
         """Waits."""
 
 
-def message_of(report: Report, agent: str, settings: Settings, at: float) -> pb.HealthEvent:
+def message_of(report: HealthReport, agent: str, settings: CheckSettings, at: float) -> pb.HealthEvent:
     """Returns a report as a health event, with an id that is the same for the same fault at the same time."""
     event = pb.HealthEvent(
         version=VERSION,
@@ -72,7 +72,7 @@ def message_of(report: Report, agent: str, settings: Settings, at: float) -> pb.
 class Connector:
     """Delivers events; `tell` is given one line about each try that failed."""
 
-    def __init__(self, settings: Settings, tell: Callable[[str], None], clock: Clock = time) -> None:
+    def __init__(self, settings: CheckSettings, tell: Callable[[str], None], clock: Clock = time) -> None:
         self._settings, self._tell, self._clock = settings, tell, clock
         self._spool = Path(settings.spool)
 
@@ -98,7 +98,7 @@ class Connector:
                 continue
             try:
                 self._deliver(event, left=len(files) - sent)
-            except Refused as error:
+            except EventRefused as error:
                 refused.append(str(error))
             else:
                 path.unlink()
@@ -119,7 +119,7 @@ class Connector:
         return event
 
     def _deliver(self, event: pb.HealthEvent, left: int) -> None:
-        """Sends one event, again and again where that may help. Raises `Refused` and `Undelivered`."""
+        """Sends one event, again and again where that may help. Raises `EventRefused` and `Undelivered`."""
         pause = PAUSE
         for attempt in range(1, TRIES + 1):
             try:
@@ -128,7 +128,7 @@ class Connector:
                 code = error.code()
                 reason = f"{code.name}: {error.details()}"
                 if code not in PASSING:
-                    raise Refused(reason) from None
+                    raise EventRefused(reason) from None
                 if attempt == TRIES:
                     raise Undelivered(f"{left} health events stay in {self._spool}: {reason}") from None
                 self._tell(f"try {attempt} of {TRIES} to send a health event failed: {reason}")

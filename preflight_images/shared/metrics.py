@@ -6,14 +6,14 @@ status (at most 4096 bytes); the gang controller, which watches pods, adds them 
 
 from __future__ import annotations
 
-from preflight_images.shared.outcome import FAILED, MISCONFIGURED, Outcome
+from preflight_images.shared.outcome import FAILED, MISCONFIGURED, CheckOutcome
 
 MOST_BYTES = 4096
 LONGEST_COMMENT = 512
 RESULTS = {0: "passed", FAILED: "failed", MISCONFIGURED: "config_error"}
 
 
-def exposition(check: str, node: str, outcome: Outcome, duration: float) -> str:
+def exposition(check: str, node: str, outcome: CheckOutcome, duration: float) -> str:
     """Returns the metrics of a run, after a comment with its result."""
     lines = [f"# {' '.join(outcome.message.split())[:LONGEST_COMMENT]}\n"]
     lines += [_sample("preflight_check_total", 1, check=check, result=RESULTS[outcome.exit_code])]

@@ -6,17 +6,17 @@ import os
 import re
 from collections.abc import Callable, Mapping
 
-from preflight_images.shared.outcome import FAILED, Action, Outcome, Report
+from preflight_images.shared.outcome import FAILED, CheckOutcome, HealthReport, RecommendedAction
 from preflight_images.shared.topology import built_in_file
 
 TOPOLOGY = "NCCL_TOPO_FILE"
 
 ACTIONS = {
-    "NCCL_SYSTEM_ERROR": Action.CONTACT_SUPPORT,
-    "NCCL_INTERNAL_ERROR": Action.RUN_DCGMEUD,
-    "NCCL_INVALID_USAGE": Action.NONE,
-    "NCCL_TIMEOUT": Action.NONE,
-    "NCCL_REMOTE_ERROR": Action.CONTACT_SUPPORT,
+    "NCCL_SYSTEM_ERROR": RecommendedAction.CONTACT_SUPPORT,
+    "NCCL_INTERNAL_ERROR": RecommendedAction.RUN_DCGMEUD,
+    "NCCL_INVALID_USAGE": RecommendedAction.NONE,
+    "NCCL_TIMEOUT": RecommendedAction.NONE,
+    "NCCL_REMOTE_ERROR": RecommendedAction.CONTACT_SUPPORT,
 }
 """ADR-026, Error to Recommended Action Mapping."""
 FATAL = {"NCCL_SYSTEM_ERROR", "NCCL_INTERNAL_ERROR", "NCCL_REMOTE_ERROR"}
@@ -71,7 +71,7 @@ def with_topology(environment: Mapping[str, str], tell: Callable[[str], None], i
     return others
 
 
-def failure(check_name: str, code: str, message: str) -> Outcome:
+def failure(check_name: str, code: str, message: str) -> CheckOutcome:
     """Returns the outcome of a test with an error of the taxonomy, or an addition to it, which is never fatal."""
-    report = Report(check_name, message, is_fatal=code in FATAL, action=ACTIONS.get(code, Action.NONE), error_code=code)
-    return Outcome(FAILED, message, (report,), error_code=code)
+    report = HealthReport(check_name, message, is_fatal=code in FATAL, action=ACTIONS.get(code, RecommendedAction.NONE), error_code=code)
+    return CheckOutcome(FAILED, message, (report,), error_code=code)

@@ -9,7 +9,7 @@ PASSED, FAILED, MISCONFIGURED = 0, 1, 2
 """The exit codes of the contract (ADR-026, Check contract); there are no others."""
 
 
-class Action(IntEnum):
+class RecommendedAction(IntEnum):
     """Recommended actions, by the numbers of the connector's `RecommendedAction`."""
 
     NONE = 0
@@ -25,7 +25,7 @@ class Action(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class HealthReport:
     """A report about GPUs (`entities` are their UUIDs), or about the node if there are none.
 
     A report that is healthy clears what an earlier one said. `is_fatal` says that the hardware is faulty.
@@ -35,18 +35,18 @@ class Report:
     message: str
     is_healthy: bool = False
     is_fatal: bool = False
-    action: Action = Action.NONE
+    action: RecommendedAction = RecommendedAction.NONE
     error_code: str = ""
     entities: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CheckOutcome:
     """The outcome of a check: exit code, reports, and a message."""
 
     exit_code: int
     message: str
-    reports: tuple[Report, ...] = ()
+    reports: tuple[HealthReport, ...] = ()
     error_code: str = ""
     measured: dict[str, float] = field(default_factory=dict)
     gang_wait: tuple[str, float] | None = None

@@ -16,8 +16,8 @@ from preflight_images.shared.attempt import Check, attempt
 from preflight_images.shared.connector import Clock, Connector, Undelivered, message_of
 from preflight_images.shared.log import say
 from preflight_images.shared.metrics import exposition
-from preflight_images.shared.outcome import FAILED, MISCONFIGURED, PASSED, Misconfigured, Outcome
-from preflight_images.shared.settings import Settings, read_settings
+from preflight_images.shared.outcome import FAILED, MISCONFIGURED, PASSED, CheckOutcome, Misconfigured
+from preflight_images.shared.settings import CheckSettings, read_settings
 
 
 def main(name: str, check: Check) -> NoReturn:
@@ -43,7 +43,7 @@ def run(name: str, check: Check, environment: Mapping[str, str], clock: Clock = 
     try:
         settings = read_settings(environment)
     except Misconfigured as error:
-        log(name, Outcome(MISCONFIGURED, str(error), error_code="CONFIG"), 0.0)
+        log(name, CheckOutcome(MISCONFIGURED, str(error), error_code="CONFIG"), 0.0)
         return MISCONFIGURED
     outcome = attempt(name, check, environment, settings)
     if outcome.exit_code == FAILED and not settings.stops_pods:
@@ -55,7 +55,7 @@ def run(name: str, check: Check, environment: Mapping[str, str], clock: Clock = 
     return outcome.exit_code
 
 
-def log(name: str, outcome: Outcome, duration: float) -> None:
+def log(name: str, outcome: CheckOutcome, duration: float) -> None:
     """Logs the outcome as one line of JSON."""
     say(
         {
@@ -69,7 +69,7 @@ def log(name: str, outcome: Outcome, duration: float) -> None:
     )
 
 
-def _report(name: str, outcome: Outcome, settings: Settings, clock: Clock) -> None:
+def _report(name: str, outcome: CheckOutcome, settings: CheckSettings, clock: Clock) -> None:
     connector = Connector(settings, lambda text: say({"check": name, "warning": text}), clock)
     at = clock.time()
     try:
@@ -79,7 +79,7 @@ def _report(name: str, outcome: Outcome, settings: Settings, clock: Clock) -> No
         say({"check": name, "warning": str(error)})
 
 
-def _count(settings: Settings, text: str) -> None:
+def _count(settings: CheckSettings, text: str) -> None:
     try:
         Path(settings.metrics_file).write_text(text)
     except OSError as error:

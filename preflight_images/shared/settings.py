@@ -15,7 +15,7 @@ STRATEGIES = ("EXECUTE_REMEDIATION", "STORE_ONLY")
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class CheckSettings:
     """The settings of every check. `node` is the node's name; with the strategy STORE_ONLY no pod is stopped."""
 
     node: str
@@ -32,7 +32,7 @@ class Settings:
         return self.strategy != "STORE_ONLY"
 
 
-def read_settings(environment: Mapping[str, str]) -> Settings:
+def read_settings(environment: Mapping[str, str]) -> CheckSettings:
     """Returns the common settings. Raises `Misconfigured`."""
     strategy = environment.get("PROCESSING_STRATEGY") or STRATEGIES[0]
     if strategy not in STRATEGIES:
@@ -40,7 +40,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     socket = environment.get("PLATFORM_CONNECTOR_SOCKET") or "unix:///var/run/nvsentinel.sock"
     if not socket.startswith("unix:///"):
         raise Misconfigured(f"PLATFORM_CONNECTOR_SOCKET is {socket!r}; expected a value such as unix:///var/run/nvsentinel.sock")
-    return Settings(
+    return CheckSettings(
         node=required(environment, "NODE_NAME"),
         socket=socket,
         strategy=strategy,

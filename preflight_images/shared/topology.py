@@ -27,7 +27,7 @@ PATIENCE = 10.0
 """Seconds for an API server to answer; a check goes on without."""
 
 
-class UnknownType(Exception):
+class UnknownInstanceType(Exception):
     """The instance type of the node cannot be found out. The message is one line."""
 
 
@@ -45,7 +45,7 @@ def built_in_file(environment: Mapping[str, str], tell: Callable[[str], None], i
         if file:
             return f"{FOLDER}/{file}"
         problem = f"there is no topology file for instance type {machine}"
-    except UnknownType as error:
+    except UnknownInstanceType as error:
         problem = f"the type of this machine is unknown: {error}"
     if environment.get("TOPOLOGY_FALLBACK") == "false":
         raise Misconfigured(f"{problem}, and ncclTopology.enableFallback does not let NCCL detect the topology")
@@ -64,16 +64,16 @@ def _files(text: str) -> dict[str, str]:
 
 
 def node_instance_type(environment: Mapping[str, str]) -> str:
-    """Returns the instance type that a label of the pod's own Node tells, asked for with the pod's token. Raises `UnknownType`."""
+    """Returns the instance type that a label of the pod's own Node tells, asked for with the pod's token. Raises `UnknownInstanceType`."""
     name, label = environment.get("NODE_NAME", ""), environment.get("INSTANCE_TYPE_LABEL", "")
     host, port = environment.get(HOST, ""), environment.get(PORT, "443")
     try:
         token = (ACCOUNT / "token").read_text().strip()
         trust = ssl.create_default_context(cafile=str(ACCOUNT / "ca.crt"))
     except OSError:
-        raise UnknownType("the pod has no service account token to read its node with") from None
+        raise UnknownInstanceType("the pod has no service account token to read its node with") from None
     if not host or not name:
-        raise UnknownType("there is no API server to read the node from")
+        raise UnknownInstanceType("there is no API server to read the node from")
     url = f"https://{f'[{host}]' if ':' in host else host}:{port}/api/v1/nodes/{quote(name)}"
     request = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}", "Accept": METADATA})
     try:
@@ -82,9 +82,9 @@ def node_instance_type(environment: Mapping[str, str]) -> str:
         machine = (node["metadata"].get("labels") or {}).get(label)
     except urllib.error.HTTPError as error:
         allowed = "its service account may not get nodes" if error.code == 403 else f"the API server answers {error.code}"
-        raise UnknownType(allowed) from None
+        raise UnknownInstanceType(allowed) from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UnknownType(f"the API server does not return the node: {error}") from None
+        raise UnknownInstanceType(f"the API server does not return the node: {error}") from None
     if not machine:
-        raise UnknownType(f"the node {name} has no label {label}")
+        raise UnknownInstanceType(f"the node {name} has no label {label}")
     return str(machine)

@@ -6,12 +6,12 @@ from typing import Any
 
 from grove_compiler.api.crd import crds
 from grove_compiler.api.openapi import DURATION, QUANTITY
-from grove_compiler.api.tables import STORED
+from grove_compiler.api.tables import STORED, key
 from tests.suite.rows import rows
 
 from .structural_crd import PRESERVE, accepts, faults, nodes, schema_of
 
-KINDS = [model.__name__ for model in STORED]
+KINDS = [key(model)[1] for model in STORED]
 
 
 @cache

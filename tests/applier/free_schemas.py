@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from applier.decision.schema import Schemas, Table, Type
+from applier.decision.schema import Schemas, Type, TypeTable
 from applier.ref import Kind
 
 FREE = {"e": "*untyped"}
@@ -14,7 +14,7 @@ OBJECT = {"f": {"metadata": METADATA, "data": FREE, "spec": FREE, "status": FREE
 class FreeSchemas(Schemas):
     """In every kind, `data`, `spec` and `status` are maps of anything, lists one value: as the cluster in memory takes them."""
 
-    type: Type = Table({}, {"object": OBJECT}).named("object")
+    type: Type = TypeTable({}, {"object": OBJECT}).named("object")
 
     def get(self, kind: Kind) -> Type:
         return self.type

@@ -8,7 +8,7 @@ from typing import Any
 from applier.desired import DEFAULT_POLICY, Desired, Graph, Policy
 from applier.plan.order import order
 from applier.ref import Manifest, Ref
-from applier.testing.memory.faults import Request
+from applier.testing.memory.faults import MemoryRequest
 
 API_VERSIONS = {
     "Deployment": "apps/v1",
@@ -87,6 +87,6 @@ def definition(kind: str = "Engine", group: str = "example.com", **spec: Any) ->
     return desired(f"{plural}.{group}", "CustomResourceDefinition", spec={**given, **spec})
 
 
-def asks_for(plural: str) -> Callable[[Request], bool]:
+def asks_for(plural: str) -> Callable[[MemoryRequest], bool]:
     """Picks the requests to a resource, for `MemoryCluster.fail`."""
     return lambda request: request.resource.plural == plural

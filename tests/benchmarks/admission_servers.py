@@ -18,7 +18,7 @@ from aiohttp import web
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import ObjectList
-from grove_compiler.step import Context
+from grove_compiler.step import StepContext
 from grove_operator import rulebook
 from grove_operator.cli.garbage import collect_in_small_portions, freeze_existing
 from grove_operator.install.webhook_configurations import DEFAULT_SETS, VALIDATE_SETS
@@ -27,7 +27,7 @@ from grove_operator.webhooks.answers import Answers
 from grove_operator.webhooks.certificate import ShownCertificate
 from grove_operator.webhooks.effects import EffectsPreview
 from grove_operator.webhooks.review import Reviewer
-from grove_operator.webhooks.server import WebhookServer
+from grove_operator.webhooks.server import ReviewServer
 from grove_operator.webhooks.share import Share, Traffic
 
 SERVERS = ("bare", "ours")
@@ -36,7 +36,7 @@ SERVERS = ("bare", "ours")
 def the_judge(traffic: Traffic | None = None) -> Reviewer:
     """The judge of all reviews, with the rules that ship."""
     preview = EffectsPreview(Share(traffic=traffic))
-    return Reviewer(Context(rulebook.read().program(VOCABULARY), Settings()), None, ObjectList([]), preview)
+    return Reviewer(StepContext(rulebook.read().program(VOCABULARY), Settings()), None, ObjectList([]), preview)
 
 
 async def ours(tls: ssl.SSLContext) -> int:
@@ -45,7 +45,7 @@ async def ours(tls: ssl.SSLContext) -> int:
     traffic = Traffic()
     judge = the_judge(traffic)
     freeze_existing()
-    return await WebhookServer(Answers(lambda: judge, traffic=traffic).by_path(), tls, print).start("127.0.0.1", 0)
+    return await ReviewServer(Answers(lambda: judge, traffic=traffic).by_path(), tls, print).start("127.0.0.1", 0)
 
 
 async def bare(tls: ssl.SSLContext) -> int:

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 
 from grove_compiler.fit.cluster import Cluster
 from grove_compiler.fit.fit import fit
-from grove_compiler.fit.gang import Gang
+from grove_compiler.fit.gang import GangDemand
 from tests.benchmarks.measure import machine as this_machine
 from tests.benchmarks.measure import table
 from tests.fit.clusters import GPU, HOST, gang, group, machine, podgroup, racks
@@ -30,11 +30,11 @@ MOST_SECONDS = 5.0
 class Case(NamedTuple):
     name: str
     cluster: Cluster
-    gangs: list[Gang]
+    gangs: list[GangDemand]
     judged: bool = True
 
 
-def disaggregated(index: int, workers: int = 3, packs: tuple[str, str, str] = ("block", "rack", "host")) -> Gang:
+def disaggregated(index: int, workers: int = 3, packs: tuple[str, str, str] = ("block", "rack", "host")) -> GangDemand:
     """A leader with workers of 8 GPUs in one rack, two pods on one host, and a router, all in one block."""
     leader = group(podgroup(1, gpu=8, cpu=16), podgroup(workers, gpu=8, cpu=16), pack=packs[1])
     return gang(leader, podgroup(2, pack=packs[2], gpu=1, cpu=4), podgroup(1, cpu=8), pack=packs[0], name=f"gang-{index}")
@@ -55,7 +55,7 @@ def cases() -> Iterator[Case]:
     yield Case("each gang and each node another size", ragged, [odd(n, random, 8) for n in range(GANGS)], judged=False)
 
 
-def odd(index: int, random: Random, most: int = 4) -> Gang:
+def odd(index: int, random: Random, most: int = 4) -> GangDemand:
     workers = podgroup(random.randint(1, most), pack="rack", gpu=random.randint(1, 8), cpu=random.randint(1, 20))
     return gang(workers, podgroup(index % 5, gpu=index % 4, cpu=index % 11), pack="block", name=f"gang-{index}")
 

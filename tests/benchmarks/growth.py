@@ -21,13 +21,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from grove_compiler.compile import VOCABULARY, Inputs, Result, lint_manifests
+from grove_compiler.compile import VOCABULARY, CompileResult, Inputs, lint_manifests
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
-from grove_compiler.step import Context
+from grove_compiler.step import StepContext
 from grove_operator import rulebook
 from grove_operator.webhooks.answers import Answers
 from grove_operator.webhooks.review import Reviewer
@@ -76,7 +76,7 @@ class Timed:
             self.seconds[rule] = self.seconds.get(rule, 0.0) + time.process_time() - began
 
 
-def measured(timed: Timed, work: Callable[[], list[Diagnostic] | Result]) -> Cost:
+def measured(timed: Timed, work: Callable[[], list[Diagnostic] | CompileResult]) -> Cost:
     """What a run costs."""
     gc.collect()
     gc.disable()
@@ -123,7 +123,7 @@ def compared(timed: Timed, name: str, size: int) -> tuple[list[list[str]], list[
 
 async def beside(program: Program, size: int) -> list[str]:
     """Asks small reviews while that of a large set is computed; prints how long they took, and returns the goal if it is missed."""
-    judge = Reviewer(Context(program, Settings()))
+    judge = Reviewer(StepContext(program, Settings()))
     answers, make = Answers(lambda: judge), DIMENSIONS[LONGEST_REVIEW]
     large = asked("CREATE", make(items_for(make, size)))
     began, waits = time.perf_counter(), []

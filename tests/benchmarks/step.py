@@ -22,10 +22,10 @@ from applier.ref import Ref
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.inputs.snapshot import Changes, ObjectList
+from grove_compiler.model.inputs.snapshot import ChangedNames, ObjectList
 from grove_compiler.source.document import Document
 from grove_compiler.source.reader import read_text
-from grove_compiler.step import Context, Key, Step, step
+from grove_compiler.step import Key, StepContext, StepResult, step
 from grove_operator.rulebook import read as read_rulebook
 from tests.benchmarks.measure import machine, table
 from tests.benchmarks.workload import manifest
@@ -40,7 +40,7 @@ NOW = 1_800_000_000.0
 Manifest = dict[str, Any]
 
 
-def running(replicas: int, context: Context, name: str) -> list[Manifest]:
+def running(replicas: int, context: StepContext, name: str) -> list[Manifest]:
     """A set with everything that it becomes, as a cluster has it once its pods run."""
     (document, _), _ = read_text(manifest(replicas), "set.yaml")
     one: Manifest = document.value
@@ -61,12 +61,12 @@ def running(replicas: int, context: Context, name: str) -> list[Manifest]:
     return objects
 
 
-def taken(outcome: object) -> Step:
-    assert isinstance(outcome, Step), outcome
+def taken(outcome: object) -> StepResult:
+    assert isinstance(outcome, StepResult), outcome
     return outcome
 
 
-def milliseconds(view: ObjectList, keys: list[Key], context: Context) -> tuple[float, int]:
+def milliseconds(view: ObjectList, keys: list[Key], context: StepContext) -> tuple[float, int]:
     """The median of the steps of these keys, and the most objects that one of them rendered."""
     times, most = [], 0
     for key in keys:
@@ -91,12 +91,12 @@ class Living(ObjectList):
         self._journals.note(ref, self.get(*ref), manifest)
         self._by_name[ref] = manifest
 
-    def changes(self, *asked: Any) -> Changes:
+    def changes(self, *asked: Any) -> ChangedNames:
         mark, refs = self._journals.read(Selected(*asked[:-1]), asked[-1])
-        return Changes(mark, None if refs is None else [ref.name for ref in refs])
+        return ChangedNames(mark, None if refs is None else [ref.name for ref in refs])
 
 
-def whole_set(view: Living, cliques: list[Manifest], context: Context) -> tuple[float, int]:
+def whole_set(view: Living, cliques: list[Manifest], context: StepContext) -> tuple[float, int]:
     """The median of the steps of the set after one PodClique has reported something else, and how many objects they rendered."""
     times, made, key = [], [], Key("PodCliqueSet", NAMESPACE, "big")
     for number, one in enumerate(cliques):
@@ -109,7 +109,7 @@ def whole_set(view: Living, cliques: list[Manifest], context: Context) -> tuple[
 
 def one_pod(program: Program, config: Document, big: list[Manifest]) -> list[str]:
     """Measures the first question; gives what misses its goal."""
-    view, context = Living(big), Context(program, Settings(pods=True), config)
+    view, context = Living(big), StepContext(program, Settings(pods=True), config)
     cliques = [one for one in big if one["kind"] == "PodClique"]
     keys = [Key("PodCliqueSet", NAMESPACE, "big", index * 17 % REPLICAS) for index in range(ROUNDS)]
     first, _ = milliseconds(view, keys[:1], context)
@@ -128,7 +128,7 @@ def one_pod(program: Program, config: Document, big: list[Manifest]) -> list[str
 
 def beside_others(program: Program, config: Document, big: list[Manifest]) -> list[str]:
     """Measures the second question; gives what misses its goal."""
-    context = Context(program, Settings(pods=True), config)
+    context = StepContext(program, Settings(pods=True), config)
     small = running(2, context, "small")
     views = {count: ObjectList([*small, *copies(big, count)]) for count in (0, 10_000, 40_000)}
     keys = [Key("PodCliqueSet", NAMESPACE, "small", index % 2) for index in range(ROUNDS)]
@@ -152,7 +152,7 @@ def copies(objects: list[Manifest], count: int) -> list[Manifest]:
 def main() -> int:
     program = read_rulebook().program(VOCABULARY)
     (_, config), _ = read_text(manifest(1), "set.yaml")
-    big = running(REPLICAS, Context(program, Settings(pods=True), config), "big")
+    big = running(REPLICAS, StepContext(program, Settings(pods=True), config), "big")
     print(f"{machine()}\n")
     missed = one_pod(program, config, big) + beside_others(program, config, big)
     print(f"missed: {', '.join(missed)}" if missed else "both goals are kept")

@@ -10,7 +10,7 @@ import pytest
 
 from grove_operator.cli import garbage
 from grove_operator.cli.cluster import session
-from grove_operator.cli.cluster.options import Target
+from grove_operator.cli.cluster.options import ClusterFlags
 
 
 class Knot:
@@ -61,4 +61,4 @@ def test_only_commands_that_run_on_look_for_garbage(long: bool, monkeypatch: pyt
     async def work(_: session.Session) -> int:
         return 0
 
-    assert session.run(work, Target(), long=long) == int(long)
+    assert session.run(work, ClusterFlags(), long=long) == int(long)

@@ -10,7 +10,7 @@ import urllib.request
 import pytest
 
 from applier.testing.control_plane import ControlPlane
-from applier.testing.errors import ControlPlaneError, Refused
+from applier.testing.errors import ControlPlaneError, RequestRefused
 
 pytestmark = pytest.mark.cluster
 
@@ -66,7 +66,7 @@ def test_a_deleted_namespace_goes_away_with_all_that_is_in_it(control_plane: Con
     control_plane.request("POST", path(name), config_map(name, "a"))
     control_plane.delete_namespace(name)
     deadline = time.monotonic() + 60
-    with pytest.raises(Refused, match="not found"):
+    with pytest.raises(RequestRefused, match="not found"):
         while time.monotonic() < deadline:
             control_plane.request("GET", f"/api/v1/namespaces/{name}")
             time.sleep(0.1)
@@ -98,12 +98,12 @@ def test_a_deployments_pods_run_on_a_node_of_kwok(control_plane: ControlPlane, n
 
 def test_a_viewer_reads_and_does_not_write(control_plane: ControlPlane, namespace: str) -> None:
     assert control_plane.request("GET", path(namespace), user="viewer")["kind"] == "ConfigMapList"
-    with pytest.raises(Refused, match='User "viewer" cannot create resource "configmaps"'):
+    with pytest.raises(RequestRefused, match='User "viewer" cannot create resource "configmaps"'):
         control_plane.request("POST", path(namespace), config_map(namespace, "a"), user="viewer")
 
 
 def test_nobody_may_do_what_is_granted_and_nothing_else(control_plane: ControlPlane, namespace: str) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestRefused) as refused:
         control_plane.request("GET", path(namespace), user="nobody")
     assert refused.value.status == 403
     control_plane.grant("nobody", ["list"], ["configmaps"], namespace=namespace)
@@ -118,7 +118,7 @@ def test_requests_are_counted_from_a_mark_on(control_plane: ControlPlane, namesp
     for name in "abc":
         control_plane.request("POST", path(namespace), config_map(namespace, name), agent="counted/1")
     control_plane.request("POST", path(namespace) + "?dryRun=All", config_map(namespace, "d"), agent="counted/1")
-    with pytest.raises(Refused):
+    with pytest.raises(RequestRefused):
         control_plane.request("GET", path(namespace, "a"), user="nobody", agent="counted/1")
     seen = control_plane.requests(mark).only(namespace=namespace)
     assert seen.by("verb", "resource", "user", "code") == {"create configmaps admin 201": 4, "get configmaps nobody 403": 1}

@@ -10,7 +10,7 @@ import aiohttp
 import pytest
 
 from applier.testing.control_plane import ControlPlane
-from applier.testing.errors import Refused
+from applier.testing.errors import RequestRefused
 from applier.testing.faults import Script
 from applier.testing.proxy import Faults
 
@@ -198,5 +198,5 @@ async def test_credentials_of_the_client_go_first(control_plane: ControlPlane, n
     nobody = {"Authorization": f"Bearer {control_plane.users['nobody'].token}"}
     async with Faults(control_plane) as proxy, aiohttp.ClientSession(proxy.url, headers=nobody) as client:
         assert await create(client, namespace, "a") == 403
-    with pytest.raises(Refused):
+    with pytest.raises(RequestRefused):
         control_plane.request("GET", path(namespace, "a"))

@@ -15,7 +15,7 @@ import pytest
 
 from applier.testing import assets, control_plane, servers
 from applier.testing.control_plane import ControlPlane
-from applier.testing.errors import ControlPlaneError, Refused
+from applier.testing.errors import ControlPlaneError, RequestRefused
 from applier.testing.users import User
 
 pytestmark = pytest.mark.cluster
@@ -169,7 +169,7 @@ def test_the_reason_is_the_last_complaint_of_a_log(tmp_path: Path, log: str, rea
 def test_who_is_unknown_is_refused(control_plane: ControlPlane) -> None:
     stranger = control_plane.users["nobody"]._replace(token="wrong")
     plane = ControlPlane(control_plane.folder, control_plane.url, {"stranger": stranger}, control_plane.programs, ())
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestRefused) as refused:
         plane.request("GET", "/api", user="stranger")
     assert refused.value.status == 401
 

@@ -48,7 +48,7 @@ class Case:
         """The objects of one kind."""
         return [manifest for manifest in self.objects if manifest["kind"] == kind]
 
-    def compile(self, program: Program, snapshot: list[Manifest] | None = None) -> compiler.Result:
+    def compile(self, program: Program, snapshot: list[Manifest] | None = None) -> compiler.CompileResult:
         """Our result for the input, Pods included, in the namespace that the case was applied to."""
         documents = [Document(_in_namespace(manifest, self.namespace), self.name) for manifest in self.input] + topologies()
         settings = Settings(namespace=self.namespace, pods=True, kube_version=KUBE_VERSION)

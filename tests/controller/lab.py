@@ -13,7 +13,7 @@ from applier.loop import Loop, Reconciler, Result, View
 from applier.ref import Kind, Manifest, Ref
 from applier.testing.memory import MemoryCluster
 from grove_compiler.api.crd import crds
-from grove_compiler.step import Context, Key
+from grove_compiler.step import Key, StepContext
 from grove_operator.controller.evaluator import Evaluator
 from grove_operator.controller.live_objects import WATCHED
 from tests.applier.free_schemas import FreeSchemas
@@ -31,7 +31,7 @@ MADE = [
 class Lab:
     """One replica of an operator. `results` are what came of each look at a key."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: StepContext) -> None:
         self.cluster = MemoryCluster(schemas=FreeSchemas())
         self.cluster.seed(*crds())
         self.results: list[Result[Key]] = []

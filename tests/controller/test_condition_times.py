@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from grove_compiler.engine.runtime.results import Condition
+from grove_compiler.engine.runtime.results import StatusCondition
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.kube.timestamp import time, timestamp
 from grove_compiler.model.inputs.snapshot import ObjectList
@@ -23,7 +23,7 @@ def since(type: str, status: str, *borne: tuple[str, str, float]) -> float | Non
     conditions = [{"type": one, "status": value, "lastTransitionTime": timestamp(at)} for one, value, at in borne]
     metadata = {"name": REF.name, "namespace": REF.namespace, "uid": REF.uid, "creationTimestamp": timestamp(MADE)}
     live: dict[str, Any] = {"apiVersion": REF.api_version, "kind": REF.kind, "metadata": metadata, "status": {"conditions": conditions}}
-    [write] = status_writes([], [Condition(REF, type, status, "Because", "of that", "")], ObjectList([live]), NOW)
+    [write] = status_writes([], [StatusCondition(REF, type, status, "Because", "of that", "")], ObjectList([live]), NOW)
     return time(write.status["conditions"][0]["lastTransitionTime"])
 
 

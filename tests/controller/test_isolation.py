@@ -8,7 +8,7 @@ import pytest
 
 from applier.errors import Forbidden
 from applier.ref import Kind
-from applier.testing.memory.faults import Request
+from applier.testing.memory.faults import MemoryRequest
 from applier.testing.virtual_time import in_virtual_time
 from tests.model.sets import clique, group, pcs
 
@@ -22,11 +22,11 @@ def pods_of(world: World, name: str) -> int:
     return sum(one["metadata"]["name"].startswith(f"{name}-") for one in world.of(POD))
 
 
-def is_bad(request: Request) -> bool:
+def is_bad(request: MemoryRequest) -> bool:
     return request.verb == "create" and request.resource.plural == "pods" and request.name.startswith("bad-")
 
 
-async def never_answers(request: Request) -> None:
+async def never_answers(request: MemoryRequest) -> None:
     """Stands for a webhook of one set's pods that does not answer: the server waits for it until its time is up."""
     if is_bad(request):
         await asyncio.sleep(10.0)
@@ -48,7 +48,7 @@ async def test_a_set_whose_webhook_does_not_answer_delays_no_other() -> None:
 async def test_a_set_whose_statuses_are_slow_to_write_delays_no_other() -> None:
     """Each of its replicas has five gangs, so that a few of them have more statuses than are written at a time."""
 
-    async def slow(request: Request) -> None:
+    async def slow(request: MemoryRequest) -> None:
         if request.subresource == "status" and request.name.startswith("bad-"):
             await asyncio.sleep(10.0)
 

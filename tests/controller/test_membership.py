@@ -9,7 +9,7 @@ import pytest
 from applier.ref import Manifest, Ref
 from grove_compiler.step import Key
 from grove_operator.controller.keys import Keys
-from grove_operator.controller.membership import Membership, key_of
+from grove_operator.controller.membership import MemberIndex, key_of
 from tests.suite.rows import rows
 
 SET = Key("PodCliqueSet", "ml", "chat")
@@ -29,7 +29,7 @@ class World:
     def __init__(self) -> None:
         self.objects: dict[Ref, Manifest] = {}
         self.woken: list[Key] = []
-        self.membership = Membership(self.woken.append)
+        self.membership = MemberIndex(self.woken.append)
         self.keys = Keys(self.membership, with_topologies=True)
 
     def put(self, manifest: Manifest) -> list[Key]:

@@ -12,7 +12,7 @@ import pytest
 from applier.errors import Expired, Forbidden, ServerFailure
 from applier.ref import Manifest
 from applier.testing.virtual_time import in_virtual_time
-from grove_compiler.step import Context, Key
+from grove_compiler.step import Key, StepContext
 from tests.features.compiling import program_with
 from tests.model.sets import clique, pcs
 from tests.step.test_harm import RACK, TAS, TOPOLOGY
@@ -95,7 +95,7 @@ class Case(NamedTuple):
 
     reason: str
     break_: Callable[[Lab, Manifest], None]
-    context: Callable[[], Context] = lambda: context(config=TAS)
+    context: Callable[[], StepContext] = lambda: context(config=TAS)
     replica: int = 1
 
 

@@ -14,11 +14,11 @@ from applier.errors import NotSynced, Unreachable
 from applier.loop import Result
 from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.replay.bundle import RecordedStep, decode
-from grove_compiler.step import Context, Hold, Key, step
+from grove_compiler.step import Key, StepContext, StepHold, step
 from grove_operator.cli.operator.replay_retention import replay_retention
 from grove_operator.controller.bundle_folder import BundleFolder
 from grove_operator.controller.log import Log
-from grove_operator.controller.recorder import Recorder, Retention, Trigger
+from grove_operator.controller.recorder import Retention, StepRecorder, Trigger
 from tests.features.compiling import program_with
 from tests.replay.kept import SETTINGS, cluster, taken
 from tests.step.world import NOW, context, key_of
@@ -31,8 +31,8 @@ class Looks:
 
     def __init__(self, in_memory: int = 0, *, every: bool = False, failing: bool = False) -> None:
         self.kept: list[tuple[RecordedStep, Trigger]] = []
-        self.recorder = Recorder(Retention(in_memory, every, lambda one, why: self.kept.append((one, why))))
-        self.sound, self.failing = context(SETTINGS), Context(program_with(FAILING), SETTINGS)
+        self.recorder = StepRecorder(Retention(in_memory, every, lambda one, why: self.kept.append((one, why))))
+        self.sound, self.failing = context(SETTINGS), StepContext(program_with(FAILING), SETTINGS)
         self.fails = failing
 
     def look(self, replica: int | None = None, error: Exception | None = None) -> None:
@@ -40,7 +40,7 @@ class Looks:
         key = key_of(objects[0], replica)
         shared = self.failing if self.fails else self.sound
         outcome = self.recorder.record(step, ObjectList(objects), key, NOW, shared)
-        held = outcome.reason if isinstance(outcome, Hold) else str(error or "")
+        held = outcome.reason if isinstance(outcome, StepHold) else str(error or "")
         self.recorder.finish(Result(key, held=held, error=error))
 
     def triggers(self) -> list[Trigger]:

@@ -11,8 +11,8 @@ from applier.loop import Result
 from applier.ref import Kind, Manifest, Ref
 from applier.testing.memory import MemoryCluster
 from grove_compiler.api.crd import crds
-from grove_compiler.step import Context, Key
-from grove_operator.controller.operator import Operator, Options, settings_of
+from grove_compiler.step import Key, StepContext
+from grove_operator.controller.operator import Operator, OperatorOptions, settings_of
 from tests.applier.free_schemas import FreeSchemas
 from tests.features.compiling import shipped_program
 from tests.model.sets import clique, pcs
@@ -28,8 +28,8 @@ class World:
         self.cluster = MemoryCluster(schemas=FreeSchemas())
         self.cluster.seed(*crds())
         self.results: list[Result[Key]] = []
-        context = Context(shipped_program(), settings_of("1.35"))
-        options = Options(namespace="default", on_result=self.results.append)
+        context = StepContext(shipped_program(), settings_of("1.35"))
+        options = OperatorOptions(namespace="default", on_result=self.results.append)
         self.operator = Operator(self.cluster, context, lambda: EPOCH + asyncio.get_running_loop().time(), options)
 
     def of(self, kind: Kind) -> list[Manifest]:

@@ -16,12 +16,12 @@ from typing import Any
 
 import yaml
 
-from grove_compiler.compile import VOCABULARY, Inputs, Result
+from grove_compiler.compile import VOCABULARY, CompileResult, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.reader import read_text
-from grove_operator.rulebook import Rulebook, RuleFile
+from grove_operator.rulebook import Rulebook, RulebookFile
 from grove_operator.rulebook import read as read_rulebook
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -50,7 +50,7 @@ class Section:
         """The shipped rules with the section's."""
         return program_of(self.files)
 
-    def compiled(self) -> Result:
+    def compiled(self) -> CompileResult:
         documents, problems = read_text(self.input, "input.yaml")
         assert not problems
         return compile_inputs(Inputs(documents, settings=Settings(pods=True)), self.program())
@@ -58,7 +58,7 @@ class Section:
 
 def program_of(files: dict[str, str]) -> Program:
     """The shipped rules with some files more."""
-    mine = [RuleFile(name, name, "page", text.encode()) for name, text in files.items()]
+    mine = [RulebookFile(name, name, "page", text.encode()) for name, text in files.items()]
     return Rulebook((*read_rulebook().files, *mine)).build(VOCABULARY)
 
 

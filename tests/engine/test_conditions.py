@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grove_compiler.engine.runtime.failure import RuleFailure
-from grove_compiler.engine.runtime.results import Condition
+from grove_compiler.engine.runtime.results import StatusCondition
 
 from .bookshop import Shelf, mistakes, program, shop
 
@@ -22,7 +22,7 @@ cases:
 """
 
 
-def conditions(rule: str, *shelves: Shelf) -> list[Condition]:
+def conditions(rule: str, *shelves: Shelf) -> list[StatusCondition]:
     return program(rule).conditions({"shelves": list(shelves)} if shelves else shop())
 
 

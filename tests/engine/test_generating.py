@@ -8,7 +8,7 @@ import pytest
 
 from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import TooManyObjects
-from grove_compiler.graph.graph import Graph
+from grove_compiler.graph.graph import CompiledGraph
 from tests.suite.rows import rows
 
 from .bookshop import BOX, BOX_RULE, CARD, CARD_RULE, Shelf, mistakes, nodes, program, shop
@@ -232,7 +232,7 @@ def waits(keys: str, box_loops: str = "{shelf: shelves}", card_loops: str = "{sh
     box = BOX_RULE.replace("{shelf: shelves}", box_loops)
     card = CARD_RULE.replace("{shelf: shelves, book: shelf.books}", card_loops) + keys
     made = program([box, card], box=BOX, card=CARD)
-    graph = Graph(made.generate(shop(), 100), {rule.id: rule.after for rule in made.rules})
+    graph = CompiledGraph(made.generate(shop(), 100), {rule.id: rule.after for rule in made.rules})
     pairs = ((node, before) for node, dependencies in graph.with_dependencies() for before in dependencies)
     return [(node.object["metadata"]["name"], before.object["metadata"]["name"]) for node, before in pairs]
 

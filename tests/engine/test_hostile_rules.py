@@ -20,7 +20,7 @@ from grove_compiler.engine.language.keys import (
     POLICY_KEYS,
     VERB_KEYS,
     Form,
-    Key,
+    RuleKey,
     Verb,
 )
 from grove_compiler.engine.runtime.failure import RuleFailure
@@ -94,7 +94,7 @@ def right_value(form: Form) -> st.SearchStrategy[Any]:
     return {**RIGHT, **others, **also}[form]
 
 
-def as_map(keys: dict[str, Key]) -> st.SearchStrategy[dict[str, Any]]:
+def as_map(keys: dict[str, RuleKey]) -> st.SearchStrategy[dict[str, Any]]:
     return st.deferred(
         lambda: st.fixed_dictionaries(
             {word: st.sampled_from(key.choices) if key.choices else right_value(key.form) for word, key in keys.items() if key.required},

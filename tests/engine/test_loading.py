@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grove_compiler.engine.codegen.build import build
-from grove_compiler.engine.language.keys import COMMON_KEYS, VERB_KEYS, Key
+from grove_compiler.engine.language.keys import COMMON_KEYS, VERB_KEYS, RuleKey
 from grove_compiler.engine.language.rule_schema import article, keys_of
 from grove_compiler.engine.sources import InvalidRules, RuleSource
 from tests.suite.rows import rows
@@ -327,7 +327,7 @@ def test_guards_inside_guards_that_are_nested_too_deeply_are_reported() -> None:
 
 
 def test_a_key_of_the_language_says_what_it_is_for() -> None:
-    keys: list[Key] = [*COMMON_KEYS.values(), *(key for of_verb in VERB_KEYS.values() for key in of_verb.values())]
+    keys: list[RuleKey] = [*COMMON_KEYS.values(), *(key for of_verb in VERB_KEYS.values() for key in of_verb.values())]
     assert all(key.doc for key in keys)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from grove_compiler.engine.sources import InvalidRules
-from grove_compiler.engine.tracing.provenance import Origin, Tracer
+from grove_compiler.engine.tracing.provenance import FieldOrigin, Tracer
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.node import Node
 from tests.suite.rows import rows
@@ -69,14 +69,14 @@ RULES = [CARD_RULE.strip() + "\nowner: shelf.ref\n", PATCH.strip()]
 TEMPLATES = {"card": CARD.strip() + BODY}
 
 
-def traced(scope: dict[str, Any] | None = None, number: int = 0) -> tuple[Any, dict[FieldPath, Origin]]:
+def traced(scope: dict[str, Any] | None = None, number: int = 0) -> tuple[Any, dict[FieldPath, FieldOrigin]]:
     """An object as it was generated, and the origins of its fields."""
     scope = scope or shop()
     node = program(RULES, **TEMPLATES).generate(scope, 100)[number]
     return node.object, origins_of(Tracer(sources(RULES, TEMPLATES), VOCABULARY), node, scope)
 
 
-def origins_of(tracer: Tracer, node: Node, scope: dict[str, Any], position: int = 0) -> dict[FieldPath, Origin]:
+def origins_of(tracer: Tracer, node: Node, scope: dict[str, Any], position: int = 0) -> dict[FieldPath, FieldOrigin]:
     return {path: field.origin for path, field in tracer.trace(node, scope, position).fields.items()}
 
 

@@ -14,7 +14,7 @@ from grove_compiler.engine.codegen.trace_codegen import conjunction
 from grove_compiler.engine.sources import RuleSource, Vocabulary
 from grove_compiler.engine.tracing.provenance import Trace, Tracer
 from grove_compiler.engine.tracing.tracked_model import TrackedModel
-from grove_compiler.engine.tracing.tracking import Input, Recorder, TrackedDict, inputs_of, plain, tracked
+from grove_compiler.engine.tracing.tracking import Input, ReadRecorder, TrackedDict, inputs_of, plain, tracked
 from grove_compiler.graph.field_path import FieldPath, render
 from tests.suite.rows import rows
 
@@ -284,7 +284,7 @@ def test_a_conjunction_has_parts(text: str, parts: list[str]) -> None:
 class TestModels:
     def model(self) -> tuple[TrackedModel, Ship, Any]:
         """A model, and the copy of it that is read in its place."""
-        model = TrackedModel(Recorder(), FOLLOWER)
+        model = TrackedModel(ReadRecorder(), FOLLOWER)
         ship = Ship(tracked(SHIP, model.recorder, "doc"))
         return model, ship, model.track(ship, {})
 
@@ -350,7 +350,7 @@ LOOKS: list[tuple[Any, list[str]]] = [
 
 class TestTracking:
     def read(self, look: Any) -> list[str]:
-        recorder = Recorder()
+        recorder = ReadRecorder()
         value = tracked(SHIP, recorder, "doc")
         return [render(one.path) for one in inputs_of(recorder.listen(lambda: look(value))[1])]
 
@@ -359,17 +359,17 @@ class TestTracking:
         assert self.read(look) == found
 
     def test_a_tracked_document_is_equal_to_the_document(self) -> None:
-        copy = tracked(SHIP, Recorder(), "doc")
+        copy = tracked(SHIP, ReadRecorder(), "doc")
         assert (copy, plain(copy), type(plain(copy)["decks"]), type(plain(copy)["name"])) == (SHIP, SHIP, list, str)
 
     def test_who_listens_to_the_caller_does_not_learn_what_was_read(self) -> None:
-        recorder = Recorder()
+        recorder = ReadRecorder()
         ship: TrackedDict = tracked(SHIP, recorder, "doc")
         (_, inner), outer = recorder.listen(lambda: recorder.listen(lambda: ship.get("name")))
         assert (len(inner), outer) == (1, {})
 
     def test_who_listens_no_longer_learns_nothing_though_it_failed(self) -> None:
-        recorder = Recorder()
+        recorder = ReadRecorder()
         ship = tracked(SHIP, recorder, "doc")
         with pytest.raises(KeyError):
             recorder.listen(lambda: ship["captain"])

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from grove_compiler.engine.codegen.build import build
-from grove_compiler.engine.sources import InvalidRules, Subject, Vocabulary
+from grove_compiler.engine.sources import InvalidRules, SubjectNames, Vocabulary
 from grove_compiler.graph.diagnostic import Diagnostic
 from tests.suite.rows import rows
 
 from .bookshop import VOCABULARY, Shelf, sources
 
-SUBJECTS = Vocabulary(VOCABULARY.roots, subjects={"Shelf": Subject({"it": Shelf}), "Shop": Subject({"owner": dict[str, Any]})})
+SUBJECTS = Vocabulary(VOCABULARY.roots, subjects={"Shelf": SubjectNames({"it": Shelf}), "Shop": SubjectNames({"owner": dict[str, Any]})})
 RULES = [
     "rule: shelf/card\ndoc: A.\nabout: Shelf\ngenerate: shelf.yaml\n",
     "rule: shop/card\ndoc: A.\nabout: Shop\ngenerate: shop.yaml\n",

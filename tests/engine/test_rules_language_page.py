@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from grove_compiler.compile import VOCABULARY, Inputs, Result
+from grove_compiler.compile import VOCABULARY, CompileResult, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.codegen.build import build
 from grove_compiler.engine.language.keys import OPERATIONS, VERB_KEYS
@@ -50,7 +50,7 @@ def shipped() -> list[RuleSource]:
 
 
 @functools.cache
-def compiled(title: str) -> Result:
+def compiled(title: str) -> CompileResult:
     """The set of the page, compiled by the shipped rules and those of a section."""
     files = [(head.removeprefix("# "), text) for _, head, text in SECTIONS[title] if head.startswith(("# rules/", "# templates/"))]
     own = [RuleSource(file, text, "page") for file, text in files]

@@ -8,7 +8,7 @@ import pytest
 
 from grove_compiler.engine.codegen.build import build
 from grove_compiler.engine.runtime.failure import RuleFailure
-from grove_compiler.engine.sources import InvalidRules, Subject, Vocabulary
+from grove_compiler.engine.sources import InvalidRules, SubjectNames, Vocabulary
 from grove_compiler.graph.diagnostic import Diagnostic
 from tests.suite.rows import rows
 
@@ -177,7 +177,11 @@ def test_a_validation_that_fails_names_its_line(rule: str, line: int) -> None:
 
 SUBJECTS = Vocabulary(
     VOCABULARY.roots,
-    subjects={"Shelf": Subject({"it": Shelf}, {"former": Shelf}), "Shop": Subject({"it": dict[str, Any]}), "Box": Subject({"it": Shelf})},
+    subjects={
+        "Shelf": SubjectNames({"it": Shelf}, {"former": Shelf}),
+        "Shop": SubjectNames({"it": dict[str, Any]}),
+        "Box": SubjectNames({"it": Shelf}),
+    },
 )
 ABOUT = "rule: validate/{0}\ndoc: A.\nvalidate: {2}\nabout: {1}\nassert: {3}\npath: it\nmessage: wrong\n"
 

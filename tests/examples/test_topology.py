@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from grove_compiler.compile import VOCABULARY, Inputs, Result
+from grove_compiler.compile import VOCABULARY, CompileResult, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.source.document import Document
@@ -39,15 +39,15 @@ def manifests(**fields: dict[str, Any]) -> list[Any]:
     return found
 
 
-def compiled(program: Program, given: list[Any], config: Any = CONFIGURATION) -> Result:
+def compiled(program: Program, given: list[Any], config: Any = CONFIGURATION) -> CompileResult:
     return compile_inputs(Inputs([Document(manifest) for manifest in given], config=Document(config)), program)
 
 
-def findings(result: Result) -> list[tuple[str, str]]:
+def findings(result: CompileResult) -> list[tuple[str, str]]:
     return [(finding.code, finding.path) for finding in result.diagnostics]
 
 
-def objects(result: Result, kind: str) -> dict[str, Any]:
+def objects(result: CompileResult, kind: str) -> dict[str, Any]:
     return {node.object["metadata"]["name"]: node.object for node in result.graph.nodes if node.object["kind"] == kind}
 
 

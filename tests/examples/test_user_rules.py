@@ -19,7 +19,7 @@ from grove_compiler.source.document import Document
 from grove_compiler.source.reader import read_text
 from grove_operator import rulebook
 from grove_operator.cli.entry import run
-from grove_operator.golden.differences import Difference, compare_objects
+from grove_operator.golden.differences import Mismatch, compare_objects
 from tests.suite.rows import rows
 
 from .test_examples import ROOT, YamlFile
@@ -43,7 +43,7 @@ def compiled(inputs: tuple[str, ...], folder: Path | None = None) -> list[Manife
     return [node.object for node in result.graph.nodes]
 
 
-def told(difference: Difference) -> dict[str, Any]:
+def told(difference: Mismatch) -> dict[str, Any]:
     """A difference as a document: what was there is `without`, what is there now is `with`."""
     values = {"without": difference.expected, "with": difference.found}
     left_out = {"missing": "with", "unexpected": "without"}.get(difference.change, "")

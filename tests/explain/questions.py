@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from grove_compiler.compile import VOCABULARY, Inputs, Result
+from grove_compiler.compile import VOCABULARY, CompileResult, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.runtime.compiled import Compiled
 from grove_compiler.engine.runtime.program import Program
@@ -36,7 +36,7 @@ class Question(NamedTuple):
     """What was put in, what came out, and who can say why."""
 
     inputs: Inputs
-    result: Result
+    result: CompileResult
     explainer: Explainer
     documents: Any = ()
     """The texts of the snapshot."""

@@ -6,7 +6,7 @@ import json
 from functools import cache
 from pathlib import Path
 
-from grove_compiler.compile import VOCABULARY, Inputs, Result
+from grove_compiler.compile import VOCABULARY, CompileResult, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.codegen.build import build
 from grove_compiler.engine.runtime.program import Program
@@ -45,7 +45,7 @@ def documents_of(text: str, file: str = "input.yaml") -> list[Document]:
     return documents
 
 
-def compile_folder(folder: Path) -> Result:
+def compile_folder(folder: Path) -> CompileResult:
     """The case in a folder: `input.yaml`, and `config.yaml`, `snapshot.yaml`, `settings.yaml` where it has them."""
     parts = {path.stem: documents_of(path.read_text(), path.name) for path in sorted(folder.glob("*.yaml"))}
     assert parts.keys() <= {"input", "config", "snapshot", "settings"}, f"{folder}: unknown files"
@@ -65,7 +65,7 @@ def items_of(document: Document) -> list[dict[str, object]]:
     return items
 
 
-def as_text(result: Result) -> str:
+def as_text(result: CompileResult) -> str:
     """Everything that a compilation gave, as YAML whose first lines are comments: findings, hashes and conditions, then the objects."""
     lines = [f"# {one.severity} {one.code}: {one.place} {one.path}: {one.message}" for one in result.diagnostics]
     for status in result.statuses:
@@ -76,7 +76,7 @@ def as_text(result: Result) -> str:
 
 def compile_manifest(
     manifest: dict[str, object], settings: Settings | None = None, snapshot: list[dict[str, object]] | None = None
-) -> Result:
+) -> CompileResult:
     """One set that a test made, given the objects that exist."""
     documents = documents_of(json.dumps(manifest), "set.json")
     return compile_inputs(Inputs(documents, snapshot=snapshot or [], settings=settings or Settings()), shipped_program())

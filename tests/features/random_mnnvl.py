@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from grove_compiler.compile import Inputs, Result
+from grove_compiler.compile import CompileResult, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.model.inputs.settings import Settings
 
@@ -64,7 +64,7 @@ def _ask(manifest: Manifest, way: str, names: set[str]) -> None:
         template["computeDomainConfig"] = {"enabled": True}
 
 
-def compiled(manifest: Manifest, shape: str, snapshot: list[Manifest] | None = None) -> Result:
+def compiled(manifest: Manifest, shape: str, snapshot: list[Manifest] | None = None) -> CompileResult:
     """What it becomes, Pods included, where MNNVL groups are enabled."""
     documents = [*documents_of(json.dumps(manifest), "set.json"), *documents_of(json.dumps(OPERATOR), "operator.json")]
     settings = Settings(pods=True, mnnvl_shape=shape)

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from grove_compiler.compile import Result
+from grove_compiler.compile import CompileResult
 from tests.suite.effort import runs
 
 from .random_mnnvl import Asking, asking_sets, compiled
@@ -21,7 +21,7 @@ OURS = ("ComputeDomain", "ResourceClaim", "ResourceClaimTemplate")
 property_of_sets = settings(max_examples=runs(40), suppress_health_check=[HealthCheck.too_slow])
 
 
-def of_kind(result: Result, *kinds: str) -> list[Manifest]:
+def of_kind(result: CompileResult, *kinds: str) -> list[Manifest]:
     return [node.object for node in result.graph.nodes if node.object["kind"] in kinds]
 
 

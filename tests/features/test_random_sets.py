@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 
-from grove_compiler.compile import Result
+from grove_compiler.compile import CompileResult
 from grove_compiler.graph.node import Node
 from grove_compiler.model.inputs.settings import Settings
 from tests.suite.effort import runs
@@ -24,14 +24,14 @@ LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
 property_of_sets = settings(max_examples=runs(40), suppress_health_check=[HealthCheck.too_slow])
 
 
-def compiled(manifest: Manifest) -> Result:
+def compiled(manifest: Manifest) -> CompileResult:
     result = compile_manifest(manifest, WITH_PODS)
     errors = [finding for finding in result.diagnostics if finding.severity == "error"]
     assert errors == [], [f"{error.path}: {error.message}" for error in errors]
     return result
 
 
-def of_kind(result: Result, kind: str) -> list[Manifest]:
+def of_kind(result: CompileResult, kind: str) -> list[Manifest]:
     return [node.object for node in result.graph.nodes if node.object["kind"] == kind]
 
 

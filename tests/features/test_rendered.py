@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from grove_compiler.compile import VOCABULARY, Inputs, Result
+from grove_compiler.compile import VOCABULARY, CompileResult, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.codegen.build import build
 from grove_compiler.engine.runtime.program import Program
@@ -49,7 +49,7 @@ def test_only_what_a_user_has_a_part_in_is_checked() -> None:
 RULE = "rule: my/object\ndoc: D.\ngenerate: own.yaml\nforEach: {replica: set.replicas}\nowner: set.ref\n"
 
 
-def result_of(spec: str, kind: str = "NetworkPolicy", rules: str = RULE, version: str = "networking.k8s.io/v1") -> Result:
+def result_of(spec: str, kind: str = "NetworkPolicy", rules: str = RULE, version: str = "networking.k8s.io/v1") -> CompileResult:
     """What compiling two replicas gives with a template whose last lines, from the 5th on, are `spec`."""
     template = f'apiVersion: {version}\nkind: {kind}\nmetadata:\n  name: "{{{{ replica.name }}}}"\n{spec}'
     documents = documents_of(SET_WITH_GROUP.replace("replicas: 1", "replicas: 2", 1))

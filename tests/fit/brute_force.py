@@ -7,7 +7,7 @@ from itertools import combinations_with_replacement
 
 from grove_compiler.fit.cluster import ClusterNode
 from grove_compiler.fit.eligibility import Requirements
-from grove_compiler.fit.gang import Gang, Scope
+from grove_compiler.fit.gang import ConstraintScope, GangDemand
 from grove_compiler.kube.pod_request import request
 
 Free = tuple[tuple[int, ...], ...]
@@ -16,7 +16,7 @@ Free = tuple[tuple[int, ...], ...]
 class BruteForce:
     """All placements of gangs, as the sets of free amounts that they leave."""
 
-    def __init__(self, cluster: Sequence[ClusterNode], gangs: Sequence[Gang]) -> None:
+    def __init__(self, cluster: Sequence[ClusterNode], gangs: Sequence[GangDemand]) -> None:
         self.cluster = cluster
         self.resources = sorted({resource for gang in gangs for part in gang.scope.podgroups for resource in request(part.pod_spec)})
         self.start: Free = tuple(tuple(node.free(resource) for resource in self.resources) for node in cluster)
@@ -42,7 +42,7 @@ class BruteForce:
                 inside.append(number)
         return answers
 
-    def _after(self, free: Free, gang: Gang) -> set[Free]:
+    def _after(self, free: Free, gang: GangDemand) -> set[Free]:
         """What can be left once the gang stands: pods are put on nodes in all ways, then ways that break a constraint are dropped."""
         groups = gang.scope.podgroups
         found = set()
@@ -51,7 +51,7 @@ class BruteForce:
                 found.add(after)
         return found
 
-    def _assignments(self, free: Free, groups: Sequence[Scope]) -> Iterator[tuple[list[tuple[int, ...]], Free]]:
+    def _assignments(self, free: Free, groups: Sequence[ConstraintScope]) -> Iterator[tuple[list[tuple[int, ...]], Free]]:
         if not groups:
             yield [], free
             return
@@ -68,7 +68,7 @@ class BruteForce:
                 for rest, final in self._assignments(tuple(map(tuple, after)), others):
                     yield [spots, *rest], final
 
-    def _keeps(self, scope: Scope, spots: dict[int, tuple[int, ...]]) -> bool:
+    def _keeps(self, scope: ConstraintScope, spots: dict[int, tuple[int, ...]]) -> bool:
         used = {spot for part in scope.podgroups for spot in spots[id(part)]}
         if scope.required is not None and used:
             nodes = [self.cluster[spot] for spot in used]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from grove_compiler.fit.cluster import ClusterNode, Taint
-from grove_compiler.fit.gang import DomainKey, Gang, Scope
+from grove_compiler.fit.gang import ConstraintScope, DomainKey, GangDemand
 from grove_compiler.fit.problem import Problem
 from grove_compiler.gangs.gang import LevelName
 from grove_compiler.kube.pod_request import amounts
@@ -45,21 +45,21 @@ def pod(spec: Mapping[str, Any] | None = None, **asked: Any) -> dict[str, Any]:
 
 def podgroup(
     count: int, pack: str = "", prefer: str = "", replicas: int = 0, spec: Mapping[str, Any] | None = None, name: str = "", **asked: Any
-) -> Scope:
+) -> ConstraintScope:
     """So many pods that ask for `asked`, packed by a label."""
-    return Scope("podgroup", name or f"{count}-pods", key(pack), key(prefer), [], count, max(count, replicas), pod(spec, **asked))
+    return ConstraintScope("podgroup", name or f"{count}-pods", key(pack), key(prefer), [], count, max(count, replicas), pod(spec, **asked))
 
 
-def group(*scopes: Scope, pack: str = "", prefer: str = "", level: LevelName = "group") -> Scope:
+def group(*scopes: ConstraintScope, pack: str = "", prefer: str = "", level: LevelName = "group") -> ConstraintScope:
     """Scopes that are packed together."""
-    return Scope(level, level, key(pack), key(prefer), list(scopes))
+    return ConstraintScope(level, level, key(pack), key(prefer), list(scopes))
 
 
-def gang(*scopes: Scope, pack: str = "", prefer: str = "", name: str = "gang", replica: int = 0, base: str = "") -> Gang:
+def gang(*scopes: ConstraintScope, pack: str = "", prefer: str = "", name: str = "gang", replica: int = 0, base: str = "") -> GangDemand:
     """A gang of the set `demo`."""
-    return Gang("default", name, "demo", replica, base, Scope("gang", name, key(pack), key(prefer), list(scopes)))
+    return GangDemand("default", name, "demo", replica, base, ConstraintScope("gang", name, key(pack), key(prefer), list(scopes)))
 
 
-def problem(nodes: Sequence[ClusterNode], *gangs: Gang) -> Problem:
+def problem(nodes: Sequence[ClusterNode], *gangs: GangDemand) -> Problem:
     """The numbers of a case."""
     return Problem(list(nodes), gangs)

@@ -6,23 +6,23 @@ from random import Random
 from typing import Any
 
 from grove_compiler.fit.cluster import ClusterNode, Taint
-from grove_compiler.fit.gang import Gang, Scope
+from grove_compiler.fit.gang import ConstraintScope, GangDemand
 
 from .clusters import gang, group, machine, podgroup
 
 PACKS = ("", "", "", "rack", "rack", "block", "host", "block>rack")
 
 
-def small_case(seed: int) -> tuple[list[ClusterNode], list[Gang]]:
+def small_case(seed: int) -> tuple[list[ClusterNode], list[GangDemand]]:
     """Up to five nodes and three gangs of at most two podgroups; racks nest in blocks in about half of the cases."""
     random = Random(seed)
     nested = random.random() < 0.6
     nodes = [_node(random, number, nested) for number in range(random.randint(1, 5))]
-    gangs: list[Gang] = []
+    gangs: list[GangDemand] = []
     for number in range(random.randint(1, 3)):
         gangs.append(_gang(random, f"gang-{number}"))
         if random.random() < 0.4:  # gangs of one shape, as replicas of a set are
-            gangs.append(Gang("default", f"twin-{number}", "demo", 0, "", gangs[-1].scope))
+            gangs.append(GangDemand("default", f"twin-{number}", "demo", 0, "", gangs[-1].scope))
     return nodes, gangs[:3]
 
 
@@ -39,7 +39,7 @@ def _node(random: Random, number: int, nested: bool) -> ClusterNode:
     return machine(f"n{number}", labels, taints, gpu=gpu, cpu=cpu, pods=pods)
 
 
-def _gang(random: Random, name: str) -> Gang:
+def _gang(random: Random, name: str) -> GangDemand:
     parts = [_podgroup(random, f"{name}-{letter}") for letter in "ab"[: random.randint(1, 2)]]
     if random.random() < 0.3:
         parts = [group(parts[0], pack=random.choice(PACKS)), *parts[1:]]
@@ -48,7 +48,7 @@ def _gang(random: Random, name: str) -> Gang:
     return gang(*parts, pack=random.choice(PACKS), prefer=random.choice(PACKS), name=name)
 
 
-def _podgroup(random: Random, name: str) -> Scope:
+def _podgroup(random: Random, name: str) -> ConstraintScope:
     spec: dict[str, Any] = {}
     if random.random() < 0.1:
         spec["nodeSelector"] = {"disk": "ssd"}

@@ -12,7 +12,7 @@ from grove_compiler.fit.bounds import Bounds
 from grove_compiler.fit.cluster import ClusterNode
 from grove_compiler.fit.copies import Copies
 from grove_compiler.fit.fit import fit
-from grove_compiler.fit.gang import Gang, Scope
+from grove_compiler.fit.gang import ConstraintScope, GangDemand
 from grove_compiler.fit.problem import Problem
 from grove_compiler.fit.report import GangReport
 from grove_compiler.fit.room import Room
@@ -87,12 +87,12 @@ def test_pods_beyond_the_minimum_all_fit_exactly_when_brute_force_places_all_of_
     assert wrong == []
 
 
-def whole(one: Gang) -> Gang:
+def whole(one: GangDemand) -> GangDemand:
     """The gang with every replica of its cliques in its minimum."""
     return replace(one, scope=_whole(one.scope))
 
 
-def _whole(scope: Scope) -> Scope:
+def _whole(scope: ConstraintScope) -> ConstraintScope:
     return replace(scope, minimum=scope.replicas, scopes=[_whole(inner) for inner in scope.scopes])
 
 
@@ -167,7 +167,7 @@ def broken(nodes: Sequence[ClusterNode], reports: Sequence[GangReport]) -> list[
     return found
 
 
-def _scattered(scope: Scope, nodes: Sequence[ClusterNode]) -> list[str]:
+def _scattered(scope: ConstraintScope, nodes: Sequence[ClusterNode]) -> list[str]:
     if scope.required is None or not nodes:
         return []
     values = {tuple(node.labels.get(label) for label in scope.required.labels) for node in nodes}

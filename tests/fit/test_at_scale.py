@@ -9,7 +9,7 @@ import pytest
 
 from grove_compiler.fit.cluster import ClusterNode
 from grove_compiler.fit.fit import fit
-from grove_compiler.fit.gang import Gang, Scope
+from grove_compiler.fit.gang import ConstraintScope, GangDemand
 from tests.suite.rows import rows
 
 from .clusters import gang, group, key, machine, podgroup, racks
@@ -20,7 +20,7 @@ SEEDS = range(40)
 seeds = rows("seed", SEEDS)
 
 
-def planted(seed: int, blocks: int = 3, spare: int = 0) -> tuple[list[ClusterNode], list[Gang]]:
+def planted(seed: int, blocks: int = 3, spare: int = 0) -> tuple[list[ClusterNode], list[GangDemand]]:
     """A cluster, and gangs that were cut out of it: each uses up all GPUs of one block, rack by rack, but for `spare` of them."""
     random = Random(seed)
     nodes, gangs = [], []
@@ -90,7 +90,7 @@ def test_one_more_node_never_leaves_less_room(seed: int) -> None:
     assert fit(nodes, gangs).verdict == "does not fit" or fit(more, gangs).verdict == "fits"
 
 
-def freed(scope: Scope) -> Scope:
+def freed(scope: ConstraintScope) -> ConstraintScope:
     """The scope with nothing required."""
     return replace(scope, required=None, preferred=None, scopes=[freed(inner) for inner in scope.scopes])
 

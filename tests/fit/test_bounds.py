@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_compiler.fit.bounds import Bounds, Item, overflows, usable
-from grove_compiler.fit.gang import Gang
+from grove_compiler.fit.gang import GangDemand
 from tests.suite.effort import runs
 from tests.suite.rows import rows
 
@@ -71,7 +71,7 @@ def test_pieces_matter_as_well_as_totals(items: list[Item], bins: list[Item], ex
     assert overflows(items, bins) is expected
 
 
-def refuted(nodes: int, *gangs: Gang) -> str:
+def refuted(nodes: int, *gangs: GangDemand) -> str:
     case = problem(racks(4, nodes, gpu=8), *gangs)
     *inside, last = case.gangs
     return Bounds(case).refute(inside, last)
@@ -95,7 +95,7 @@ def refuted(nodes: int, *gangs: Gang) -> str:
         ),
     ],
 )
-def test_each_bound_has_its_words(gangs: list[Gang], words: str) -> None:
+def test_each_bound_has_its_words(gangs: list[GangDemand], words: str) -> None:
     assert refuted(2, *gangs) == words
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grove_compiler.fit.copies import Copies
-from grove_compiler.fit.gang import Gang
+from grove_compiler.fit.gang import GangDemand
 from grove_compiler.fit.search import Steps
 
 from .clusters import gang, machine, podgroup, problem, racks
@@ -13,7 +13,7 @@ def refuted(copies: Copies, number: int, steps: int = 10**6) -> str:
     return copies.refute(copies.problem.gangs[:number], Steps(steps))
 
 
-def gangs(number: int) -> list[Gang]:
+def gangs(number: int) -> list[GangDemand]:
     """Gangs of pods of 5 and 3 GPUs, so that a node of 8 holds one of each, in a rack each."""
     return [gang(podgroup(2, gpu=5), podgroup(1, gpu=3), pack="rack", name=f"g{index}") for index in range(number)]
 

@@ -9,17 +9,17 @@ import pytest
 
 from grove_compiler.fit.cluster import ClusterNode, Taint
 from grove_compiler.fit.fit import MOST_EXPLAINED, fit
-from grove_compiler.fit.gang import Gang
-from grove_compiler.fit.report import Report
+from grove_compiler.fit.gang import GangDemand
+from grove_compiler.fit.report import FitReport
 
 from .clusters import gang, group, machine, podgroup, racks
 
 
-def verdicts(report: Report) -> list[str]:
+def verdicts(report: FitReport) -> list[str]:
     return [one.verdict for one in report.gangs]
 
 
-def replicas(number: int, gpus: int = 8, pods: int = 2) -> list[Gang]:
+def replicas(number: int, gpus: int = 8, pods: int = 2) -> list[GangDemand]:
     """Gangs of a rack each."""
     return [gang(podgroup(pods, gpu=gpus, name="w"), pack="rack", name=f"demo-{index}", replica=index) for index in range(number)]
 
@@ -60,7 +60,7 @@ def test_a_gang_without_pods_fits_even_where_its_label_is_unknown() -> None:
     assert fit(racks(1, 1), [gang(podgroup(0), pack="no-such-label")]).verdict == "fits"
 
 
-def hard_case() -> tuple[list[ClusterNode], list[Gang]]:
+def hard_case() -> tuple[list[ClusterNode], list[GangDemand]]:
     """Bins of 100 and pods that fill all but a little of them: too many ways to try, and no bound tells."""
     sizes = [51, 27, 26, 23, 49, 48, 35, 34, 31, 45, 44, 12, 40, 39, 21, 36, 33, 30, 47, 29, 24, 41, 38, 22, 46, 37, 17, 43, 32, 25]
     gangs = [gang(podgroup(1, gpu=size, name="p"), name=f"g{size}") for size in sizes]
@@ -106,7 +106,7 @@ def test_a_gang_with_unchecked_constraints_can_be_known_not_to_fit() -> None:
     assert verdicts(fit(racks(1, 2, gpu=8), gangs)) == ["does not fit"]
 
 
-def extra(report: Report) -> list[tuple[int, int]]:
+def extra(report: FitReport) -> list[tuple[int, int]]:
     return [(one.extra.placed, one.extra.asked) for one in report.gangs]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from grove_compiler.fit.gang import DomainKey, Gang
+from grove_compiler.fit.gang import DomainKey, GangDemand
 from grove_compiler.fit.gang_reader import read_gangs
 from grove_compiler.graph.node import Manifest, Node
 from tests.suite.rows import rows
@@ -35,7 +35,7 @@ def group(name: str, minimum: int = 1, **more: Any) -> Manifest:
     return {"name": name, "minReplicas": minimum, **more}
 
 
-def only(*nodes: Node) -> Gang:
+def only(*nodes: Node) -> GangDemand:
     (gang,) = read_gangs(nodes)
     return gang
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from grove_compiler.fit.cluster import ClusterNode
-from grove_compiler.fit.gang import Gang
+from grove_compiler.fit.gang import GangDemand
 from grove_compiler.fit.greedy import Greedy
 from grove_compiler.fit.room import Room
 
 from .clusters import gang, group, machine, podgroup, problem, racks
 
 
-def placed(nodes: list[ClusterNode], *gangs: Gang) -> list[dict[str, int]] | None:
+def placed(nodes: list[ClusterNode], *gangs: GangDemand) -> list[dict[str, int]] | None:
     """Pods by node for each gang; None when one finds no room."""
     case = problem(nodes, *gangs)
     room = Room(case)
@@ -74,7 +74,7 @@ def test_a_group_within_a_gang_stays_in_the_gangs_domain() -> None:
         gang(podgroup(1, gpu=1), pack="no-such-label"),
     ],
 )
-def test_what_has_no_room_leaves_nothing_behind(one: Gang) -> None:
+def test_what_has_no_room_leaves_nothing_behind(one: GangDemand) -> None:
     assert placed(racks(2, 2, gpu=8), one) is None
 
 

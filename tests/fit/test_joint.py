@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from grove_compiler.fit.cluster import ClusterNode
-from grove_compiler.fit.gang import Gang
-from grove_compiler.fit.joint import DOES_NOT_FIT, FITS, UNKNOWN, Answer, Joint
+from grove_compiler.fit.gang import GangDemand
+from grove_compiler.fit.joint import DOES_NOT_FIT, FITS, UNKNOWN, GangVerdict, Joint
 from grove_compiler.fit.search import Steps
 
 from .clusters import gang, machine, podgroup, problem, racks
 
 
-def answers(nodes: list[ClusterNode], *gangs: Gang, steps: int = 10**6) -> list[Answer]:
+def answers(nodes: list[ClusterNode], *gangs: GangDemand, steps: int = 10**6) -> list[GangVerdict]:
     case = problem(nodes, *gangs)
     joint = Joint(case, Steps(steps))
     return [joint.add(place) for place in case.gangs]
@@ -55,13 +55,13 @@ def test_without_steps_the_answer_is_unknown_and_says_so() -> None:
     nodes = racks(1, 2, gpu=100)
     assert [answer.verdict for answer in answers(nodes, *gangs)] == [FITS] * 6
     cut = answers(nodes, *gangs, steps=0)
-    assert cut[-1] == Answer(UNKNOWN, "not proven within 0 steps")
+    assert cut[-1] == GangVerdict(UNKNOWN, "not proven within 0 steps")
 
 
 def test_the_reason_is_the_first_proof() -> None:
     assert answers(racks(1, 1, gpu=8), gang(podgroup(1, gpu=9)))[0].reason == "no set of nodes has room for all its pods"
     crossed = [gang(podgroup(1, gpu=gpu, cpu=cpu), name=f"{gpu}-{cpu}") for gpu, cpu in ((1, 2), (2, 1), (1, 1))]
-    assert answers(racks(1, 2, gpu=2, cpu=2), *crossed)[-1] == Answer(DOES_NOT_FIT, "every placement was tried")
+    assert answers(racks(1, 2, gpu=2, cpu=2), *crossed)[-1] == GangVerdict(DOES_NOT_FIT, "every placement was tried")
 
 
 def test_moving_others_keeps_everybody_placed() -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from grove_compiler.fit.cluster import ClusterNode
 from grove_compiler.fit.fit import fit
-from grove_compiler.fit.gang import Gang
+from grove_compiler.fit.gang import GangDemand
 from grove_compiler.fit.report import GangReport, Tight
 
 from .clusters import gang, group, machine, podgroup, racks
 
 
-def last(nodes: list[ClusterNode], *gangs: Gang) -> GangReport:
+def last(nodes: list[ClusterNode], *gangs: GangDemand) -> GangReport:
     return fit(nodes, gangs).gangs[-1]
 
 

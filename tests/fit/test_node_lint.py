@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grove_compiler.fit.gang import DomainKey, Gang
+from grove_compiler.fit.gang import DomainKey, GangDemand
 from grove_compiler.fit.node_lint import lint_nodes
 from grove_compiler.fit.node_reader import read_nodes
 from grove_compiler.graph.diagnostic import Diagnostic
@@ -24,18 +24,18 @@ def node(name: str, offered: str = "pods: 9", state: str = "", spec: str = "", *
     return f"--- {{kind: Node, metadata: {metadata}, spec: {{{spec}}}, status: {status}}}"
 
 
-def findings(*texts: str, gangs: tuple[Gang, ...] = ()) -> list[Diagnostic]:
+def findings(*texts: str, gangs: tuple[GangDemand, ...] = ()) -> list[Diagnostic]:
     documents, problems = read_text("\n".join(texts), "nodes.yaml")
     assert problems == []
     nodes = read_nodes(documents)
     return nodes.findings + lint_nodes(nodes.cluster, gangs)
 
 
-def short(*texts: str, gangs: tuple[Gang, ...] = ()) -> list[tuple[str, str, int]]:
+def short(*texts: str, gangs: tuple[GangDemand, ...] = ()) -> list[tuple[str, str, int]]:
     return [(finding.code, finding.severity, finding.line) for finding in findings(*texts, gangs=gangs)]
 
 
-def by(*labels: str) -> Gang:
+def by(*labels: str) -> GangDemand:
     """A gang packed by these labels, from outside to inside."""
     outer, inner = [*labels, ""][:2]
     return gang(podgroup(1, pack=inner), pack=outer)

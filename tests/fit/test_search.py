@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from grove_compiler.fit.cluster import ClusterNode
-from grove_compiler.fit.gang import Gang
+from grove_compiler.fit.gang import GangDemand
 from grove_compiler.fit.problem import Problem
 from grove_compiler.fit.room import Room
 from grove_compiler.fit.search import MOST_ITEMS, OutOfSteps, Search, Steps, _spreads
@@ -18,7 +18,7 @@ from tests.suite.rows import rows
 from .clusters import gang, machine, podgroup, problem, racks
 
 
-def search(nodes: list[ClusterNode], gangs: list[Gang], steps: int = 10**7) -> Search:
+def search(nodes: list[ClusterNode], gangs: list[GangDemand], steps: int = 10**7) -> Search:
     case = problem(nodes, *gangs)
     return Search(Room(case), case.gangs, Steps(steps))
 

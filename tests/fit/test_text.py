@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from grove_compiler.fit.fit import fit
-from grove_compiler.fit.gang import Gang
+from grove_compiler.fit.gang import GangDemand
 from grove_operator.cli.fit.as_text import report_text
 from grove_operator.terminal import Terminal
 
@@ -18,11 +18,11 @@ NARROW = Terminal(colours=False, width=60, wraps=True)
 COLOURS = Terminal(colours=True, width=100, wraps=True)
 
 
-def lines(*gangs: Gang, nodes: int = 2, terminal: Terminal = FILE, steps: int = 1000) -> list[str]:
+def lines(*gangs: GangDemand, nodes: int = 2, terminal: Terminal = FILE, steps: int = 1000) -> list[str]:
     return report_text(fit(racks(1, nodes, gpu=8, cpu=8, memory="1Gi"), gangs, steps), terminal).splitlines()
 
 
-def replicas(number: int, **asked: Any) -> list[Gang]:
+def replicas(number: int, **asked: Any) -> list[GangDemand]:
     return [gang(podgroup(1, **asked), name=f"demo-{index}", replica=index) for index in range(number)]
 
 

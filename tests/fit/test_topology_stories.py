@@ -9,7 +9,7 @@ import pytest
 
 from grove_compiler.fit.cluster import ClusterNode
 from grove_compiler.fit.fit import fit
-from grove_compiler.fit.gang import Gang
+from grove_compiler.fit.gang import GangDemand
 from tests.suite.rows import rows
 
 from .clusters import gang, group, machine, podgroup
@@ -29,7 +29,7 @@ def story_4() -> list[ClusterNode]:
     return [*h100, *(machine(f"gb200-rack-{n + 1}", own, gpu=72) for n, own in enumerate(labels))]
 
 
-def workload(prefill: tuple[int, int, str], decode: tuple[int, int, str]) -> Gang:
+def workload(prefill: tuple[int, int, str], decode: tuple[int, int, str]) -> GangDemand:
     groups = [podgroup(pods, gpu=gpus, pack=pack, name=name) for name, (pods, gpus, pack) in (("prefill", prefill), ("decode", decode))]
     return gang(*groups, pack=ZONE)
 
@@ -45,7 +45,7 @@ def workload(prefill: tuple[int, int, str], decode: tuple[int, int, str]) -> Gan
     ],
     ids=["h100, seed", "h100, today's text", "gb200, both texts", "gb200, one decode pod", "gb200, decode by block"],
 )
-def test_story_4(case: Gang, verdict: str) -> None:
+def test_story_4(case: GangDemand, verdict: str) -> None:
     assert fit(story_4(), [case]).verdict == verdict
 
 
@@ -73,7 +73,7 @@ def e2e(nodes: int = 28, memory: str = "150Mi") -> list[ClusterNode]:
     return [machine(f"n{n}", {key: str(n // each) for key, each in keys.items()}, memory=memory) for n in range(nodes)]
 
 
-def one(number: int, pack: str) -> Gang:
+def one(number: int, pack: str) -> GangDemand:
     return gang(podgroup(number, pack=pack, memory="80Mi"))
 
 
@@ -99,7 +99,7 @@ CASES = {
 
 
 @rows(("case", "fits"), CASES.values(), ids=CASES)
-def test_the_shipped_operators_cases(case: Gang, fits: bool) -> None:
+def test_the_shipped_operators_cases(case: GangDemand, fits: bool) -> None:
     assert (fit(e2e(), [case]).verdict == "fits") is fits
 
 

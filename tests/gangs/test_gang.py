@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from grove_compiler.gangs.clique import read_cliques
-from grove_compiler.gangs.gang import Gang, Level, read_gang, read_gangs
+from grove_compiler.gangs.gang import CompiledGang, LevelConstraint, read_gang, read_gangs
 from grove_compiler.graph.node import Manifest
 
 
-def gang(**spec: Any) -> Gang:
+def gang(**spec: Any) -> CompiledGang:
     return read_gang({"kind": "PodGang", "metadata": {"name": "demo-0", "namespace": "ml"}, "spec": spec})
 
 
@@ -31,10 +31,10 @@ def test_levels_come_from_outside_to_inside() -> None:
     )
     assert found.minimums == {"a": 2, "b": 0}
     assert found.levels == [
-        Level("gang", "demo-0", ["a", "b"], "", "zone"),
-        Level("group", "demo-0-g-0", ["b"], "rack", "host"),
-        Level("podgroup", "a", ["a"], "host", ""),
-        Level("podgroup", "b", ["b"], "", ""),
+        LevelConstraint("gang", "demo-0", ["a", "b"], "", "zone"),
+        LevelConstraint("group", "demo-0-g-0", ["b"], "rack", "host"),
+        LevelConstraint("podgroup", "a", ["a"], "host", ""),
+        LevelConstraint("podgroup", "b", ["b"], "", ""),
     ]
 
 
@@ -45,7 +45,7 @@ def test_odd_podgroups_do_not_count(podgroups: Any) -> None:
 
 def test_an_empty_manifest_is_a_gang_without_anything() -> None:
     found = read_gang({})
-    assert (found.name, found.minimums, found.levels, found.replica) == ("", {}, [Level("gang", "", [], "", "")], 0)
+    assert (found.name, found.minimums, found.levels, found.replica) == ("", {}, [LevelConstraint("gang", "", [], "", "")], 0)
 
 
 def test_a_gang_has_the_cliques_of_its_namespace_that_there_are() -> None:

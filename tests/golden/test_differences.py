@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_operator.golden.differences import Difference, compare_objects, compare_values, is_same
+from grove_operator.golden.differences import Mismatch, compare_objects, compare_values, is_same
 from tests.suite.rows import rows
 
 
@@ -82,7 +82,7 @@ def test_the_order_of_keys_is_no_difference() -> None:
     assert told(compare_values({"a": 1, "b": 2}, {"b": 2, "a": 1})) == []
 
 
-def subjects(differences: list[Difference]) -> list[tuple[str, str, str]]:
+def subjects(differences: list[Mismatch]) -> list[tuple[str, str, str]]:
     return [(one.subject, one.path, one.change) for one in differences]
 
 

@@ -6,11 +6,11 @@ import pytest
 
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.source.reader import read_text
-from grove_operator.golden.options import Options, read_options
+from grove_operator.golden.options import CaseOptions, read_options
 from tests.suite.rows import rows
 
 
-def read(text: str) -> tuple[Options, list[Diagnostic]]:
+def read(text: str) -> tuple[CaseOptions, list[Diagnostic]]:
     documents, findings = read_text(text, "options.yaml")
     assert findings == []
     return read_options(documents)

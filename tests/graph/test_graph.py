@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_compiler.graph.graph import Graph
+from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.graph.node import Node, ObjectRef
 from grove_compiler.graph.order import GraphCycle
 
@@ -25,13 +25,13 @@ def names(nodes: Sequence[Node]) -> list[str]:
     return [each.object["metadata"]["name"] for each in nodes]
 
 
-def edges(graph: Graph) -> list[tuple[Node, Node]]:
+def edges(graph: CompiledGraph) -> list[tuple[Node, Node]]:
     """Every pair of an object and one that must be there before it."""
     return [(each, before) for each, dependencies in graph.with_dependencies() for before in dependencies]
 
 
 def waves(nodes: list[Node], after: Mapping[str, Sequence[tuple[str, int]]] | None = None) -> list[list[str]]:
-    return [names(level) for level in Graph(nodes, after or {}).levels()]
+    return [names(level) for level in CompiledGraph(nodes, after or {}).levels()]
 
 
 def test_an_empty_graph_has_no_waves() -> None:
@@ -69,7 +69,7 @@ def test_objects_wait_for_those_of_the_same_position_in_the_loops_that_are_share
     shared: int, levels: list[list[str]], number: int
 ) -> None:
     nodes = [node(f"x{i}{j}", "x", (i, j)) for i, j in ((0, 0), (0, 1), (1, 0))] + [node(f"y{i}", "y", (i,)) for i in range(2)]
-    graph = Graph(nodes, {"y": [("x", shared)]})
+    graph = CompiledGraph(nodes, {"y": [("x", shared)]})
     assert ([names(level) for level in graph.levels()], len(edges(graph))) == (levels, number)
 
 
@@ -79,12 +79,12 @@ def test_an_object_of_another_position_holds_nothing_up() -> None:
 
 
 def test_dependencies_hold_the_owner_first_and_each_object_once() -> None:
-    graph = Graph([node("a", "first"), node("b", "first"), node("c", "second", owner="b")], {"second": [("first", 0)]})
+    graph = CompiledGraph([node("a", "first"), node("b", "first"), node("c", "second", owner="b")], {"second": [("first", 0)]})
     assert names(list(graph.dependencies(graph.nodes[2]))) == ["b", "a"]
 
 
 def test_an_object_without_dependencies_has_none() -> None:
-    graph = Graph([node("a")], {})
+    graph = CompiledGraph([node("a")], {})
     assert list(graph.dependencies(graph.nodes[0])) == []
 
 
@@ -105,7 +105,7 @@ def test_a_cycle_is_an_error_that_holds_its_path(
     nodes: list[Node], after: Mapping[str, Sequence[tuple[str, int]]], path: list[str]
 ) -> None:
     with pytest.raises(GraphCycle) as caught:
-        Graph(nodes, after).levels()
+        CompiledGraph(nodes, after).levels()
     assert caught.value.path == path
 
 
@@ -128,7 +128,7 @@ RULES = ["r0", "r1", "r2", "r3"]
 
 
 @st.composite
-def graphs(draw: st.DrawFn) -> Graph:
+def graphs(draw: st.DrawFn) -> CompiledGraph:
     """Objects of up to four rules with loops of two, each rule after some former ones, in any order, some with owners."""
     after = {}
     for number, rule in enumerate(RULES):
@@ -141,10 +141,10 @@ def graphs(draw: st.DrawFn) -> Graph:
             owner = draw(st.sampled_from(["", *known]))
             nodes.append(node(f"{rule}-{loop[0]}{loop[1]}", rule, loop, owner))
     random.Random(draw(st.integers(0, 99))).shuffle(nodes)
-    return Graph(nodes, after)
+    return CompiledGraph(nodes, after)
 
 
-def oracle(graph: Graph) -> networkx.DiGraph:
+def oracle(graph: CompiledGraph) -> networkx.DiGraph:
     """The same graph for networkx, with every edge written out from the definition."""
     made = networkx.DiGraph()
     made.add_nodes_from(each.id for each in graph.nodes)
@@ -159,23 +159,23 @@ def oracle(graph: Graph) -> networkx.DiGraph:
 
 
 @given(graphs())
-def test_edges_are_those_of_the_definition(graph: Graph) -> None:
+def test_edges_are_those_of_the_definition(graph: CompiledGraph) -> None:
     assert {(before.id, each.id) for each, before in edges(graph)} == set(oracle(graph).edges)
 
 
 @given(graphs())
-def test_no_edge_is_given_twice(graph: Graph) -> None:
+def test_no_edge_is_given_twice(graph: CompiledGraph) -> None:
     pairs = [(each.id, before.id) for each, before in edges(graph)]
     assert len(pairs) == len(set(pairs))
 
 
 @given(graphs())
-def test_waves_are_the_topological_generations(graph: Graph) -> None:
+def test_waves_are_the_topological_generations(graph: CompiledGraph) -> None:
     assert [{each.id for each in level} for level in graph.levels()] == [set(g) for g in networkx.topological_generations(oracle(graph))]
 
 
 @given(graphs())
-def test_objects_of_a_wave_keep_their_order(graph: Graph) -> None:
+def test_objects_of_a_wave_keep_their_order(graph: CompiledGraph) -> None:
     order = {each.id: number for number, each in enumerate(graph.nodes)}
     assert all([order[each.id] for each in level] == sorted(order[each.id] for each in level) for level in graph.levels())
 
@@ -200,11 +200,11 @@ def test_a_cycle_is_found_exactly_when_there_is_one(owners: list[tuple[int, int]
 
 
 def test_objects_of_different_names_do_not_collide() -> None:
-    assert Graph([node("a"), node("b")], {}).collisions() == []
+    assert CompiledGraph([node("a"), node("b")], {}).collisions() == []
 
 
 def test_two_objects_of_one_name_are_an_error_that_names_both_rules() -> None:
-    ((_, _, found),) = Graph([node("a", "first"), node("a", "second")], {}).collisions()
+    ((_, _, found),) = CompiledGraph([node("a", "first"), node("a", "second")], {}).collisions()
     assert (found.code, found.severity, found.message) == (
         "graph/collision",
         "error",
@@ -213,16 +213,16 @@ def test_two_objects_of_one_name_are_an_error_that_names_both_rules() -> None:
 
 
 def test_objects_of_one_name_and_different_groups_do_not_collide() -> None:
-    assert Graph([node("a"), node("a", api="example.com/v1")], {}).collisions() == []
+    assert CompiledGraph([node("a"), node("a", api="example.com/v1")], {}).collisions() == []
 
 
 def test_versions_of_a_group_are_one_group() -> None:
-    assert len(Graph([node("a", api="example.com/v1"), node("a", api="example.com/v2")], {}).collisions()) == 1
+    assert len(CompiledGraph([node("a", api="example.com/v1"), node("a", api="example.com/v2")], {}).collisions()) == 1
 
 
 def test_a_collision_is_found_behind_an_object_of_another_group() -> None:
     nodes = [node("a"), node("a", api="example.com/v1"), node("a", api="example.com/v1")]
-    assert len(Graph(nodes, {}).collisions()) == 1
+    assert len(CompiledGraph(nodes, {}).collisions()) == 1
 
 
 def test_objects_of_one_name_and_different_groups_wait_each_for_their_own() -> None:

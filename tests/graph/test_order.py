@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_compiler.graph.graph import Graph
+from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.graph.node import Node
 from grove_compiler.graph.order import After, Order
 from tests.graph.test_graph import node, oracle
@@ -18,7 +18,7 @@ RULES = ["r0", "r1", "r2", "r3"]
 
 
 @st.composite
-def ordered_graphs(draw: st.DrawFn) -> Graph:
+def ordered_graphs(draw: st.DrawFn) -> CompiledGraph:
     """Objects of rules that wait only for earlier rules, in apply order; owners are of earlier rules."""
     after = {
         rule: [(other, draw(st.integers(0, 2))) for other in RULES[:number] if draw(st.booleans())] for number, rule in enumerate(RULES)
@@ -29,18 +29,18 @@ def ordered_graphs(draw: st.DrawFn) -> Graph:
         for loop in draw(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), unique=True, max_size=5).map(sorted)):
             owner = draw(st.sampled_from(["", "elsewhere", *known]))
             nodes.append(node(f"{rule}-{loop[0]}{loop[1]}", rule, loop, owner))
-    return Graph(nodes, after)
+    return CompiledGraph(nodes, after)
 
 
 @given(ordered_graphs())
-def test_in_apply_order_levels_are_the_topological_generations(graph: Graph) -> None:
+def test_in_apply_order_levels_are_the_topological_generations(graph: CompiledGraph) -> None:
     expected = {name: number for number, names in enumerate(networkx.topological_generations(oracle(graph))) for name in names}
     levels = Order(graph.nodes, graph.after).levels()
     assert {each.id: level for each, level in zip(graph.nodes, levels, strict=True)} == expected
 
 
 @given(ordered_graphs())
-def test_in_apply_order_nothing_is_sorted(graph: Graph) -> None:
+def test_in_apply_order_nothing_is_sorted(graph: CompiledGraph) -> None:
     order = Order(graph.nodes, graph.after)
     with mock.patch.object(order, "_sorted", side_effect=AssertionError):
         order.levels()

@@ -8,7 +8,7 @@ import pytest
 
 from applier.errors import Forbidden, Invalid
 from applier.ref import Kind, Manifest
-from applier.testing.memory.faults import Request
+from applier.testing.memory.faults import MemoryRequest
 from tests.hostile.world import A_WHILE, declared, differences, look, serving, stalls, two_sets
 from tests.simulation.sets import image, replicas
 from tests.simulation.simulation import Simulation
@@ -30,12 +30,12 @@ class Quota:
         self.simulation, self.room = simulation, room
         simulation.world.cluster.fail(self._is_over, Forbidden(403, "Forbidden", "exceeded quota: pods, limited: pods=few"), times=-1)
 
-    def _is_over(self, request: Request) -> bool:
+    def _is_over(self, request: MemoryRequest) -> bool:
         is_new = request.verb == "create" and request.resource.plural == "pods"
         return is_new and len(self.simulation.world.all(POD)) >= self.room
 
 
-def refusing(plural: str, *verbs: str) -> Callable[[Request], bool]:
+def refusing(plural: str, *verbs: str) -> Callable[[MemoryRequest], bool]:
     return lambda request: request.resource.plural == plural and request.verb in verbs
 
 

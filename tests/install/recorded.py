@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from applier.testing.control_plane import ControlPlane
-from applier.testing.errors import Refused
+from applier.testing.errors import RequestRefused
 
 Manifest = dict[str, Any]
 FOLDER = Path(os.environ.get("GROVE_CONFORMANCE") or Path(__file__).parents[3] / "shared" / "conformance")
@@ -53,7 +53,7 @@ def _create(plane: ControlPlane, manifest: Manifest) -> str:
         try:
             patch = "application/merge-patch+json"
             plane.request("PATCH", f"{path}/{name}/status?fieldManager={MANAGER}", body, content_type=patch)
-        except Refused as refusal:
+        except RequestRefused as refusal:
             if refusal.status != 404:  # a kind whose status is a field like any other
                 raise
     return str(live["metadata"]["uid"])

@@ -12,7 +12,7 @@ import yaml
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
-from grove_compiler.step import Context
+from grove_compiler.step import StepContext
 from grove_operator import rulebook
 from grove_operator.telemetry.metrics import PREFIX
 from tests.cli.running import run
@@ -53,7 +53,7 @@ def test_definitions_come_before_all_that_may_need_them() -> None:
 
 def test_the_configuration_is_one_that_the_operator_takes(objects: dict[str, Manifest]) -> None:
     config = yaml.load(objects["ConfigMap/grove-operator"]["data"]["config.yaml"], yaml.CSafeLoader)
-    context = Context(rulebook.read().program(VOCABULARY), Settings(), Document(config))
+    context = StepContext(rulebook.read().program(VOCABULARY), Settings(), Document(config))
     assert [one for one in context.findings if one.severity == "error"] == []
     assert context.config.init_image == container(objects)["image"], "one image for both"
     assert config["leaderElection"]["enabled"]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from applier.testing.counts import Request
+from applier.testing.counts import CountedRequest
 from grove_operator.install.manifests import manifests
 from grove_operator.install.user_values import load_values
 from grove_operator.rulebook import shipped_folder
@@ -52,7 +52,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
         yield there
 
 
-def needed(requests: Iterable[Request]) -> set[Right]:
+def needed(requests: Iterable[CountedRequest]) -> set[Right]:
     """The rights without which these requests would be refused. An apply that makes an object needs two."""
     rights = set[Right]()
     for one in requests:

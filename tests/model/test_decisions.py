@@ -25,10 +25,10 @@ from grove_compiler.model.expanded.termination import Breach
 from grove_compiler.model.expanded.training.job import Job, ReplicaFailure
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import ObjectList, Snapshot
-from grove_compiler.model.preflight.devices import Claim, Device, DeviceRequest
+from grove_compiler.model.preflight.devices import Device, DeviceRequest, PodResourceClaim
 from grove_compiler.model.preflight.forming_gang import Peer
 from grove_compiler.model.preflight.gang import PodGroupMember
-from grove_compiler.model.preflight.values import Check
+from grove_compiler.model.preflight.values import PreflightCheck
 from grove_compiler.model.vocabulary import DECISIONS
 from grove_compiler.preflight import inject
 from grove_compiler.source.document import Document
@@ -184,7 +184,7 @@ def checks(program: Program) -> Any:
 
 
 PREFLIGHT = values_of({"namespaces": ["training"]})
-DCGM = Check({"name": "dcgm-diag"})
+DCGM = PreflightCheck({"name": "dcgm-diag"})
 MEMBER = PodGroupMember(pod_of({}), PREFLIGHT)
 
 
@@ -237,7 +237,7 @@ CASES: dict[str, list[tuple[str, Callable[[Program], Any], Any, Any]]] = {
     "is_checked": [("false", checks, ["dcgm-diag"], [])],
     "is_gpu_request": [("true", lambda program: program.decisions.is_gpu_request(request("nic"), ["gpu"]), False, True)],
     "is_network_request": [("true", lambda program: program.decisions.is_network_request(request("gpu"), ["nic"]), False, True)],
-    "is_mnnvl_claim": [("true", lambda program: program.decisions.is_mnnvl_claim(Claim("c", "", {}, "")), False, True)],
+    "is_mnnvl_claim": [("true", lambda program: program.decisions.is_mnnvl_claim(PodResourceClaim("c", "", {}, "")), False, True)],
     "is_copied_mount": [("true", lambda program: program.decisions.is_copied_mount({"mountPath": "/data"}, PREFLIGHT), False, True)],
     "runs_in_gang": [("true", lambda program: program.decisions.runs_in_gang(DCGM), False, True)],
     "gets_network_devices": [("true", lambda program: program.decisions.gets_network_devices(DCGM), False, True)],

@@ -7,7 +7,7 @@ from typing import Any
 from applier.ref import Manifest
 from grove_compiler.compile import VOCABULARY, Inputs
 from grove_compiler.compile import compile as compile_inputs
-from grove_compiler.graph.graph import Graph
+from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
 from grove_operator.rulebook import read as read_rulebook
@@ -27,7 +27,7 @@ def a_set(name: str = "web", namespace: str = "shop", **clique: Any) -> Manifest
     return obj("PodCliqueSet", name, namespace, api="grove.io/v1alpha1", spec={"replicas": 1, "template": {"cliques": cliques}})
 
 
-def compiled(*sets: Manifest, snapshot: tuple[Manifest, ...] = ()) -> Graph:
+def compiled(*sets: Manifest, snapshot: tuple[Manifest, ...] = ()) -> CompiledGraph:
     """What these sets become."""
     inputs = Inputs([Document(one) for one in sets], list(snapshot), settings=Settings(kube_version="1.35"))
     result = compile_inputs(inputs, read_rulebook().program(VOCABULARY))

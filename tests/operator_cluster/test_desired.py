@@ -7,7 +7,7 @@ import pytest
 from applier.desired import Desired, DuplicateObject, Graph
 from applier.plan.order import order
 from applier.ref import Manifest, Ref
-from grove_compiler.graph.graph import Graph as CompiledGraph
+from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.source.document import Document
 from grove_operator.cluster.classify import Item
 from grove_operator.cluster.desired import Sources, desired_graph

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from grove_compiler.model.inputs.snapshot import ObjectList, Objects
+from grove_compiler.model.inputs.snapshot import ObjectList, ObjectReader
 from grove_compiler.model.preflight.values import Preflight
 from grove_compiler.preflight import Injection, inject, read_values
 from grove_compiler.source.document import Document
@@ -25,6 +25,6 @@ def pod_of(spec: dict[str, Any], *, labels: Any = None, annotations: Any = None,
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
 
-def inject_pod(pod: dict[str, Any], values: dict[str, Any], view: Objects | None = None) -> Injection:
+def inject_pod(pod: dict[str, Any], values: dict[str, Any], view: ObjectReader | None = None) -> Injection:
     """What the shipped rules make of a pod."""
     return inject(pod, view if view is not None else ObjectList(), values_of(values), program())

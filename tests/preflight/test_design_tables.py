@@ -10,11 +10,11 @@ from prometheus_client import CollectorRegistry
 
 from grove_compiler.graph.node import Manifest
 from grove_operator.preflight.metrics import AdmissionMetrics, CheckMetrics
-from preflight_images.dcgm_diag.diag_json import Result, normal_name
+from preflight_images.dcgm_diag.diag_json import DiagResult, normal_name
 from preflight_images.dcgm_diag.verdict import judge
 from preflight_images.nccl_allreduce.benchmark import bus_bandwidth
 from preflight_images.nccl_allreduce.check import torchrun
-from preflight_images.nccl_allreduce.gang import Gang
+from preflight_images.nccl_allreduce.gang import RankedGang
 from preflight_images.shared.nccl import failure
 from preflight_images.shared.outcome import FAILED, MISCONFIGURED, PASSED
 from tests.suite.rows import rows
@@ -80,7 +80,7 @@ DCGM = [
 
 @rows(("test", "result", "action", "is_fatal"), DCGM)
 def test_dcgm_diag(test: str, result: str, action: str, is_fatal: bool) -> None:
-    (report,) = judge([Result(normal_name(test), result, 0, "text")], {0: "GPU-a"}).reports
+    (report,) = judge([DiagResult(normal_name(test), result, 0, "text")], {0: "GPU-a"}).reports
     assert (report.action.name, report.is_fatal) == (action, is_fatal)
 
 
@@ -146,7 +146,7 @@ COMPUTED: list[tuple[str, Callable[[], object], object]] = [
     ("bus_bw = algo_bw * (2 * (world_size - 1) / world_size)", lambda: bus_bandwidth(4 * 10**9, 20, 1.0, 16), 80 * 2 * 15 / 16),
     (
         "torchrun --nnodes --nproc_per_node --node_rank --master_addr --master_port",
-        lambda: torchrun(Gang(("pod-0", "pod-1"), 1, "10.0.1.5", 0.0), 8, 29500)[3:8],
+        lambda: torchrun(RankedGang(("pod-0", "pod-1"), 1, "10.0.1.5", 0.0), 8, 29500)[3:8],
         ["--nnodes=2", "--nproc_per_node=8", "--node_rank=1", "--master_addr=10.0.1.5", "--master_port=29500"],
     ),
 ]

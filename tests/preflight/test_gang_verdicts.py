@@ -14,7 +14,7 @@ from grove_compiler.graph.node import Manifest
 from preflight_images.nccl_allreduce import check as allreduce
 from preflight_images.nccl_allreduce.gang import has_passed
 from preflight_images.shared.outcome import PASSED
-from preflight_images.shared.settings import Settings
+from preflight_images.shared.settings import CheckSettings
 from tests.suite.rows import rows
 
 from .test_gang_config import WORKLOAD, config_map, pod
@@ -120,7 +120,7 @@ def test_nobody_else_passes_by_a_record(who: str, tmp_path: Path) -> None:
 def checked(folder: Path, uid: str) -> Any:
     """The outcome of the check of the pod pod-0, whose peers do not answer."""
     told = {"MY_POD_NAME": "pod-0", "GANG_CONFIG_DIR": str(folder), "NPROCS_PER_NODE": "1", "POD_UID": uid, "GANG_TIMEOUT": "1ns"}
-    return allreduce.check(told, Settings("n", "unix:///s", "EXECUTE_REMEDIATION", 1, "", "", ""))
+    return allreduce.check(told, CheckSettings("n", "unix:///s", "EXECUTE_REMEDIATION", 1, "", "", ""))
 
 
 def test_a_pod_that_comes_back_after_its_gang_has_passed_passes_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from grove_compiler.model.inputs.check_run import CheckRun
 from grove_compiler.preflight_result import check_events
 from grove_operator.preflight.metrics import AdmissionMetrics, CheckMetrics
 from preflight_images.shared.metrics import exposition
-from preflight_images.shared.outcome import FAILED, MISCONFIGURED, PASSED, Outcome
+from preflight_images.shared.outcome import FAILED, MISCONFIGURED, PASSED, CheckOutcome
 
 from ..shipped import program
 from .injecting import values_of
@@ -46,9 +46,11 @@ def told(pod: Manifest) -> list[tuple[str, str, str]]:
     return [(one.type, one.reason, one.message) for one in check_events(pod, values_of({}), program())]
 
 
-SLOW = exposition("a", "node-1", Outcome(FAILED, "5 GB/s, less than 10", error_code="SLOW", measured={"bus_bandwidth_gbps": 5.0}), 12.5)
-UNSET = exposition("a", "node-1", Outcome(MISCONFIGURED, "X is not set", error_code="CONFIG"), 0.0)
-WELL = exposition("a", "node-1", Outcome(PASSED, "well", gang_wait=("workloadRef/training/job", 42.0)), 3.0)
+SLOW = exposition(
+    "a", "node-1", CheckOutcome(FAILED, "5 GB/s, less than 10", error_code="SLOW", measured={"bus_bandwidth_gbps": 5.0}), 12.5
+)
+UNSET = exposition("a", "node-1", CheckOutcome(MISCONFIGURED, "X is not set", error_code="CONFIG"), 0.0)
+WELL = exposition("a", "node-1", CheckOutcome(PASSED, "well", gang_wait=("workloadRef/training/job", 42.0)), 3.0)
 EVENTS = {
     "a failure": (ended("1", 1, SLOW), "Warning", "PreflightCheckFailed", "Check a failed on node node-1 (SLOW): 5 GB/s, less than 10"),
     "a setting that is wrong": (
@@ -189,7 +191,7 @@ def test_a_message_that_is_garbled_tells_nothing(message: str) -> None:
 
 def test_only_so_many_gangs_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("grove_operator.preflight.metrics.MOST_WORKLOADS", 2)
-    gangs = [exposition("a", "n", Outcome(PASSED, "well", gang_wait=(f"gang-{number}", 1.0)), 1.0) for number in range(4)]
+    gangs = [exposition("a", "n", CheckOutcome(PASSED, "well", gang_wait=(f"gang-{number}", 1.0)), 1.0) for number in range(4)]
     samples = counted(*((RUNS, pod_with(ended(str(number), 0, text))) for number, text in enumerate(gangs)))
     assert [name for name in samples if "wait_seconds_count" in name] == [
         f'preflight_gang_wait_seconds_count{{workload="gang-{number}"}}' for number in (2, 3)

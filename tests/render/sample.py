@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from grove_compiler.graph.graph import Graph
+from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.graph.node import Manifest, Node, ObjectRef
 from grove_operator.render.picture import Picture, draw, simplify
 
@@ -68,7 +68,7 @@ def domain(name: str, owner: str) -> list[Node]:
     ]
 
 
-def workload(replicas: int = 1, members: int = 2, worker_pods: int = 2, domains: bool = True) -> Graph:
+def workload(replicas: int = 1, members: int = 2, worker_pods: int = 2, domains: bool = True) -> CompiledGraph:
     """A set with a router and a scaling group of leader and workers, of which the first member is in the base gang.
 
     Workers start after their leader. With `domains`, gangs are packed by rack, workers by host, and every gang has a ComputeDomain.
@@ -78,7 +78,7 @@ def workload(replicas: int = 1, members: int = 2, worker_pods: int = 2, domains:
     for replica in range(replicas):
         for wave, found in zip(waves, _replica(replica, members, worker_pods, domains), strict=True):
             wave += found
-    return Graph([*nodes, *(found for wave in waves for found in wave)], AFTER)
+    return CompiledGraph([*nodes, *(found for wave in waves for found in wave)], AFTER)
 
 
 def _replica(replica: int, members: int, worker_pods: int, domains: bool) -> list[list[Node]]:
@@ -110,9 +110,9 @@ def _replica(replica: int, members: int, worker_pods: int, domains: bool) -> lis
 DECLARED = {SET.id: {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "metadata": {"name": "demo", "namespace": "ml"}}}
 
 
-def picture(graph: Graph | None = None) -> Picture:
+def picture(graph: CompiledGraph | None = None) -> Picture:
     return draw(graph if graph is not None else workload(), DECLARED)
 
 
-def for_people(graph: Graph | None = None) -> Picture:
+def for_people(graph: CompiledGraph | None = None) -> Picture:
     return simplify(picture(graph))

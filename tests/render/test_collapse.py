@@ -5,7 +5,7 @@ from __future__ import annotations
 import networkx as nx
 import pytest
 
-from grove_compiler.graph.graph import Graph
+from grove_compiler.graph.graph import CompiledGraph
 from grove_operator.render.collapse import collapse
 from grove_operator.render.picture import Picture, Vertex
 from grove_operator.render.similarity import similarity_key
@@ -17,8 +17,8 @@ def notes(picture: Picture, kind: str = "") -> list[str]:
     return [vertex.note for vertex in picture.vertices if vertex.note and kind in ("", vertex.kind)]
 
 
-def services(*names: str) -> Graph:
-    return Graph([node("Service", name, "service/replica") for name in names], {})
+def services(*names: str) -> CompiledGraph:
+    return CompiledGraph([node("Service", name, "service/replica") for name in names], {})
 
 
 def test_a_small_picture_stays_as_it_is() -> None:
@@ -65,7 +65,7 @@ def test_gangs_that_are_alike_become_one_box_of_stand_ins() -> None:
 def test_what_a_hidden_object_owns_is_counted() -> None:
     cliques = [clique(f"demo-{number}-web", "podclique/standalone", ref("PodCliqueSet", "demo"), (0,), 1) for number in range(9)]
     owned = [node("ConfigMap", f"demo-{number}-web", "config/clique", ref("PodClique", f"demo-{number}-web")) for number in range(9)]
-    after = collapse(for_people(Graph([*cliques, *owned], {})))
+    after = collapse(for_people(CompiledGraph([*cliques, *owned], {})))
     assert notes(after, "ConfigMap") == ["8 in all: demo-1-web to demo-8-web"]
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_compiler.graph.graph import Graph
+from grove_compiler.graph.graph import CompiledGraph
 from grove_operator.render.as_dot import as_dot, quoted
 from tests.suite.rows import rows
 
@@ -21,11 +21,11 @@ STRING = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 LABEL = re.compile(r'label="((?:[^"\\]|\\.)*)"', re.DOTALL)
 
 
-def text(graph: Graph, hidden: int = 0) -> str:
+def text(graph: CompiledGraph, hidden: int = 0) -> str:
     return as_dot(for_people(graph), hidden)
 
 
-def lines(graph: Graph) -> list[str]:
+def lines(graph: CompiledGraph) -> list[str]:
     return [line.strip() for line in text(graph).splitlines()]
 
 
@@ -35,7 +35,7 @@ def shown(string: str) -> list[str]:
     return [html.unescape(part) for part in parts.split("\n")]
 
 
-def labels(graph: Graph) -> list[list[str]]:
+def labels(graph: CompiledGraph) -> list[list[str]]:
     return [shown(label) for label in LABEL.findall(text(graph))]
 
 
@@ -51,13 +51,13 @@ def test_levels_and_gangs_are_clusters() -> None:
 
 
 def test_owners_are_solid_lines_and_order_dashed_ones() -> None:
-    graph = Graph([node("A", "a", "a", None), node("B", "b", "b", ref("A", "a")), node("C", "c", "c", None)], {"c": [("b", 1)]})
+    graph = CompiledGraph([node("A", "a", "a", None), node("B", "b", "b", ref("A", "a")), node("C", "c", "c", None)], {"c": [("b", 1)]})
     assert [line for line in lines(graph) if "->" in line] == ["n0 -> n1", "n1 -> n2 [style=dashed]"]
 
 
 def test_many_to_many_goes_by_way_of_a_point() -> None:
     nodes = [node("A", f"a{i}", "a", None) for i in range(2)] + [node("B", f"b{i}", "b", None) for i in range(2)]
-    assert lines(Graph(nodes, {"b": [("a", 1)]}))[-4:-1] == [
+    assert lines(CompiledGraph(nodes, {"b": [("a", 1)]}))[-4:-1] == [
         "j0 [shape=point]",
         "{n0 n1} -> j0 [style=dashed, arrowhead=none]",
         "j0 -> {n2 n3} [style=dashed]",
@@ -96,14 +96,16 @@ def test_a_quoted_text_is_one_string_on_one_line(written: list[str]) -> None:
 
 @given(st.text(st.characters(exclude_categories=[])), st.text(st.characters(exclude_categories=[])))
 def test_no_name_changes_the_structure(kind: str, name: str) -> None:
-    def structure(graph: Graph) -> str:
+    def structure(graph: CompiledGraph) -> str:
         return STRING.sub('""', text(graph))
 
-    assert structure(Graph([node(kind, name)], {})) == structure(Graph([node("Service", "plain")], {}))
+    assert structure(CompiledGraph([node(kind, name)], {})) == structure(CompiledGraph([node("Service", "plain")], {}))
 
 
 @pytest.mark.skipif(not shutil.which("dot"), reason="Graphviz is not installed")
 @rows("name", ["demo", 'a"b', "a\\", "&lt;b&gt;", "</svg>", "ü → 😀", "\\N\\G", "-->", "a\x00b"])
 def test_graphviz_takes_any_name(name: str) -> None:
-    drawn = subprocess.run(["dot", "-Tplain"], input=text(Graph([node("Service", name)], {})).encode(), capture_output=True, check=False)
+    drawn = subprocess.run(
+        ["dot", "-Tplain"], input=text(CompiledGraph([node("Service", name)], {})).encode(), capture_output=True, check=False
+    )
     assert (drawn.returncode, drawn.stderr) == (0, b"")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_compiler.graph.graph import Graph
+from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.graph.node import Node
 from grove_operator.render.edges import Edge, edges_of, merge, startup_edges, transitive_reduction
 
@@ -23,11 +23,11 @@ def pairs(edges: Iterable[Edge], type: str = "") -> set[Pair]:
     return {pair for edge in edges if type in ("", edge.type) for pair in product(edge.sources, edge.targets)}
 
 
-def order(graph: Graph) -> list[str]:
+def order(graph: CompiledGraph) -> list[str]:
     return [each.id for each in graph.nodes]
 
 
-def inside(graph: Graph, found: set[Pair]) -> set[Pair]:
+def inside(graph: CompiledGraph, found: set[Pair]) -> set[Pair]:
     """Without the owners that are not in the graph."""
     known = set(order(graph))
     return {pair for pair in found if pair[0] in known}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from grove_compiler.graph.graph import Graph
+from grove_compiler.graph.graph import CompiledGraph
 from grove_operator.render.picture import Picture
 
 from .conftest import OpenPage
@@ -20,7 +20,7 @@ SIZES = {
     "3,000 objects": workload(replicas=8, members=35, worker_pods=4),
     "400 sets' worth of replicas": workload(replicas=400, members=1),
     "a gang of 600 pods": workload(members=1, worker_pods=600),
-    "900 objects without a gang": Graph([node("ConfigMap", f"demo-{each}") for each in range(900)], {}),
+    "900 objects without a gang": CompiledGraph([node("ConfigMap", f"demo-{each}") for each in range(900)], {}),
 }
 WINDOWS = [(1280, 800), (1920, 1080), (900, 700)]
 READ_TEXTS = """() => {
@@ -36,7 +36,7 @@ READ_TEXTS = """() => {
 
 @pytest.mark.parametrize("window", WINDOWS, ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("graph", SIZES.values(), ids=SIZES.keys())
-def test_every_card_has_a_name_that_can_be_read(graph: Graph, window: tuple[int, int], open_page: OpenPage) -> None:
+def test_every_card_has_a_name_that_can_be_read(graph: CompiledGraph, window: tuple[int, int], open_page: OpenPage) -> None:
     page = open_page(for_people(graph), viewport={"width": window[0], "height": window[1]})
     texts = page.evaluate(READ_TEXTS)
     names = [(text, size) for text, size, _ in texts if size >= 9.5]
@@ -77,7 +77,7 @@ def test_a_run_of_gangs_never_goes_over_two_replicas(open_page: OpenPage) -> Non
 
 
 @pytest.mark.parametrize("graph", SIZES.values(), ids=SIZES.keys())
-def test_every_object_is_on_one_card(graph: Graph, open_page: OpenPage) -> None:
+def test_every_object_is_on_one_card(graph: CompiledGraph, open_page: OpenPage) -> None:
     page = open_page(for_people(graph))
     members = page.evaluate("grove.state.layout.items.flatMap((item) => item.members)")
     assert sorted(members) == list(range(len(graph.nodes) + 1))

@@ -14,7 +14,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_compiler.graph.graph import Graph
+from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.source.yaml_writer import write_yaml
 from grove_operator.render import as_html as module
 from grove_operator.render.as_html import LIVE, SCRIPTS, as_html, embedded, page_data, page_of
@@ -60,11 +60,11 @@ class Page(HTMLParser):
         self.texts[self.inside] = self.texts.get(self.inside, "") + data
 
 
-def page(graph: Graph | None = None, docs: dict[str, str] | None = None) -> Page:
+def page(graph: CompiledGraph | None = None, docs: dict[str, str] | None = None) -> Page:
     return Page(as_html(for_people(graph), docs or {}))
 
 
-def data(graph: Graph | None = None) -> dict[str, Any]:
+def data(graph: CompiledGraph | None = None) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(page(graph).texts["application/json"])
     return found
 
@@ -80,13 +80,13 @@ def test_the_sources_of_the_page_are_short() -> None:
 
 
 def test_the_page_names_no_address() -> None:
-    assert not re.findall(r"(?:https?:)?//[a-z0-9-]+\.", as_html(for_people(Graph([], {})), {}))
+    assert not re.findall(r"(?:https?:)?//[a-z0-9-]+\.", as_html(for_people(CompiledGraph([], {})), {}))
     wanted = {"src", "href", "action", "data", "poster", "srcset"}
     assert {value for _, attributes in page().tags for name, value in attributes.items() if name in wanted} == {"#list"}
 
 
 def test_no_slot_is_left_empty() -> None:
-    assert "{{" not in as_html(for_people(Graph([], {})), {})
+    assert "{{" not in as_html(for_people(CompiledGraph([], {})), {})
 
 
 def test_the_policy_allows_this_script_and_this_style_alone() -> None:
@@ -120,7 +120,7 @@ def test_a_page_that_is_served_may_ask_its_own_server_alone() -> None:
 
 @rows("name", NASTY)
 def test_no_name_adds_an_element(name: str) -> None:
-    graph = Graph([node("Service", name, metadata={"annotations": {name: name}})], {})
+    graph = CompiledGraph([node("Service", name, metadata={"annotations": {name: name}})], {})
     declared = draw(graph, {})
     declared.vertices[0].name = name
     text = as_html(simplify(declared), {"some/rule": name}).encode("utf-8", "backslashreplace").decode()
@@ -138,7 +138,7 @@ def test_embedded_json_is_plain_and_says_the_same(text: str) -> None:
 
 def test_names_reach_the_page_unchanged() -> None:
     for name in NASTY:
-        assert data(Graph([node("Service", name)], {}))["nodes"][1][1] == name
+        assert data(CompiledGraph([node("Service", name)], {}))["nodes"][1][1] == name
 
 
 def test_the_yaml_of_each_object_is_that_of_compile() -> None:
@@ -170,7 +170,7 @@ def test_a_rule_comes_with_its_documentation() -> None:
 
 def test_the_title_names_the_sets() -> None:
     assert page().texts["title"] == "demo · grove graph"
-    assert page(Graph([node("Service", "a", owner=None)], {})).texts["title"] == "objects · grove graph"
+    assert page(CompiledGraph([node("Service", "a", owner=None)], {})).texts["title"] == "objects · grove graph"
 
 
 def test_two_thousand_objects_fit_in_a_page_of_a_megabyte() -> None:

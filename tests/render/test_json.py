@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_compiler.graph.graph import Graph
+from grove_compiler.graph.graph import CompiledGraph
 from grove_operator.render.as_json import FORMAT, as_json
 
 from .sample import HOST, RACK, node, picture, workload
@@ -18,12 +18,12 @@ from .sample import HOST, RACK, node, picture, workload
 DOCUMENTATION = Path(__file__).parents[2] / "docs" / "graph.md"
 
 
-def graph_of(graph: Graph | None = None) -> dict[str, Any]:
+def graph_of(graph: CompiledGraph | None = None) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(as_json(picture(graph)))
     return found
 
 
-def entry(list: str, id: str, graph: Graph | None = None) -> dict[str, Any]:
+def entry(list: str, id: str, graph: CompiledGraph | None = None) -> dict[str, Any]:
     (found,) = (each for each in graph_of(graph)[list] if each["id"] == id)
     return dict(found)
 
@@ -95,7 +95,7 @@ def test_members_and_nodes_agree() -> None:
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
 def test_any_name_survives(name: str) -> None:
-    assert graph_of(Graph([node("Service", name)], {}))["nodes"][1]["name"] == name
+    assert graph_of(CompiledGraph([node("Service", name)], {}))["nodes"][1]["name"] == name
 
 
 def test_the_documentation_names_every_field() -> None:

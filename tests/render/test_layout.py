@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from grove_compiler.graph.graph import Graph
+from grove_compiler.graph.graph import CompiledGraph
 from grove_operator.render.picture import Picture
 
 from .conftest import OpenPage, Pages
@@ -40,8 +40,8 @@ class Layout(NamedTuple):
     whole: Rectangle
 
 
-def many(number: int) -> Graph:
-    return Graph([node("ConfigMap", f"demo-{each}") for each in range(number)], {})
+def many(number: int) -> CompiledGraph:
+    return CompiledGraph([node("ConfigMap", f"demo-{each}") for each in range(number)], {})
 
 
 GRAPHS = {

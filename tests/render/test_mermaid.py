@@ -8,7 +8,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_compiler.graph.graph import Graph
+from grove_compiler.graph.graph import CompiledGraph
 from grove_operator.render.as_mermaid import PLAIN, as_mermaid, escaped
 
 from .sample import for_people, node, ref, workload
@@ -16,7 +16,7 @@ from .sample import for_people, node, ref, workload
 LABEL = re.compile(r'"([^"]*)"')
 
 
-def lines(graph: Graph, hidden: int = 0) -> list[str]:
+def lines(graph: CompiledGraph, hidden: int = 0) -> list[str]:
     return as_mermaid(for_people(graph), hidden).splitlines()
 
 
@@ -25,7 +25,7 @@ def shown(label: str) -> list[str]:
     return [html.unescape(part.replace("#", "&#")) for part in label.split("<br/>")]
 
 
-def labels(graph: Graph) -> list[list[str]]:
+def labels(graph: CompiledGraph) -> list[list[str]]:
     return [shown(label) for line in lines(graph) for label in LABEL.findall(line)]
 
 
@@ -47,13 +47,13 @@ def test_every_subgraph_ends() -> None:
 
 
 def test_owners_are_solid_lines_and_order_dotted_ones() -> None:
-    graph = Graph([node("A", "a", "a", None), node("B", "b", "b", ref("A", "a")), node("C", "c", "c", None)], {"c": [("b", 1)]})
+    graph = CompiledGraph([node("A", "a", "a", None), node("B", "b", "b", ref("A", "a")), node("C", "c", "c", None)], {"c": [("b", 1)]})
     assert [line.strip() for line in lines(graph) if "-" in line and "subgraph" not in line] == ["n0 --> n1", "n1 -.-> n2"]
 
 
 def test_many_to_many_goes_by_way_of_a_point() -> None:
     nodes = [node("A", f"a{i}", "a", None) for i in range(3)] + [node("B", f"b{i}", "b", None) for i in range(3)]
-    assert lines(Graph(nodes, {"b": [("a", 1)]}))[-1].strip() == "n0 & n1 & n2 -.- j0(( )) -.-> n3 & n4 & n5"
+    assert lines(CompiledGraph(nodes, {"b": [("a", 1)]}))[-1].strip() == "n0 & n1 & n2 -.- j0(( )) -.-> n3 & n4 & n5"
 
 
 def test_topology_and_domains_are_colours() -> None:
@@ -86,7 +86,7 @@ def test_an_escaped_text_has_nothing_that_means_something(text: str) -> None:
 
 @given(st.text(st.characters(exclude_categories=[]), min_size=1), st.text(st.characters(exclude_categories=[]), min_size=1))
 def test_no_name_changes_the_structure(kind: str, name: str) -> None:
-    def structure(graph: Graph) -> str:
+    def structure(graph: CompiledGraph) -> str:
         return LABEL.sub('""', "\n".join(lines(graph)))
 
-    assert structure(Graph([node(kind, name)], {})) == structure(Graph([node("Service", "plain")], {}))
+    assert structure(CompiledGraph([node(kind, name)], {})) == structure(CompiledGraph([node("Service", "plain")], {}))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from grove_compiler.graph.graph import Graph
+from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.source.yaml_writer import write_yaml
 
 from .conftest import OpenPage
@@ -249,7 +249,7 @@ def test_an_address_that_names_nothing_does_no_harm(fragment: str, open_page: Op
 
 def test_names_are_shown_as_text(open_page: OpenPage) -> None:
     nodes = [node(name, name, metadata={"annotations": {name: name}}) for name in NASTY]
-    page = open_page(for_people(Graph(nodes, {})), {"some/rule": NASTY[0]})
+    page = open_page(for_people(CompiledGraph(nodes, {})), {"some/rule": NASTY[0]})
     for number, name in enumerate(NASTY, 1):
         page.evaluate(f"grove.choose({number}, 'show')")
         assert page.locator("#details-name").text_content() == name
@@ -277,13 +277,13 @@ def test_yaml_of_any_form_is_coloured_without_changing_it(open_page: OpenPage) -
     ]
     parts = {"list": values, "map": {value or "empty": value for value in values}, "deep": [[values, {"a": [{"b": None, "c": 1.5}]}]]}
     made = node("ConfigMap", "odd", data=parts)
-    page = open_page(for_people(Graph([made], {})))
+    page = open_page(for_people(CompiledGraph([made], {})))
     page.evaluate("grove.choose(1)")
     assert page.locator("#yaml").text_content() == write_yaml([made.object])
 
 
 def test_yaml_has_a_colour_for_keys_texts_numbers_and_words(open_page: OpenPage) -> None:
-    page = open_page(for_people(Graph([node("ConfigMap", "demo", data={"a": 1, "b": True, "c": "1", "d": "x\ny\n"})], {})))
+    page = open_page(for_people(CompiledGraph([node("ConfigMap", "demo", data={"a": 1, "b": True, "c": "1", "d": "x\ny\n"})], {})))
     page.evaluate("grove.choose(1)")
     found = page.evaluate("[...document.querySelectorAll('#yaml span')].slice(-11).map((each) => [each.className, each.textContent])")
     assert found == [

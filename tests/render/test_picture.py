@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grove_compiler.graph.graph import Graph
+from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.graph.order import GraphCycle
 from grove_operator.render.picture import DECLARED, draw, simplify
 
@@ -37,26 +37,26 @@ def test_vertices_stand_in_apply_order() -> None:
 
 
 def test_an_empty_graph_is_an_empty_picture() -> None:
-    empty = draw(Graph([], {}), {})
+    empty = draw(CompiledGraph([], {}), {})
     assert (empty.vertices, empty.edges, empty.domains, empty.levels) == ([], [], [], 0)
 
 
 def test_objects_that_wait_for_each_other_are_no_picture() -> None:
     with pytest.raises(GraphCycle):
-        draw(Graph([node("A", "a", owner=ref("B", "b")), node("B", "b", owner=ref("A", "a"))], {}), {})
+        draw(CompiledGraph([node("A", "a", owner=ref("B", "b")), node("B", "b", owner=ref("A", "a"))], {}), {})
 
 
 def test_kinds_of_one_name_in_two_api_groups_are_two_vertices() -> None:
     one = node("PodGroup", "demo")
     other = one._replace(object={**one.object, "apiVersion": "scheduling.volcano.sh/v1beta1"})
-    ids = [vertex.id for vertex in draw(Graph([one, other], {}), {}).vertices]
+    ids = [vertex.id for vertex in draw(CompiledGraph([one, other], {}), {}).vertices]
     assert ids[1:] == ["PodGroup/ml/demo", "PodGroup/ml/demo (scheduling.volcano.sh/v1beta1)"]
 
 
 def test_an_object_without_namespace_has_none() -> None:
     cluster = node("ClusterTopology", "gb200")._replace(id="ClusterTopology/gb200")
     del cluster.object["metadata"]["namespace"]
-    assert draw(Graph([cluster], {}), {}).by_id["ClusterTopology/gb200"].namespace == ""
+    assert draw(CompiledGraph([cluster], {}), {}).by_id["ClusterTopology/gb200"].namespace == ""
 
 
 def test_the_picture_for_people_has_the_same_objects_and_fewer_edges() -> None:

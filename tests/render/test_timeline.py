@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from grove_operator.render.as_timeline import WIDTH, Bar, Chart, Mark, Row, svg
+from grove_operator.render.as_timeline import WIDTH, Bar, Chart, Mark, TimelineRow, svg
 from tests.suite.rows import rows
 
 SPACE = "{http://www.w3.org/2000/svg}"
@@ -41,7 +41,7 @@ def lie_upon(one: Words, other: Words) -> bool:
 
 def chart(seconds: float, *marks: Mark, name: str = "llama-sft-0-worker-0", ranks: int = 3) -> Chart:
     bar = Bar(START, START + seconds / 10, START + seconds, 0, "attempt 1", "Succeeded")
-    return Chart("llama-sft: Succeeded, 1 of 2 restarts", START, START + seconds, [Row(name, [bar])] * ranks, marks)
+    return Chart("llama-sft: Succeeded, 1 of 2 restarts", START, START + seconds, [TimelineRow(name, [bar])] * ranks, marks)
 
 
 def at(share: float, seconds: float, text: str) -> Mark:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grove_compiler.graph.graph import Graph
+from grove_compiler.graph.graph import CompiledGraph
 from grove_operator.render.as_tree import as_tree, shortened
 from grove_operator.terminal import Terminal
 
@@ -13,7 +13,7 @@ from .sample import node, picture, ref, workload
 FILE = Terminal(colours=False, width=160, wraps=False)
 
 
-def tree(graph: Graph, terminal: Terminal = FILE, whole: bool = False) -> list[str]:
+def tree(graph: CompiledGraph, terminal: Terminal = FILE, whole: bool = False) -> list[str]:
     text = as_tree(picture(graph), terminal, whole)
     assert text.endswith("\n")
     return text.splitlines()
@@ -29,7 +29,7 @@ def configs(*names: str, owner: str = "") -> list[object]:
 
 
 def test_owned_objects_hang_below_their_owner() -> None:
-    graph = Graph([node("Service", "a"), *configs("x", "y", owner="a"), node("Service", "b")], {})  # type: ignore[list-item]
+    graph = CompiledGraph([node("Service", "a"), *configs("x", "y", owner="a"), node("Service", "b")], {})  # type: ignore[list-item]
     assert names(tree(graph)) == [
         "PodCliqueSet demo",
         "├─ Service a",
@@ -40,16 +40,16 @@ def test_owned_objects_hang_below_their_owner() -> None:
 
 
 def test_what_nobody_owns_is_a_tree_of_its_own() -> None:
-    assert names(tree(Graph(configs("x", "y"), {}))) == ["ConfigMap x", "ConfigMap y"]  # type: ignore[arg-type]
+    assert names(tree(CompiledGraph(configs("x", "y"), {}))) == ["ConfigMap x", "ConfigMap y"]  # type: ignore[arg-type]
 
 
 def test_siblings_that_are_alike_are_counted() -> None:
-    graph = Graph([node("Service", f"demo-{number}") for number in range(5)], {})
+    graph = CompiledGraph([node("Service", f"demo-{number}") for number in range(5)], {})
     assert names(tree(graph)) == ["PodCliqueSet demo", "├─ Service demo-0", "└─ … 4 more like it: demo-1 to demo-4"]
 
 
 def test_siblings_that_own_different_things_are_not_alike() -> None:
-    graph = Graph([*(node("Service", f"demo-{number}") for number in range(5)), *configs("x", owner="demo-3")], {})  # type: ignore[list-item]
+    graph = CompiledGraph([*(node("Service", f"demo-{number}") for number in range(5)), *configs("x", owner="demo-3")], {})  # type: ignore[list-item]
     assert "├─ … 3 more like it: demo-1 to demo-4" in names(tree(graph))
     assert "└─ Service demo-3" in names(tree(graph))
 
@@ -90,7 +90,7 @@ def test_a_terminal_gets_colours() -> None:
 
 
 def test_names_cannot_steer_the_terminal() -> None:
-    graph = Graph([node("Evil\x1b[2J", "name\x1b]0;title\x07")], {})
+    graph = CompiledGraph([node("Evil\x1b[2J", "name\x1b]0;title\x07")], {})
     assert tree(graph)[1].startswith(r"└─ Evil\x1b[2J name\x1b]0;title\x07")
 
 
@@ -108,7 +108,7 @@ def test_a_narrow_terminal_still_tells_names_apart() -> None:
 
 def test_a_file_gets_whole_names() -> None:
     long = "x" * 300
-    assert any(long in line for line in tree(Graph([node("Service", long)], {})))
+    assert any(long in line for line in tree(CompiledGraph([node("Service", long)], {})))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.replay.bundle import Bundle, RecordedStep, decode, encode
 from grove_compiler.replay.replay import Replayed, record_step, replay
 from grove_compiler.source.document import Document
-from grove_compiler.step import Context
+from grove_compiler.step import StepContext
 from tests.features.compiling import shipped_program
 from tests.model.sets import clique, pcs
 from tests.step.world import NOW, key_of, stored
@@ -39,7 +39,7 @@ def taken(
     """A step of the set of a cluster, with all that it rests on."""
     objects = cluster() if objects is None else objects
     key = key_of(next((one for one in objects if one["kind"] == "PodCliqueSet"), cluster()[0]), replica)
-    return record_step(ObjectList(objects), key, NOW, Context(program or shipped_program(), SETTINGS, config))[1]
+    return record_step(ObjectList(objects), key, NOW, StepContext(program or shipped_program(), SETTINGS, config))[1]
 
 
 def again(bundle: Bundle) -> Replayed:

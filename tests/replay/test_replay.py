@@ -7,9 +7,9 @@ import pytest
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.model.inputs.snapshot import ObjectList, Unknown
 from grove_compiler.replay.replay import record_step, replay
-from grove_compiler.replay.views import Recorded
+from grove_compiler.replay.views import RecordedAnswers
 from grove_compiler.source.document import Document
-from grove_compiler.step import Context, Key
+from grove_compiler.step import Key, StepContext
 from tests.controller.test_autoscalers import autoscaler
 from tests.features.compiling import program_with, shipped_program
 from tests.replay.kept import SETTINGS, again, cluster, taken, written
@@ -39,14 +39,14 @@ def test_so_does_one_of_a_set_that_is_gone() -> None:
 def test_so_does_one_of_a_topology_that_the_configuration_describes() -> None:
     config = Document(CONFIG)
     key = Key("ClusterTopology", "", "grove-topology")
-    kept = record_step(ObjectList(cluster()), key, NOW, Context(shipped_program(), SETTINGS, config))[1]
+    kept = record_step(ObjectList(cluster()), key, NOW, StepContext(shipped_program(), SETTINGS, config))[1]
     assert written(kept).decision["objects"]
     assert again(written(kept)).is_equal
 
 
 def test_so_does_one_that_remembers_earlier_steps() -> None:
     objects = cluster()
-    view, context, key = ObjectList(objects), Context(shipped_program(), SETTINGS), key_of(objects[0])
+    view, context, key = ObjectList(objects), StepContext(shipped_program(), SETTINGS), key_of(objects[0])
     for _ in range(2):
         kept = record_step(view, key, NOW, context)[1]
     assert kept.memory.findings is not None
@@ -56,7 +56,7 @@ def test_so_does_one_that_remembers_earlier_steps() -> None:
 def test_so_does_one_that_remembers_what_was_wrong_beside_an_autoscaler() -> None:
     objects = [*cluster(), autoscaler(target="demo-0-worker")]
     objects[0]["spec"]["workloadType"] = "Training"
-    view, context, key = ObjectList(objects), Context(shipped_program(), SETTINGS), key_of(objects[0])
+    view, context, key = ObjectList(objects), StepContext(shipped_program(), SETTINGS), key_of(objects[0])
     for _ in range(2):
         kept = record_step(view, key, NOW, context)[1]
     assert [one.name for one in kept.memory.autoscalers] == ["own"]
@@ -69,7 +69,7 @@ def test_so_does_one_that_nobody_could_answer() -> None:
             raise Unknown(f"{asked[1]} is not synced yet")
 
     objects = cluster()
-    kept = record_step(Unsynced(objects), key_of(objects[0]), NOW, Context(shipped_program(), SETTINGS))[1]
+    kept = record_step(Unsynced(objects), key_of(objects[0]), NOW, StepContext(shipped_program(), SETTINGS))[1]
     assert written(kept).decision["reason"] == "ClusterTopology is not synced yet"
     assert again(written(kept)).is_equal
 
@@ -108,7 +108,7 @@ WORDS = {
 
 @rows("question", WORDS)
 def test_a_question_without_an_answer_is_told_in_words(question: tuple[str, ...]) -> None:
-    view = Recorded({})
+    view = RecordedAnswers({})
     method, group, kind, *rest = question
     asked = [ObjectRef(*rest)] if method == "by_owner" else rest
     with pytest.raises(Unknown, match=f"^not recorded: {WORDS[question]}$"):

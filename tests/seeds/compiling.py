@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from grove_compiler.compile import Inputs, Result, lint
+from grove_compiler.compile import CompileResult, Inputs, lint
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.model.inputs.settings import Settings
@@ -17,7 +17,7 @@ from .pages import Manifest
 Objects = dict[tuple[str, str], Manifest]
 
 
-def result_of(manifest: Manifest, **settings: Any) -> Result:
+def result_of(manifest: Manifest, **settings: Any) -> CompileResult:
     """What a set becomes, Pods included, in the form that the designs propose."""
     chosen: dict[str, Any] = {"pods": True, "mnnvl_shape": "as-proposed", **settings}
     return compile_inputs(Inputs([Document(copy.deepcopy(manifest))], settings=Settings(**chosen)), shipped_program())

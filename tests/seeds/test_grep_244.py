@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from grove_compiler.compile import VOCABULARY, Inputs, Result
+from grove_compiler.compile import VOCABULARY, CompileResult, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import has_errors
@@ -91,12 +91,12 @@ def pcs(outer: str, inner: str | None = None, **template: Any) -> Manifest:
     return completed({"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "metadata": {"name": "s"}, "spec": {"template": body}})
 
 
-def compiled(given: list[Manifest], config: Manifest | None = None, snapshot: list[Manifest] | None = None) -> Result:
+def compiled(given: list[Manifest], config: Manifest | None = None, snapshot: list[Manifest] | None = None) -> CompileResult:
     documents = [Document(manifest) for manifest in given]
     return compile_inputs(Inputs(documents, snapshot or [], config=Document(config or default_levels())), program())
 
 
-def made(result: Result, kind: str) -> dict[str, Manifest]:
+def made(result: CompileResult, kind: str) -> dict[str, Manifest]:
     assert not has_errors(result.diagnostics), [(one.path, one.message) for one in result.diagnostics]
     return {node.object["metadata"]["name"]: node.object for node in result.graph.nodes if node.object["kind"] == kind}
 

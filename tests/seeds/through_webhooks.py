@@ -11,7 +11,7 @@ from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.mnnvl_admission import CliqueAdmission, GangAdmission, admit_podclique, admit_podgang
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import ObjectList
-from grove_compiler.step import Context
+from grove_compiler.step import StepContext
 from tests.features.compiling import shipped_program
 
 from .pages import Manifest
@@ -47,7 +47,7 @@ def owner(**annotations: Any) -> Manifest:
 def admitted(manifest: Manifest, *existing: Manifest, old: Manifest | None = None, settings: Settings = PROPOSED) -> CliqueAdmission:
     """What comes of a PodClique beside what exists."""
     view = ObjectList(existing or [owner()])
-    return admit_podclique(manifest, old or {}, view, Context(shipped_program(), settings), settings)
+    return admit_podclique(manifest, old or {}, view, StepContext(shipped_program(), settings), settings)
 
 
 def patched(manifest: Manifest, admission: CliqueAdmission | GangAdmission) -> Manifest:
@@ -69,7 +69,7 @@ def joined(manifest: Manifest, *existing: Manifest, settings: Settings = PROPOSE
 
 def gang_admitted(gang: Manifest, *existing: Manifest, settings: Settings = PROPOSED) -> GangAdmission:
     """What comes of a PodGang beside what exists."""
-    admission = admit_podgang(gang, ObjectList(existing), Context(shipped_program(), settings), settings)
+    admission = admit_podgang(gang, ObjectList(existing), StepContext(shipped_program(), settings), settings)
     assert admission.problem is None
     return admission
 

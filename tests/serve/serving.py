@@ -11,7 +11,7 @@ from applier.cache import Query, WatchCache
 from applier.ref import Manifest
 from applier.testing.memory import MemoryCluster
 from grove_compiler.api.crd import crds
-from grove_compiler.step import Context
+from grove_compiler.step import StepContext
 from grove_operator.cli.operator.read_objects import EVENT
 from grove_operator.cli.serve.scene import draw_scene
 from grove_operator.cli.serve.server import PageServer
@@ -54,9 +54,9 @@ class Served:
 
 
 @asynccontextmanager
-async def served(*more: Manifest, shared: Context | None = None, name: str = "", names: tuple[str, ...] = ()) -> AsyncIterator[Served]:
+async def served(*more: Manifest, shared: StepContext | None = None, name: str = "", names: tuple[str, ...] = ()) -> AsyncIterator[Served]:
     """A set of two replicas with all that it becomes, and more objects, served at a port of its own."""
-    context = shared or Context(shipped_program(), settings_of("1.35"))
+    context = shared or StepContext(shipped_program(), settings_of("1.35"))
     cluster = MemoryCluster(schemas=FreeSchemas())
     cluster.seed(*crds(), *set_with_objects(2), *more)
     wanted = [*watched("default", context.settings), Query(EVENT, "default")]

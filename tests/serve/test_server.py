@@ -12,10 +12,10 @@ import aiohttp
 import pytest
 
 from applier.ref import Kind, Manifest
-from grove_compiler.step import Context
+from grove_compiler.step import StepContext
 from grove_operator.cli.serve import server as server_module
 from grove_operator.cli.serve import stage as stage_module
-from grove_operator.cli.serve.scene import Snapshot, draw_scene
+from grove_operator.cli.serve.scene import SceneObjects, draw_scene
 from grove_operator.cli.serve.server import HEADERS, is_known_host
 from grove_operator.controller.operator import settings_of
 from tests.features.compiling import program_with, shipped_program
@@ -125,7 +125,7 @@ async def test_a_page_that_is_closed_is_nobodys_error(caplog: pytest.LogCaptureF
 
 @pytest.mark.parametrize(("is_complete", "of"), [(True, "live"), (False, "a snapshot")])
 async def test_a_page_says_whether_it_is_live(is_complete: bool, of: str) -> None:
-    scene = draw_scene(Snapshot([], is_complete=is_complete), Context(shipped_program(), settings_of("1.35")))
+    scene = draw_scene(SceneObjects([], is_complete=is_complete), StepContext(shipped_program(), settings_of("1.35")))
     assert scene.page()["of"] == of
 
 
@@ -181,7 +181,7 @@ async def test_one_set_alone_can_be_shown() -> None:
 async def test_no_value_of_a_secret_is_shown() -> None:
     rule = "rule: own/secret\ndoc: A password.\ngenerate: own.yaml\nowner: set.ref\n"
     template = "{apiVersion: v1, kind: Secret, metadata: {name: own, namespace: default}, stringData: {key: hunter2}}"
-    async with served(shared=Context(program_with(rule, template), settings_of("1.35"))) as page:
+    async with served(shared=StepContext(program_with(rule, template), settings_of("1.35"))) as page:
         _, text, _ = await got(page.url)
         assert "own/secret" in text
         assert "hunter2" not in text

@@ -9,7 +9,7 @@ from random import Random
 from applier.errors import ApplierError
 from applier.loop import Lease, Result, Timing
 from applier.ref import Ref
-from grove_compiler.step import Context, Key
+from grove_compiler.step import Key, StepContext
 from grove_operator.controller import operator as controller
 from grove_operator.controller.recorder import Retention
 from tests.simulation.network import Connection, Network
@@ -26,7 +26,12 @@ class Operator:
     """
 
     def __init__(
-        self, network: Network, context: Context, loop: asyncio.AbstractEventLoop, identity: str = "", retention: Retention | None = None
+        self,
+        network: Network,
+        context: StepContext,
+        loop: asyncio.AbstractEventLoop,
+        identity: str = "",
+        retention: Retention | None = None,
     ) -> None:
         self.network, self.context, self.identity, self._loop = network, context, identity, loop
         self.retention = retention or Retention()
@@ -45,7 +50,7 @@ class Operator:
         self.connection = Connection(self.network, self._wrote)
         lease = Lease(self.connection, "default", "leader", f"{self.identity}-{self.processes}", timing=TIMING, chance=Random(0))
         self.lease = lease if self.identity else None
-        options = controller.Options(lease=self.lease, on_result=self._look_at, retention=self.retention, chance=Random(0))
+        options = controller.OperatorOptions(lease=self.lease, on_result=self._look_at, retention=self.retention, chance=Random(0))
         self.process = controller.Operator(self.connection, self.context, lambda: self.network.world.now + self.clock_offset, options)
         self._task = self._loop.create_task(self.process.run())
 
@@ -56,7 +61,7 @@ class Operator:
         self._loop.run_until_complete(asyncio.gather(self._task, return_exceptions=True))
         self.held.clear()
 
-    def restart(self, context: Context | None = None) -> None:
+    def restart(self, context: StepContext | None = None) -> None:
         """The process ends, and another one takes its place: the next version of the program, where a context is given."""
         self.kill()
         self.context = context or self.context

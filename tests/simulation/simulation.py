@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from applier.ref import Kind, Manifest
 from applier.testing.virtual_time import VirtualTimeLoop
-from grove_compiler.step import Context
+from grove_compiler.step import StepContext
 from grove_operator.controller.recorder import Retention
 from tests.simulation.machines import Machines
 from tests.simulation.network import Network
@@ -40,7 +40,7 @@ class Simulation:
 
     def __init__(
         self,
-        shared: Context | None = None,
+        shared: StepContext | None = None,
         room: int = 1000,
         *,
         candidates: int = 1,

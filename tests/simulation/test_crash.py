@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from grove_compiler.source.document import Document
-from grove_compiler.step import Context
+from grove_compiler.step import StepContext
 from grove_operator.controller.operator import FINALIZERS
 from tests.simulation.reasons import Reasons
 from tests.simulation.sets import DEC, PRE, demo, image, replicas, size
@@ -40,7 +40,7 @@ def levels(*domains: str) -> list[dict[str, str]]:
 
 def placed() -> Simulation:
     """A set that is to be placed in a rack of a topology."""
-    simulation = Simulation(Context(context().program, context().settings, Document(CONFIG)))
+    simulation = Simulation(StepContext(context().program, context().settings, Document(CONFIG)))
     head = {"apiVersion": "grove.io/v1alpha1", "kind": "ClusterTopology", "metadata": {"name": "lab"}}
     simulation.world.apply({**head, "spec": {"levels": levels("zone", "rack", "host")}})
     simulation.world.apply(small(clusterTopologyName="lab", topologyConstraint={"packDomain": "rack"}))

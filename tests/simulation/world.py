@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from applier.ref import Kind, Manifest, Ref, is_being_deleted
 from applier.testing.memory import MemoryCluster
-from applier.testing.memory.faults import Request
+from applier.testing.memory.faults import MemoryRequest
 from grove_compiler.api.crd import crds
 from tests.applier.free_schemas import FreeSchemas
 
@@ -189,5 +189,5 @@ def at_once(request: Coroutine[Any, Any, T]) -> T:
     raise RuntimeError("a cluster of a simulation waits for nothing")
 
 
-async def _at_once(_: Request) -> None:
+async def _at_once(_: MemoryRequest) -> None:
     return

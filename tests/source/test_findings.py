@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_compiler.source.document import Place, position
-from grove_compiler.source.findings import Findings, Refused
+from grove_compiler.source.document import PlaceNode, position
+from grove_compiler.source.findings import Findings, LimitExceeded
 
 
 def test_findings_are_put_in_the_order_of_the_text() -> None:
@@ -38,13 +38,13 @@ def test_a_message_with_braces_is_left_alone() -> None:
 def test_more_findings_than_the_limit_are_refused_and_it_is_said() -> None:
     findings = Findings("a", "f", 2)
     findings.error("x", "one", 0)
-    with pytest.raises(Refused):
+    with pytest.raises(LimitExceeded):
         findings.error("x", "two", 0)
     assert [found.code for found in findings.diagnostics()] == ["x", "x", "source/too-many-findings"]
 
 
 def test_duplicates_are_searched_for_only_when_there_are_some() -> None:
-    def scan(text: str) -> Place:
+    def scan(text: str) -> PlaceNode:
         raise AssertionError("nothing to look for")
 
     Findings("a", "f", 10).settle_duplicates("x", 0, 1, scan)

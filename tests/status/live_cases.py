@@ -11,7 +11,7 @@ from typing import Any
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.source.document import Document
-from grove_compiler.step import Context, Key, Step, step
+from grove_compiler.step import Key, StepContext, StepResult, step
 from grove_operator.controller.statuses import status_writes
 from tests.conformance.cases import CONFIGURATION, FOLDER, KUBE_VERSION
 from tests.step.world import complete, context
@@ -41,11 +41,11 @@ def read_live_steps() -> list[LiveStep]:
 
 
 @cache
-def shared_context() -> Context:
+def shared_context() -> StepContext:
     return context(Settings(pods=True, kube_version=KUBE_VERSION), Document(CONFIGURATION))
 
 
-def steps_of(live: LiveStep) -> list[Step]:
+def steps_of(live: LiveStep) -> list[StepResult]:
     """What we would do for each key of the set."""
     view, (manifest,) = ObjectList(live.objects), live.of_kind("PodCliqueSet")
     whole = Key("PodCliqueSet", manifest["metadata"]["namespace"], manifest["metadata"]["name"])
@@ -53,7 +53,7 @@ def steps_of(live: LiveStep) -> list[Step]:
     return [complete(step(view, key, NOW, shared_context())) for key in keys]
 
 
-def statuses(live: LiveStep, made: list[Step]) -> dict[str, Manifest]:
+def statuses(live: LiveStep, made: list[StepResult]) -> dict[str, Manifest]:
     """The statuses that the steps would write, by kind and name."""
     view = ObjectList(live.objects)
     written = [one for each in made for one in status_writes(each.statuses, each.conditions, view, NOW)]

@@ -7,7 +7,7 @@ from typing import Any
 from applier.ref import Ref
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import ObjectList
-from grove_compiler.step import Context, step
+from grove_compiler.step import StepContext, step
 from grove_operator.controller.statuses import status_writes
 from tests.model.sets import clique, pcs
 from tests.step.world import complete, context
@@ -24,7 +24,7 @@ TEMPLATE: Manifest = {
 }
 
 
-def shared_context() -> Context:
+def shared_context() -> StepContext:
     """That of the operator: whoever compiles files does not know what else is in a cluster."""
     return context(Settings(pods=True, is_operator=True))
 

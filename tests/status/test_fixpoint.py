@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from grove_compiler.step import Step
+from grove_compiler.step import StepResult
 from tests.conformance.compare import differences
 from tests.status.live_cases import LiveStep, Manifest, read_live_steps, statuses, steps_of
 from tests.suite.rows import rows
@@ -81,7 +81,7 @@ def test_we_differ_in_all_that_we_claim() -> None:
     assert [one.reason for one in (*STATUS, *GRAPH) if not any(re.fullmatch(one.lines, line) for line in lines)] == []
 
 
-def status_lines(live: LiveStep, made: list[Step]) -> Iterator[str]:
+def status_lines(live: LiveStep, made: list[StepResult]) -> Iterator[str]:
     """One line for each field of a status that differs, and for each condition; times and what conditions are about aside."""
     ours = statuses(live, made)
     for manifest in live.objects:
@@ -98,7 +98,7 @@ def comparable(status: Manifest) -> dict[str, Any]:
     return {field: value for field, value in status.items() if field != "conditions"} | conditions
 
 
-def graph_lines(live: LiveStep, made: list[Step]) -> Iterator[str]:
+def graph_lines(live: LiveStep, made: list[StepResult]) -> Iterator[str]:
     nodes = [node for each in made for node in each.graph.nodes if node.object["kind"] in RECORDED]
     for line in differences([node.object for node in nodes], live.objects):
         if not NOT_OURS.search(f"{live.name} {line}"):

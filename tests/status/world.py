@@ -7,7 +7,7 @@ from typing import Any
 
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import ObjectList
-from grove_compiler.step import Context, Key, Step, step
+from grove_compiler.step import Key, StepContext, StepResult, step
 from grove_operator.controller.statuses import status_writes
 from tests.step.world import complete
 
@@ -47,7 +47,7 @@ def keys_of(manifest: Manifest) -> list[Key]:
     return [whole, *(whole._replace(replica=index) for index in range(manifest["spec"]["replicas"]))]
 
 
-def running(manifest: Manifest, pods: dict[str, list[str]], statuses: dict[str, Manifest], shared: Context) -> list[Manifest]:
+def running(manifest: Manifest, pods: dict[str, list[str]], statuses: dict[str, Manifest], shared: StepContext) -> list[Manifest]:
     """The set and all that it becomes; of pods only those that are named, by PodClique. `statuses` are those that stand there already."""
     one = {**manifest, "metadata": {**manifest["metadata"], "uid": "uid-set", "generation": 2}}
     objects = [one]
@@ -83,10 +83,10 @@ def merged(base: Manifest, change: Manifest) -> Manifest:
     return result
 
 
-def told(objects: list[Manifest], keys: list[Key], shared: Context) -> Manifest:
+def told(objects: list[Manifest], keys: list[Key], shared: StepContext) -> Manifest:
     """What steps say: statuses by kind and name with conditions in short, events in short, and when to look again."""
     view = ObjectList(objects)
-    made: list[Step] = [complete(step(view, key, NOW, shared)) for key in keys]
+    made: list[StepResult] = [complete(step(view, key, NOW, shared)) for key in keys]
     statuses = {}
     for each in made:
         for write in status_writes(each.statuses, each.conditions, view, NOW):
@@ -100,7 +100,7 @@ def told(objects: list[Manifest], keys: list[Key], shared: Context) -> Manifest:
     return {"statuses": statuses, "events": events, "again": min(again, default=None)}
 
 
-def shared_context(config: Any = None) -> Context:
+def shared_context(config: Any = None) -> StepContext:
     from tests.step.world import context
 
     return context(Settings(pods=True), config)

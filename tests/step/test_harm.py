@@ -11,9 +11,9 @@ from grove_compiler import step_context
 from grove_compiler.compile import Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.inputs.snapshot import ObjectList, Objects, Unknown
+from grove_compiler.model.inputs.snapshot import ObjectList, ObjectReader, Unknown
 from grove_compiler.source.document import Document
-from grove_compiler.step import Context, Gone, Hold, Key, Step, step
+from grove_compiler.step import Key, StepContext, StepGone, StepHold, StepResult, step
 from grove_compiler.subjects import validate_topologies
 from tests.features.compiling import program_with, shipped_program
 from tests.model.sets import clique, pcs
@@ -53,7 +53,9 @@ def placed(name: str) -> Manifest:
     return named(name, clusterTopologyName="lab", topologyConstraint=RACK)
 
 
-def outcomes(objects: list[Manifest], shared: Context | None = None, view: Objects | None = None) -> dict[str, Step | Gone | Hold]:
+def outcomes(
+    objects: list[Manifest], shared: StepContext | None = None, view: ObjectReader | None = None
+) -> dict[str, StepResult | StepGone | StepHold]:
     """The outcome for the first replica of each set, by the set's name, and of each topology."""
     found = {}
     for one in objects:
@@ -62,13 +64,13 @@ def outcomes(objects: list[Manifest], shared: Context | None = None, view: Objec
     return found
 
 
-def reasons(found: dict[str, Step | Gone | Hold]) -> dict[str, str]:
-    return {name: one.reason for name, one in found.items() if isinstance(one, Hold)}
+def reasons(found: dict[str, StepResult | StepGone | StepHold]) -> dict[str, str]:
+    return {name: one.reason for name, one in found.items() if isinstance(one, StepHold)}
 
 
 def test_a_bad_set_holds_itself_and_no_other() -> None:
     found = outcomes(stored([named("good"), bad("bad")]))
-    assert isinstance(found["good"], Step)
+    assert isinstance(found["good"], StepResult)
     assert "must not be greater than replicas" in reasons(found)["bad"]
 
 
@@ -87,7 +89,7 @@ def test_a_bad_topology_holds_itself_and_the_sets_that_are_placed_by_it() -> Non
     twice = copy.deepcopy(TOPOLOGY)
     twice["spec"]["levels"][1]["domain"] = "zone"
     found = outcomes(stored([twice, placed("placed"), named("elsewhere")]))
-    assert isinstance(found["elsewhere"], Step)
+    assert isinstance(found["elsewhere"], StepResult)
     assert reasons(found).keys() == {"lab", "placed"}
 
 
@@ -110,7 +112,7 @@ def test_a_topology_that_cannot_be_read_holds_itself_and_the_sets_that_are_place
     shared = context(config=TAS, program=program_with(rule) if rule else None)
     written = {**TOPOLOGY, "apiVersion": version or TOPOLOGY["apiVersion"]}
     found = outcomes(stored([written, placed("placed"), named("elsewhere")]), shared)
-    assert isinstance(found["elsewhere"], Step)
+    assert isinstance(found["elsewhere"], StepResult)
     assert reason in reasons(found)["lab"]
     assert reasons(found)["placed"] == "it needs the ClusterTopology 'lab', which has errors"
 
@@ -146,15 +148,15 @@ def test_a_domain_that_a_topology_lost_holds_no_running_set() -> None:
     """The constraint is dropped and the condition says so (GREP-244); a set that runs must not stop being looked after."""
     fewer = copy.deepcopy(TOPOLOGY)
     fewer["spec"]["levels"].pop()
-    assert isinstance(outcomes(stored([fewer, placed("placed")]))["placed"], Step)
+    assert isinstance(outcomes(stored([fewer, placed("placed")]))["placed"], StepResult)
 
 
 def test_a_rule_of_a_user_that_fails_elsewhere_keeps_no_replica_that_is_not_declared() -> None:
     """No rule can make anything for it, so none has to run to know that it is gone; what is wrong with the set itself holds it."""
     rule = "rule: own/label\ndoc: Fails.\npatch: Service\ndo: [{op: replace, path: /metadata/labels/tier, value: '{{ set.labels.tier }}'}]"
-    for manifest, kind in ((named("a"), Gone), (bad("a"), Hold)):
+    for manifest, kind in ((named("a"), StepGone), (bad("a"), StepHold)):
         [one], shared = stored([manifest]), context(program=program_with(rule))
-        assert isinstance(step(ObjectList([one]), key_of(one, 0), NOW, shared), Hold)
+        assert isinstance(step(ObjectList([one]), key_of(one, 0), NOW, shared), StepHold)
         assert isinstance(step(ObjectList([one]), key_of(one, 2), NOW, shared), kind)
 
 
@@ -167,7 +169,7 @@ do: [{op: replace, path: /metadata/labels/tier, value: "{{ set.labels.tier }}"}]
 when: set.name == 'b'
 """
     found = outcomes(stored([named("a"), named("b")]), context(program=program_with(rule)))
-    assert isinstance(found["a"], Step)
+    assert isinstance(found["a"], StepResult)
     assert "own/label" in reasons(found)["b"]
 
 
@@ -200,7 +202,7 @@ def test_a_view_that_does_not_know_the_sets_holds_and_says_not_that_they_are_gon
             raise Unknown(f"{kind} is not listed yet")
 
     found = step(Empty(), Key("PodCliqueSet", "default", "a"), NOW, context())
-    assert isinstance(found, Hold)
+    assert isinstance(found, StepHold)
 
 
 def test_a_configuration_with_errors_holds_everything() -> None:
@@ -219,7 +221,7 @@ do: [{op: add, path: /metadata/labels/phase, value: "{{ set.manifest.status.phas
 
     def phase(**status: str) -> str:
         made = outcomes(stored([{**named("a"), "status": status}]), shared)["a"]
-        assert isinstance(made, Step)
+        assert isinstance(made, StepResult)
         return next(str(node.object["metadata"]["labels"]["phase"]) for node in made.graph.nodes if node.object["kind"] == "Service")
 
     assert [phase(), phase(phase="Running"), phase(phase="Failed")] == ["none", "Running", "Failed"]
@@ -234,14 +236,14 @@ def test_too_many_objects_hold() -> None:
 def test_a_set_that_is_not_there_or_ends_is_gone(name: str) -> None:
     ended = named("ended")
     ended["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-    assert isinstance(step(ObjectList(stored([ended])), Key("PodCliqueSet", "default", name), NOW, context()), Gone)
+    assert isinstance(step(ObjectList(stored([ended])), Key("PodCliqueSet", "default", name), NOW, context()), StepGone)
 
 
 def test_a_replica_beyond_the_number_is_gone_but_not_while_the_set_is_held() -> None:
     good, wrong = stored([named("good"), bad("wrong")])
     view = ObjectList([good, wrong])
-    assert isinstance(step(view, key_of(good, 2), NOW, context()), Gone)
-    assert isinstance(step(view, key_of(wrong, 2), NOW, context()), Hold)
+    assert isinstance(step(view, key_of(good, 2), NOW, context()), StepGone)
+    assert isinstance(step(view, key_of(wrong, 2), NOW, context()), StepHold)
 
 
 class TestCompilingSeveral:

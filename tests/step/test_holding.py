@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grove_compiler.model.inputs.snapshot import ObjectList
-from grove_compiler.step import Hold, step
+from grove_compiler.step import StepHold, step
 from tests.features.compiling import program_with
 from tests.model.sets import clique, pcs
 from tests.simulation.sets import image
@@ -34,7 +34,7 @@ def rule(id: str, holds: str = "") -> str:
 def test_a_users_finding_holds_a_set_whatever_its_rule_is_called(id: str, holds: str) -> None:
     objects = stored([pcs([clique("worker")])])
     outcome = step(ObjectList(objects), key_of(objects[0], 0), NOW, context(program=program_with(rule(id, holds))))
-    assert isinstance(outcome, Hold)
+    assert isinstance(outcome, StepHold)
 
 
 def test_one_that_the_api_server_has_too_lets_a_new_set_come_up_and_holds_an_update() -> None:

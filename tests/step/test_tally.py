@@ -11,8 +11,8 @@ from applier.cache.journal import Journals, Selected
 from applier.ref import Ref
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.inputs.snapshot import Changes, ObjectList, Objects
-from grove_compiler.step import Context, Hold, Key, Step, step
+from grove_compiler.model.inputs.snapshot import ChangedNames, ObjectList, ObjectReader
+from grove_compiler.step import Key, StepContext, StepHold, StepResult, step
 from tests.model.sets import clique, group, pcs
 from tests.status.world import NOW, Manifest, running
 from tests.suite.effort import runs
@@ -57,16 +57,16 @@ class Cluster:
         self.looked_at += len(found) * (kind == "PodClique")
         return found
 
-    def changes(self, group: str, kind: str, key: str, value: str, namespace: str, since: object = None) -> Changes | None:
+    def changes(self, group: str, kind: str, key: str, value: str, namespace: str, since: object = None) -> ChangedNames | None:
         mark, refs = self.journals.read(Selected(group, kind, key, value, namespace), since)
-        return Changes(mark, None if refs is None else [ref.name for ref in refs])
+        return ChangedNames(mark, None if refs is None else [ref.name for ref in refs])
 
 
-def taken(view: Objects, memory: Context) -> Step:
+def taken(view: ObjectReader, memory: StepContext) -> StepResult:
     return complete(step(view, KEY, NOW, memory))
 
 
-def said(outcome: Step) -> dict[str, Any]:
+def said(outcome: StepResult) -> dict[str, Any]:
     """All of a step, to be compared."""
     nodes = [(one.id, repr(one.object)) for one in outcome.graph.nodes]
     results = [*outcome.statuses, *outcome.conditions, *outcome.events, *outcome.deletions]
@@ -80,7 +80,7 @@ def the_set(replicas: int = 3, image: str = "busybox", **more: Any) -> Manifest:
     return pcs(cliques, [group("g", ["b"], 2)], replicas, terminationDelay="30s", metadata={"uid": "uid-set", "generation": 1}, **more)
 
 
-def assert_nothing_is_lost(cluster: Cluster, kept: Context) -> None:
+def assert_nothing_is_lost(cluster: Cluster, kept: StepContext) -> None:
     """What a step says that remembers is what one says that does not, and neither sees what the other has seen."""
     assert said(taken(cluster, kept)) == said(taken(cluster.as_list, context(OPERATOR)))
 
@@ -221,7 +221,7 @@ def test_a_report_that_makes_no_sense_holds_the_set_until_it_is_mended_and_nothi
     cluster.put(one, {**cluster.objects[one], "status": {"readyReplicas": 2}})
     cluster.put(other, {**cluster.objects[other], "status": {"readyReplicas": "many"}})
     for _ in range(2):
-        assert isinstance(step(cluster, KEY, NOW, kept), Hold)
+        assert isinstance(step(cluster, KEY, NOW, kept), StepHold)
     cluster.put(other, {**cluster.objects[other], "status": {"readyReplicas": 2}})
     assert_nothing_is_lost(cluster, kept)
 

@@ -6,14 +6,14 @@ import copy
 from collections.abc import Iterable
 from typing import Any
 
-from grove_compiler.compile import Inputs, Result
+from grove_compiler.compile import CompileResult, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.node import Node
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.source.document import Document
-from grove_compiler.step import Context, Gone, Hold, Key, Step, step
+from grove_compiler.step import Key, StepContext, StepGone, StepHold, StepResult, step
 from tests.features.compiling import shipped_program
 
 Manifest = dict[str, Any]
@@ -35,21 +35,21 @@ def stored(manifests: Iterable[Manifest], namespace: str = "default") -> list[Ma
     return list(objects.values())
 
 
-def context(settings: Settings | None = None, config: Document | None = None, program: Program | None = None) -> Context:
-    return Context(program or shipped_program(), settings or Settings(pods=True), config)
+def context(settings: Settings | None = None, config: Document | None = None, program: Program | None = None) -> StepContext:
+    return StepContext(program or shipped_program(), settings or Settings(pods=True), config)
 
 
 def key_of(manifest: Manifest, replica: int | None = None) -> Key:
     return Key(manifest["kind"], manifest["metadata"].get("namespace", ""), manifest["metadata"]["name"], replica)
 
 
-def complete(outcome: Step | Gone | Hold) -> Step:
+def complete(outcome: StepResult | StepGone | StepHold) -> StepResult:
     """The step, which a test expects to be one."""
-    assert isinstance(outcome, Step), outcome
+    assert isinstance(outcome, StepResult), outcome
     return outcome
 
 
-def all_slices(objects: list[Manifest], shared: Context) -> list[Node]:
+def all_slices(objects: list[Manifest], shared: StepContext) -> list[Node]:
     """What all keys of a cluster give together: its topologies, its sets, and each of their replicas."""
     view = ObjectList(objects)
     nodes = []
@@ -66,7 +66,7 @@ def all_slices(objects: list[Manifest], shared: Context) -> list[Node]:
     return nodes
 
 
-def compiled(objects: list[Manifest], shared: Context, config: Document | None = None) -> Result:
+def compiled(objects: list[Manifest], shared: StepContext, config: Document | None = None) -> CompileResult:
     """What compiling the sets of the same cluster in one piece gives."""
     sets = [Document(manifest) for manifest in objects if manifest["kind"] == "PodCliqueSet"]
     return compile_inputs(Inputs(sets, objects, config=config, settings=shared.settings), shared.program)

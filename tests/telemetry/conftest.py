@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 
 from prometheus_client import generate_latest
 
-from grove_compiler.step import Context
-from grove_operator.controller.operator import Operator, Options, settings_of
+from grove_compiler.step import StepContext
+from grove_operator.controller.operator import Operator, OperatorOptions, settings_of
 from grove_operator.telemetry.health import HealthCheck
 from grove_operator.telemetry.metrics import OperatorMetrics
 from grove_operator.telemetry.missing_rights import MissingRights
@@ -20,17 +20,17 @@ from tests.features.compiling import shipped_program
 class Watched(World):
     """A world whose operator is counted."""
 
-    def __init__(self, options: Options | None = None) -> None:
+    def __init__(self, options: OperatorOptions | None = None) -> None:
         super().__init__()
         self.metrics = OperatorMetrics()
-        options = options or Options(
+        options = options or OperatorOptions(
             namespace="default",
             sink=self.metrics,
             on_result=self.metrics.result,
             on_wait=self.metrics.queue_wait,
             on_work=self.metrics.queue_work,
         )
-        self.operator = Operator(self.cluster, Context(shipped_program(), settings_of("1.35")), self.clock, options)
+        self.operator = Operator(self.cluster, StepContext(shipped_program(), settings_of("1.35")), self.clock, options)
         self.health = HealthCheck(self.operator)
 
     def clock(self) -> float:

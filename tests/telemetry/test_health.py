@@ -9,10 +9,10 @@ import pytest
 
 from applier.errors import Forbidden, Unreachable
 from applier.loop import Lease
-from applier.testing.memory.faults import Request
+from applier.testing.memory.faults import MemoryRequest
 from applier.testing.virtual_time import in_virtual_time
-from grove_operator.controller.operator import Operator, Options
-from grove_operator.telemetry.health import Health, HealthCheck, State
+from grove_operator.controller.operator import Operator, OperatorOptions
+from grove_operator.telemetry.health import Health, HealthCheck, OperatorState
 from grove_operator.telemetry.server import health_listener, metrics_listener
 
 from .conftest import Watched, at_work
@@ -22,12 +22,12 @@ from .conftest import Watched, at_work
 async def test_it_starts_until_every_kind_is_listed() -> None:
     world = Watched()
     world.cluster.fail(lambda one: one.verb in ("list", "watch") and one.resource.plural == "pods", Unreachable("away"), times=3)
-    assert world.health().state is State.STARTING
+    assert world.health().state is OperatorState.STARTING
     async with at_work(world):
         await asyncio.sleep(0.1)
-        assert world.health() == (State.STARTING, "starting: Pod not listed yet")
+        assert world.health() == (OperatorState.STARTING, "starting: Pod not listed yet")
         await asyncio.sleep(60.0)
-        assert world.health() == (State.LEADING, "leading")
+        assert world.health() == (OperatorState.LEADING, "leading")
 
 
 @in_virtual_time
@@ -38,7 +38,7 @@ async def test_it_leads_without_a_right_and_shows_which() -> None:
     world.cluster.fail(lambda one: one.verb in ("list", "watch") and one.resource.plural == "horizontalpodautoscalers", error, times=-1)
     async with at_work(world):
         await asyncio.sleep(5.0)
-        assert world.health() == (State.LEADING, "leading")
+        assert world.health() == (OperatorState.LEADING, "leading")
         assert world.samples()['grove_operator_missing_rights{resource="horizontalpodautoscalers.autoscaling",verb="watch"}'] == 1.0
 
 
@@ -48,17 +48,17 @@ async def test_one_of_two_leads_and_the_other_stands_by() -> None:
     for number, world in enumerate((first, second)):
         world.cluster = first.cluster
         lease = Lease(world.cluster, "default", "grove", f"candidate-{number}")
-        world.operator = Operator(world.cluster, first.operator._context, world.clock, Options("default", lease))
+        world.operator = Operator(world.cluster, first.operator._context, world.clock, OperatorOptions("default", lease))
         world.health = HealthCheck(world.operator)
     async with at_work(first):
         await asyncio.sleep(5.0)
         async with at_work(second):
             await asyncio.sleep(5.0)
-            assert [world.health().state for world in (first, second)] == [State.LEADING, State.STANDBY]
+            assert [world.health().state for world in (first, second)] == [OperatorState.LEADING, OperatorState.STANDBY]
             assert second.health().is_ready
 
 
-async def hangs(request: Request) -> None:
+async def hangs(request: MemoryRequest) -> None:
     """Stands for a write that is never answered and never given up, as only a fault of ours can be."""
     if request.verb == "create" and request.resource.plural == "pods":
         await asyncio.sleep(10_000.0)
@@ -70,11 +70,11 @@ async def test_it_is_stuck_when_keys_wait_and_no_look_ends() -> None:
     world.cluster.before = hangs
     async with at_work(world):
         await world.declare(40, 1, quiet=1.0)
-        assert world.health().state is State.LEADING
+        assert world.health().state is OperatorState.LEADING
         await asyncio.sleep(200.0)
-        assert world.health().state is State.LEADING
+        assert world.health().state is OperatorState.LEADING
         await asyncio.sleep(400.0)
-        assert world.health().state is State.STUCK
+        assert world.health().state is OperatorState.STUCK
         assert not world.health().is_alive
 
 
@@ -84,14 +84,14 @@ async def test_an_operator_that_has_nothing_to_do_is_not_stuck() -> None:
         await world.declare(1, 1)
         world.health()
         await asyncio.sleep(3000.0)
-        assert world.health().state is State.LEADING
+        assert world.health().state is OperatorState.LEADING
 
 
 @pytest.mark.parametrize(
     ("state", "alive", "ready"), [("starting", 200, 503), ("standby", 200, 200), ("leading", 200, 200), ("stuck", 503, 503)]
 )
 async def test_probes_answer_with_the_state_in_words(state: str, alive: int, ready: int) -> None:
-    listener = health_listener(lambda: Health(State(state), f"{state}: so it is"))
+    listener = health_listener(lambda: Health(OperatorState(state), f"{state}: so it is"))
     port = await listener.start("127.0.0.1", 0)
     try:
         async with aiohttp.ClientSession(f"http://127.0.0.1:{port}") as session:

@@ -12,7 +12,7 @@ import pytest
 from prometheus_client.metrics_core import Metric
 
 from applier.errors import Forbidden, WriteConflict
-from applier.testing.memory.faults import Request
+from applier.testing.memory.faults import MemoryRequest
 from applier.testing.virtual_time import in_virtual_time
 from tests.docs.pages import DOCS
 
@@ -51,7 +51,7 @@ async def test_looks_and_their_errors_are_counted_by_controller() -> None:
 async def test_498_a_status_that_somebody_was_faster_with_is_a_conflict() -> None:
     """Under the name that users have asked for."""
 
-    def is_status(one: Request) -> bool:
+    def is_status(one: MemoryRequest) -> bool:
         return one.verb == "apply" and one.subresource == "status" and one.resource.plural == "podcliquesets"
 
     world = Watched()

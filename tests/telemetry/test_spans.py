@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from applier.errors import Invalid
 from applier.testing.virtual_time import in_virtual_time
-from grove_operator.controller.operator import Options
+from grove_operator.controller.operator import OperatorOptions
 from grove_operator.telemetry.server import Listener
 from grove_operator.telemetry.spans import Spans, exporting
 
@@ -24,7 +24,7 @@ def traced() -> tuple[Watched, InMemorySpanExporter]:
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     spans = Spans(provider.get_tracer("test"))
-    return Watched(Options(namespace="default", sink=spans, on_evaluate=spans.start, on_result=spans.result)), exporter
+    return Watched(OperatorOptions(namespace="default", sink=spans, on_evaluate=spans.start, on_result=spans.result)), exporter
 
 
 @in_virtual_time

@@ -103,9 +103,9 @@ path: "{{ clique.path }}.spec.replicas"
 message: "at most {{ 2 * former.replicas }} at once"
 """
     program = rulebook.read().build(VOCABULARY)
-    with_mine = rulebook.Rulebook((*rulebook.read().files, rulebook.RuleFile("rules/team.yaml", "team.yaml", "team", mine.encode()))).build(
-        VOCABULARY
-    )
+    with_mine = rulebook.Rulebook(
+        (*rulebook.read().files, rulebook.RulebookFile("rules/team.yaml", "team.yaml", "team", mine.encode()))
+    ).build(VOCABULARY)
     assert "team/slowly" not in [rule.id for rule in program.rules]
     scaling = Scaling("PodClique", "job-0-launcher", 3)
     assert judge_scaling(scaling, manifest(), program) == []

@@ -10,7 +10,7 @@ from applier.testing.control_plane import ControlPlane
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.step import Context
+from grove_compiler.step import StepContext
 from grove_operator import rulebook
 from grove_operator.webhooks.review import API_VERSION, Reviewer
 from tests.definitions import with_definitions
@@ -25,7 +25,7 @@ def program() -> Program:
 
 @pytest.fixture(scope="session")
 def judge(program: Program) -> Reviewer:
-    return Reviewer(Context(program, Settings()))
+    return Reviewer(StepContext(program, Settings()))
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from applier.cluster import Resource
-from applier.decision.schema import Schemas, Table, Type
+from applier.decision.schema import Schemas, Type, TypeTable
 from applier.ref import Kind, Ref
 from applier.testing.memory import MemoryCluster
 from applier.testing.memory.kinds import VERBS
@@ -22,7 +22,7 @@ OBJECT = {"f": {"metadata": {"f": {"labels": FREE, "annotations": FREE}, **FREE}
 class Typed(Schemas):
     """In every kind, `webhooks` is a list whose items have names."""
 
-    type: Type = Table({}, {"object": OBJECT}).named("object")
+    type: Type = TypeTable({}, {"object": OBJECT}).named("object")
 
     def get(self, kind: Kind) -> Type:
         return self.type

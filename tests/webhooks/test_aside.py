@@ -10,7 +10,7 @@ import pytest
 
 from grove_compiler.engine.runtime.cost_budget import CostBudget
 from grove_compiler.model.inputs.snapshot import ObjectList
-from grove_compiler.step import Context
+from grove_compiler.step import StepContext
 from grove_operator.webhooks.answers import Answers
 from grove_operator.webhooks.aside import LARGE, Aside, Overdue
 from grove_operator.webhooks.review import Reviewer
@@ -88,7 +88,7 @@ async def test_a_review_past_its_time_is_answered(judge: Reviewer, workload: Man
 
 
 async def test_rules_that_are_reloaded_count_for_large_reviews_too(judge: Reviewer) -> None:
-    aside, others = Aside(PATIENCE), Context(judge.context.program.with_budget(CostBudget()), judge.context.settings)
+    aside, others = Aside(PATIENCE), StepContext(judge.context.program.with_budget(CostBudget()), judge.context.settings)
 
     async def rules(reviewer: Reviewer) -> Any:
         return await aside.run(reviewer, lambda beside: beside.context.program)

@@ -24,7 +24,7 @@ from grove_operator.install.webhook_configurations import VALIDATE_SETS, Install
 from grove_operator.webhooks import authority, rotation, shared_certificate
 from grove_operator.webhooks.answers import Answers
 from grove_operator.webhooks.review import Reviewer
-from grove_operator.webhooks.service import Serving, Webhooks
+from grove_operator.webhooks.service import RunningWebhooks, Serving
 from grove_operator.webhooks.trust import CONFIGURATIONS, Service
 
 pytestmark = pytest.mark.cluster
@@ -46,9 +46,9 @@ class World:
         self.failures: list[str] = []
         self.admitted = 0
 
-    def _replica(self, judge: Reviewer) -> Webhooks:
+    def _replica(self, judge: Reviewer) -> RunningWebhooks:
         serving = Serving("127.0.0.1", 0, "", self.namespace, "certificates", "admission")
-        return Webhooks(self.cluster, Answers(lambda: judge), serving, time.time, self.noted.append, self.noted.append)
+        return RunningWebhooks(self.cluster, Answers(lambda: judge), serving, time.time, self.noted.append, self.noted.append)
 
     async def start(self) -> None:
         service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "admission", "namespace": self.namespace}}
@@ -152,7 +152,7 @@ async def delete(world: World) -> None:
 async def replace(world: World) -> None:
     """Somebody else's authority."""
     names = Service(world.namespace, "admission").names
-    data = rotation.data_of(rotation.make(rotation.Decision("replace"), None, datetime.now(UTC), names))
+    data = rotation.data_of(rotation.make(rotation.Rotation("replace"), None, datetime.now(UTC), names))
     await world.cluster.patch(await world.cluster.resource(SECRET), world.namespace, "certificates", {"data": data})
 
 

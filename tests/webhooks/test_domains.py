@@ -18,7 +18,7 @@ from applier.testing.memory.kinds import VERBS
 from applier.testing.virtual_time import run_virtual
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.step import Context
+from grove_compiler.step import StepContext
 from grove_operator.controller.domain_adoption import DomainAdoption
 from grove_operator.webhooks.domains import DomainWebhooks
 from grove_operator.webhooks.review import read_request
@@ -64,7 +64,7 @@ def names(cluster: MemoryCluster) -> list[str]:
 
 
 def answered(program: Program, cluster: MemoryCluster, *reviews: Manifest) -> list[Manifest]:
-    webhooks, context = DomainWebhooks(cluster), Context(program, SETTINGS)
+    webhooks, context = DomainWebhooks(cluster), StepContext(program, SETTINGS)
 
     async def all_of(requests: Sequence[Manifest]) -> list[Manifest]:
         answers = (webhooks.podclique(read_request(one), context, SETTINGS) for one in requests)
@@ -125,7 +125,7 @@ def owners(cluster: MemoryCluster) -> set[str]:
 @pytest.mark.parametrize("gang_first", [True, False], ids=["the gang first", "the domain first"])
 def test_domains_go_to_their_gang_whichever_comes_first(program: Program, gang_first: bool) -> None:
     cluster = with_grove(MemoryCluster(namespaces=["team"]))
-    context, told = Context(program, SETTINGS), list[str]()
+    context, told = StepContext(program, SETTINGS), list[str]()
 
     async def make() -> None:
         await DomainWebhooks(cluster).podclique(read_request(asked("CREATE", podclique("demo-0-a"))), context, SETTINGS)

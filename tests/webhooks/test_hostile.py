@@ -24,7 +24,7 @@ from grove_operator.webhooks import idle
 from grove_operator.webhooks.answers import Answers
 from grove_operator.webhooks.certificate import ShownCertificate
 from grove_operator.webhooks.review import NoReview, Reviewer, read_request
-from grove_operator.webhooks.server import WebhookServer
+from grove_operator.webhooks.server import ReviewServer
 from tests.applier.transport.certificates import authority, needs_openssl, signed
 from tests.suite.effort import runs
 from tests.suite.rows import rows
@@ -60,7 +60,7 @@ async def serving(judge: Reviewer, folder: Path) -> AsyncIterator[Serving]:
     ca = authority(folder)
     shown = ShownCertificate()
     shown.show(*(text.encode() for text in signed(ca, "webhook").pem))
-    server = WebhookServer(Answers(lambda: judge).by_path(), shown.tls, told.append)
+    server = ReviewServer(Answers(lambda: judge).by_path(), shown.tls, told.append)
     port = await server.start("127.0.0.1", 0)
     try:
         yield Serving(port, ssl.create_default_context(cafile=str(ca.certificate)), told)
@@ -72,9 +72,9 @@ async def serving(judge: Reviewer, folder: Path) -> AsyncIterator[Serving]:
 def running(program: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[asyncio.Runner, Serving]]:
     """One server for many examples, in a loop of its own."""
     from grove_compiler.model.inputs.settings import Settings
-    from grove_compiler.step import Context
+    from grove_compiler.step import StepContext
 
-    judge = Reviewer(Context(program, Settings()), None, ObjectList([]))
+    judge = Reviewer(StepContext(program, Settings()), None, ObjectList([]))
     with asyncio.Runner() as runner:
         context = serving(judge, tmp_path_factory.mktemp("certificates"))
         one = runner.run(context.__aenter__())

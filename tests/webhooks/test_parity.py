@@ -27,13 +27,13 @@ from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.model.inputs.settings import OFFLINE_KUBE_VERSION, Settings
 from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.source.document import Document
-from grove_compiler.step import Context
+from grove_compiler.step import StepContext
 from grove_operator.install.webhook_configurations import VALIDATE_SETS, VALIDATE_TOPOLOGIES, Installation, webhook_configurations
 from grove_operator.webhooks import authority
 from grove_operator.webhooks.answers import Answers
 from grove_operator.webhooks.certificate import ShownCertificate
 from grove_operator.webhooks.review import LONGEST_WARNING, Reviewer, sentence
-from grove_operator.webhooks.server import WebhookServer
+from grove_operator.webhooks.server import ReviewServer
 from tests.controller.live.conftest import with_grove
 from tests.validation.case_files import Case, name_of, read_case
 from tests.webhooks.test_review import ALONE
@@ -77,7 +77,7 @@ class Tried(NamedTuple):
 def judge_of(case: Case, program: Program) -> Reviewer:
     config = Document({"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration", **case.head.get("config", {})})
     settings = Settings(kube_version=case.head.get("kube", OFFLINE_KUBE_VERSION), mnnvl_shape=case.head.get("shape"))
-    return Reviewer(Context(program, settings, config), config, ObjectList(case.head.get("snapshot", [])))
+    return Reviewer(StepContext(program, settings, config), config, ObjectList(case.head.get("snapshot", [])))
 
 
 class Webhook:
@@ -96,7 +96,7 @@ class Webhook:
         shown = ShownCertificate()
         shown.show(self._pair.certificate, self._pair.key)
         paths = (VALIDATE_SETS.path, VALIDATE_TOPOLOGIES.path)
-        self._server = WebhookServer(dict.fromkeys(paths, self._validate), shown.tls, print)
+        self._server = ReviewServer(dict.fromkeys(paths, self._validate), shown.tls, print)
         return asyncio.run_coroutine_threadsafe(self._server.start("127.0.0.1", 0), self._loop).result(60)
 
     def stop(self) -> None:

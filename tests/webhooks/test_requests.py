@@ -9,7 +9,7 @@ import pytest
 
 from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.source.document import Document
-from grove_compiler.step import Context
+from grove_compiler.step import StepContext
 from grove_operator.install.values import defaults
 from grove_operator.webhooks.answers import Answers
 from grove_operator.webhooks.review import NoReview, Reviewer
@@ -154,7 +154,7 @@ async def authorized(
     """The answer to a request about an object that the operator keeps."""
     authorizer = {"enabled": True, "exemptServiceAccountUserNames": exempt or []}
     config = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration", "authorizer": authorizer}
-    context = Context(judge.context.program, judge.context.settings, Document(config))
+    context = StepContext(judge.context.program, judge.context.settings, Document(config))
     answers = Answers(lambda: Reviewer(context, None, ObjectList(existing), operator=OPERATOR))
     new, old = (None if operation == "DELETE" else manifest), (None if operation == "CREATE" else manifest)
     more = {"name": manifest["metadata"]["name"], "userInfo": {"username": user}}

@@ -17,7 +17,7 @@ from grove_compiler.engine.runtime.program import Program
 from grove_compiler.model.inputs.settings import OFFLINE_KUBE_VERSION, Settings
 from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.source.document import Document
-from grove_compiler.step import Context
+from grove_compiler.step import StepContext
 from grove_operator.webhooks import review
 from grove_operator.webhooks.review import LONGEST_WARNING, NoReview, Reviewer, read_request
 from tests.suite.rows import rows
@@ -47,7 +47,7 @@ def test_a_case_of_validation_has_the_findings_that_linting_it_has(path: Path, p
     config = Document({"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration", **case.head.get("config", {})})
     settings = Settings(kube_version=case.head.get("kube", OFFLINE_KUBE_VERSION), mnnvl_shape=case.head.get("shape"))
     snapshot = case.head.get("snapshot", [])
-    judge = Reviewer(Context(program, settings, config), config, ObjectList(snapshot))
+    judge = Reviewer(StepContext(program, settings, config), config, ObjectList(snapshot))
     value = case.documents[0].value
     # What stands in a snapshot already is an update offline; a server says so itself.
     old = case.old.value if case.old else next((one for one in snapshot if _name(one) == _name(value)), None)
@@ -168,7 +168,7 @@ def test_warnings_let_a_set_pass(judge: Reviewer, workload: Manifest) -> None:
 def test_a_configuration_that_is_odd_is_no_warning_for_whoever_edits_a_set(program: Program, workload: Manifest) -> None:
     told = {"server": {"healthProbes": {"enable": False}}, "topologyAwareScheduling": {"enabled": True}}
     config = Document({"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration", **told})
-    context = Context(program, Settings(), config)
+    context = StepContext(program, Settings(), config)
     assert [one.path for one in context.findings] == ["server.healthProbes.enable", "topologyAwareScheduling.enabled"]
     answer = response(Reviewer(context, config, ObjectList([])).validate(asked("CREATE", workload)))
     assert answer == {"uid": "42", "allowed": True}

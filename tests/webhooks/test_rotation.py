@@ -37,7 +37,7 @@ def other() -> Material:
 
 
 def made(when: datetime, names: list[str] = NAMES) -> Material:
-    return rotation.make(rotation.Decision("replace"), None, when, names)
+    return rotation.make(rotation.Rotation("replace"), None, when, names)
 
 
 def action(secret: Manifest | None, when: datetime = NOW, names: list[str] = NAMES) -> str:

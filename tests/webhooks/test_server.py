@@ -20,8 +20,8 @@ from grove_operator.webhooks import server as server_module
 from grove_operator.webhooks.answers import Answers
 from grove_operator.webhooks.certificate import ShownCertificate
 from grove_operator.webhooks.certificate_files import CertificateFiles
-from grove_operator.webhooks.review import Request, Reviewer
-from grove_operator.webhooks.server import LARGEST_BODY, WebhookServer
+from grove_operator.webhooks.review import AdmissionRequest, Reviewer
+from grove_operator.webhooks.server import LARGEST_BODY, ReviewServer
 from tests.applier.transport.certificates import Pair, authority, needs_openssl, signed
 from tests.webhooks.conftest import Manifest, asked
 
@@ -33,7 +33,7 @@ VALIDATE_SETS = hooks.VALIDATE_SETS.path
 class Serving(NamedTuple):
     """A server that runs, how to reach it, and what it told."""
 
-    server: WebhookServer
+    server: ReviewServer
     url: str
     client: aiohttp.ClientSession
     told: list[str]
@@ -61,7 +61,7 @@ async def running(judge: Reviewer, ca: Pair, folder: Path) -> AsyncIterator[Serv
     told: list[str] = []
     shown = ShownCertificate()
     await CertificateFiles(str(install(signed(ca, "webhook"), folder)), shown).first()
-    server = WebhookServer(Answers(lambda: judge).by_path(), shown.tls, told.append)
+    server = ReviewServer(Answers(lambda: judge).by_path(), shown.tls, told.append)
     port = await server.start("127.0.0.1", 0)
     tls = ssl.create_default_context(cafile=str(ca.certificate))
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=tls)) as client:
@@ -118,7 +118,7 @@ async def test_an_object_that_is_nonsense_is_not_allowed(serving: Serving, workl
 
 async def test_a_fault_of_ours_is_no_review_and_is_told(ca: Pair, workload: Manifest, tmp_path: Path) -> None:
     class Broken(Reviewer):
-        def findings(self, request: Request) -> list[Diagnostic]:
+        def findings(self, request: AdmissionRequest) -> list[Diagnostic]:
             raise ZeroDivisionError("by zero")
 
     async with running(Broken(None), ca, tmp_path / "certificates") as serving:  # type: ignore[arg-type]

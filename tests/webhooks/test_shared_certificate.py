@@ -22,7 +22,7 @@ from grove_operator.install.webhook_configurations import Installation, webhook_
 from grove_operator.webhooks import authority, rotation
 from grove_operator.webhooks.authority import read_bundle
 from grove_operator.webhooks.certificate import ShownCertificate
-from grove_operator.webhooks.shared_certificate import INTERVAL, OVERLAP, PROPAGATION, Place, SharedCertificate
+from grove_operator.webhooks.shared_certificate import INTERVAL, OVERLAP, PROPAGATION, CertificateLocation, SharedCertificate
 from grove_operator.webhooks.trust import MANAGER, Service
 from tests.suite.effort import runs
 
@@ -33,7 +33,7 @@ Manifest = dict[str, Any]
 START = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
 DAY = 86_400.0
 SERVICE = Service("kube-system", "grove-operator")
-PLACE = Place("certificates", SERVICE)
+PLACE = CertificateLocation("certificates", SERVICE)
 SECRET = Ref("", "Secret", "kube-system", "certificates")
 CONFIGURATIONS = webhook_configurations(Installation("kube-system"))
 REFS = [Ref.of(one) for one in CONFIGURATIONS]
@@ -108,7 +108,7 @@ async def delete_secret(cluster: MemoryCluster) -> None:
 async def replace_secret(cluster: MemoryCluster) -> None:
     """Somebody brings an authority of their own."""
     time = datetime.fromtimestamp(now(), UTC)
-    data = rotation.data_of(rotation.make(rotation.Decision("replace"), None, time, SERVICE.names))
+    data = rotation.data_of(rotation.make(rotation.Rotation("replace"), None, time, SERVICE.names))
     await patch_secret(cluster, {"data": data})
 
 

@@ -18,7 +18,7 @@ from applier.cluster import Listing, Resource, WatchEvent
 from applier.decision import Schemas, Type
 from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
 from applier.testing.memory import refusals
-from applier.testing.memory.faults import Fault, Request, When, meet
+from applier.testing.memory.faults import Fault, MemoryRequest, When, meet
 from applier.testing.memory.fields import applied, half, updated
 from applier.testing.memory.garbage import Garbage
 from applier.testing.memory.kinds import Kinds, defined
@@ -31,7 +31,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 ESTABLISHED = {"conditions": [{"type": kind, "status": "True"} for kind in ("NamesAccepted", "Established")]}
 
 
-async def _at_once(_: Request) -> None:
+async def _at_once(_: MemoryRequest) -> None:
     """Lets other tasks run in between, as any request does."""
     await asyncio.sleep(0)
 
@@ -54,7 +54,7 @@ class MemoryCluster:
         history: int = 1000,
         immutable: Mapping[str, tuple[str, ...]] = IMMUTABLE,
         admit: Callable[[Manifest], Manifest] = lambda manifest: manifest,
-        before: Callable[[Request], Awaitable[None]] = _at_once,
+        before: Callable[[MemoryRequest], Awaitable[None]] = _at_once,
         watch_list: bool = True,
         schemas: Schemas | None = None,
         collects: bool = True,
@@ -66,8 +66,8 @@ class MemoryCluster:
         self.now, self.immutable, self.admit, self.before = now, immutable, admit, before
         self.watch_list = watch_list
         self._schemas = schemas or Schemas()
-        self.texts: Callable[[Request, Mapping[str, str]], Iterable[bytes]] = lambda *_: ()
-        self.log: list[Request] = []
+        self.texts: Callable[[MemoryRequest, Mapping[str, str]], Iterable[bytes]] = lambda *_: ()
+        self.log: list[MemoryRequest] = []
         self.requests: Counter[tuple[str, str]] = Counter()
         self.in_flight = self.most_in_flight = 0
         self.seed(*({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in namespaces))
@@ -82,7 +82,7 @@ class MemoryCluster:
         """Returns the stored object, which must not be changed."""
         return self.store.objects.get(ref)
 
-    def writes(self) -> list[Request]:
+    def writes(self) -> list[MemoryRequest]:
         """Returns the write requests so far, without dry runs."""
         return [request for request in self.log if request.writes]
 
@@ -255,8 +255,8 @@ class MemoryCluster:
         manager: str = "",
         subresource: str = "",
         dry_run: bool = False,
-    ) -> AsyncIterator[Request]:
-        request = Request(len(self.log) + 1, verb, resource, namespace, name, manager, subresource, dry_run)
+    ) -> AsyncIterator[MemoryRequest]:
+        request = MemoryRequest(len(self.log) + 1, verb, resource, namespace, name, manager, subresource, dry_run)
         self.log.append(request)
         self.requests[verb, resource.plural] += 1
         self.in_flight += 1
@@ -270,7 +270,7 @@ class MemoryCluster:
         finally:
             self.in_flight -= 1
 
-    def _write(self, request: Request, new: Manifest, old: Manifest | None) -> Manifest:
+    def _write(self, request: MemoryRequest, new: Manifest, old: Manifest | None) -> Manifest:
         """Validates and stores a written object, unless nothing changes; returns the resulting object."""
         new = self.admit(settle(new, old, request.resource, request.subresource))
         if old is None:
@@ -287,7 +287,7 @@ class MemoryCluster:
         self.garbage.finish(Ref.of(stored), self._time())
         return self._shown(stored, request.resource)
 
-    def _begin(self, request: Request, new: Manifest) -> None:
+    def _begin(self, request: MemoryRequest, new: Manifest) -> None:
         """Sets the metadata that the server sets on creation. Raises an error if the namespace is missing or terminating."""
         if request.ref.namespace:
             namespace = self.find(Ref("", "Namespace", "", request.ref.namespace))
@@ -324,7 +324,7 @@ class MemoryCluster:
             new = updated(new, old, schema, manager=manager, subresource="", now=self._time())
         return self._put(new)
 
-    def _live(self, request: Request) -> Manifest:
+    def _live(self, request: MemoryRequest) -> Manifest:
         live = self.find(request.ref)
         if live is None:
             raise refusals.not_found(request.resource, request.name)

@@ -9,7 +9,7 @@ from applier.cluster import Resource
 from applier.ref import Ref
 
 
-class Request(NamedTuple):
+class MemoryRequest(NamedTuple):
     """Represents a request. `number` counts from 1; `verb` is the method of `Cluster`: get, list, watch, apply, create, patch or delete."""
 
     number: int
@@ -30,7 +30,7 @@ class Request(NamedTuple):
         return not self.dry_run and self.verb not in ("get", "list", "watch")
 
 
-When = int | str | Callable[[Request], bool]
+When = int | str | Callable[[MemoryRequest], bool]
 
 
 class Fault:
@@ -39,16 +39,16 @@ class Fault:
     def __init__(self, when: When, error: BaseException, after: bool, times: int) -> None:
         self.when, self.error, self.after, self.left = when, error, after, times
 
-    def meets(self, request: Request, after: bool) -> bool:
+    def meets(self, request: MemoryRequest, after: bool) -> bool:
         return self.after is after and self.left != 0 and self._is_meant(request)
 
-    def _is_meant(self, request: Request) -> bool:
+    def _is_meant(self, request: MemoryRequest) -> bool:
         if isinstance(self.when, int):
             return request.number == self.when
         return request.verb == self.when if isinstance(self.when, str) else self.when(request)
 
 
-def meet(faults: list[Fault], request: Request, *, after: bool) -> None:
+def meet(faults: list[Fault], request: MemoryRequest, *, after: bool) -> None:
     """Raises the error of the first fault that applies to a request, if any."""
     for fault in faults:
         if fault.meets(request, after):

@@ -5,24 +5,24 @@ from __future__ import annotations
 from applier.cluster import Resource
 from applier.decision import Type, merged
 from applier.decision.fields import NEVER_OWNED, difference, union
-from applier.decision.managers import Entry, Identity, Managers, managers_of, to_managed_fields
+from applier.decision.managers import Identity, ManagedFieldsEntry, Managers, managers_of, to_managed_fields
 from applier.decision.merge_result import stored
-from applier.decision.schema import Table
+from applier.decision.schema import TypeTable
 from applier.decision.server_side_apply import compare, without_managed_fields
 from applier.ref import Manifest
 from applier.testing.memory.store import copied
 
-DEDUCED = Table({}, {}).named("*deduced")
+DEDUCED = TypeTable({}, {}).named("*deduced")
 
 
 def applied(
     manifest: Manifest, live: Manifest | None, schema: Type | None, *, manager: str, subresource: str, force: bool, now: str
 ) -> Manifest:
     """Returns `live` after a server-side apply, as a new object. Raises `FieldConflict` and `Invalid`."""
-    type = schema or DEDUCED
+    known = schema or DEDUCED
     if subresource:
-        type = type.with_status()
-    result: Manifest = copied(merged(manifest, live, type, manager=manager, force=force, now=now, subresource=subresource))
+        known = known.with_status()
+    result: Manifest = copied(merged(manifest, live, known, manager=manager, force=force, now=now, subresource=subresource))
     return result
 
 
@@ -49,6 +49,6 @@ def updated(new: Manifest, old: Manifest | None, schema: Type | None, *, manager
         managers[identity] = entry if rest == entry.fields else entry._replace(fields=rest)
     if changed:
         held = managers[ours].fields if ours in managers else {}
-        managers[ours] = Entry(union(held, changed), new["apiVersion"], now)
+        managers[ours] = ManagedFieldsEntry(union(held, changed), new["apiVersion"], now)
     new.setdefault("metadata", {})["managedFields"] = to_managed_fields({who: entry for who, entry in managers.items() if entry.fields})
     return new

@@ -8,7 +8,7 @@ from typing import Any
 from applier.cluster import Resource
 from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
 from applier.testing.memory import refusals
-from applier.testing.memory.faults import Request
+from applier.testing.memory.faults import MemoryRequest
 
 IMMUTABLE: Mapping[str, tuple[str, ...]] = {
     "ControllerRevision.apps": ("/data",),
@@ -120,7 +120,7 @@ def check_identity(resource: Resource, manifest: Manifest) -> None:
         raise refusals.bad_request("namespace is required")
 
 
-def check_version(request: Request, manifest: Manifest, live: Manifest | None) -> None:
+def check_version(request: MemoryRequest, manifest: Manifest, live: Manifest | None) -> None:
     """Raises `WriteConflict` if the manifest has another resourceVersion than the live object, `Invalid` if it has another UID.
 
     Like a real server, ignores the resourceVersion if there is no live object.

@@ -20,7 +20,7 @@ def copied(value: Any) -> Any:
     return [item if item.__class__ in _SCALARS else copied(item) for item in value] if isinstance(value, list) else value
 
 
-class Change(NamedTuple):
+class StoredChange(NamedTuple):
     """Represents a change in the history, with its resourceVersion. `old` is None for a creation, `new` for a deletion."""
 
     version: int
@@ -39,7 +39,7 @@ class Store:
     def __init__(self, history: int) -> None:
         self.objects: dict[Ref, Manifest] = {}
         self.version = FIRST_VERSION
-        self.changes: deque[Change] = deque(maxlen=history)
+        self.changes: deque[StoredChange] = deque(maxlen=history)
         self.oldest = FIRST_VERSION  # watches may begin at this version or later
         self.watchers: dict[Watcher, None] = {}
         self.has_progress = True
@@ -56,7 +56,7 @@ class Store:
         stored["metadata"]["resourceVersion"] = str(self.version)
         ref = Ref.of(stored)
         old, self.objects[ref] = self.objects.get(ref), stored
-        self._remember(Change(self.version, ref, old, stored))
+        self._remember(StoredChange(self.version, ref, old, stored))
         return stored
 
     def remove(self, ref: Ref) -> None:
@@ -64,7 +64,7 @@ class Store:
         self.version += 1
         old = self.objects.pop(ref)
         last = {**old, "metadata": {**old["metadata"], "resourceVersion": str(self.version)}}
-        self._remember(Change(self.version, ref, last, None))
+        self._remember(StoredChange(self.version, ref, last, None))
 
     def of(self, group: str, kind: str, namespace: str = "") -> Iterator[Manifest]:
         """Yields objects of a kind, of one namespace or of all, by name."""
@@ -80,17 +80,17 @@ class Store:
         self.changes.clear()
         self.oldest = self.version
 
-    def since(self, version: int) -> list[Change] | None:
+    def since(self, version: int) -> list[StoredChange] | None:
         """Returns the changes after a version; None if the history does not go back that far."""
         if self.changes.maxlen and len(self.changes) == self.changes.maxlen:
             self.oldest = max(self.oldest, self.changes[0].version - 1)
         return None if version < self.oldest else [change for change in self.changes if change.version > version]
 
-    def _remember(self, change: Change) -> None:
+    def _remember(self, change: StoredChange) -> None:
         self.changes.append(change)
         self.tell(change)
 
-    def tell(self, news: Change | Exception | None) -> None:
+    def tell(self, news: StoredChange | Exception | None) -> None:
         """Notifies all watchers."""
         for watcher in self.watchers:
             watcher.queue.put_nowait(news)
@@ -100,7 +100,7 @@ class Watcher:
     """Queues every change from now on until it is closed; None stands for a bookmark, an error ends the stream."""
 
     def __init__(self, store: Store) -> None:
-        self.queue: asyncio.Queue[Change | Exception | None] = asyncio.Queue()
+        self.queue: asyncio.Queue[StoredChange | Exception | None] = asyncio.Queue()
         self._store = store
         store.watchers[self] = None
 

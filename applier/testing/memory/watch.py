@@ -9,7 +9,7 @@ from applier.cache.selectors import Selector
 from applier.cluster import Resource, WatchEvent
 from applier.errors import Expired
 from applier.ref import Manifest, Ref
-from applier.testing.memory.store import Change, Store, Watcher, copied
+from applier.testing.memory.store import Store, StoredChange, Watcher, copied
 
 BOOKMARKS = 60.0  # seconds between two bookmarks of a stream
 
@@ -38,7 +38,7 @@ class WatchFilter:
     def holds(self, manifest: Manifest | None) -> bool:
         return manifest is not None and self._is_here(Ref.of(manifest)) and self.selector.matches(manifest)
 
-    def event(self, change: Change) -> WatchEvent | None:
+    def event(self, change: StoredChange) -> WatchEvent | None:
         """Returns the event of a change: ADDED for an object that enters the selection, DELETED for one that leaves it."""
         before, after = self.holds(change.old), self.holds(change.new)
         if not before and not after:
@@ -49,11 +49,11 @@ class WatchFilter:
         assert change.new is not None
         return self.show("MODIFIED" if before else "ADDED", change.new, str(change.version))
 
-    def show(self, type: str, manifest: Manifest, version: str) -> WatchEvent:
+    def show(self, event_type: str, manifest: Manifest, version: str) -> WatchEvent:
         shown = copied(manifest)
         shown["apiVersion"] = self.resource.kind.api_version
         shown["metadata"]["resourceVersion"] = version
-        return WatchEvent(type, shown)
+        return WatchEvent(event_type, shown)
 
     def bookmark(self, version: int, *, initial_end: bool = False) -> WatchEvent:
         kind = self.resource.kind
@@ -69,7 +69,7 @@ class WatchFilter:
 
 
 async def _stream(
-    watcher: Watcher, selection: WatchFilter, state: list[Manifest], past: list[Change], version: int, initial: bool
+    watcher: Watcher, selection: WatchFilter, state: list[Manifest], past: list[StoredChange], version: int, initial: bool
 ) -> AsyncIterator[WatchEvent]:
     happened = False
     try:
@@ -102,7 +102,7 @@ class Minute:
     """Sends a bookmark, if there is progress to report (see `Store.has_progress`)."""
 
 
-async def _news(watcher: Watcher) -> AsyncIterator[Change | Exception | Minute | None]:
+async def _news(watcher: Watcher) -> AsyncIterator[StoredChange | Exception | Minute | None]:
     """Yields changes for ever, and every minute a bookmark, unless the stream is stalled."""
     clock = asyncio.get_running_loop().time
     due = clock() + BOOKMARKS
@@ -118,5 +118,5 @@ async def _news(watcher: Watcher) -> AsyncIterator[Change | Exception | Minute |
             yield news
 
 
-def _events(changes: list[Change], selection: WatchFilter) -> Iterator[WatchEvent]:
+def _events(changes: list[StoredChange], selection: WatchFilter) -> Iterator[WatchEvent]:
     return (event for event in map(selection.event, changes) if event is not None)

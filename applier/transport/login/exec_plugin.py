@@ -22,7 +22,7 @@ from typing import Any
 from applier.errors import CredentialsError
 from applier.transport.clocks import certificate_times
 from applier.transport.login.credentials import bearer
-from applier.transport.login.kubeconfig import Chosen, Entry
+from applier.transport.login.kubeconfig import Chosen, KubeconfigEntry
 from applier.transport.login.plugins import Granted
 
 VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
@@ -40,7 +40,7 @@ class ExecPlugin:
     def __init__(self, chosen: Chosen, timeout: float = TIMEOUT) -> None:
         value = chosen.user.value["exec"]
         self.chosen, self.timeout = chosen, timeout
-        self.given = Entry(value if isinstance(value, dict) else {}, chosen.user.file, f"the exec plugin of {chosen.label}")
+        self.given = KubeconfigEntry(value if isinstance(value, dict) else {}, chosen.user.file, f"the exec plugin of {chosen.label}")
         self.command, self.version = self.given.text("command"), self.given.text("apiVersion")
         self.mode = self.given.text("interactiveMode") or "IfAvailable"
         self.label = f"{chosen.label}: its exec plugin {self.command!r}"
@@ -57,7 +57,7 @@ class ExecPlugin:
         rows = self.given.value.get("env") or []
         if not isinstance(rows, list) or not all(isinstance(row, dict) and row.get("name") for row in rows):
             raise CredentialsError(f"{self.label} has an env that is not a list of named variables")
-        entries = [Entry(row, self.given.file, f"the environment of {self.given.label}") for row in rows]
+        entries = [KubeconfigEntry(row, self.given.file, f"the environment of {self.given.label}") for row in rows]
         return {entry.text("name"): entry.text("value") for entry in entries}
 
     async def run(self) -> Granted:
@@ -143,7 +143,7 @@ class ExecPlugin:
             raise CredentialsError(f"{self.label} did not answer with an ExecCredential that has a status")
         if given.get("apiVersion") != self.version:
             raise CredentialsError(f"{self.label} answers in {given.get('apiVersion')}, but the kubeconfig requests {self.version}")
-        status = Entry(given["status"], self.chosen.user.file, f"the answer of {self.given.label}")
+        status = KubeconfigEntry(given["status"], self.chosen.user.file, f"the answer of {self.given.label}")
         token = bearer(status.text("token"), f"the token of {self.given.label}")
         pair = (status.text("clientCertificateData"), status.text("clientKeyData"))
         if bool(pair[0]) != bool(pair[1]) or not (token or pair[0]):

@@ -9,7 +9,7 @@ from typing import Any
 from applier.errors import CredentialsError
 from applier.transport.login.addresses import proxy_url, server_url
 from applier.transport.login.impersonation import impersonation
-from applier.transport.login.kubeconfig import NO_OVERRIDES, Chosen, Entry, choose, locate, read, read_text
+from applier.transport.login.kubeconfig import NO_OVERRIDES, Chosen, KubeconfigEntry, choose, locate, read, read_text
 from applier.transport.login.reload import Followed
 from applier.transport.login.target import Target, trust
 
@@ -43,8 +43,8 @@ def _service_account(environment: Mapping[str, str], pod: Path) -> Chosen:
     return Chosen(
         context="",
         namespace=read_text(namespace, "the pod's namespace").strip() if namespace.is_file() else "default",
-        cluster=Entry(cluster, pod / "ca.crt", label),
-        user=Entry({"tokenFile": "token"}, pod / "token", label),
+        cluster=KubeconfigEntry(cluster, pod / "ca.crt", label),
+        user=KubeconfigEntry({"tokenFile": "token"}, pod / "token", label),
         label=label,
     )
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from applier.errors import CredentialsError
-from applier.transport.login.kubeconfig import Entry
+from applier.transport.login.kubeconfig import KubeconfigEntry
 
 NAME_CHARACTERS = "!#$&'*+-.^_`|~"
 """The characters of a header's name besides letters and digits (RFC 9110, section 5.6.2), without the percent sign."""
 
 
-def impersonation(user: Entry) -> tuple[tuple[str, str], ...]:
+def impersonation(user: KubeconfigEntry) -> tuple[tuple[str, str], ...]:
     """Returns the impersonation headers, one for each group and value. Raises `CredentialsError`."""
     name, uid = user.text("as"), user.text("as-uid")
     groups, extra = user.texts("as-groups"), _extra(user)
@@ -28,9 +28,9 @@ def impersonation(user: Entry) -> tuple[tuple[str, str], ...]:
     return tuple(headers)
 
 
-def _extra(user: Entry) -> dict[str, list[str]]:
+def _extra(user: KubeconfigEntry) -> dict[str, list[str]]:
     given = user.value.get("as-user-extra") or {}
     if not isinstance(given, dict):
         raise CredentialsError(f"{user.label} has an as-user-extra that is not a map of lists")
-    extra = Entry(given, user.file, f"as-user-extra of {user.label}")
+    extra = KubeconfigEntry(given, user.file, f"as-user-extra of {user.label}")
     return {key: extra.texts(key) for key in given}

@@ -21,7 +21,7 @@ DEEPEST = 100
 """The deepest nesting of lists and maps that is accepted; a kubeconfig has about five levels."""
 
 
-class Entry(NamedTuple):
+class KubeconfigEntry(NamedTuple):
     """Holds a cluster, user or context with its file: paths in it are relative to that file's folder."""
 
     value: dict[str, Any]
@@ -95,9 +95,9 @@ class Kubeconfig:
     """Merges several files. Of entries with the same name the first counts, and so does the first `current-context`."""
 
     files: list[Path] = field(default_factory=list)
-    clusters: dict[str, Entry] = field(default_factory=dict)
-    users: dict[str, Entry] = field(default_factory=dict)
-    contexts: dict[str, Entry] = field(default_factory=dict)
+    clusters: dict[str, KubeconfigEntry] = field(default_factory=dict)
+    users: dict[str, KubeconfigEntry] = field(default_factory=dict)
+    contexts: dict[str, KubeconfigEntry] = field(default_factory=dict)
     current: str = ""
 
     @property
@@ -123,8 +123,8 @@ class Chosen(NamedTuple):
 
     context: str
     namespace: str
-    cluster: Entry
-    user: Entry
+    cluster: KubeconfigEntry
+    user: KubeconfigEntry
     label: str
     user_name: str = ""
     files: tuple[Path, ...] = ()
@@ -209,13 +209,13 @@ def _nests(text: bytes, loader: Any) -> bool:
     return False
 
 
-def _entries(given: dict[str, Any], plural: str, path: Path) -> dict[str, Entry]:
+def _entries(given: dict[str, Any], plural: str, path: Path) -> dict[str, KubeconfigEntry]:
     """Returns the clusters, users or contexts of a file by name."""
     rows = given.get(plural) or []
     if not isinstance(rows, list):
         raise CredentialsError(f"the {plural} of the kubeconfig {path} must be a list")
     singular = plural[:-1]
-    entries: dict[str, Entry] = {}
+    entries: dict[str, KubeconfigEntry] = {}
     for number, row in enumerate(rows):
         if not isinstance(row, dict) or not row.get("name"):
             raise CredentialsError(f"the kubeconfig {path} has a {singular} without a name: {plural}[{number}]")
@@ -224,7 +224,7 @@ def _entries(given: dict[str, Any], plural: str, path: Path) -> dict[str, Entry]
             raise CredentialsError(f"the kubeconfig {path} has a {singular} {name!r} that is not a map")
         if name in entries:
             raise CredentialsError(f"the kubeconfig {path} has two {plural} {name!r}; remove or rename one")
-        entries[name] = Entry(value, path, f"{singular} {name!r} of {path}")
+        entries[name] = KubeconfigEntry(value, path, f"{singular} {name!r} of {path}")
     return entries
 
 
@@ -250,12 +250,12 @@ def choose(config: Kubeconfig, context: str, overrides: Mapping[str, Any] = NO_O
         what = f"has the server {server!r}" if server else "has no server"
         raise CredentialsError(f"{label}: its cluster {what}; an address begins with https:// (or http://)")
     user_name = str(entry.value.get("user") or "")
-    user = _named(config.users, entry, "user", label) if user_name else Entry({}, entry.file, "nobody")
+    user = _named(config.users, entry, "user", label) if user_name else KubeconfigEntry({}, entry.file, "nobody")
     namespace = entry.text("namespace") or "default"
     return Chosen(name, namespace, cluster, user, label, user_name, tuple(config.files), overrides).overridden()
 
 
-def _named(entries: dict[str, Entry], context: Entry, what: str, label: str) -> Entry:
+def _named(entries: dict[str, KubeconfigEntry], context: KubeconfigEntry, what: str, label: str) -> KubeconfigEntry:
     name = str(context.value.get(what) or "")
     if not name:
         raise CredentialsError(f"{label} names no {what}")

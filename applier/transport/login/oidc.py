@@ -19,7 +19,7 @@ from typing import Any
 from applier.errors import CredentialsError
 from applier.transport.clocks import token_times
 from applier.transport.login.credentials import bearer
-from applier.transport.login.kubeconfig import Chosen, Entry, read
+from applier.transport.login.kubeconfig import Chosen, KubeconfigEntry, read
 from applier.transport.login.plugins import Granted, utc_now
 from applier.transport.login.target import trusting
 from applier.transport.login.write_back import alone, write_back
@@ -38,7 +38,7 @@ class IdentityProvider:
         self.chosen, self.label = chosen, f"{chosen.label}: its auth-provider {name!r}"
         if name != "oidc":
             raise CredentialsError(f"{self.label} is no longer supported, by kubectl either; use the exec plugin of your provider")
-        self.config = Entry(config if isinstance(config, dict) else {}, chosen.user.file, f"the auth-provider of {chosen.label}")
+        self.config = KubeconfigEntry(config if isinstance(config, dict) else {}, chosen.user.file, f"the auth-provider of {chosen.label}")
         self.id_token, self.refresh_token = self.config.text("id-token"), self.config.text("refresh-token")
         self.issuer, self.client = self.config.text("idp-issuer-url").rstrip("/"), self.config.text("client-id")
         self._asked = False

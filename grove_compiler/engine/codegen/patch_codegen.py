@@ -12,7 +12,7 @@ from grove_compiler.engine.codegen.template_codegen import TemplateCodegen
 from grove_compiler.engine.codegen.trace_codegen import traced_step
 from grove_compiler.engine.expressions.expression_syntax import ExpressionError
 from grove_compiler.engine.expressions.scope import Code, Scope
-from grove_compiler.engine.language.place import Place
+from grove_compiler.engine.language.place import SourceLocation
 from grove_compiler.engine.language.rule import Rule, as_expression
 from grove_compiler.engine.language.template_ast import Expression, Text
 from grove_compiler.engine.runtime.cost_budget import STEPS_OF_AN_OPERATION
@@ -65,7 +65,7 @@ class PatchCodegen:
         self.block.lines.append(" " * indent + f"settle(o, {self.block.shape}, {known!r})")
         self.block.shape = outer
 
-    def _loops(self, keys: dict[str, Any], at: Place, scope: Scope) -> Scope:
+    def _loops(self, keys: dict[str, Any], at: SourceLocation, scope: Scope) -> Scope:
         """Writes the `forEach` and `when` of the patch or of one operation; returns the scope inside."""
         for word, text in keys.get("forEach", {}).items():
             expression = self._expression(text, at.below("forEach", word))
@@ -76,7 +76,7 @@ class PatchCodegen:
             self.templates.guard(self._expression(text, at.below("when")), scope, self.block)
         return scope
 
-    def _operation(self, operation: dict[str, Any], at: Place, scope: Scope) -> None:
+    def _operation(self, operation: dict[str, Any], at: SourceLocation, scope: Scope) -> None:
         scope = self._loops(operation, at, scope)
         if self.patch.source.metered:
             self.block.add(f"spend({STEPS_OF_AN_OPERATION})", at)
@@ -96,12 +96,12 @@ class PatchCodegen:
         """Writes the statement of an operation; in counted code it also records whether the object changed."""
         self.block.add(f"o = patched({self.patch.id!r}, o, {change})" if self.counted else f"o = {change}")
 
-    def _call(self, word: str, at: Place) -> str:
+    def _call(self, word: str, at: SourceLocation) -> str:
         """Returns the call of an operation's function, up to its first argument."""
         traced = f"change({word!r}, {self.patch.id!r}, {at.position!r}, {self.block.shape},"
         return f"{traced if self.templates.traced else f'patch_{word}('}{self.block.mark(at)}"
 
-    def _path(self, text: Any, at: Place, scope: Scope) -> str:
+    def _path(self, text: Any, at: SourceLocation, scope: Scope) -> str:
         if not isinstance(text, str) or not text.startswith(("/", "{{")):
             at.fail("`path` is a JSON pointer and begins with `/`, as in `/metadata/labels/team`")
             return "()"
@@ -117,5 +117,5 @@ class PatchCodegen:
         python = f"pointer({code.python})"
         return traced_step(python, Text(text, at.path, at), self.block.shape) if self.templates.traced else python
 
-    def _expression(self, text: Any, at: Place) -> Expression:
+    def _expression(self, text: Any, at: SourceLocation) -> Expression:
         return Expression(as_expression(text), at.path, at)

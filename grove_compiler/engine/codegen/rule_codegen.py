@@ -24,7 +24,7 @@ from grove_compiler.engine.codegen.patch_codegen import PatchCodegen
 from grove_compiler.engine.codegen.rule_function import RuleFunction, Surroundings
 from grove_compiler.engine.expressions import model_types
 from grove_compiler.engine.expressions.scope import Code, variable
-from grove_compiler.engine.language.place import Place
+from grove_compiler.engine.language.place import SourceLocation
 from grove_compiler.engine.language.rule import Rule, as_expression, find_field
 from grove_compiler.engine.language.template_ast import Expression, Field, Literal, MapNode, TemplateNode
 from grove_compiler.graph.nearest import nearest
@@ -89,7 +89,7 @@ class RuleCodegen:
         signature = self.around.vocabulary.decisions.get(rule.decision)
         if signature is None:
             return  # reported by `check_decisions`
-        parameters = model_types.parameters(signature)
+        parameters = model_types.parameters(signature, self.around.vocabulary.words)
         function.bind(parameters)
         block.add("try:")
         block.indent += 1
@@ -142,7 +142,7 @@ class RuleCodegen:
             texts = [function.written(case[key], at.below(key)) for key in ("status", "reason", "message")]
             test = self._expression(function, case, "when", at) if "when" in case else "True"
             block.add(f"{'elif' if number else 'if'} {test}:", at)
-            block.add(f" emit(Condition(ref, {str(rule.keys['condition'])!r}, {', '.join(texts)}, {rule.id!r}))", at)
+            block.add(f" emit(StatusCondition(ref, {str(rule.keys['condition'])!r}, {', '.join(texts)}, {rule.id!r}))", at)
 
     def _status(self, function: RuleFunction, patches: Sequence[Rule]) -> None:
         """Writes a function that renders status fields from a template, changed by the patches that apply."""
@@ -170,7 +170,7 @@ class RuleCodegen:
         self._ref(function, "delete")
         reason = f"{function.text('reason')},{function.block.mark(rule.at('reason'))}"
         is_attributed = rule.keys.get("attributed", True)
-        function.block.add(f"emit(Deletion(ref, {reason}{rule.id!r}, {function.positions}, {is_attributed!r}))")
+        function.block.add(f"emit(RequestedDeletion(ref, {reason}{rule.id!r}, {function.positions}, {is_attributed!r}))")
 
     def _wait(self, function: RuleFunction, _: Sequence[Rule]) -> None:
         """Writes a function that emits what an object waits for."""
@@ -179,11 +179,11 @@ class RuleCodegen:
         block.add(f"on = {function.bare('for', ObjectRef)}", rule.at("for"))
         block.add(f"since = {function.bare('since', float)}", rule.at("since"))
         texts = [f"{function.text(key)},{block.mark(rule.at(key))}" for key in ("message", "resolve")]
-        block.add(f"emit(Wait(ref, {str(rule.keys['wait'])!r}, {''.join(texts)}since, on, {rule.id!r}))")
+        block.add(f"emit(ObjectWait(ref, {str(rule.keys['wait'])!r}, {''.join(texts)}since, on, {rule.id!r}))")
 
     # -- parts of verbs --------------------------------------------------------------------------------------------------------
 
-    def _expression(self, function: RuleFunction, case: dict[str, Any], key: str, at: Place, expected: Any = Any) -> str:
+    def _expression(self, function: RuleFunction, case: dict[str, Any], key: str, at: SourceLocation, expected: Any = Any) -> str:
         """Returns the Python of an expression in a case."""
         return function.code(Expression(as_expression(case[key]), (*at.path, key), at.below(key)), expected=expected).python
 
@@ -198,7 +198,7 @@ class RuleCodegen:
         usable = {name: template for name, template in templates.items() if not template.is_part and template.is_status == is_status}
         if rule.template in usable:
             template = usable[rule.template]
-            return self.around.resolver.parse(template.value, Place(template.source, ())) if template.usable else None
+            return self.around.resolver.parse(template.value, SourceLocation(template.source, ())) if template.usable else None
         message = f"there is no template {rule.template!r}"
         if rule.template in templates:
             message = f"{rule.template!r} is no template for `{rule.verb}`: statuses stand below templates/status/, and parts are included"

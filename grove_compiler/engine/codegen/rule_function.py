@@ -12,7 +12,7 @@ from grove_compiler.engine.expressions.expression_syntax import ExpressionError,
 from grove_compiler.engine.expressions.scope import Code, Scope, named, variable
 from grove_compiler.engine.language.includes import Resolver
 from grove_compiler.engine.language.keys import RUN_TIME_VERBS
-from grove_compiler.engine.language.place import Place
+from grove_compiler.engine.language.place import SourceLocation
 from grove_compiler.engine.language.rule import Rule
 from grove_compiler.engine.language.template_ast import Expression, TemplateNode, Text
 from grove_compiler.engine.sources import Vocabulary
@@ -165,7 +165,7 @@ class RuleFunction:
         """Returns the Python of a key that holds text; an empty text when the key is absent."""
         return self.written(self.rule.keys.get(key, ""), self.rule.at(key))
 
-    def written(self, value: Any, at: Place) -> str:
+    def written(self, value: Any, at: SourceLocation) -> str:
         """Returns the Python of text with expressions, whatever it evaluates to turned into text."""
         code = self.code(Text(str(value), at.path, at))
         if code.may_omit:

@@ -11,7 +11,7 @@ from grove_compiler.engine.expressions import types
 from grove_compiler.engine.expressions.expression import ExpressionCompiler
 from grove_compiler.engine.expressions.expression_syntax import ExpressionError
 from grove_compiler.engine.expressions.scope import Code, Scope, variable
-from grove_compiler.engine.language.place import Place
+from grove_compiler.engine.language.place import SourceLocation
 from grove_compiler.engine.language.template_ast import Expression, Text
 from grove_compiler.engine.sources import Vocabulary
 from grove_compiler.graph.field_path import FieldPath
@@ -34,7 +34,7 @@ class Block:
     indent: int = 0
     shape: str = "None"
 
-    def add(self, line: str, at: Place | None = None) -> None:
+    def add(self, line: str, at: SourceLocation | None = None) -> None:
         """Appends one statement at the current indentation, tied to the place that it comes from."""
         self.lines.append(" " * self.indent + line + (self.mark(at) if at is not None else ""))
 
@@ -44,7 +44,7 @@ class Block:
         self.add(f"{self.shape} = Shape({outer}, {kind.__name__})")
         return outer
 
-    def mark(self, at: Place) -> str:
+    def mark(self, at: SourceLocation) -> str:
         """Returns the comment that ties a line to its place, followed by a line break."""
         return self.writer.mark(at.written)
 

@@ -18,7 +18,7 @@ from grove_compiler.engine.language.template_ast import (
     Expression,
     Field,
     Include,
-    Item,
+    ListItem,
     ListNode,
     Literal,
     MapNode,
@@ -70,7 +70,7 @@ class TemplateCodegen(StatementCodegen):
             return max(depths, default=0)
         return 0
 
-    def _item_depth(self, item: Item, scope: Scope) -> int:
+    def _item_depth(self, item: ListItem, scope: Scope) -> int:
         depths = []
         if item.loop:
             name, expression = item.loop
@@ -189,7 +189,7 @@ class TemplateCodegen(StatementCodegen):
             self._item(item, name, scope, block, depth)
         return Code(name, list)
 
-    def _item(self, item: Item, name: str, scope: Scope, block: Block, depth: int) -> None:
+    def _item(self, item: ListItem, name: str, scope: Scope, block: Block, depth: int) -> None:
         indent = block.indent
         if item.loop:
             word, expression = item.loop

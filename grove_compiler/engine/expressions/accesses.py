@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from jinja2 import nodes
@@ -10,6 +11,7 @@ from grove_compiler.engine.expressions import model_types, types
 from grove_compiler.engine.expressions.call_checks import check_call
 from grove_compiler.engine.expressions.expression_syntax import ExpressionError
 from grove_compiler.engine.expressions.node_compiler import NodeCompiler, depth_of
+from grove_compiler.engine.expressions.parameters import python_name
 from grove_compiler.engine.expressions.scope import Code, Scope, variable
 from grove_compiler.graph.nearest import nearest
 
@@ -73,14 +75,15 @@ class Accesses(NodeCompiler):
             name = node.node.name
             if name not in self.functions:
                 raise ExpressionError(f"unknown function {name!r}", nearest(name, self.functions))
-            check_call(name, self.functions[name], len(node.args), node.kwargs)
+            check_call(name, self.functions[name], len(node.args), node.kwargs, self.words)
             if name in self.decisions:
                 return self._decision(name, node, scope)
-            arguments, depth = self._arguments(node.args, node.kwargs, scope)
+            arguments, depth = self._arguments(node.args, node.kwargs, scope, self.functions[name])
             return Code(f"fn_{name}({arguments})", model_types.result(self.functions[name]), depth)
         if isinstance(node.node, nodes.Getattr):
             base = self.compile(node.node.node, scope)
-            arguments, depth = self._arguments(node.args, node.kwargs, scope)
+            method = getattr(base.type, node.node.attr, None) if types.is_model(base.type) else None
+            arguments, depth = self._arguments(node.args, node.kwargs, scope, method)
             if types.is_model(base.type):
                 kind = self._method(base.type, node.node.attr, node)
                 return Code(f"{base.python}.{node.node.attr}({arguments})", kind, max(base.depth, depth))
@@ -90,7 +93,7 @@ class Accesses(NodeCompiler):
 
     def _decision(self, name: str, node: nodes.Call, scope: Scope) -> Code:
         """Compiles a call of the function that a `decide` rule became; the vocabulary declares the types of its parameters."""
-        parameters = model_types.parameters(self.decisions[name])
+        parameters = model_types.parameters(self.decisions[name], self.words)
         given = dict(zip(parameters, node.args, strict=False)) | {keyword.key: keyword.value for keyword in node.kwargs}
         codes = {word: self.compile(argument, scope) for word, argument in given.items()}
         for word, code in codes.items():
@@ -106,11 +109,13 @@ class Accesses(NodeCompiler):
             kind = model_types.method(owner, name)
         except AttributeError:
             raise ExpressionError(f"{owner.__name__} has no method {name!r}", nearest(name, model_types.public_names(owner))) from None
-        check_call(name, getattr(owner, name), len(call.args) + 1, call.kwargs)
+        check_call(name, getattr(owner, name), len(call.args) + 1, call.kwargs, self.words)
         return kind
 
-    def _arguments(self, args: list[nodes.Expr], kwargs: list[nodes.Keyword], scope: Scope) -> tuple[str, int]:
+    def _arguments(
+        self, args: list[nodes.Expr], kwargs: list[nodes.Keyword], scope: Scope, function: Callable[..., Any] | None
+    ) -> tuple[str, int]:
         positional = [self.compile(argument, scope) for argument in args]
-        named = [(keyword.key, self.compile(keyword.value, scope)) for keyword in kwargs]
+        named = [(python_name(keyword.key, function, self.words), self.compile(keyword.value, scope)) for keyword in kwargs]
         text = ", ".join([code.python for code in positional] + [f"{key}={code.python}" for key, code in named])
         return text, depth_of([*positional, *(code for _, code in named)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import keyword as python_keywords
 from collections.abc import Callable, Sequence
 from typing import Any, cast
@@ -10,6 +9,7 @@ from typing import Any, cast
 from jinja2 import nodes
 
 from grove_compiler.engine.expressions.expression_syntax import ExpressionError
+from grove_compiler.engine.expressions.parameters import Words, signature_in_rules
 from grove_compiler.engine.runtime.access import EvaluationError
 
 KEYED_FILTERS = {"sort", "unique", "repeats", "sum", "min", "max"}
@@ -21,14 +21,14 @@ def keywords(node: nodes.Filter | nodes.Test) -> list[nodes.Keyword]:
     return cast(list[nodes.Keyword], node.kwargs)
 
 
-def check_call(name: str, function: Callable[..., Any], positional: int, named: Sequence[nodes.Keyword]) -> None:
+def check_call(name: str, function: Callable[..., Any], positional: int, named: Sequence[nodes.Keyword], parameter_words: Words) -> None:
     """Raises `ExpressionError` when the arguments do not fit the function."""
     words = [argument.key for argument in named]
     for word in words:
         if words.count(word) > 1 or python_keywords.iskeyword(word):
             raise ExpressionError(f"{name}: {word!r} cannot be given" + (" twice" if words.count(word) > 1 else ""))
     try:
-        signature = inspect.signature(function)
+        signature = signature_in_rules(function, parameter_words)
     except ValueError:  # some of Python's own functions do not say what they take
         return
     try:

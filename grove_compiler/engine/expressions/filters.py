@@ -31,12 +31,12 @@ class Filters(Accesses):
             return self._each_filter(node, base, scope)
         if node.name in KEYED_FILTERS:
             return self._keyed_filter(node, base)
-        check_call(node.name, self.filters[node.name], len(node.args) + 1, keywords(node))
+        check_call(node.name, self.filters[node.name], len(node.args) + 1, keywords(node), self.words)
         if node.name in ("default", "d"):
             fallback = self.compile_result(node.args[0], scope) if node.args else self.compile_result(keywords(node)[0].value, scope)
             python, depth = f"filter_default({base.python}, {fallback.python})", max(base.depth, fallback.depth)
             return Code(python, types.without_none(base.type) if fallback.may_omit else Any, depth, fallback.may_omit)
-        arguments, depth = self._arguments(node.args, keywords(node), scope)
+        arguments, depth = self._arguments(node.args, keywords(node), scope, self.filters[node.name])
         python = f"filter_{node.name}({base.python}{', ' if arguments else ''}{arguments})"
         return Code(python, self._result(node.name, base), max(base.depth, depth))
 
@@ -71,12 +71,12 @@ class Filters(Accesses):
         table, prefix = (self.filters, "filter") if name == "map" else (builtins.TESTS, "test")
         if word not in table:
             raise ExpressionError(f"unknown {prefix} {word!r}", nearest(word, table))
-        check_call(word, table[word], len(given) + 1, [])
+        check_call(word, table[word], len(given) + 1, [], self.words)
         if prefix == "test":
             word = self._tested(word, given)
         if given and name == "map" and word in KEYED_FILTERS:
             raise ExpressionError(f"{word!r} takes nothing here")
-        arguments, depth = self._arguments(given, [], scope)
+        arguments, depth = self._arguments(given, [], scope, None)
         kind = self._result(word, key) if name == "map" else bool
         return self._charged(Code(f"{prefix}_{word}({key.python}{', ' if arguments else ''}{arguments})", kind, max(key.depth, depth)))
 
@@ -97,9 +97,9 @@ class Filters(Accesses):
         base = self.compile(node.node, scope)
         if node.name in ("none", "defined") and not node.args:
             return Code(f"({base.python} is {'not ' if node.name == 'defined' else ''}None)", bool, base.depth)
-        check_call(node.name, builtins.TESTS[node.name], len(node.args) + 1, keywords(node))
+        check_call(node.name, builtins.TESTS[node.name], len(node.args) + 1, keywords(node), self.words)
         name = self._tested(node.name, node.args)
-        arguments, depth = self._arguments(node.args, keywords(node), scope)
+        arguments, depth = self._arguments(node.args, keywords(node), scope, builtins.TESTS[node.name])
         return Code(f"test_{name}({base.python}{', ' if arguments else ''}{arguments})", bool, max(base.depth, depth))
 
     def _tested(self, name: str, given: list[nodes.Expr]) -> str:

@@ -8,6 +8,8 @@ import types
 import typing
 from typing import Any
 
+from grove_compiler.engine.expressions.parameters import Words
+
 
 class UnknownType(TypeError):
     """Reports an annotation of the model that cannot be resolved; were it ignored, expressions would silently go unchecked."""
@@ -43,10 +45,10 @@ def result(function: Any) -> Any:
     return _hints(function).get("return", Any)
 
 
-def parameters(function: Any) -> dict[str, Any]:
-    """Returns the types of a function's parameters, by name and in order."""
+def parameters(function: Any, words: Words) -> dict[str, Any]:
+    """Returns the types of a function's parameters in order, by what rules call them."""
     hints = _hints(function)
-    return {word: hints.get(word, Any) for word in inspect.signature(function).parameters}
+    return {words.get(name, name): hints.get(name, Any) for name in inspect.signature(function).parameters}
 
 
 def public_names(owner: type) -> list[str]:

@@ -24,6 +24,7 @@ class NodeCompiler:
     def __init__(self, vocabulary: Vocabulary, metered: bool = False) -> None:
         self.metered = metered
         self.decisions = vocabulary.decisions
+        self.words = vocabulary.words
         self.functions = {**builtins.FUNCTIONS, **vocabulary.functions, **vocabulary.decisions}
         self.filters = {**builtins.FILTERS, **vocabulary.functions}
 

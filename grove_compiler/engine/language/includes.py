@@ -12,13 +12,13 @@ from typing import Any
 from jinja2 import nodes
 
 from grove_compiler.engine.expressions.expression_syntax import ExpressionError, parse_text
-from grove_compiler.engine.language.place import Place
+from grove_compiler.engine.language.place import SourceLocation
 from grove_compiler.engine.language.rule import Template
 from grove_compiler.engine.language.template_ast import (
     Entry,
     Field,
     Include,
-    Item,
+    ListItem,
     ListNode,
     Literal,
     MapNode,
@@ -40,7 +40,7 @@ class Resolver:
     constants: Mapping[str, Any]
     _open: list[str] = field(default_factory=list)
 
-    def parse(self, value: Any, at: Place, path: FieldPath | None = None) -> TemplateNode:
+    def parse(self, value: Any, at: SourceLocation, path: FieldPath | None = None) -> TemplateNode:
         """Parses a value of a document into a tree. A wrong include is reported at its place and becomes an empty map."""
         return self._node(parse_template(value, at, path))
 
@@ -65,7 +65,7 @@ class Resolver:
             entry.at.fail(f"the part {entry.name!r} is a list, which has no place among the entries of a map")
         return part.entries if isinstance(part, MapNode) else []
 
-    def _items(self, item: Item) -> list[Item]:
+    def _items(self, item: ListItem) -> list[ListItem]:
         """Resolves an item of a list; an include becomes the items of its part."""
         value = self._node(item.value)
         if not isinstance(item.value, Include) or not isinstance(value, ListNode):
@@ -84,7 +84,7 @@ class Resolver:
             include.at.fail("parts that include each other: " + " includes ".join(cycle))
         elif template.usable:
             self._open.append(include.name)
-            part = self.parse(template.value, Place(template.source, (), include.at), include.path)
+            part = self.parse(template.value, SourceLocation(template.source, (), include.at), include.path)
             self._open.pop()
             return part if isinstance(part, MapNode | ListNode) else None
         return None
@@ -113,7 +113,7 @@ class Resolver:
 _VARIES = object()
 
 
-def _fixed(value: Any, path: FieldPath, at: Place) -> TemplateNode:
+def _fixed(value: Any, path: FieldPath, at: SourceLocation) -> TemplateNode:
     """Returns the tree of a constant's value."""
     if isinstance(value, dict):
         entries: list[Entry] = [
@@ -121,5 +121,5 @@ def _fixed(value: Any, path: FieldPath, at: Place) -> TemplateNode:
         ]
         return MapNode(entries, [], None, path, at)
     if isinstance(value, list):
-        return ListNode([Item(_fixed(part, (*path, number), at), None, None, path, at) for number, part in enumerate(value)], path, at)
+        return ListNode([ListItem(_fixed(part, (*path, number), at), None, None, path, at) for number, part in enumerate(value)], path, at)
     return Literal(value, path, at)

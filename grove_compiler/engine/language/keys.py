@@ -30,7 +30,7 @@ FORMS: dict[Form, str] = {
 }
 
 
-class Key(NamedTuple):
+class RuleKey(NamedTuple):
     """Describes a key: its form, its meaning, whether it is required, and the allowed words (empty: any)."""
 
     form: Form
@@ -43,48 +43,52 @@ OPERATIONS_OF_INPUT = ("create", "update")
 ERROR_TYPES = ("Invalid value", "Required value", "Duplicate value", "Forbidden", "Not found", "Unsupported value")
 
 COMMON_KEYS = {
-    "rule": Key("word", "the rule's id, `topic/name`; a rule of the same id that comes later replaces it", required=True),
-    "doc": Key("line", "why the rule exists, and its source", required=True),
-    "when": Key("expressions", "conditions; unless all hold, the rule skips this item"),
-    "let": Key("names", "names for expressions, evaluated once for each value of the loops that they use"),
+    "rule": RuleKey("word", "the rule's id, `topic/name`; a rule of the same id that comes later replaces it", required=True),
+    "doc": RuleKey("line", "why the rule exists, and its source", required=True),
+    "when": RuleKey("expressions", "conditions; unless all hold, the rule skips this item"),
+    "let": RuleKey("names", "names for expressions, evaluated once for each value of the loops that they use"),
 }
 
-_FOR_EACH = Key("names", "nested loops, as names and the lists that they iterate over: `{replica: set.replicas, clique: replica.cliques}`")
+_FOR_EACH = RuleKey(
+    "names", "nested loops, as names and the lists that they iterate over: `{replica: set.replicas, clique: replica.cliques}`"
+)
 
-_ABOUT = Key("words", "the kinds of input that the rule applies to; it runs once for each input, with its roots in scope")
+_ABOUT = RuleKey("words", "the kinds of input that the rule applies to; it runs once for each input, with its roots in scope")
 
 _LOOPS = {"about": _ABOUT, "forEach": _FOR_EACH}
 
-_WITH = Key("names", "additional names for the template, besides the roots and the names of loops")
+_WITH = RuleKey("names", "additional names for the template, besides the roots and the names of loops")
 
-VERB_KEYS: dict[Verb, dict[str, Key]] = {
+VERB_KEYS: dict[Verb, dict[str, RuleKey]] = {
     "default": {
-        "default": Key(
+        "default": RuleKey(
             "words",
             "the paths of the field to default when it is absent; `[*]` matches every item, `{a,b}` either field, `[a.b/c]` that key",
         ),
-        "of": Key("words", "the kinds of manifest that it applies to", required=True),
-        "value": Key(
+        "of": RuleKey("words", "the kinds of manifest that it applies to", required=True),
+        "value": RuleKey(
             "value",
             "`item` is the map that lacks the field, `parent` the map around that, `object` the manifest; `omit` sets nothing",
             required=True,
         ),
-        "absent": Key("list", "further values that count as absent, such as `0`"),
-        "warn": Key("line", "a warning about each explicit value that the default replaces; without it there is none"),
+        "absent": RuleKey("list", "further values that count as absent, such as `0`"),
+        "warn": RuleKey("line", "a warning about each explicit value that the default replaces; without it there is none"),
     },
     "validate": {
-        "validate": Key("words", "the operations that it checks; `update` alone has the old input in scope", choices=OPERATIONS_OF_INPUT),
+        "validate": RuleKey(
+            "words", "the operations that it checks; `update` alone has the old input in scope", choices=OPERATIONS_OF_INPUT
+        ),
         **_LOOPS,
-        "assert": Key("expressions", "conditions; unless all hold, there is a finding", required=True),
-        "path": Key("text", "the invalid field", required=True),
-        "at": Key("text", "the field whose line is shown; `path` by default"),
-        "message": Key("text", "what is wrong and what would be valid", required=True),
-        "type": Key("word", "Kubernetes' type of the error", choices=ERROR_TYPES),
-        "value": Key("expression", "the invalid value"),
-        "known": Key("expression", "the list of valid values, of which the nearest to `value` is suggested"),
-        "hint": Key("text", "how to fix it"),
-        "severity": Key("word", "`error` by default", choices=("error", "warning")),
-        "holds": Key(
+        "assert": RuleKey("expressions", "conditions; unless all hold, there is a finding", required=True),
+        "path": RuleKey("text", "the invalid field", required=True),
+        "at": RuleKey("text", "the field whose line is shown; `path` by default"),
+        "message": RuleKey("text", "what is wrong and what would be valid", required=True),
+        "type": RuleKey("word", "Kubernetes' type of the error", choices=ERROR_TYPES),
+        "value": RuleKey("expression", "the invalid value"),
+        "known": RuleKey("expression", "the list of valid values, of which the nearest to `value` is suggested"),
+        "hint": RuleKey("text", "how to fix it"),
+        "severity": RuleKey("word", "`error` by default", choices=("error", "warning")),
+        "holds": RuleKey(
             "word",
             "which sets the operator holds for an error: `all` by default; with `updates`, for one of a clique's template, only those with "
             "pods of another template, as the API server rejects new pods with the same error",
@@ -92,66 +96,66 @@ VERB_KEYS: dict[Verb, dict[str, Key]] = {
         ),
     },
     "decide": {
-        "decide": Key("word", "the decision that it makes, one of those below; its parameters are the names in scope"),
-        "value": Key("expression", "what is decided"),
-        "cases": Key("maps", "instead of `value`: the first case that holds decides; the last one has no `when`"),
+        "decide": RuleKey("word", "the decision that it makes, one of those below; its parameters are the names in scope"),
+        "value": RuleKey("expression", "what is decided"),
+        "cases": RuleKey("maps", "instead of `value`: the first case that holds decides; the last one has no `when`"),
     },
     "generate": {
-        "generate": Key("word", "the template to render, once for each item"),
+        "generate": RuleKey("word", "the template to render, once for each item"),
         **_LOOPS,
         "with": _WITH,
-        "owner": Key("expression", "the object that owns it"),
-        "after": Key(
+        "owner": RuleKey("expression", "the object that owns it"),
+        "after": RuleKey(
             "words",
             "ids of rules (`topic/*`: all of a topic) whose objects come first; in loops that both share, only those of the same item",
         ),
-        "policy": Key("map", "what an applier may do with an existing object"),
+        "policy": RuleKey("map", "what an applier may do with an existing object"),
     },
     "patch": {
-        "patch": Key("words", "the kinds of objects, or the ids of rules whose objects are changed"),
-        "about": Key("words", "the kinds of input whose objects are changed; by default the first one with objects of the kind"),
+        "patch": RuleKey("words", "the kinds of objects, or the ids of rules whose objects are changed"),
+        "about": RuleKey("words", "the kinds of input whose objects are changed; by default the first one with objects of the kind"),
         "forEach": _FOR_EACH,
-        "do": Key("maps", "operations as in RFC 6902", required=True),
+        "do": RuleKey("maps", "operations as in RFC 6902", required=True),
     },
     "condition": {
-        "condition": Key("word", "the condition's type"),
+        "condition": RuleKey("word", "the condition's type"),
         **_LOOPS,
-        "of": Key("expression", "the object with the condition", required=True),
-        "cases": Key("maps", "the first case that holds gives the condition; without one it is omitted", required=True),
+        "of": RuleKey("expression", "the object with the condition", required=True),
+        "cases": RuleKey("maps", "the first case that holds gives the condition; without one it is omitted", required=True),
     },
     "status": {
-        "status": Key("word", "the template of the object's `status`, such as `status/podclique.yaml`"),
+        "status": RuleKey("word", "the template of the object's `status`, such as `status/podclique.yaml`"),
         **_LOOPS,
-        "of": Key("expression", "the object whose status it is", required=True),
+        "of": RuleKey("expression", "the object whose status it is", required=True),
         "with": _WITH,
     },
     "event": {
-        "event": Key("word", "the event's type", choices=("Normal", "Warning")),
+        "event": RuleKey("word", "the event's type", choices=("Normal", "Warning")),
         **_LOOPS,
-        "of": Key("expression", "the object that the event is about", required=True),
-        "reason": Key("text", "one word in CamelCase, for programs", required=True),
-        "message": Key("text", "a sentence, for users", required=True),
-        "once": Key("text", "the key of an occurrence, of which each is recorded once; the message by default"),
+        "of": RuleKey("expression", "the object that the event is about", required=True),
+        "reason": RuleKey("text", "one word in CamelCase, for programs", required=True),
+        "message": RuleKey("text", "a sentence, for users", required=True),
+        "once": RuleKey("text", "the key of an occurrence, of which each is recorded once; the message by default"),
     },
     "again": {
-        "again": Key("expression", "when to requeue, in seconds since the epoch; none for never"),
+        "again": RuleKey("expression", "when to requeue, in seconds since the epoch; none for never"),
         **_LOOPS,
     },
     "delete": {
-        "delete": Key("expression", "the object to delete"),
+        "delete": RuleKey("expression", "the object to delete"),
         **_LOOPS,
-        "reason": Key("text", "why, as one word in CamelCase", required=True),
-        "attributed": Key("boolean", "`false` does not annotate the object with the reason before its deletion, which saves a write"),
-        "after": Key("words", "ids of rules (`topic/*`: all of a topic) whose deletions or statuses come first"),
+        "reason": RuleKey("text", "why, as one word in CamelCase", required=True),
+        "attributed": RuleKey("boolean", "`false` does not annotate the object with the reason before its deletion, which saves a write"),
+        "after": RuleKey("words", "ids of rules (`topic/*`: all of a topic) whose deletions or statuses come first"),
     },
     "wait": {
-        "wait": Key("word", "why, as one word in CamelCase, for programs"),
+        "wait": RuleKey("word", "why, as one word in CamelCase, for programs"),
         **_LOOPS,
-        "of": Key("expression", "the object that waits", required=True),
-        "for": Key("expression", "the object that it waits for, which may itself wait; none if it waits for no object"),
-        "since": Key("expression", "since when, in seconds since the epoch; none if unknown"),
-        "message": Key("text", "what it waits for, as a sentence for users", required=True),
-        "resolve": Key("text", "what a user can do to end a wait that does not end by itself"),
+        "of": RuleKey("expression", "the object that waits", required=True),
+        "for": RuleKey("expression", "the object that it waits for, which may itself wait; none if it waits for no object"),
+        "since": RuleKey("expression", "since when, in seconds since the epoch; none if unknown"),
+        "message": RuleKey("text", "what it waits for, as a sentence for users", required=True),
+        "resolve": RuleKey("text", "what a user can do to end a wait that does not end by itself"),
     },
 }
 
@@ -164,44 +168,46 @@ OPERATIONS = {
 }
 
 OPERATION_KEYS = {
-    "op": Key("word", "the operation", required=True, choices=tuple(OPERATIONS)),
-    "path": Key("text", "a JSON pointer, as in `/metadata/labels/team`", required=True),
-    "value": Key("value", "the new value, or the one to compare with; required except for `remove`"),
+    "op": RuleKey("word", "the operation", required=True, choices=tuple(OPERATIONS)),
+    "path": RuleKey("text", "a JSON pointer, as in `/metadata/labels/team`", required=True),
+    "value": RuleKey("value", "the new value, or the one to compare with; required except for `remove`"),
     "forEach": _FOR_EACH,
     "when": COMMON_KEYS["when"],
 }
 
 CASE_KEYS = {
-    "when": Key("expression", "whether the case holds; optional for the last case"),
-    "status": Key("text", "the condition's status", required=True, choices=("True", "False", "Unknown")),
-    "reason": Key("text", "one word in CamelCase, for programs", required=True),
-    "message": Key("text", "a sentence, for users", required=True),
+    "when": RuleKey("expression", "whether the case holds; optional for the last case"),
+    "status": RuleKey("text", "the condition's status", required=True, choices=("True", "False", "Unknown")),
+    "reason": RuleKey("text", "one word in CamelCase, for programs", required=True),
+    "message": RuleKey("text", "a sentence, for users", required=True),
 }
 
 DECISION_CASE_KEYS = {
     "when": CASE_KEYS["when"],
-    "value": Key("expression", "what is decided", required=True),
+    "value": RuleKey("expression", "what is decided", required=True),
 }
 
 POLICY_KEYS = {
-    "create": Key("word", "the object is created once and never changed", choices=("only",)),
-    "adopt": Key("boolean", "whether an object that others created may be changed; by default `grove apply` may, the operator may not"),
-    "part": Key("boolean", "only a part of the object is ours: the ownership of its other fields is never taken over"),
-    "recreate": Key("boolean", "the object is deleted and recreated if an immutable field differs"),
-    "operator": Key("boolean", "only the operator writes the object, such as a part of one that people write; `grove apply` omits it"),
-    "yield": Key("words", "JSON pointers of the fields that others may change"),
-    "yieldWhen": Key("expression", "the fields of `yield` are only left to others where it holds; elsewhere they are restored"),
-    "follow": Key("words", "JSON pointers of the fields that are still updated if the object is created once; list items by their `name`"),
+    "create": RuleKey("word", "the object is created once and never changed", choices=("only",)),
+    "adopt": RuleKey("boolean", "whether an object that others created may be changed; by default `grove apply` may, the operator may not"),
+    "part": RuleKey("boolean", "only a part of the object is ours: the ownership of its other fields is never taken over"),
+    "recreate": RuleKey("boolean", "the object is deleted and recreated if an immutable field differs"),
+    "operator": RuleKey("boolean", "only the operator writes the object, such as a part of one that people write; `grove apply` omits it"),
+    "yield": RuleKey("words", "JSON pointers of the fields that others may change"),
+    "yieldWhen": RuleKey("expression", "the fields of `yield` are only left to others where it holds; elsewhere they are restored"),
+    "follow": RuleKey(
+        "words", "JSON pointers of the fields that are still updated if the object is created once; list items by their `name`"
+    ),
 }
 
 DISABLE_KEYS = {
-    "disable": Key("words", "ids of rules to disable", required=True),
-    "doc": Key("line", "why"),
+    "disable": RuleKey("words", "ids of rules to disable", required=True),
+    "doc": RuleKey("line", "why"),
 }
 
 CONSTANTS_KEYS = {
-    "constants": Key("map", "names in capitals, with their values", required=True),
-    "doc": Key("line", "what they are for"),
+    "constants": RuleKey("map", "names in capitals, with their values", required=True),
+    "doc": RuleKey("line", "what they are for"),
 }
 
 MAP_KEYS = {

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from grove_compiler.engine.language.keys import COMMON_KEYS, CONSTANTS_KEYS, DISABLE_KEYS, VERB_KEYS, Verb
-from grove_compiler.engine.language.place import Place, RuleFile
+from grove_compiler.engine.language.place import RuleFile, SourceLocation
 from grove_compiler.engine.language.rule import Constant, Rule, RuleSet, Template
 from grove_compiler.engine.language.rule_schema import check_constant, check_keys, check_root, check_rule
 from grove_compiler.engine.language.template_ast import MapNode, parse_template
@@ -42,8 +42,8 @@ class _Loader:
         self.rules: dict[str, Rule] = {}
         self.templates: dict[str, Template] = {}
         self.constants: dict[str, Constant] = {}
-        self.disables: list[tuple[str, Place]] = []
-        self.disabled: dict[str, tuple[Rule, Place]] = {}
+        self.disables: list[tuple[str, SourceLocation]] = []
+        self.disabled: dict[str, tuple[Rule, SourceLocation]] = {}
         self.doubles: list[Rule] = []
         self.problems: list[Diagnostic] = []
         self.reported: set[tuple[str, int, str]] = set()
@@ -55,7 +55,7 @@ class _Loader:
             file = RuleFile(source.file, None, self._report, source.is_metered)
             if not problems:
                 file.fail((), "a template file holds one document; this one is empty")
-            empty = MapNode([], [], None, (), Place(file, ()))
+            empty = MapNode([], [], None, (), SourceLocation(file, ()))
             self.templates[source.template_name] = Template(source.template_name, {}, empty, file, usable=False)
         for document in documents:
             file = RuleFile(source.file, document, self._report, source.is_metered)
@@ -80,7 +80,7 @@ class _Loader:
         if document.index > 0:
             file.fail((), "a template file holds one document")
             return
-        template = Template(source.template_name, document.value, parse_template(document.value, Place(file, ())), file)
+        template = Template(source.template_name, document.value, parse_template(document.value, SourceLocation(file, ())), file)
         check_root(template)
         template.usable = not file.broken
         self.templates[source.template_name] = template
@@ -90,7 +90,7 @@ class _Loader:
         check_keys(document.value, CONSTANTS_KEYS, (), file, "a `constants` document")
         values = document.value["constants"]
         for name, value in values.items() if isinstance(values, dict) else ():
-            constant, replaced = Constant(value, Place(file, ("constants", name)), source.origin), self.constants.get(name)
+            constant, replaced = Constant(value, SourceLocation(file, ("constants", name)), source.origin), self.constants.get(name)
             check_constant(name, constant, replaced)
             self.constants[name] = constant
 
@@ -98,7 +98,9 @@ class _Loader:
         check_keys(document.value, DISABLE_KEYS, (), file, "a `disable` document")
         ids = document.value["disable"]
         if not file.broken:
-            self.disables += [(id, Place(file, ("disable", index))) for index, id in enumerate(ids if isinstance(ids, list) else [ids])]
+            self.disables += [
+                (rule_id, SourceLocation(file, ("disable", index))) for index, rule_id in enumerate(ids if isinstance(ids, list) else [ids])
+            ]
 
     def _rule(self, source: RuleSource, document: Document, file: RuleFile) -> None:
         keys: dict[str, Any] = document.value
@@ -127,8 +129,8 @@ class _Loader:
     def apply_disables(self) -> None:
         """Removes the rules that `disable` names. Runs after all sources are read, since a rule may be disabled before it is defined."""
         known = list(self.rules)
-        for id, at in self.disables:
-            if id not in known:
-                at.fail(f"there is no rule {id!r} to disable", nearest(id, known))
-            elif id in self.rules:
-                self.disabled[id] = self.rules.pop(id), at
+        for rule_id, at in self.disables:
+            if rule_id not in known:
+                at.fail(f"there is no rule {rule_id!r} to disable", nearest(rule_id, known))
+            elif rule_id in self.rules:
+                self.disabled[rule_id] = self.rules.pop(rule_id), at

@@ -20,8 +20,8 @@ def in_apply_order(rule_set: RuleSet) -> list[Rule]:
     rules = {rule.id: rule for rule in rule_set.rules}
     before = {rule.id: _before(rule, rule_set) for rule in rule_set.rules}
     levels: dict[str, int] = {}
-    for id in before:
-        _visit(id, before, levels, rules)
+    for rule_id in before:
+        _visit(rule_id, before, levels, rules)
     return sorted(rule_set.rules, key=lambda rule: levels[rule.id])
 
 
@@ -46,10 +46,10 @@ def _before(rule: Rule, rule_set: RuleSet) -> list[str]:
     verbs, do = _FIRST.get(rule.verb, ((), ""))
     known = [other.id for other in rule_set.rules if other.verb in verbs]
     for position, word in enumerate(rule.list_of("after")):
-        meant = [id for id in known if matches(word, id) and id != rule.id]
+        meant = [rule_id for rule_id in known if matches(word, rule_id) and rule_id != rule.id]
         if word == rule.id:
             rule.source.fail(("after", position), "a rule cannot come after itself")
-        elif not meant and not any(matches(word, id) for id in (rule.id, *rule_set.disabled)):
+        elif not meant and not any(matches(word, rule_id) for rule_id in (rule.id, *rule_set.disabled)):
             rule.source.fail(("after", position), f"no rule that {do} is called {word!r}", nearest(word, known))
         ids += meant
     return ids
@@ -69,17 +69,17 @@ def _visit(start: str, before: dict[str, list[str]], levels: dict[str, int], rul
     path: list[str] = []
     stack = [(start, False)]
     while stack:
-        id, done = stack.pop()
+        rule_id, done = stack.pop()
         if done:
             path.pop()
-            levels[id] = 1 + max((levels.get(other, 0) for other in before[id]), default=-1)
-        elif id in path:
-            cycle = [*path[path.index(id) :], id]
-            if rules[id].verb == "decide":
-                rules[id].source.fail(("decide",), "decisions that rest on each other: " + " on ".join(cycle))
+            levels[rule_id] = 1 + max((levels.get(other, 0) for other in before[rule_id]), default=-1)
+        elif rule_id in path:
+            cycle = [*path[path.index(rule_id) :], rule_id]
+            if rules[rule_id].verb == "decide":
+                rules[rule_id].source.fail(("decide",), "decisions that rest on each other: " + " on ".join(cycle))
             else:
-                rules[id].source.fail(("after",), "rules that wait for each other: " + " after ".join(cycle))
-        elif id not in levels:
-            path.append(id)
-            stack.append((id, True))
-            stack += [(other, False) for other in before[id]]
+                rules[rule_id].source.fail(("after",), "rules that wait for each other: " + " after ".join(cycle))
+        elif rule_id not in levels:
+            path.append(rule_id)
+            stack.append((rule_id, True))
+            stack += [(other, False) for other in before[rule_id]]

@@ -36,7 +36,7 @@ class Patches:
         ids = [*(rule.id for rule in self._rule_set.rules if rule.verb in ("generate", "status")), *self._rule_set.disabled]
         for patch in self._patches:
             for word in patch.list_of("patch"):
-                if word not in kinds and not any("/" in word and matches(word, id) for id in ids):
+                if word not in kinds and not any("/" in word and matches(word, rule_id) for rule_id in ids):
                     message = f"no rule generates {word!r}; there are the kinds {', '.join(kinds)}, and ids of rules"
                     patch.source.fail(("patch",), message, nearest(word, [*kinds, *ids]))
                 elif (

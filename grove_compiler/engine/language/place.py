@@ -39,12 +39,12 @@ class RuleFile:
 
 
 @record
-class Place:
+class SourceLocation:
     """Points to a part of a document. In a part of templates, `included` is the place that includes it."""
 
     file: RuleFile
     path: FieldPath
-    included: Place | None = None
+    included: SourceLocation | None = None
 
     @property
     def position(self) -> tuple[str, int]:
@@ -61,9 +61,9 @@ class Place:
         """The file, the line and the path as text."""
         return *self.position, render(self.path)
 
-    def below(self, *steps: str | int) -> Place:
+    def below(self, *steps: str | int) -> SourceLocation:
         """Returns the place of a part of this part."""
-        return Place(self.file, (*self.path, *steps), self.included)
+        return SourceLocation(self.file, (*self.path, *steps), self.included)
 
     def fail(self, message: str, suggestion: str = "") -> None:
         """Reports a mistake here. In an included part, the message names the includer too: names in a part are bound only there."""

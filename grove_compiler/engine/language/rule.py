@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Any
 
 from grove_compiler.engine.language.keys import SLICED_VERBS, Verb
-from grove_compiler.engine.language.place import Place, RuleFile
+from grove_compiler.engine.language.place import RuleFile, SourceLocation
 from grove_compiler.engine.language.template_ast import Field, Literal, MapNode, TemplateNode
 from grove_compiler.engine.sources import Vocabulary
 from grove_compiler.graph.diagnostic import Diagnostic
@@ -51,9 +51,9 @@ class Rule:
         """
         return [] if self.verb in ("default", "decide") else self.list_of("about") or list(subjects)[:1]
 
-    def at(self, *path: str | int) -> Place:
+    def at(self, *path: str | int) -> SourceLocation:
         """Returns the place of one of the rule's keys."""
-        return Place(self.source, path)
+        return SourceLocation(self.source, path)
 
     def expressions(self, key: str) -> list[str]:
         """Returns the expressions of a key that holds one or a list of them."""
@@ -113,7 +113,7 @@ class Constant:
     """Represents a named value, with the place that defines it and the origin of that file."""
 
     value: Any
-    at: Place
+    at: SourceLocation
     origin: str
 
 
@@ -127,7 +127,7 @@ class RuleSet:
 
     rules: list[Rule] = field(default_factory=list)
     templates: dict[str, Template] = field(default_factory=dict)
-    disabled: dict[str, tuple[Rule, Place]] = field(default_factory=dict)
+    disabled: dict[str, tuple[Rule, SourceLocation]] = field(default_factory=dict)
     constants: dict[str, Constant] = field(default_factory=dict)
     problems: list[Diagnostic] = field(default_factory=list)
     doubles: list[Rule] = field(default_factory=list)

@@ -15,7 +15,7 @@ from grove_compiler.engine.language.keys import (
     POLICY_KEYS,
     VERB_KEYS,
     Form,
-    Key,
+    RuleKey,
     Verb,
     is_name,
 )
@@ -45,7 +45,7 @@ def check_rule(rule: Rule) -> None:
         rule.source.fail((), "a decide rule has either `value` or `cases`")
 
 
-def keys_of(verb: Verb) -> dict[str, Key]:
+def keys_of(verb: Verb) -> dict[str, RuleKey]:
     """Returns the keys that a rule of this verb may have. A decision is made whenever it is called, so it has no `when`."""
     return {**{word: key for word, key in COMMON_KEYS.items() if (verb, word) != ("decide", "when")}, **VERB_KEYS[verb]}
 
@@ -104,7 +104,7 @@ def _check_fields(node: MapNode, *names: str) -> None:
             node.at.fail(f"a template needs `{render((*node.path, name))}`")
 
 
-def check_keys(given: Mapping[str, Any], allowed: Mapping[str, Key], path: FieldPath, file: RuleFile, what: str) -> None:
+def check_keys(given: Mapping[str, Any], allowed: Mapping[str, RuleKey], path: FieldPath, file: RuleFile, what: str) -> None:
     """Reports keys that are unknown, missing, or of the wrong form; `what` names the map in messages."""
     for word, value in given.items():
         if word not in allowed:
@@ -132,7 +132,7 @@ def _check_cases(cases: list[dict[str, Any]], rule: Rule) -> None:
         rule.source.fail(("cases", len(cases) - 1), "something is always decided, so the last case has no `when`")
 
 
-def _check_value(word: str, value: Any, key: Key, path: FieldPath, file: RuleFile) -> None:
+def _check_value(word: str, value: Any, key: RuleKey, path: FieldPath, file: RuleFile) -> None:
     if not _FITS[key.form](value):
         file.fail(path, f"`{word}` is {FORMS[key.form]}; found {_kind(value)}")
         return

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from grove_compiler.engine.language.keys import ITEM_KEYS, MAP_KEYS, is_name
-from grove_compiler.engine.language.place import Place
+from grove_compiler.engine.language.place import SourceLocation
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.nearest import nearest
 from grove_compiler.record import record
@@ -20,7 +20,7 @@ class Literal:
 
     value: Any
     path: FieldPath
-    at: Place
+    at: SourceLocation
 
 
 @record
@@ -29,7 +29,7 @@ class Text:
 
     text: str
     path: FieldPath
-    at: Place
+    at: SourceLocation
 
 
 @record
@@ -38,7 +38,7 @@ class Expression:
 
     text: str
     path: FieldPath
-    at: Place
+    at: SourceLocation
     label: str = ""
 
 
@@ -48,7 +48,7 @@ class Include:
 
     name: str
     path: FieldPath
-    at: Place
+    at: SourceLocation
 
 
 @record
@@ -58,7 +58,7 @@ class Field:
     key: Literal | Text
     value: TemplateNode
     path: FieldPath
-    at: Place
+    at: SourceLocation
 
 
 Entry = Field | Expression | Include
@@ -73,18 +73,18 @@ class MapNode:
     lets: list[tuple[str, Expression]]
     condition: Expression | None
     path: FieldPath
-    at: Place
+    at: SourceLocation
 
 
 @record
-class Item:
+class ListItem:
     """Represents a list item, repeated by `$for` and guarded by `$if`. If it `spreads`, its value is a list whose items are inserted."""
 
     value: TemplateNode
     loop: tuple[str, Expression] | None
     condition: Expression | None
     path: FieldPath
-    at: Place
+    at: SourceLocation
     spreads: bool = False
 
 
@@ -92,15 +92,15 @@ class Item:
 class ListNode:
     """Represents a list."""
 
-    items: list[Item]
+    items: list[ListItem]
     path: FieldPath
-    at: Place
+    at: SourceLocation
 
 
 TemplateNode = Literal | Text | Expression | Include | MapNode | ListNode
 
 
-def parse_template(value: Any, at: Place, path: FieldPath | None = None) -> TemplateNode:
+def parse_template(value: Any, at: SourceLocation, path: FieldPath | None = None) -> TemplateNode:
     """Parses a value of a document into a tree. Mistakes in `$` keys are reported; the rest is parsed all the same.
 
     `path` is its place in the rendered object, if that differs from its place in the document.
@@ -114,11 +114,11 @@ def parse_template(value: Any, at: Place, path: FieldPath | None = None) -> Temp
     return _parse_scalar(value, path, at)
 
 
-def _parse_scalar(value: Any, path: FieldPath, at: Place) -> Literal | Text:
+def _parse_scalar(value: Any, path: FieldPath, at: SourceLocation) -> Literal | Text:
     return Text(value, path, at) if isinstance(value, str) and "{{" in value else Literal(value, path, at)
 
 
-def _parse_map(value: dict[str, Any], path: FieldPath, at: Place) -> MapNode:
+def _parse_map(value: dict[str, Any], path: FieldPath, at: SourceLocation) -> MapNode:
     entries: list[Entry] = []
     lets: list[tuple[str, Expression]] = []
     condition: Expression | None = None
@@ -142,7 +142,7 @@ def _parse_map(value: dict[str, Any], path: FieldPath, at: Place) -> MapNode:
     return MapNode(entries, lets, condition, path, at)
 
 
-def _parse_lets(value: Any, path: FieldPath, at: Place) -> list[tuple[str, Expression]]:
+def _parse_lets(value: Any, path: FieldPath, at: SourceLocation) -> list[tuple[str, Expression]]:
     if not isinstance(value, dict):
         at.fail("`$let` is a map of names to expressions")
         return []
@@ -152,17 +152,17 @@ def _parse_lets(value: Any, path: FieldPath, at: Place) -> list[tuple[str, Expre
     return [(name, _expression(part, (*path, name), at.below(name))) for name, part in value.items() if is_name(name)]
 
 
-def _expression(value: Any, path: FieldPath, at: Place) -> Expression:
+def _expression(value: Any, path: FieldPath, at: SourceLocation) -> Expression:
     if not isinstance(value, str | int | float):
         at.fail("expected an expression")
         return Expression("none", path, at)
     return Expression(str(value), path, at)
 
 
-def _parse_item(value: Any, path: FieldPath, at: Place) -> Item:
+def _parse_item(value: Any, path: FieldPath, at: SourceLocation) -> ListItem:
     is_item = isinstance(value, dict) and ({"$for", "$value"} & value.keys() or value.keys() == {"$if", "$include"})
     if not is_item:
-        return Item(parse_template(value, at, path), None, None, path, at)
+        return ListItem(parse_template(value, at, path), None, None, path, at)
     loop = _parse_loop(value["$for"], (*path, "$for"), at.below("$for")) if "$for" in value else None
     condition = _expression(value["$if"], (*path, "$if"), at.below("$if")) if "$if" in value else None
     rest = {key: entry for key, entry in value.items() if key not in ("$for", "$if")}
@@ -170,11 +170,11 @@ def _parse_item(value: Any, path: FieldPath, at: Place) -> Item:
         for key in rest:
             if key != "$value":
                 at.below(key).fail("an item with `$value` has no other keys than `$for` and `$if`")
-        return Item(parse_template(rest["$value"], at.below("$value"), (*path, "$value")), loop, condition, path, at)
-    return Item(parse_template(rest, at, path), loop, condition, path, at)
+        return ListItem(parse_template(rest["$value"], at.below("$value"), (*path, "$value")), loop, condition, path, at)
+    return ListItem(parse_template(rest, at, path), loop, condition, path, at)
 
 
-def _parse_loop(text: Any, path: FieldPath, at: Place) -> tuple[str, Expression] | None:
+def _parse_loop(text: Any, path: FieldPath, at: SourceLocation) -> tuple[str, Expression] | None:
     parts = _LOOP.fullmatch(text) if isinstance(text, str) else None
     if parts is None or not is_name(parts[1]):
         at.fail("`$for` reads `name in expression`")

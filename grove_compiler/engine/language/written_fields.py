@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from grove_compiler.engine.language.includes import Resolver
-from grove_compiler.engine.language.place import Place
+from grove_compiler.engine.language.place import SourceLocation
 from grove_compiler.engine.language.rule import Rule, RuleSet
 from grove_compiler.engine.language.template_ast import Field, ListNode, MapNode, TemplateNode
 from grove_compiler.engine.runtime.access import EvaluationError
@@ -34,7 +34,7 @@ def has_user_part(rule: Rule, patches: Sequence[Rule], rule_set: RuleSet) -> boo
 def written_fields(rule: Rule, patches: Sequence[Rule], resolver: Resolver) -> list[WrittenField]:
     """Returns the fields of a rule's template, and then those of its patches whose paths are written out."""
     template = resolver.templates.get(rule.template)
-    nodes = [resolver.parse(template.value, Place(template.source, ()))] if template else []
+    nodes = [resolver.parse(template.value, SourceLocation(template.source, ()))] if template else []
     fields = [field for node in nodes for field in _below(node)]
     for patch in patches:
         for number, operation in enumerate(patch.keys["do"]):
@@ -59,5 +59,5 @@ def _below(node: TemplateNode) -> Iterator[WrittenField]:
             yield from _below(item.value)
 
 
-def _field(path: FieldPath, at: Place) -> WrittenField:
+def _field(path: FieldPath, at: SourceLocation) -> WrittenField:
     return tuple(step for step in path if not str(step).startswith("$")), *at.position

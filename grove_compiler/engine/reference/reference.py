@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from grove_compiler.engine.expressions import model_types
+from grove_compiler.engine.expressions.parameters import Words, signature_in_rules
 from grove_compiler.engine.language.keys import (
     CASE_KEYS,
     COMMON_KEYS,
@@ -20,12 +21,12 @@ from grove_compiler.engine.language.keys import (
     OPERATIONS,
     POLICY_KEYS,
     VERB_KEYS,
-    Key,
+    RuleKey,
 )
 from grove_compiler.engine.reference.reference_model import document_classes, reachable_classes, type_words
 from grove_compiler.engine.runtime import builtins
 from grove_compiler.engine.runtime.failure import RuleInfo
-from grove_compiler.engine.sources import Subject, Vocabulary
+from grove_compiler.engine.sources import SubjectNames, Vocabulary
 
 BEGIN = "<!-- reference: written by tools/generate_reference.py -->"
 END = "<!-- end of reference -->"
@@ -74,7 +75,7 @@ def reference(vocabulary: Vocabulary, rules: Sequence[RuleInfo] = ()) -> str:
 
     `rules` are those that ship, which make the decisions.
     """
-    parts = [_keys(), _templates(), _expressions(), _names(vocabulary), _functions(vocabulary.functions), _decisions(vocabulary, rules)]
+    parts = [_keys(), _templates(), _expressions(), _names(vocabulary), _functions(vocabulary), _decisions(vocabulary, rules)]
     return "\n".join([*filter(None, parts), _classes(vocabulary)]).rstrip() + "\n"
 
 
@@ -101,12 +102,12 @@ def _keys() -> str:
     return text + _section("`disable`", "A separate document, instead of a rule.", _key_table(DISABLE_KEYS))
 
 
-def _key_table(keys: Mapping[str, Key]) -> str:
+def _key_table(keys: Mapping[str, RuleKey]) -> str:
     rows = [(f"`{word}`{' (required)' if key.required else ''}", FORMS[key.form], _with_choices(key)) for word, key in keys.items()]
     return _table(("key", "takes", "meaning"), rows)
 
 
-def _with_choices(key: Key) -> str:
+def _with_choices(key: RuleKey) -> str:
     return key.doc + (": " + ", ".join(f"`{word}`" for word in key.choices) if key.choices else "")
 
 
@@ -140,14 +141,15 @@ def _names(vocabulary: Vocabulary) -> str:
     return text
 
 
-def _subject_rows(kind: str, subject: Subject, classes: Iterable[str]) -> list[tuple[str, str, str, str]]:
+def _subject_rows(kind: str, subject: SubjectNames, classes: Iterable[str]) -> list[tuple[str, str, str, str]]:
     rows = [(f"`{kind}`", f"`{word}`", type_words(of, classes), "every rule") for word, of in subject.roots.items()]
     rows += [(f"`{kind}`", f"`{word}`", type_words(of, classes), "validations on update") for word, of in subject.update_roots.items()]
     return rows or [(f"`{kind}`", "", "", "")]
 
 
-def _functions(functions: Mapping[str, Callable[..., Any]]) -> str:
-    rows = [(_signature(name, function), _doc(function)) for name, function in {**builtins.FUNCTIONS, **functions}.items()]
+def _functions(vocabulary: Vocabulary) -> str:
+    functions = {**builtins.FUNCTIONS, **vocabulary.functions}
+    rows = [(_signature(name, function, vocabulary.words), _doc(function)) for name, function in functions.items()]
     return "## Functions\n\n`function(x, y)`, or for those of the model also `x | function(y)`.\n\n" + _table(("function", "gives"), rows)
 
 
@@ -157,7 +159,7 @@ def _decisions(vocabulary: Vocabulary, rules: Sequence[RuleInfo]) -> str:
     classes = _class_names(vocabulary)
     rows = []
     for name, function in vocabulary.decisions.items():
-        parameters = model_types.parameters(function).items()
+        parameters = model_types.parameters(function, vocabulary.words).items()
         signature = f"`{name}`({', '.join(f'`{word}`: {type_words(kind, classes)}' for word, kind in parameters)})"
         rows.append((signature, type_words(model_types.result(function), classes), _doc(function), deciding.get(name, "")))
     text = "## Decisions\n\n`decision(x, y)`, in any expression; it depends on its parameters only. A rule of the same id replaces it.\n\n"
@@ -165,7 +167,7 @@ def _decisions(vocabulary: Vocabulary, rules: Sequence[RuleInfo]) -> str:
 
 
 def _classes(vocabulary: Vocabulary) -> str:
-    return document_classes(reachable_classes(_starting_types(vocabulary)))
+    return document_classes(reachable_classes(_starting_types(vocabulary)), vocabulary.words)
 
 
 def _class_names(vocabulary: Vocabulary) -> list[str]:
@@ -174,12 +176,14 @@ def _class_names(vocabulary: Vocabulary) -> list[str]:
 
 def _starting_types(vocabulary: Vocabulary) -> list[Any]:
     subjects = [kind for subject in vocabulary.subjects.values() for kind in (*subject.roots.values(), *subject.update_roots.values())]
-    parameters = [kind for function in vocabulary.decisions.values() for kind in model_types.parameters(function).values()]
+    parameters = [
+        kind for function in vocabulary.decisions.values() for kind in model_types.parameters(function, vocabulary.words).values()
+    ]
     return [*vocabulary.roots.values(), *vocabulary.update_roots.values(), *subjects, *parameters]
 
 
-def _signature(name: str, function: Callable[..., Any]) -> str:
-    return f"`{name}({', '.join(inspect.signature(function).parameters)})`"
+def _signature(name: str, function: Callable[..., Any], words: Words) -> str:
+    return f"`{name}({', '.join(signature_in_rules(function, words).parameters)})`"
 
 
 def _doc(function: Callable[..., Any]) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from grove_compiler.engine.expressions import model_types, types
+from grove_compiler.engine.expressions.parameters import Words, signature_in_rules
 
 _WORDS = {str: "text", int: "number", float: "number", bool: "boolean", type(None): "none", Any: "anything"}
 
@@ -25,8 +26,8 @@ def reachable_classes(starts: Iterable[Any]) -> list[type]:
     return list(reached)
 
 
-def document_classes(classes: list[type]) -> str:
-    """Returns a Markdown section for each class, in alphabetical order."""
+def document_classes(classes: list[type], words: Words) -> str:
+    """Returns a Markdown section for each class, in alphabetical order; `words` are what rules call parameters."""
     names = [owner.__name__ for owner in classes]
     text = "## Classes\n\nThe classes of the values above. Any other attribute is an error when rules are loaded.\n"
     for owner in sorted(classes, key=lambda owner: owner.__name__):
@@ -34,7 +35,7 @@ def document_classes(classes: list[type]) -> str:
         text += f"\n### {owner.__name__}\n\n" + (f"{doc}\n\n" if doc else "") + "| attribute | type | meaning |\n| --- | --- | --- |\n"
         for name in model_types.public_names(owner):
             kind = type_words(_member_type(owner, name), names)
-            text += f"| `{_with_arguments(owner, name)}` | {kind} | {_member_doc(owner, name)} |\n"
+            text += f"| `{_with_arguments(owner, name, words)}` | {kind} | {_member_doc(owner, name)} |\n"
     return text
 
 
@@ -74,11 +75,11 @@ def _member_type(owner: type, name: str) -> Any:
         return model_types.method(owner, name)
 
 
-def _with_arguments(owner: type, name: str) -> str:
+def _with_arguments(owner: type, name: str, words: Words) -> str:
     member = _member(owner, name)
     if not inspect.isfunction(member):
         return name
-    return f"{name}({', '.join(list(inspect.signature(member).parameters)[1:])})"
+    return f"{name}({', '.join(list(signature_in_rules(member, words).parameters)[1:])})"
 
 
 def _member_doc(owner: type, name: str) -> str:

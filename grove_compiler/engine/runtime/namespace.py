@@ -21,7 +21,7 @@ from grove_compiler.engine.runtime.access import (
 )
 from grove_compiler.engine.runtime.cost_budget import CostBudget
 from grove_compiler.engine.runtime.failure import FAILURES
-from grove_compiler.engine.runtime.results import Condition, Deletion, Event, StatusPatch, Wait, event_name
+from grove_compiler.engine.runtime.results import Event, ObjectWait, RequestedDeletion, StatusCondition, StatusPatch, event_name
 
 
 def runtime(functions: Mapping[str, Callable[..., Any]], budget: CostBudget) -> dict[str, Any]:
@@ -32,7 +32,8 @@ def runtime(functions: Mapping[str, Callable[..., Any]], budget: CostBudget) -> 
         "multiply": multiply, "power": power, "modulo": modulo, "merge": patching.merge, "pointer": patching.pointer,
         "patch_add": patching.patch_add, "patch_replace": patching.patch_replace, "patch_remove": patching.patch_remove,
         "patch_test": patching.patch_test, "patch_merge": patching.patch_merge, "identified": patching.identified,
-        "Condition": Condition, "StatusPatch": StatusPatch, "Event": Event, "Deletion": Deletion, "event_name": event_name, "Wait": Wait,
+        "StatusCondition": StatusCondition, "StatusPatch": StatusPatch, "Event": Event, "event_name": event_name,
+        "RequestedDeletion": RequestedDeletion, "ObjectWait": ObjectWait,
         "FAILURES": FAILURES, "failed": _reraise,
     }  # fmt: skip
     names |= {f"filter_{name}": function for name, function in {**builtins.FILTERS, **functions}.items()}

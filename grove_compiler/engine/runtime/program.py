@@ -12,7 +12,7 @@ from grove_compiler.engine.runtime.cost_budget import STEPS_OF_A_FINDING, CostBu
 from grove_compiler.engine.runtime.defaults import apply_default, replaced_values
 from grove_compiler.engine.runtime.failure import FAILURES, LinePlaces, RuleInfo
 from grove_compiler.engine.runtime.namespace import runtime
-from grove_compiler.engine.runtime.results import Condition, Deletion, Event, StatusPatch, Wait
+from grove_compiler.engine.runtime.results import Event, ObjectWait, RequestedDeletion, StatusCondition, StatusPatch
 from grove_compiler.engine.sources import Vocabulary
 from grove_compiler.graph.diagnostic import MOST_FINDINGS, Diagnostic, Severity, too_many_findings
 from grove_compiler.graph.field_path import FieldPath, render
@@ -180,7 +180,7 @@ class Program:
 
     # -- what runs ---------------------------------------------------------------------------------------------------------
 
-    def conditions(self, scope: Scope, about: str = "", part: Part = "all") -> list[Condition]:
+    def conditions(self, scope: Scope, about: str = "", part: Part = "all") -> list[StatusCondition]:
         """Returns every status condition that the rules compute for an input of a kind, or for a part of it."""
         return self._results("condition", scope, about, part)
 
@@ -192,11 +192,11 @@ class Program:
         """Returns the Kubernetes events to record; the same occurrence always has the same name, so that it is recorded once."""
         return self._results("event", scope, about, part)
 
-    def deletions(self, scope: Scope, about: str = "", part: Part = "all") -> list[Deletion]:
+    def deletions(self, scope: Scope, about: str = "", part: Part = "all") -> list[RequestedDeletion]:
         """Returns the objects to delete, in the order of their rules."""
         return self._results("delete", scope, about, part)
 
-    def waits(self, scope: Scope, about: str = "", part: Part = "all") -> list[Wait]:
+    def waits(self, scope: Scope, about: str = "", part: Part = "all") -> list[ObjectWait]:
         """Returns what objects wait for, in the order of the rules."""
         return self._results("wait", scope, about, part)
 
@@ -286,16 +286,16 @@ def _only(index: int, items: Items) -> Iterator[tuple[int, Any]]:
 
 
 def _collector(rule: RuleInfo, nodes: list[Node], limit: int, position: tuple[int, ...]) -> Callable[..., None]:
-    yielding, keeping, id = rule.details["policy"], rule.details["keeping"], rule.id
+    yielding, keeping, rule_id = rule.details["policy"], rule.details["keeping"], rule.id
     append = nodes.append
 
-    def emit(_: int, object: Manifest, loop: tuple[int, ...], owner: ObjectRef | None, yields: bool = True) -> None:
+    def emit(_: int, manifest: Manifest, loop: tuple[int, ...], owner: ObjectRef | None, yields: bool = True) -> None:
         if len(nodes) >= limit:
             raise TooManyObjects(limit)
-        metadata = object["metadata"]
+        metadata = manifest["metadata"]
         namespace, name = metadata.get("namespace"), metadata["name"]
-        node = f"{object['kind']}/{namespace}/{name}" if namespace else f"{object['kind']}/{name}"
-        append(Node(node, object, id, position + loop, owner, yielding if yields else keeping))
+        node = f"{manifest['kind']}/{namespace}/{name}" if namespace else f"{manifest['kind']}/{name}"
+        append(Node(node, manifest, rule_id, position + loop, owner, yielding if yields else keeping))
 
     return emit
 

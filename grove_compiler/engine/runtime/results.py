@@ -10,7 +10,7 @@ LONGEST_NAME = 253
 
 
 @record
-class Condition:
+class StatusCondition:
     """Holds a status condition that a rule computed for the object `of`. The applier sets its times."""
 
     of: ObjectRef
@@ -44,7 +44,7 @@ class Event:
 
 
 @record
-class Deletion:
+class RequestedDeletion:
     """Names an object to delete although it is desired, because its next incarnation is.
 
     With `is_attributed`, the reason is written onto the object before it is deleted (design §6: deletions are attributed).
@@ -58,7 +58,7 @@ class Deletion:
 
 
 @record
-class Wait:
+class ObjectWait:
     """Says what an object waits for. `since` is in seconds since the epoch; `on` is the object that it waits for, if it is one.
 
     `resolve` says what people can do; it is empty where it ends by itself.

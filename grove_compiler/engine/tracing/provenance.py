@@ -20,20 +20,20 @@ from grove_compiler.engine.runtime.cost_budget import CostBudget
 from grove_compiler.engine.runtime.namespace import runtime
 from grove_compiler.engine.sources import RuleSource, Vocabulary
 from grove_compiler.engine.tracing import traced
-from grove_compiler.engine.tracing.traced import Origin, Shape, Traced
+from grove_compiler.engine.tracing.traced import FieldOrigin, Shape, Traced
 from grove_compiler.engine.tracing.tracked_model import TrackedModel
-from grove_compiler.engine.tracing.tracking import LISTED, PASSED, READ, Input, Reads, Recorder, Tracked, TrackedList, inputs_of, plain
+from grove_compiler.engine.tracing.tracking import LISTED, PASSED, READ, Input, ReadRecorder, Reads, Tracked, TrackedList, inputs_of, plain
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.node import Node
 from grove_compiler.record import record
 
-__all__ = ["Condition", "Loop", "Omission", "Operation", "Origin", "Trace", "Traced", "Tracer"]
+__all__ = ["FieldOrigin", "Guard", "LoopPosition", "Omission", "Operation", "Trace", "Traced", "Tracer"]
 
 Thunk = Callable[[], Any]
 
 
 @record
-class Condition:
+class Guard:
     """Records one evaluated part of a `when` or an `$if`. `subject` is the value that it is about, where it does not hold.
 
     `rule` is the rule or patch that says it; `path` is where an `$if` stands in its template, empty for a `when`.
@@ -65,13 +65,13 @@ class Omission:
     """Records an expression that evaluated to `omit`. `path` is its place in the template, nearly that of the missing field."""
 
     rule: str
-    origin: Origin
+    origin: FieldOrigin
     path: FieldPath
     inputs: tuple[Input, ...]
 
 
 @record
-class Loop:
+class LoopPosition:
     """Records one `forEach` of the rule: the position of the item, and the inputs that the list of items depends on."""
 
     name: str
@@ -85,8 +85,8 @@ class Trace:
     """Holds everything recorded about one object. `fields` holds every scalar and every empty container."""
 
     fields: dict[FieldPath, Traced] = field(default_factory=dict)
-    loops: list[Loop] = field(default_factory=list)
-    conditions: list[Condition] = field(default_factory=list)
+    loops: list[LoopPosition] = field(default_factory=list)
+    conditions: list[Guard] = field(default_factory=list)
     operations: list[Operation] = field(default_factory=list)
     omissions: list[Omission] = field(default_factory=list)
     shape: Shape = field(default_factory=lambda: Shape(None, dict))
@@ -102,8 +102,8 @@ class Trace:
 class _Emitted(Exception):
     """Carries the object out of the rule that generated it."""
 
-    def __init__(self, object: Any) -> None:
-        self.object = object
+    def __init__(self, manifest: Any) -> None:
+        self.object = manifest
 
 
 def traced_rules(sources: Sequence[RuleSource], vocabulary: Vocabulary) -> Compiled:
@@ -125,7 +125,7 @@ class Tracer:
         compiled = compiled or traced_rules(sources, vocabulary)
         self.rules = compiled.rules
         self.roots = vocabulary.root_names
-        self.recorder = Recorder()
+        self.recorder = ReadRecorder()
         self.model = TrackedModel(self.recorder, follower)
         budget = CostBudget()
         budget.start(range(sys.maxsize))  # what is traced has run before, within its bounds
@@ -156,13 +156,13 @@ class Tracer:
             return self._trace
         raise LookupError(f"the rule {node.rule!r} no longer generates {node.id}")
 
-    def conditions(self, rule: str, scope: Mapping[str, Any]) -> list[Condition]:
+    def conditions(self, rule: str, scope: Mapping[str, Any]) -> list[Guard]:
         """Returns the conditions of a rule for all items that it loops over, without making any object."""
         self._begin(None, is_dry=True)
         self._call(rule, scope, self._emit)
         return self._trace.conditions
 
-    def default(self, rule: str, scope: Mapping[str, Any], *around: Any) -> tuple[Any, list[Condition], tuple[Input, ...]]:
+    def default(self, rule: str, scope: Mapping[str, Any], *around: Any) -> tuple[Any, list[Guard], tuple[Input, ...]]:
         """Returns the value of a default rule (`OMIT` for none), with its conditions and the inputs that it read.
 
         `around` are the manifest, the map that lacks the field, and the map around that.
@@ -187,9 +187,9 @@ class Tracer:
         arguments = [self.model.track(scope.get(word), {}) for word in self.roots]
         return self._namespace[f"rule_{index}"](*arguments, *rest)
 
-    def _emit(self, _: int, object: Any, loop: tuple[int, ...], __: Any, ___: Any = True) -> None:
+    def _emit(self, _: int, manifest: Any, loop: tuple[int, ...], __: Any, ___: Any = True) -> None:
         if loop == self._position:
-            raise _Emitted(object)
+            raise _Emitted(manifest)
 
     # -- what traced rules call --------------------------------------------------------------------------------------------
 
@@ -212,7 +212,7 @@ class Tracer:
         self, thunk: Thunk, rule: str, place: tuple[str, int], text: str, names: tuple[str, ...], path: FieldPath, shape: Shape | None
     ) -> Any:
         value, reads = self._evaluate(thunk, names)
-        origin = Origin(*place, text)
+        origin = FieldOrigin(*place, text)
         if shape is not None:
             shape.part(reads, value is not OMIT)
         if value is OMIT:
@@ -224,7 +224,7 @@ class Tracer:
         if value is OMIT:
             return OMIT
         if not value:
-            return Traced(value, Origin(*place, ""), rule, guards=shape.rests | shape.left_out)
+            return Traced(value, FieldOrigin(*place, ""), rule, guards=shape.rests | shape.left_out)
         shape.settle(value)
         return value
 
@@ -263,7 +263,7 @@ class Tracer:
         position = self._position[depth]
         for number, item in enumerate(items):
             if number == position:
-                self._trace.loops.append(Loop(name, expression, position, self._bound.get(name, ())))
+                self._trace.loops.append(LoopPosition(name, expression, position, self._bound.get(name, ())))
                 yield number, item
                 return
 
@@ -274,23 +274,23 @@ class Tracer:
         for text, test, about, names in parts:
             value, reads = self._evaluate(test, names)
             subject = None if value else self._evaluate(about)[0]
-            self._trace.conditions.append(Condition(rule, *place, text, bool(value), subject, inputs_of(reads), path))
+            self._trace.conditions.append(Guard(rule, *place, text, bool(value), subject, inputs_of(reads), path))
             (shape or self._trace.shape).guard(reads, bool(value))
             if not value:
                 return False
         return True
 
-    def _change(self, word: str, rule: str, place: tuple[str, int], shape: Shape, object: Any, path: tuple[str, ...], *new: Any) -> Any:
+    def _change(self, word: str, rule: str, place: tuple[str, int], shape: Shape, manifest: Any, path: tuple[str, ...], *new: Any) -> Any:
         if new and new[0] is OMIT:
-            return object
+            return manifest
         if new:
             shape.settle(new[0])
             if shape.outer is not None:
                 shape.outer.settle(new[0])
         self._trace.operations.append(Operation(rule, word, path, *place))
-        return traced.patch(word, object, path, *new)
+        return traced.patch(word, manifest, path, *new)
 
 
-def _settle(object: Any, shape: Shape, paths: Sequence[tuple[str, ...]]) -> None:
+def _settle(manifest: Any, shape: Shape, paths: Sequence[tuple[str, ...]]) -> None:
     for path in paths:
-        shape.settle(object, *path)
+        shape.settle(manifest, *path)

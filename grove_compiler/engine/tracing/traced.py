@@ -13,8 +13,8 @@ from grove_compiler.engine.tracing.tracking import (
     PASSED,
     READ,
     Input,
+    ReadRecorder,
     Reads,
-    Recorder,
     Tracked,
     TrackedDict,
     TrackedList,
@@ -27,7 +27,7 @@ from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.record import record
 
 
-class Origin(NamedTuple):
+class FieldOrigin(NamedTuple):
     """Names the file, the line and the expression that a field comes from. `expression` is empty for a literal."""
 
     file: str
@@ -44,7 +44,7 @@ class Traced:
     """
 
     value: Any
-    origin: Origin
+    origin: FieldOrigin
     rule: str
     reads: Reads = field(default_factory=dict)
     names: tuple[str, ...] = ()
@@ -171,7 +171,7 @@ def untraced(value: Any) -> Any:
     return [untraced(part) for part in value] if isinstance(value, list) else value
 
 
-def tracked_result(value: Any, recorder: Recorder) -> Any:
+def tracked_result(value: Any, recorder: ReadRecorder) -> Any:
     """Returns the object so far in the form that patches read: scalars without traces that still record their inputs when read."""
     if isinstance(value, Traced):
         inputs, is_copied = value.sources

@@ -12,7 +12,7 @@ from dataclasses import is_dataclass
 from functools import cached_property
 from typing import Any
 
-from grove_compiler.engine.tracing.tracking import PASSED, READ, Input, Reads, Recorder, Tracked, TrackedDict, TrackedList, inputs_of
+from grove_compiler.engine.tracing.tracking import PASSED, READ, Input, ReadRecorder, Reads, Tracked, TrackedDict, TrackedList, inputs_of
 from grove_compiler.engine.tracing.tracking import tracked_scalar as scalar
 
 
@@ -23,7 +23,7 @@ class TrackedModel:
     copy is a copy as well, and always the same one, so that `is` keeps its meaning.
     """
 
-    def __init__(self, recorder: Recorder, follower: str = "") -> None:
+    def __init__(self, recorder: ReadRecorder, follower: str = "") -> None:
         """`follower` is the key of an instance's `__dict__` under which its lazy attributes look for a function that computes them."""
         self.recorder = recorder
         self.follower = follower

@@ -32,14 +32,14 @@ Reads = dict[Input, int]
 """The inputs that were read, in order, and how."""
 
 
-class Place(Protocol):
+class ReadSource(Protocol):
     """Tells what the entries of a tracked map or list depend on: a field of a document, or a part of an object under construction."""
 
     def reads(self, *key: Any) -> Reads:
         """Returns the inputs that an entry depends on; without a key, those of the container itself."""
 
 
-class Recorder:
+class ReadRecorder:
     """Records what is read while a function runs. Each explanation has its own, so several may run at once."""
 
     __slots__ = ("_frames",)
@@ -90,7 +90,7 @@ class Tracked:
     direct: bool
 
 
-class Text(Tracked, str):
+class TrackedText(Tracked, str):
     """Represents a text that knows its inputs."""
 
 
@@ -102,7 +102,7 @@ class Decimal(Tracked, float):
     """Represents any other number that knows its inputs."""
 
 
-_TRACKED: dict[type, type] = {str: Text, int: Whole, float: Decimal}
+_TRACKED: dict[type, type] = {str: TrackedText, int: Whole, float: Decimal}
 
 
 def tracked_scalar(value: Any, inputs: tuple[Input, ...], direct: bool = False) -> Any:
@@ -120,7 +120,7 @@ class TrackedDict(dict[Any, Any]):
 
     __slots__ = ("place", "recorder")
     place: Any
-    recorder: Recorder
+    recorder: ReadRecorder
 
 
 class TrackedList(list[Any]):
@@ -128,7 +128,7 @@ class TrackedList(list[Any]):
 
     __slots__ = ("place", "recorder")
     place: Any
-    recorder: Recorder
+    recorder: ReadRecorder
 
 
 def _note_one(container: Any, key: Any) -> None:
@@ -164,14 +164,14 @@ for _kind, _note, _names in (
         setattr(_kind, _name, _noting(_note, getattr(_kind.__base__, _name)))
 
 
-def tracked_container(value: dict[Any, Any] | list[Any], recorder: Recorder, place: Place) -> Any:
+def tracked_container(value: dict[Any, Any] | list[Any], recorder: ReadRecorder, place: ReadSource) -> Any:
     """Returns a copy of a map or a list that reports its reads to the recorder."""
     copy: Any = TrackedDict(value) if isinstance(value, dict) else TrackedList(value)
     copy.recorder, copy.place = recorder, place
     return copy
 
 
-def tracked(value: Any, recorder: Recorder, source: str | int, path: FieldPath = ()) -> Any:
+def tracked(value: Any, recorder: ReadRecorder, source: str | int, path: FieldPath = ()) -> Any:
     """Returns a copy of a document's value that reports its reads to the recorder. `path` is the value's place in the source."""
     if isinstance(value, dict):
         parts: Any = {key: tracked(part, recorder, source, (*path, key)) for key, part in value.items()}
@@ -189,7 +189,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, list):
         return [plain(part) for part in list.__iter__(value)]
     if isinstance(value, Tracked):
-        return str.__str__(value) if isinstance(value, Text) else int(value) if isinstance(value, Whole) else float(value)  # type: ignore[arg-type]
+        return str.__str__(value) if isinstance(value, TrackedText) else int(value) if isinstance(value, Whole) else float(value)  # type: ignore[arg-type]
     return value
 
 

@@ -35,7 +35,7 @@ class LongName:
         return f"at most {self.fits} fit here" if self.fits > 0 else "the other names leave no room for this one"
 
 
-def names_too_long(set: PodCliqueSet) -> list[LongName]:
+def names_too_long(pcs: PodCliqueSet) -> list[LongName]:
     """Returns the names over Kubernetes' limits, one for each entry of the manifest that leads to them.
 
     The relevant limits are those of a pod's hostname, which is the longest name composed of a set's, a group's and a clique's (those of
@@ -43,10 +43,10 @@ def names_too_long(set: PodCliqueSet) -> list[LongName]:
     label. `names_too_long_together` reports names over the shipped operator's limit, and the rules about syntax those that are too long by
     themselves.
     """
-    pods = {clique.name: pods_of(clique) for clique in reversed(set.cliques)}
+    pods = {clique.name: pods_of(clique) for clique in reversed(pcs.cliques)}
     long_names = []
-    for pattern in patterns_of(set):
-        if pattern.clique and _combined_length(set, pattern) > LONGEST_COMBINED:
+    for pattern in patterns_of(pcs):
+        if pattern.clique and _combined_length(pcs, pattern) > LONGEST_COMBINED:
             continue
         if pattern.kind == POD_CLIQUE:
             long_names.append(_long_name(pattern, "the hostname", pattern.longest(pods[pattern.clique])))
@@ -57,40 +57,40 @@ def names_too_long(set: PodCliqueSet) -> list[LongName]:
     return [name for name in long_names if name.length > name.limit]
 
 
-def names_too_long_together(set: PodCliqueSet) -> list[LongName]:
+def names_too_long_together(pcs: PodCliqueSet) -> list[LongName]:
     """Returns the names of set, scaling group and clique that are longer than 45 characters together.
 
     Reports every clique that is too long, and the worst case for each group and for the set, since any of the names may be shortened.
     """
-    pod_cliques = [pattern for pattern in patterns_of(set) if pattern.kind == POD_CLIQUE]
-    too_long = [pattern for pattern in pod_cliques if _combined_length(set, pattern) > LONGEST_COMBINED]
-    reported = [(pattern, pattern.clique, _clique_path(set, pattern)) for pattern in too_long]
-    for group in set.groups:
+    pod_cliques = [pattern for pattern in patterns_of(pcs) if pattern.kind == POD_CLIQUE]
+    too_long = [pattern for pattern in pod_cliques if _combined_length(pcs, pattern) > LONGEST_COMBINED]
+    reported = [(pattern, pattern.clique, _clique_path(pcs, pattern)) for pattern in too_long]
+    for group in pcs.groups:
         in_group = [pattern for pattern in too_long if pattern.group == group.name]
-        reported += [(_longest(set, in_group), group.name, f"{group.path}.name")] if in_group else []
-    reported += [(_longest(set, too_long), set.name, "metadata.name")] if too_long else []
+        reported += [(_longest(pcs, in_group), group.name, f"{group.path}.name")] if in_group else []
+    reported += [(_longest(pcs, too_long), pcs.name, "metadata.name")] if too_long else []
     return [
-        LongName(_description(set, pattern), _combined_length(set, pattern), LONGEST_COMBINED, own, path) for pattern, own, path in reported
+        LongName(_description(pcs, pattern), _combined_length(pcs, pattern), LONGEST_COMBINED, own, path) for pattern, own, path in reported
     ]
 
 
-def _clique_path(set: PodCliqueSet, pattern: NamePattern) -> str:
+def _clique_path(pcs: PodCliqueSet, pattern: NamePattern) -> str:
     """Returns the field to report: for a clique of a scaling group the group's entry that names it, as the shipped operator does."""
-    group = next((group for group in set.groups if pattern.group and group.name == pattern.group), None)
+    group = next((group for group in pcs.groups if pattern.group and group.name == pattern.group), None)
     return pattern.path if group is None else f"{group.path}.cliqueNames[{group.clique_names.index(pattern.clique)}]"
 
 
-def _longest(set: PodCliqueSet, patterns: list[NamePattern]) -> NamePattern:
-    return max(patterns, key=lambda pattern: _combined_length(set, pattern))
+def _longest(pcs: PodCliqueSet, patterns: list[NamePattern]) -> NamePattern:
+    return max(patterns, key=lambda pattern: _combined_length(pcs, pattern))
 
 
-def _combined_length(set: PodCliqueSet, pattern: NamePattern) -> int:
-    return len(set.name) + len(pattern.group) + len(pattern.clique)
+def _combined_length(pcs: PodCliqueSet, pattern: NamePattern) -> int:
+    return len(pcs.name) + len(pattern.group) + len(pattern.clique)
 
 
-def _description(set: PodCliqueSet, pattern: NamePattern) -> str:
+def _description(pcs: PodCliqueSet, pattern: NamePattern) -> str:
     group = f', scaling group "{pattern.group}"' if pattern.group else ""
-    return f'the names of set "{set.name}"{group} and clique "{pattern.clique}" together'
+    return f'the names of set "{pcs.name}"{group} and clique "{pattern.clique}" together'
 
 
 def _long_name(pattern: NamePattern, what: str, name: str) -> LongName:

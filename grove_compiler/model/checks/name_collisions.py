@@ -30,13 +30,13 @@ class NameCollision:
     second: NamePattern
 
 
-def name_collisions(set: PodCliqueSet) -> list[NameCollision]:
+def name_collisions(pcs: PodCliqueSet) -> list[NameCollision]:
     """Returns every pair of entries whose objects would share a name within the set. Takes linear time if there is none.
 
     Claims of ComputeDomains share a name only when the domains do, so only the domains are reported.
     """
     index, collisions = _PatternIndex(), []
-    for pattern in patterns_of(set):
+    for pattern in patterns_of(pcs):
         for other, name in index.sharing(pattern):
             if not (pattern.is_of_domain and other.is_of_domain):
                 collisions.append(NameCollision(pattern.kind, name, other, pattern))
@@ -54,17 +54,17 @@ class SetCollision:
     set: str
 
 
-def collisions_with_sets(set: SetInContext) -> list[SetCollision]:
+def collisions_with_sets(pcs: SetInContext) -> list[SetCollision]:
     """Returns the entries whose objects would share a name with those of another set of the namespace, in whatever replica of the two.
 
     Only the names of sets of which one begins with the other's can collide, as `a` with a clique `0-c` and `a-0` with a clique `c`. The
     operator is told of none: it finds a name taken, and of two such sets the older one may go on.
     """
-    if set.settings.is_operator or not set.snapshot:
+    if pcs.settings.is_operator or not pcs.snapshot:
         return []
-    live = set.snapshot.labelled("grove.io", "PodCliqueSet", namespace=set.namespace)
-    others = [_pruned(manifest) for manifest in live if _is_prefix(set.name, str(manifest["metadata"].get("name")))]
-    return [collision for other in others for collision in _between(set, PodCliqueSet(other, set.namespace))]
+    live = pcs.snapshot.labelled("grove.io", "PodCliqueSet", namespace=pcs.namespace)
+    others = [_pruned(manifest) for manifest in live if _is_prefix(pcs.name, str(manifest["metadata"].get("name")))]
+    return [collision for other in others for collision in _between(pcs, PodCliqueSet(other, pcs.namespace))]
 
 
 def _pruned(manifest: Manifest) -> Manifest:
@@ -77,11 +77,11 @@ def _is_prefix(one: str, other: str) -> bool:
     return one.startswith(f"{other}-") or other.startswith(f"{one}-")
 
 
-def _between(set: PodCliqueSet, other: PodCliqueSet) -> Iterator[SetCollision]:
+def _between(pcs: PodCliqueSet, other: PodCliqueSet) -> Iterator[SetCollision]:
     theirs = _PatternIndex()
     for pattern in patterns_of(other):
         theirs.add(pattern)
-    for own in patterns_of(set):
+    for own in patterns_of(pcs):
         for _, name in theirs.sharing(own):
             yield SetCollision(own.kind, name, own, other.name)
             break

@@ -50,19 +50,19 @@ class NamePattern:
         return "-".join(segment if isinstance(segment, str) else str(segment - 1) for segment in segments)
 
 
-def patterns_of(set: PodCliqueSet) -> list[NamePattern]:
+def patterns_of(pcs: PodCliqueSet) -> list[NamePattern]:
     """Returns the patterns of all PodCliques, autoscalers, claims and ComputeDomains of a set, outermost first.
 
     Duplicate and empty names in a list have findings of their own: only the first entry of each name counts.
     """
-    top: tuple[Segment, ...] = (*words(set.name), index_count(set.replica_count))
-    patterns = _claims(set.resource_sharing, words(set.name), index_count(set.replica_count), "the set")
-    for group in _first_of_each(set.groups):
+    top: tuple[Segment, ...] = (*words(pcs.name), index_count(pcs.replica_count))
+    patterns = _claims(pcs.resource_sharing, words(pcs.name), index_count(pcs.replica_count), "the set")
+    for group in _first_of_each(pcs.groups):
         patterns += _of_group(group, top)
-    for clique in _first_of_each(set.cliques):
+    for clique in _first_of_each(pcs.cliques):
         if clique.group is None:
             patterns += _of_clique(clique, (*top, *words(clique.name)), "")
-    return patterns + _domains(set, top) if set.mnnvl.is_mentioned else patterns
+    return patterns + _domains(pcs, top) if pcs.mnnvl.is_mentioned else patterns
 
 
 def words(name: str) -> tuple[Segment, ...]:
@@ -115,13 +115,13 @@ def _claims(
     return patterns
 
 
-def _domains(set: PodCliqueSet, top: tuple[Segment, ...]) -> list[NamePattern]:
+def _domains(pcs: PodCliqueSet, top: tuple[Segment, ...]) -> list[NamePattern]:
     """Returns the patterns of the ComputeDomains that cliques join, each once, and of the claims that pods share."""
     by_domain: dict[tuple[bool, str, tuple[Segment, ...]], list[NamePattern]] = {}
-    for clique in _first_of_each(set.cliques):
-        membership = set.mnnvl.membership(clique)
+    for clique in _first_of_each(pcs.cliques):
+        membership = pcs.mnnvl.membership(clique)
         if membership is not None:
-            pattern = _domain(set, clique, membership, top)
+            pattern = _domain(pcs, clique, membership, top)
             patterns = [pattern]
             if membership.mnnvl_mode == ANNOTATIONS:
                 claim = (*pattern.segments[:-1], "mnnvl", "claim")
@@ -130,7 +130,7 @@ def _domains(set: PodCliqueSet, top: tuple[Segment, ...]) -> list[NamePattern]:
     return [pattern for patterns in by_domain.values() for pattern in patterns]
 
 
-def _domain(set: PodCliqueSet, clique: CliqueTemplate, membership: Membership, top: tuple[Segment, ...]) -> NamePattern:
+def _domain(pcs: PodCliqueSet, clique: CliqueTemplate, membership: Membership, top: tuple[Segment, ...]) -> NamePattern:
     if membership.mnnvl_mode == GROUP:
         return NamePattern(DOMAIN, (*top, *words(membership.group)), membership.group, membership.place, f'group "{membership.group}"')
     group = clique.group
@@ -141,7 +141,7 @@ def _domain(set: PodCliqueSet, clique: CliqueTemplate, membership: Membership, t
         return NamePattern(
             DOMAIN, (*member, *words(clique.name), "cd"), clique.name, f"{clique.path}.name", f'the domain of clique "{clique.name}"'
         )
-    return NamePattern(DOMAIN, (*top, "cd"), set.name, "metadata.name", "the domain of each replica")
+    return NamePattern(DOMAIN, (*top, "cd"), pcs.name, "metadata.name", "the domain of each replica")
 
 
 def _first_of_each(entries: Iterable[_Named]) -> Iterator[_Named]:

@@ -19,42 +19,42 @@ class ForeignAutoscaler:
     target: str
 
 
-def foreign_autoscalers(set: SetInContext) -> list[ForeignAutoscaler]:
+def foreign_autoscalers(pcs: SetInContext) -> list[ForeignAutoscaler]:
     """Returns the autoscalers that scale the set, its scaling groups or its cliques, including those that the set itself generates."""
-    return _scaling(set, set.snapshot.of_kind("autoscaling/v2", "HorizontalPodAutoscaler"))
+    return _scaling(pcs, pcs.snapshot.of_kind("autoscaling/v2", "HorizontalPodAutoscaler"))
 
 
-def live_foreign_autoscalers(set: SetInContext) -> list[ForeignAutoscaler]:
+def live_foreign_autoscalers(pcs: SetInContext) -> list[ForeignAutoscaler]:
     """Returns the same in a cluster, where every object has a namespace: reads only the autoscalers of the set's own namespace."""
-    return _scaling(set, set.snapshot.labelled("autoscaling", "HorizontalPodAutoscaler", namespace=set.namespace))
+    return _scaling(pcs, pcs.snapshot.labelled("autoscaling", "HorizontalPodAutoscaler", namespace=pcs.namespace))
 
 
-def _scaling(set: SetInContext, autoscalers: Iterable[Manifest]) -> list[ForeignAutoscaler]:
+def _scaling(pcs: SetInContext, autoscalers: Iterable[Manifest]) -> list[ForeignAutoscaler]:
     foreign = []
     for manifest in autoscalers:
         metadata, target = manifest.get("metadata") or {}, (manifest.get("spec") or {}).get("scaleTargetRef") or {}
         kind, name = target.get("kind") or "", target.get("name") or ""
-        is_here = (metadata.get("namespace") or set.default_namespace) == set.namespace and target.get("apiVersion") == API_VERSION
-        if is_here and declared_replicas_path(set, kind, name) is not None:
+        is_here = (metadata.get("namespace") or pcs.default_namespace) == pcs.namespace and target.get("apiVersion") == API_VERSION
+        if is_here and declared_replicas_path(pcs, kind, name) is not None:
             foreign.append(ForeignAutoscaler(metadata.get("name") or "", f"{kind}/{name}"))
     return foreign
 
 
-def declared_replicas_path(set: PodCliqueSet, kind: str, name: str) -> FieldPath | None:
+def declared_replicas_path(pcs: PodCliqueSet, kind: str, name: str) -> FieldPath | None:
     """Returns the field in which the set declares the replicas of itself, of a PodCliqueScalingGroup or of a PodClique.
 
     The object is found by its exact name, in any replica of the set and of its scaling groups, even one that does not exist. Returns None
     when the set has no such child.
     """
     if kind == "PodCliqueSet":
-        return ("spec", "replicas") if name == set.name else None
-    own = _after_index(name, set.name)
+        return ("spec", "replicas") if name == pcs.name else None
+    own = _after_index(name, pcs.name)
     if kind == "PodCliqueScalingGroup":
-        group = next((group for group in set.groups if group.name == own), None)
+        group = next((group for group in pcs.groups if group.name == own), None)
         return None if group is None else ("spec", "template", "podCliqueScalingGroups", group.index, "replicas")
     if kind != "PodClique":
         return None
-    for clique in set.cliques:
+    for clique in pcs.cliques:
         if clique.name == (own if clique.group is None else _after_index(own, clique.group.name)):
             return "spec", "template", "cliques", clique.index, "spec", "replicas"
     return None

@@ -17,9 +17,9 @@ class SharingLevel:
     group_names: list[str]
 
 
-def sharing_levels(set: PodCliqueSet) -> list[SharingLevel]:
+def sharing_levels(pcs: PodCliqueSet) -> list[SharingLevel]:
     """Returns those of the set, its scaling groups and its cliques that share claims."""
-    levels = [SharingLevel("the set", set.resource_sharing, set.clique_names, set.group_names)]
-    levels += [SharingLevel(f'scaling group "{group.name}"', group.resource_sharing, group.clique_names, []) for group in set.groups]
-    levels += [SharingLevel(f'clique "{clique.name}"', clique.resource_sharing, [], []) for clique in set.cliques]
+    levels = [SharingLevel("the set", pcs.resource_sharing, pcs.clique_names, pcs.group_names)]
+    levels += [SharingLevel(f'scaling group "{group.name}"', group.resource_sharing, group.clique_names, []) for group in pcs.groups]
+    levels += [SharingLevel(f'clique "{clique.name}"', clique.resource_sharing, [], []) for clique in pcs.cliques]
     return [level for level in levels if level.refs]

@@ -9,14 +9,14 @@ from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.model.spec.templates import CliqueTemplate
 
 
-def waits_for_others(set: PodCliqueSet, clique: CliqueTemplate) -> bool:
+def waits_for_others(pcs: PodCliqueSet, clique: CliqueTemplate) -> bool:
     """Reports whether pods of the clique may have to wait for those of another, so that they get the start-up init container."""
-    return bool(waits(set, clique))
+    return bool(waits(pcs, clique))
 
 
-def startup_cycles(set: PodCliqueSet) -> list[list[str]]:
+def startup_cycles(pcs: PodCliqueSet) -> list[list[str]]:
     """Returns the cycles among the `startsAfter` of a set's cliques, as `find_cycles` does; a clique that names itself is not one."""
-    return find_cycles({clique.name: clique.starts_after for clique in set.cliques})
+    return find_cycles({clique.name: clique.starts_after for clique in pcs.cliques})
 
 
 def find_cycles(waits_for: Mapping[str, Sequence[str]]) -> list[list[str]]:

@@ -37,29 +37,29 @@ def old_group(old: PodCliqueSet, group: ScalingGroupTemplate) -> ScalingGroupTem
     return old.groups_by_name.get(group.name)
 
 
-def topology_changed(set: PodCliqueSet, old: PodCliqueSet | None) -> bool:
+def topology_changed(pcs: PodCliqueSet, old: PodCliqueSet | None) -> bool:
     """Reports whether the set is new, or refers to another topology than before."""
-    return old is None or old.placement.choice != set.placement.choice
+    return old is None or old.placement.choice != pcs.placement.choice
 
 
-def placement_changes(set: PodCliqueSet, old: PodCliqueSet) -> list[PlacementChange]:
+def placement_changes(pcs: PodCliqueSet, old: PodCliqueSet) -> list[PlacementChange]:
     """Returns every forbidden change of a constraint (GREP-244, Rules 1 and 3).
 
     Moving a domain from `packDomain` to `pack.required` is allowed, and so is naming the topology of such an old constraint.
     """
-    pairs = [("spec.template", set.placement.constraint, old.placement.constraint)]
-    pairs += [(group.path, group.constraint, _constraint(old_group(old, group))) for group in set.groups]
-    pairs += [(clique.path, clique.constraint, _constraint(old_clique(old, clique))) for clique in set.cliques]
+    pairs = [("spec.template", pcs.placement.constraint, old.placement.constraint)]
+    pairs += [(group.path, group.constraint, _constraint(old_group(old, group))) for group in pcs.groups]
+    pairs += [(clique.path, clique.constraint, _constraint(old_clique(old, clique))) for clique in pcs.cliques]
     changes = (_placement_change(f"{path}.topologyConstraint", new, before) for path, new, before in pairs)
     return [change for change in changes if change]
 
 
-def mnnvl_changes(set: PodCliqueSet, old: PodCliqueSet) -> list[MnnvlChange]:
+def mnnvl_changes(pcs: PodCliqueSet, old: PodCliqueSet) -> list[MnnvlChange]:
     """Returns every change of an MNNVL annotation on what both have: the set, and groups and cliques of the same name."""
-    if not set.mnnvl.is_mentioned and not old.mnnvl.is_mentioned:
+    if not pcs.mnnvl.is_mentioned and not old.mnnvl.is_mentioned:
         return []
     before = {_key(layer): layer for layer in reversed(old.mnnvl.layers)}
-    return [change for layer in set.mnnvl.layers if _key(layer) in before for change in _mnnvl_changes(layer, before[_key(layer)])]
+    return [change for layer in pcs.mnnvl.layers if _key(layer) in before for change in _mnnvl_changes(layer, before[_key(layer)])]
 
 
 def _constraint(template: CliqueTemplate | ScalingGroupTemplate | None) -> Constraint | None:

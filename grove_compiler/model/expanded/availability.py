@@ -47,14 +47,14 @@ class ReplicaState:
     is_finished: bool = False
 
 
-def replica_state(set: ExpandedSet, index: int, find: Find) -> ReplicaState:
+def replica_state(pcs: ExpandedSet, index: int, find: Find) -> ReplicaState:
     """Returns the state of one replica of the set."""
-    cliques, groups = parts_of_replica(set, index, find)
+    cliques, groups = parts_of_replica(pcs, index, find)
     parts = [*cliques, *groups]
-    templates: list[CliqueTemplate | ScalingGroupTemplate] = [*set.standalone_cliques, *set.groups]
+    templates: list[CliqueTemplate | ScalingGroupTemplate] = [*pcs.standalone_cliques, *pcs.groups]
     is_available = all(map(_is_available, parts, templates))
-    updated_cliques = sum(map(_clique_is_updated, cliques, set.standalone_cliques, repeat(set)))
-    updated_groups = sum(status_of(group).get(HASH) == set.generation_hash for group in groups)
+    updated_cliques = sum(map(_clique_is_updated, cliques, pcs.standalone_cliques, repeat(pcs)))
+    updated_groups = sum(status_of(group).get(HASH) == pcs.generation_hash for group in groups)
     is_updated = updated_cliques == len(cliques) and updated_groups == len(groups)
     hashes = [status.get(HASH) for status in map(status_of, parts) if "updateProgress" in status or HASH in status]
     return ReplicaState(
@@ -63,7 +63,7 @@ def replica_state(set: ExpandedSet, index: int, find: Find) -> ReplicaState:
         is_updated=is_available and is_updated,
         updated_cliques=updated_cliques,
         updated_groups=updated_groups,
-        is_outdated=any(hash != set.generation_hash for hash in hashes),
+        is_outdated=any(template_hash != pcs.generation_hash for template_hash in hashes),
         has_scheduled_pods=any(status_of(part).get("scheduledReplicas") for part in parts),
         is_breached=any(is_true(part, BREACHED) for part in parts),
         breach=first_reported_breach(cliques, groups),
@@ -71,19 +71,19 @@ def replica_state(set: ExpandedSet, index: int, find: Find) -> ReplicaState:
     )
 
 
-def parts_of_replica(set: ExpandedSet, index: int, find: Find) -> tuple[list[Manifest | None], list[Manifest | None]]:
+def parts_of_replica(pcs: ExpandedSet, index: int, find: Find) -> tuple[list[Manifest | None], list[Manifest | None]]:
     """Returns a replica's standalone PodCliques and its scaling groups; None for one that is missing, terminating or of an older set."""
-    replica = names.part_of(set.name, index)
-    cliques = [find(CLIQUE_KIND, names.part_of(replica, template.name)) for template in set.standalone_cliques]
-    groups = [find(GROUP_KIND, names.part_of(replica, template.name)) for template in set.groups]
-    return [_own(set, clique) for clique in cliques], [_own(set, group) for group in groups]
+    replica = names.part_of(pcs.name, index)
+    cliques = [find(CLIQUE_KIND, names.part_of(replica, template.name)) for template in pcs.standalone_cliques]
+    groups = [find(GROUP_KIND, names.part_of(replica, template.name)) for template in pcs.groups]
+    return [_own(pcs, clique) for clique in cliques], [_own(pcs, group) for group in groups]
 
 
-def _own(set: ExpandedSet, manifest: Manifest | None) -> Manifest | None:
+def _own(pcs: ExpandedSet, manifest: Manifest | None) -> Manifest | None:
     """Returns the object if the set owns it and it is not terminating."""
-    if manifest is None or is_terminating(manifest) or (controller_of(manifest) or {}).get("uid") != set.ref.uid:
+    if manifest is None or is_terminating(manifest) or (controller_of(manifest) or {}).get("uid") != pcs.ref.uid:
         return None
-    return manifest if is_part_of(manifest, set.name) else None
+    return manifest if is_part_of(manifest, pcs.name) else None
 
 
 def is_part_of(manifest: Manifest, set_name: str) -> bool:
@@ -118,14 +118,14 @@ def _needed(manifest: Manifest, template: CliqueTemplate | ScalingGroupTemplate)
     return min(needed, replicas) if isinstance(replicas, int) else needed
 
 
-def _clique_is_updated(manifest: Manifest | None, template: CliqueTemplate, set: ExpandedSet) -> bool:
+def _clique_is_updated(manifest: Manifest | None, template: CliqueTemplate, pcs: ExpandedSet) -> bool:
     """Reports whether a PodClique is updated: by its label, its status, and enough updated and ready pods, if it has any."""
     if manifest is None:
         return False
-    status, expected = status_of(manifest), set.template_hashes[0][template.index]
+    status, expected = status_of(manifest), pcs.template_hashes[0][template.index]
     return (
         (manifest["metadata"].get("labels") or {}).get(POD_HASH_LABEL) == expected
         and status.get("currentPodTemplateHash") == expected
-        and status.get(HASH) == set.generation_hash
+        and status.get(HASH) == pcs.generation_hash
         and min(status.get("updatedReplicas") or 0, status.get("readyReplicas") or 0) >= _needed(manifest, template)
     )

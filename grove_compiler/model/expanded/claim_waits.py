@@ -20,12 +20,12 @@ def missing_shared_templates(clique: Clique) -> list[str]:
 
     A claim that was made before its template went still serves. Only the operator can tell: a file may lack what the cluster has.
     """
-    set = clique.set
-    if not set.settings.is_operator or not unresolved_sharing(set):
+    pcs = clique.set
+    if not pcs.settings.is_operator or not unresolved_sharing(pcs):
         return []
-    refs = [(ref, names) for ref, names in uses_of_claims(clique) if not has_claim_template(set, ref)]
-    lacking = (ref for ref, names in refs if any(_claim(set, name) is None for name in names))
-    return list(dict.fromkeys(f"{ref.namespace or set.namespace}/{ref.name}" for ref in lacking))
+    refs = [(ref, names) for ref, names in uses_of_claims(clique) if not has_claim_template(pcs, ref)]
+    lacking = (ref for ref, names in refs if any(_claim(pcs, name) is None for name in names))
+    return list(dict.fromkeys(f"{ref.namespace or pcs.namespace}/{ref.name}" for ref in lacking))
 
 
 @remembered
@@ -39,14 +39,14 @@ def awaited_claim_templates(clique: Clique) -> list[str]:
 
 
 @remembered
-def awaited_claim_templates_of_set(set: ExpandedSet) -> list[str]:
+def awaited_claim_templates_of_set(pcs: ExpandedSet) -> list[str]:
     """Returns the templates that any pods of a set wait for, in the order of its replicas and cliques.
 
     Only reads the pods of PodCliques whose condition says that they wait: reading all pods of a set would not scale.
     """
-    waiting = tally(set).waiting
-    indices = sorted({index for name in waiting if (index := replica_of(name, set.name)) is not None and index < set.replica_count})
-    cliques = (clique for index in indices for clique in set.replicas[index].all_cliques if clique.name in waiting)
+    waiting = tally(pcs).waiting
+    indices = sorted({index for name in waiting if (index := replica_of(name, pcs.name)) is not None and index < pcs.replica_count})
+    cliques = (clique for index in indices for clique in pcs.replicas[index].all_cliques if clique.name in waiting)
     return list(dict.fromkeys(name for clique in cliques for name in awaited_claim_templates(clique)))
 
 
@@ -59,5 +59,5 @@ def _missing_own_templates(clique: Clique) -> Iterator[str]:
             yield f"{clique.set.namespace}/{name}"
 
 
-def _claim(set: ExpandedSet, name: str) -> object:
-    return set.snapshot.live(ObjectRef(CLAIM_API_VERSION, "ResourceClaim", set.namespace, name))
+def _claim(pcs: ExpandedSet, name: str) -> object:
+    return pcs.snapshot.live(ObjectRef(CLAIM_API_VERSION, "ResourceClaim", pcs.namespace, name))

@@ -39,16 +39,16 @@ def claims(owner: ExpandedSet | ScalingGroup | Clique) -> list[Claim]:
     A reference to a missing template yields no claim, and a rule reports it; claims that were created from it before are retained.
     """
     if isinstance(owner, ExpandedSet):
-        set, refs, count = owner, owner.resource_sharing, owner.replica_count
+        pcs, refs, count = owner, owner.resource_sharing, owner.replica_count
     else:
-        set, refs, count = owner.set, owner.template.resource_sharing, owner.replicas
+        pcs, refs, count = owner.set, owner.template.resource_sharing, owner.replicas
     result: list[Claim] = []
     for ref in refs:
-        template = _claim_spec(set, ref)
+        template = _claim_spec(pcs, ref)
         indices: Sequence[int | None] = [None] if ref.scope == ALL_REPLICAS else _indices(owner, count)
         for index in indices:
-            name = _name(set, owner.ref.name, index, ref)
-            spec = _live_spec(set, name) if template is None else template
+            name = _name(pcs, owner.ref.name, index, ref)
+            spec = _live_spec(pcs, name) if template is None else template
             if spec is not None:
                 result.append(Claim(name, owner.ref, index, spec))
     return result
@@ -63,29 +63,29 @@ def _indices(owner: ExpandedSet | ScalingGroup | Clique, count: int) -> Sequence
 
 def uses_of_claims(clique: Clique) -> Iterator[tuple[SharingRef, list[str]]]:
     """Yields each claim-template reference that applies to a clique, with the names of the claims that its pods use for it."""
-    set, template, member = clique.set, clique.template, clique.member
-    for ref in set.resource_sharing:
+    pcs, template, member = clique.set, clique.template, clique.member
+    for ref in pcs.resource_sharing:
         if _reaches(ref, clique):
-            yield ref, [_name(set, set.name, None if ref.scope == ALL_REPLICAS else clique.replica.index, ref)]
+            yield ref, [_name(pcs, pcs.name, None if ref.scope == ALL_REPLICAS else clique.replica.index, ref)]
     for ref in member.group.template.resource_sharing if member is not None else ():
         if member is not None and _reaches(ref, clique):
-            yield ref, [_name(set, member.group.name, None if ref.scope == ALL_REPLICAS else member.index, ref)]
+            yield ref, [_name(pcs, member.group.name, None if ref.scope == ALL_REPLICAS else member.index, ref)]
     for ref in template.resource_sharing:
         indices: Sequence[int | None] = [None] if ref.scope == ALL_REPLICAS else _indices(clique, clique.replicas)
-        yield ref, [_name(set, clique.name, index, ref) for index in indices]
+        yield ref, [_name(pcs, clique.name, index, ref) for index in indices]
 
 
 @remembered
 def claim_names(clique: Clique) -> list[str]:
     """Returns the claims that all pods of a clique use: the set's, then the scaling group's, then the clique's own."""
-    set, template = clique.set, clique.template
-    if not (set.resource_sharing or template.resource_sharing or (template.group and template.group.resource_sharing)):
+    pcs, template = clique.set, clique.template
+    if not (pcs.resource_sharing or template.resource_sharing or (template.group and template.group.resource_sharing)):
         return []
-    result = _level(clique, set.resource_sharing, set.name, clique.replica.index)
+    result = _level(clique, pcs.resource_sharing, pcs.name, clique.replica.index)
     if clique.member is not None:
         group = clique.member.group
         result += _level(clique, group.template.resource_sharing, group.name, clique.member.index)
-    return result + [_name(set, clique.name, None, ref) for ref in template.resource_sharing if ref.scope == ALL_REPLICAS]
+    return result + [_name(pcs, clique.name, None, ref) for ref in template.resource_sharing if ref.scope == ALL_REPLICAS]
 
 
 def pod_claim_names(clique: Clique, index: int) -> list[str]:
@@ -94,46 +94,46 @@ def pod_claim_names(clique: Clique, index: int) -> list[str]:
 
 
 @remembered
-def unresolved_sharing(set: ExpandedSet) -> list[SharingRef]:
+def unresolved_sharing(pcs: ExpandedSet) -> list[SharingRef]:
     """Returns the references to claim templates that are neither in the manifest nor in the snapshot."""
-    refs = [*set.resource_sharing, *_refs(set.groups), *_refs(set.cliques)]
-    return [ref for ref in refs if _claim_spec(set, ref) is None]
+    refs = [*pcs.resource_sharing, *_refs(pcs.groups), *_refs(pcs.cliques)]
+    return [ref for ref in refs if _claim_spec(pcs, ref) is None]
 
 
-def has_claim_template(set: ExpandedSet, ref: SharingRef) -> bool:
+def has_claim_template(pcs: ExpandedSet, ref: SharingRef) -> bool:
     """Reports whether the referenced template is in the set or in the cluster."""
-    return _claim_spec(set, ref) is not None
+    return _claim_spec(pcs, ref) is not None
 
 
 def _refs(templates: Sequence[ScalingGroupTemplate] | Sequence[CliqueTemplate]) -> Iterator[SharingRef]:
     return (ref for template in templates for ref in template.resource_sharing)
 
 
-def _claim_spec(set: ExpandedSet, ref: SharingRef) -> Manifest | None:
+def _claim_spec(pcs: ExpandedSet, ref: SharingRef) -> Manifest | None:
     """Returns the claim spec of the referenced template: from the set's own templates, else from the cluster."""
-    own = None if ref.namespace else set.claim_templates_by_name.get(ref.name)
+    own = None if ref.namespace else pcs.claim_templates_by_name.get(ref.name)
     if own is not None:
-        return spec_in_version(own.spec, set.settings.resource_api)
-    template = _claim_template(set, ref.namespace or set.namespace, ref.name)
-    return spec_in_version((template.get("spec") or {}).get("spec") or {}, set.settings.resource_api) if template else None
+        return spec_in_version(own.spec, pcs.settings.resource_api)
+    template = _claim_template(pcs, ref.namespace or pcs.namespace, ref.name)
+    return spec_in_version((template.get("spec") or {}).get("spec") or {}, pcs.settings.resource_api) if template else None
 
 
-def _live_spec(set: ExpandedSet, name: str) -> Manifest | None:
+def _live_spec(pcs: ExpandedSet, name: str) -> Manifest | None:
     """Returns the spec of an existing claim, whose template may be gone; pods still use it, and a claim's spec is immutable."""
-    live = set.snapshot.live(ObjectRef(CLAIM_API_VERSION, "ResourceClaim", set.namespace, name)) if set.snapshot else None
+    live = pcs.snapshot.live(ObjectRef(CLAIM_API_VERSION, "ResourceClaim", pcs.namespace, name)) if pcs.snapshot else None
     return live.get("spec") if live is not None else None
 
 
-def _claim_template(set: ExpandedSet, namespace: str, name: str) -> Manifest | None:
+def _claim_template(pcs: ExpandedSet, namespace: str, name: str) -> Manifest | None:
     """Returns a ResourceClaimTemplate of the cluster or the input; a manifest without a namespace is in the default namespace."""
-    manifest = set.snapshot.get(CLAIM_API_VERSION, "ResourceClaimTemplate", namespace, name)
-    if manifest is None and namespace == set.default_namespace:
-        manifest = set.snapshot.get(CLAIM_API_VERSION, "ResourceClaimTemplate", "", name)
+    manifest = pcs.snapshot.get(CLAIM_API_VERSION, "ResourceClaimTemplate", namespace, name)
+    if manifest is None and namespace == pcs.default_namespace:
+        manifest = pcs.snapshot.get(CLAIM_API_VERSION, "ResourceClaimTemplate", "", name)
     return manifest
 
 
-def _name(set: ExpandedSet, owner: str, index: int | None, ref: SharingRef) -> str:
-    return set.decisions.of(shared_claim_name)(owner, index, ref.name)
+def _name(pcs: ExpandedSet, owner: str, index: int | None, ref: SharingRef) -> str:
+    return pcs.decisions.of(shared_claim_name)(owner, index, ref.name)
 
 
 def _level(clique: Clique, refs: list[SharingRef], owner: str, index: int) -> list[str]:

@@ -59,7 +59,7 @@ class CliqueRoll:
         """
         old = old_status(self.clique)
         wrong = (self.clique.pod_template_hash, self.clique.set.generation_hash) if self._is_behind else ()
-        return {name: hash for name in HASHES if (hash := old.get(name)) not in (None, *wrong)}
+        return {name: template_hash for name in HASHES if (template_hash := old.get(name)) not in (None, *wrong)}
 
     @lazy
     def _is_behind(self) -> bool:

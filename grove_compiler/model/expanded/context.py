@@ -20,7 +20,7 @@ from grove_compiler.model.spec.topology import Topology
 from grove_compiler.record import record
 
 
-def live_replicas(set: PodCliqueSet, declared: int, live: int | None, least: int) -> int:
+def live_replicas(pcs: PodCliqueSet, declared: int, live: int | None, least: int) -> int:
     """Decides how many replicas a clique or scaling group has; `live` is the object's `spec.replicas`, none before it exists.
 
     `least` is the `minAvailable` of a scaling group, and 0 for a clique.
@@ -33,17 +33,17 @@ def scheduler_of(clique: CliqueTemplate, config: Configuration) -> str:
     raise NotImplementedError
 
 
-def gang_scheduler(set: PodCliqueSet, config: Configuration) -> str:
+def gang_scheduler(pcs: PodCliqueSet, config: Configuration) -> str:
     """Decides the scheduler of a set's gangs."""
     raise NotImplementedError
 
 
-def kai_queue(set: PodCliqueSet) -> str:
+def kai_queue(pcs: PodCliqueSet) -> str:
     """Decides the KAI queue that the set's gangs are accounted to; empty for none."""
     raise NotImplementedError
 
 
-def volcano_queue(set: PodCliqueSet) -> str:
+def volcano_queue(pcs: PodCliqueSet) -> str:
     """Decides the Volcano queue of the set's gangs. A queue that only cliques name counts too."""
     raise NotImplementedError
 
@@ -134,11 +134,11 @@ class SetInContext(PodCliqueSet):
         # Without records the clique computes its own hash, so that `explain` attributes it to the lines of this clique alone.
         return self.template_hashes[0][clique.index] if self.revisions or self.inherited_hashes else clique.pod_template_hash
 
-    def recorded_template(self, clique: CliqueTemplate, hash: str) -> CliqueTemplate | None:
+    def recorded_template(self, clique: CliqueTemplate, template_hash: str) -> CliqueTemplate | None:
         """Returns a clique with the pod template recorded under a hash and the rest as declared; none where there is no such record."""
-        key = clique.index, hash
+        key = clique.index, template_hash
         if key not in self._recorded_templates:
-            matching = (revision for revision in reversed(self.revisions) if revision.hashes.get(clique.name) == hash)
+            matching = (revision for revision in reversed(self.revisions) if revision.hashes.get(clique.name) == template_hash)
             recorded = next((revision.template(clique.name) for revision in matching), None)
             self._recorded_templates[key] = None if recorded is None else clique.with_pods_of(recorded)
         return self._recorded_templates[key]
@@ -159,12 +159,12 @@ class SetInContext(PodCliqueSet):
         return self.decisions.of(live_replicas)(self, declared, live, least)
 
 
-def scheduler_uses(set: PodCliqueSet, config: Configuration) -> list[SchedulerUse]:
+def scheduler_uses(pcs: PodCliqueSet, config: Configuration) -> list[SchedulerUse]:
     """Returns the schedulers that the set's pods use, each with the first clique that uses it; a valid set has one.
 
     The shipped operator takes the scheduler of the very first clique for the whole set.
     """
     first: dict[str, CliqueTemplate] = {}
-    for clique in set.cliques:
-        first.setdefault(set.decisions.of(scheduler_of)(clique, config), clique)
+    for clique in pcs.cliques:
+        first.setdefault(pcs.decisions.of(scheduler_of)(clique, config), clique)
     return [SchedulerUse(scheduler, clique) for scheduler, clique in first.items()]

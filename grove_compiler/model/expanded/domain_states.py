@@ -26,28 +26,28 @@ class DomainState:
     message: str
 
 
-def domains_are_served(set: ExpandedSet) -> bool:
+def domains_are_served(pcs: ExpandedSet) -> bool:
     """Reports whether the cluster serves ComputeDomains; true when unknown."""
-    definition = domain_definition(set.snapshot)
+    definition = domain_definition(pcs.snapshot)
     return definition is None or any(version.get("served") for version in definition["spec"].get("versions") or [])
 
 
 @remembered
-def domain_states(set: ExpandedSet) -> list[DomainState]:
+def domain_states(pcs: ExpandedSet) -> list[DomainState]:
     """Returns the state of each domain of the set, by replica.
 
     Lists them by label instead of reading them one by one: a set may have thousands of replicas.
     """
-    labelled = set.snapshot.labelled(group_of(DRIVER_API_VERSION), DOMAIN, PART_OF, set.name, set.namespace)
+    labelled = pcs.snapshot.labelled(group_of(DRIVER_API_VERSION), DOMAIN, PART_OF, pcs.name, pcs.namespace)
     live = {(manifest.get("metadata") or {}).get("name"): manifest for manifest in labelled}
-    desired = ((replica.index, domain.name) for replica in set.replicas for domain in domains(replica))
+    desired = ((replica.index, domain.name) for replica in pcs.replicas for domain in domains(replica))
     return [_state(name, replica, live.get(name)) for replica, name in desired]
 
 
 def is_leaving_empty(domain: ComputeDomain) -> bool:
     """Reports whether the domain is terminating and has no pods, so that it may go and be recreated."""
-    set = domain.cliques[0].set
-    live = set.snapshot.get(DRIVER_API_VERSION, DOMAIN, set.namespace, domain.name)
+    pcs = domain.cliques[0].set
+    live = pcs.snapshot.get(DRIVER_API_VERSION, DOMAIN, pcs.namespace, domain.name)
     return live is not None and is_terminating(live) and not any(live_pods(clique) for clique in domain.cliques)
 
 

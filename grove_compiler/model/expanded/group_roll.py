@@ -118,10 +118,10 @@ def replaced_with_member(member: ScalingGroupReplica) -> list[LivePod]:
     """
     if not member_is_updating(member):
         return []
-    all = [pod for clique in member.cliques for pod in live_pods(clique)]
-    outdated = [pod for pod in all if not pod.has_current_template]
+    pods = [pod for clique in member.cliques for pod in live_pods(clique)]
+    outdated = [pod for pod in pods if not pod.has_current_template]
     youngest = max((pod.created for pod in outdated), default="")
-    return [pod for pod in all if pod.has_current_template and pod.created <= youngest] + outdated
+    return [pod for pod in pods if pod.has_current_template and pod.created <= youngest] + outdated
 
 
 @remembered
@@ -140,7 +140,7 @@ def is_outdated(member: ScalingGroupReplica) -> bool:
 def _is_behind(clique: Clique) -> bool:
     labels = (live_object(clique).get("metadata") or {}).get("labels") or {}
     hashes = labels.get(POD_HASH_LABEL), *(pod.template_hash for pod in live_pods(clique))
-    return bool(clique.ref.uid) and any(hash != clique.pod_template_hash for hash in hashes)
+    return bool(clique.ref.uid) and any(template_hash != clique.pod_template_hash for template_hash in hashes)
 
 
 def _is_whole(member: ScalingGroupReplica) -> bool:

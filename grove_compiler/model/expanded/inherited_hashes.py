@@ -41,10 +41,10 @@ def inherited_hashes(
     is_rolling = bool(progress.get("updateStartedAt")) and not progress.get("updateEndedAt")
     inherited = {}
     for pod_clique in pod_cliques():
-        hash = "" if is_terminating(pod_clique) else _declared_hash(pod_clique, generation, is_rolling)
-        if hash:
-            inherited[pod_clique["metadata"]["name"].removeprefix(_place(pod_clique))] = hash
-    return [inherited.get(clique.name, hash) for clique, hash in zip(cliques, computed[0], strict=True)], generation
+        template_hash = "" if is_terminating(pod_clique) else _declared_hash(pod_clique, generation, is_rolling)
+        if template_hash:
+            inherited[pod_clique["metadata"]["name"].removeprefix(_place(pod_clique))] = template_hash
+    return [inherited.get(clique.name, template_hash) for clique, template_hash in zip(cliques, computed[0], strict=True)], generation
 
 
 def _declared_hash(pod_clique: Manifest, generation: str, is_rolling: bool) -> str:

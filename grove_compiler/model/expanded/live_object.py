@@ -25,24 +25,24 @@ def old_status(part: Part) -> Manifest:
     return status_of(live_object(part))
 
 
-def live_condition(part: Part, type: str) -> Manifest:
+def live_condition(part: Part, condition_type: str) -> Manifest:
     """Returns a live condition of a PodClique, a scaling group or a gang; empty without one of that type."""
-    return condition_in(old_status(part), type)
+    return condition_in(old_status(part), condition_type)
 
 
-def set_condition(set: ExpandedSet, type: str) -> Manifest:
+def set_condition(pcs: ExpandedSet, condition_type: str) -> Manifest:
     """Returns a condition of a set; empty without one of that type."""
-    return condition_in(set.status, type)
+    return condition_in(pcs.status, condition_type)
 
 
-def is_stalled(set: ExpandedSet) -> bool:
+def is_stalled(pcs: ExpandedSet) -> bool:
     """Reports whether a set has the condition Stalled: it is held, or the API server rejects one of its objects."""
-    return is_true_in(set.status, STALLED)
+    return is_true_in(pcs.status, STALLED)
 
 
-def condition_since(part: Part, type: str) -> str:
+def condition_since(part: Part, condition_type: str) -> str:
     """Returns the `lastTransitionTime` of a condition; empty without such a condition."""
-    return live_condition(part, type).get("lastTransitionTime") or ""
+    return live_condition(part, condition_type).get("lastTransitionTime") or ""
 
 
 @remembered

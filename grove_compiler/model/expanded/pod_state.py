@@ -28,9 +28,9 @@ class StuckContainer:
         return self.name.startswith(PREFIX)
 
 
-def pod_condition(pod: LivePod, type: str) -> Manifest:
+def pod_condition(pod: LivePod, condition_type: str) -> Manifest:
     """Returns a condition of a pod; empty without one of that type."""
-    return condition_of(pod.manifest, type)
+    return condition_of(pod.manifest, condition_type)
 
 
 def foreign_gates(pod: LivePod) -> list[str]:

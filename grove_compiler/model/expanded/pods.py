@@ -93,11 +93,11 @@ def _free_indices(taken: dict[int, LivePod], count: int) -> list[int]:
 def _existing_pod(clique: Clique, pod: LivePod) -> Pod:
     # Kubernetes lets gates be removed from a pod but never added, so the rule is only asked for a pod that has one.
     gated = pod.is_gated and not clique.set.decisions.of(gate_is_lifted)(pod)
-    template, hash = clique.template, pod.template_hash or clique.template_hash
-    if hash != clique.template_hash:
-        newer = clique.declared if hash == clique.pod_template_hash else None
-        template = newer or clique.set.recorded_template(clique.declared, hash) or template
-    return Pod(pod.name, names.part_of(clique.name, pod.index), pod.index, True, gated, template, hash)
+    template, template_hash = clique.template, pod.template_hash or clique.template_hash
+    if template_hash != clique.template_hash:
+        newer = clique.declared if template_hash == clique.pod_template_hash else None
+        template = newer or clique.set.recorded_template(clique.declared, template_hash) or template
+    return Pod(pod.name, names.part_of(clique.name, pod.index), pod.index, True, gated, template, template_hash)
 
 
 def _new_pod(clique: Clique, index: int, new_names: set[str]) -> Pod:

@@ -123,7 +123,7 @@ def effective_hashes(
         hashes = [known or fresh for known, fresh in zip(hashes, new, strict=True)] if hashes else new
     else:
         generation = ""
-    by_name = {clique.name: hash for clique, hash in zip(cliques, hashes, strict=True)}
+    by_name = {clique.name: template_hash for clique, template_hash in zip(cliques, hashes, strict=True)}
     recorded = next((revision.generation_hash for revision in reversed(revisions) if revision.hashes == by_name), "")
     return hashes, recorded or generation or computed()[1]
 

@@ -29,37 +29,37 @@ class DesiredRevision:
 
 
 @remembered
-def desired_revisions(set: ExpandedSet) -> list[DesiredRevision]:
+def desired_revisions(pcs: ExpandedSet) -> list[DesiredRevision]:
     """Returns the desired revisions of a live set, the oldest first; empty offline.
 
     The current one has the highest number: when an edit is reverted, an old revision becomes the newest.
     """
-    if not set.ref.uid or not set.settings.pods or not set.snapshot.live(set.ref):
+    if not pcs.ref.uid or not pcs.settings.pods or not pcs.snapshot.live(pcs.ref):
         return []
     # The newest of several: were it another one, each step would number it as the newest.
-    current = next((revision for revision in reversed(set.revisions) if revision.generation_hash == set.generation_hash), None)
-    others = [revision for revision in set.revisions if revision is not current]
+    current = next((revision for revision in reversed(pcs.revisions) if revision.generation_hash == pcs.generation_hash), None)
+    others = [revision for revision in pcs.revisions if revision is not current]
     newest = max((revision.number for revision in others), default=0)
-    name = part_of(set.name, set.generation_hash)
-    kept = [one for one in _retained(set, others) if current is not None or one.name != name]  # of that name, it records something else
+    name = part_of(pcs.name, pcs.generation_hash)
+    kept = [one for one in _retained(pcs, others) if current is not None or one.name != name]  # of that name, it records something else
     retained = [DesiredRevision(revision.name, revision.number, revision.data) for revision in kept]
     if current is None:
-        return [*retained, DesiredRevision(name, newest + 1, _data(set), _annotations(set))]
-    return [*retained, DesiredRevision(current.name, max(current.number, newest + 1), current.data, _annotations(set))]
+        return [*retained, DesiredRevision(name, newest + 1, _data(pcs), _annotations(pcs))]
+    return [*retained, DesiredRevision(current.name, max(current.number, newest + 1), current.data, _annotations(pcs))]
 
 
-def _annotations(set: ExpandedSet) -> Manifest:
+def _annotations(pcs: ExpandedSet) -> Manifest:
     """Returns the annotations of the current revision: the findings that the set was accepted with, a line each."""
-    lines = [f"{finding.code} {finding.path}" for finding in set.accepted_findings]
+    lines = [f"{finding.code} {finding.path}" for finding in pcs.accepted_findings]
     return {ACCEPTED_FINDINGS: "\n".join(lines)} if lines else {}
 
 
-def _retained(set: ExpandedSet, others: list[Revision]) -> list[Revision]:
+def _retained(pcs: ExpandedSet, others: list[Revision]) -> list[Revision]:
     """Returns the revisions in use, and the newest of the others. All of a few are retained, which saves reading all pods."""
     if len(others) <= SPARE_REVISIONS:
         return others
     # An unchanged template is in every revision; the newest one that has it is enough to recreate its pods.
-    unrecorded = _running_hashes(set) - {*set.template_hashes[0]}
+    unrecorded = _running_hashes(pcs) - {*pcs.template_hashes[0]}
     used = []
     for revision in reversed(others):
         if unrecorded & {*revision.hashes.values()}:
@@ -69,20 +69,20 @@ def _retained(set: ExpandedSet, others: list[Revision]) -> list[Revision]:
     return [revision for revision in others if revision in used or revision in spare]
 
 
-def _running_hashes(set: ExpandedSet) -> builtins.set[str]:
+def _running_hashes(pcs: ExpandedSet) -> builtins.set[str]:
     kinds = ("grove.io", "PodClique"), ("", "Pod")
-    live = (manifest for group, kind in kinds for manifest in set.snapshot.labelled(group, kind, PART_OF, set.name, set.namespace))
+    live = (manifest for group, kind in kinds for manifest in pcs.snapshot.labelled(group, kind, PART_OF, pcs.name, pcs.namespace))
     return {(manifest["metadata"].get("labels") or {}).get(POD_HASH_LABEL) or "" for manifest in live}
 
 
-def _data(set: ExpandedSet) -> Manifest:
-    live = set.snapshot.live(set.ref) or {}
+def _data(pcs: ExpandedSet) -> Manifest:
+    live = pcs.snapshot.live(pcs.ref) or {}
     return {
         **({KEY: immutable_fields(live)} if (live.get("spec") or {}).get("template") else {}),
-        "generationHash": set.generation_hash,
-        "priorityClassName": set.priority_class,
+        "generationHash": pcs.generation_hash,
+        "priorityClassName": pcs.priority_class,
         "cliques": [
-            {"name": clique.name, "hash": hash, "replicas": clique.replicas, "template": clique.pod_parts}
-            for clique, hash in zip(set.cliques, set.template_hashes[0], strict=True)
+            {"name": clique.name, "hash": template_hash, "replicas": clique.replicas, "template": clique.pod_parts}
+            for clique, template_hash in zip(pcs.cliques, pcs.template_hashes[0], strict=True)
         ],
     }

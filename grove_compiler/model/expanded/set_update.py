@@ -70,9 +70,9 @@ class SetUpdate:
 
 
 @remembered
-def set_update(set: ExpandedSet) -> SetUpdate:
+def set_update(pcs: ExpandedSet) -> SetUpdate:
     """Returns the update of a set."""
-    return SetUpdate(set, set.status.get("updateProgress") or {})
+    return SetUpdate(pcs, pcs.status.get("updateProgress") or {})
 
 
 @remembered
@@ -83,18 +83,18 @@ def replica_is_updating(replica: Replica) -> bool:
     return status.get("currentGenerationHash") == replica.set.generation_hash and replica.index in updating
 
 
-def is_over_out_of_turn(set: ExpandedSet, progress: Manifest) -> bool:
+def is_over_out_of_turn(pcs: ExpandedSet, progress: Manifest) -> bool:
     """Reports whether a part with this recorded progress, whose replica is not the one being updated, has nothing left to replace.
 
     It need not have recorded so itself: where its last pods get ready just as the set ends its update, it is not asked in between.
     """
-    return not set.is_rolled or not progress or bool(progress.get("updateEndedAt")) or _has_ended(set)
+    return not pcs.is_rolled or not progress or bool(progress.get("updateEndedAt")) or _has_ended(pcs)
 
 
-def _has_ended(set: ExpandedSet) -> bool:
+def _has_ended(pcs: ExpandedSet) -> bool:
     """Reports whether the set has come to the current generation, by its status: its update has ended, or there never was one."""
-    progress = set.status.get("updateProgress") or {}
-    return set.status.get("currentGenerationHash") == set.generation_hash and (not progress or bool(progress.get("updateEndedAt")))
+    progress = pcs.status.get("updateProgress") or {}
+    return pcs.status.get("currentGenerationHash") == pcs.generation_hash and (not progress or bool(progress.get("updateEndedAt")))
 
 
 def _in_progress(progress: Manifest) -> list[Manifest]:

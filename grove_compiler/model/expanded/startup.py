@@ -70,13 +70,13 @@ def unmet_dependencies(clique: Clique) -> list[UnmetDependency]:
     return unmet
 
 
-def waits(set: PodCliqueSet, clique: CliqueTemplate) -> list[Wait]:
+def waits(pcs: PodCliqueSet, clique: CliqueTemplate) -> list[Wait]:
     """Returns which cliques of the set start before this one, as declared. Unknown names are skipped; they have a finding of their own."""
-    if set.startup_type == IN_ORDER and clique.index:
-        return [Wait(clique, set.cliques[clique.index - 1], "spec.template.cliqueStartupType")]
-    if set.startup_type != EXPLICIT:
+    if pcs.startup_type == IN_ORDER and clique.index:
+        return [Wait(clique, pcs.cliques[clique.index - 1], "spec.template.cliqueStartupType")]
+    if pcs.startup_type != EXPLICIT:
         return []
-    by_name = set.cliques_by_name
+    by_name = pcs.cliques_by_name
     path = f"{clique.path}.spec.startsAfter"
     return [Wait(clique, by_name[name], f"{path}[{index}]") for index, name in enumerate(clique.starts_after) if name in by_name]
 

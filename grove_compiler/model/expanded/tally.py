@@ -81,66 +81,66 @@ def _set_membership(group: builtins.set[T], member: T, belongs: bool) -> None:
 class CachedTally:
     """Caches the tally of a set between steps, with what it depends on besides the spec. It only saves time.
 
-    `marks` tell up to which change of each kind the objects were read (`Objects.changes`).
+    `marks` tell up to which change of each kind the objects were read (`ObjectReader.changes`).
     """
 
     hashes: Hashes | None = None
     marks: dict[str, object] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
 
-    def of(self, set: ExpandedSet) -> Tally:
+    def of(self, pcs: ExpandedSet) -> Tally:
         """Returns the current tally of a set, updated by the changes since the last call where they are known."""
-        place = PART_OF, set.name, set.namespace
-        changes = {kind: set.snapshot.changes(GROUP, kind, *place, self.marks.get(kind)) for kind in (CLIQUE_KIND, GROUP_KIND)}
+        place = PART_OF, pcs.name, pcs.namespace
+        changes = {kind: pcs.snapshot.changes(GROUP, kind, *place, self.marks.get(kind)) for kind in (CLIQUE_KIND, GROUP_KIND)}
         names = [(kind, name) for kind, changed in changes.items() if changed is not None for name in changed.names or ()]
         is_known = all(changed is not None and changed.names is not None for changed in changes.values())
-        if is_known and self.hashes == set.template_hashes:
-            _update(self.tally, set, names)
+        if is_known and self.hashes == pcs.template_hashes:
+            _update(self.tally, pcs, names)
         else:
-            self.tally = _computed(set)
-        self.hashes = set.template_hashes
+            self.tally = _computed(pcs)
+        self.hashes = pcs.template_hashes
         self.marks = {kind: changed.mark for kind, changed in changes.items() if changed is not None}
         return self.tally
 
 
 @remembered
-def tally(set: ExpandedSet) -> Tally:
+def tally(pcs: ExpandedSet) -> Tally:
     """Returns the tally of a set's replicas, from the statuses of their PodCliques and scaling groups."""
-    cached: CachedTally = set._cached_tally or CachedTally()
-    return cached.of(set)
+    cached: CachedTally = pcs._cached_tally or CachedTally()
+    return cached.of(pcs)
 
 
-def use_cached_tally(set: ExpandedSet, cached: CachedTally) -> None:
+def use_cached_tally(pcs: ExpandedSet, cached: CachedTally) -> None:
     """Makes `tally` start from the cached tally of an earlier step of the same spec."""
     # A function, since rules may call every public method of the model.
-    set._cached_tally = cached
+    pcs._cached_tally = cached
 
 
-def _computed(set: ExpandedSet) -> Tally:
+def _computed(pcs: ExpandedSet) -> Tally:
     tally = Tally()
-    parts = {(kind, part["metadata"]["name"]): part for kind in (CLIQUE_KIND, GROUP_KIND) for part in _labelled(set, kind)}
-    for index in range(set.replica_count):
-        tally.add(replica_state(set, index, lambda kind, name: parts.get((kind, name))))
+    parts = {(kind, part["metadata"]["name"]): part for kind in (CLIQUE_KIND, GROUP_KIND) for part in _labelled(pcs, kind)}
+    for index in range(pcs.replica_count):
+        tally.add(replica_state(pcs, index, lambda kind, name: parts.get((kind, name))))
     for (kind, name), manifest in parts.items():
         if kind == CLIQUE_KIND:
             tally.set_waiting(name, manifest)
     return tally
 
 
-def _labelled(set: ExpandedSet, kind: str) -> Iterable[Manifest]:
-    return set.snapshot.labelled(GROUP, kind, PART_OF, set.name, set.namespace)
+def _labelled(pcs: ExpandedSet, kind: str) -> Iterable[Manifest]:
+    return pcs.snapshot.labelled(GROUP, kind, PART_OF, pcs.name, pcs.namespace)
 
 
-def _update(tally: Tally, set: ExpandedSet, changed: Collection[tuple[str, str]]) -> None:
+def _update(tally: Tally, pcs: ExpandedSet, changed: Collection[tuple[str, str]]) -> None:
     """Updates the replicas with a changed part. If that raises, the marks stay, so that the next step repeats it."""
 
     def find(kind: str, name: str) -> Manifest | None:
-        return set.snapshot.get(API_VERSION, kind, set.namespace, name)
+        return pcs.snapshot.get(API_VERSION, kind, pcs.namespace, name)
 
-    for index in {replica_of(name, set.name) for _, name in changed}:
+    for index in {replica_of(name, pcs.name) for _, name in changed}:
         if index is not None and index < len(tally.states):
-            tally.add(replica_state(set, index, find))
+            tally.add(replica_state(pcs, index, find))
     for kind, name in changed:
         if kind == CLIQUE_KIND:
             manifest = find(kind, name)
-            tally.set_waiting(name, manifest if manifest is not None and is_part_of(manifest, set.name) else None)
+            tally.set_waiting(name, manifest if manifest is not None and is_part_of(manifest, pcs.name) else None)

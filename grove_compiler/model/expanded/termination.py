@@ -34,7 +34,7 @@ from grove_compiler.record import record
 IN_PROGRESS = "GangTerminationInProgress"
 
 
-def replica_is_terminated(set: ExpandedSet, breach: Breach, at: float) -> bool:
+def replica_is_terminated(pcs: ExpandedSet, breach: Breach, at: float) -> bool:
     """Decides whether a breached replica of the set is restarted at the time `at`."""
     raise NotImplementedError
 
@@ -105,15 +105,15 @@ class Breach:
 
 
 @remembered
-def replica_breaches(set: ExpandedSet) -> list[Breach]:
+def replica_breaches(pcs: ExpandedSet) -> list[Breach]:
     """Returns the breached replicas of a set, by deadline, without those that never had enough pods.
 
     A replica that lacks a PodClique is left out, too: its own step creates that.
     """
-    delay = _delay(set)
+    delay = _delay(pcs)
     if delay is None:
         return []
-    breaches = [_breach(set.replicas[index].all_cliques, index, breach, delay) for index, breach in tally(set).breached.items()]
+    breaches = [_breach(pcs.replicas[index].all_cliques, index, breach, delay) for index, breach in tally(pcs).breached.items()]
     return sorted(breaches, key=lambda breach: (breach.deadline, breach.index))
 
 
@@ -138,9 +138,9 @@ def _breach(cliques: Sequence[Clique], index: int, reported: ReportedBreach, del
     return Breach(index, reported, delay, pods, failing, decisions)
 
 
-def is_next_to_restart(breach: Breach, set: ExpandedSet, now: float) -> bool:
+def is_next_to_restart(breach: Breach, pcs: ExpandedSet, now: float) -> bool:
     """Reports whether this replica is the next to be restarted: no other one has an earlier deadline, or was just restarted."""
-    others = [other for other in replica_breaches(set) if other.index != breach.index]
+    others = [other for other in replica_breaches(pcs) if other.index != breach.index]
     overdue = [other for other in others if other.deadline <= now]
     has_earlier = any((other.deadline, other.index) < (breach.deadline, breach.index) for other in overdue)
     return not has_earlier and not any(other.is_restarted and now < other.deadline for other in others)
@@ -189,6 +189,6 @@ def _was_deleted_with_gang(clique: Clique, at: float) -> bool:
     return any(transition <= breach.since + delay <= at for breach in breaches)
 
 
-def _delay(set: ExpandedSet) -> float | None:
+def _delay(pcs: ExpandedSet) -> float | None:
     """Returns the terminationDelay in seconds; None where gangs are not restarted: training workloads count their own restarts."""
-    return None if set.is_training or not set.termination_delay else float(seconds(set.termination_delay))
+    return None if pcs.is_training or not pcs.termination_delay else float(seconds(pcs.termination_delay))

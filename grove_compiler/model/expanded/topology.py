@@ -86,8 +86,8 @@ class ExpandedTopology(Topology):
         peers = self.peers or [self]
         # Sets know a replaced one by its name alone, and what its author changes of it is what they are placed by.
         own = next((peer for peer in peers if (peer.kind, peer.name) == (self.kind, self.name)), self)
-        users = [set for set in self.find_sets() if set.placement.find(peers) is own]
-        scheduled = {f"{set.namespace}/{set.name}": self.snapshot.scheduled_pods(set.namespace, set.name) for set in users}
+        users = [pcs for pcs in self.find_sets() if pcs.placement.find(peers) is own]
+        scheduled = {f"{pcs.namespace}/{pcs.name}": self.snapshot.scheduled_pods(pcs.namespace, pcs.name) for pcs in users}
         return [TopologyUse(name, scheduled[name]) for name in sorted(scheduled)]
 
     @lazy

@@ -25,7 +25,7 @@ KAI = "kai-scheduler"
 
 
 @record
-class SchedulerProfile:
+class EnabledScheduler:
     """A scheduler that pods may name; `config` is its section of the configuration."""
 
     name: str
@@ -51,11 +51,11 @@ class Configuration:
         return self.manifest.get("topologyAwareScheduling") or {}
 
     @lazy
-    def profiles(self) -> list[SchedulerProfile]:
+    def profiles(self) -> list[EnabledScheduler]:
         """The profiles; `default-scheduler` is always among them, as the last one when the manifest does not list it."""
-        profiles = [SchedulerProfile(entry.get("name") or "", entry.get("config") or {}) for entry in self._entries]
+        profiles = [EnabledScheduler(entry.get("name") or "", entry.get("config") or {}) for entry in self._entries]
         if all(profile.name != DEFAULT_SCHEDULER for profile in profiles):
-            profiles.append(SchedulerProfile(DEFAULT_SCHEDULER, {}))
+            profiles.append(EnabledScheduler(DEFAULT_SCHEDULER, {}))
         return profiles
 
     @lazy

@@ -19,14 +19,14 @@ class Unknown(Exception):
     """
 
 
-class Changes(NamedTuple):
+class ChangedNames(NamedTuple):
     """Holds the `names` of the objects that have changed since a mark, or None where any may have; `mark` is for the next call."""
 
     mark: object
     names: Iterable[str] | None
 
 
-class Objects(Protocol):
+class ObjectReader(Protocol):
     """Answers what exists, from a watch cache in a cluster or a list of manifests offline.
 
     A compilation asks the first four questions; `changes` serves those who keep sums over the answers (`tally`). Each is one look-up in an
@@ -49,7 +49,7 @@ class Objects(Protocol):
     def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
         """Returns the objects of a kind with that label, or all without a key; of all namespaces when `namespace` is empty."""
 
-    def changes(self, group: str, kind: str, key: str, value: str, namespace: str, since: object = None) -> Changes | None:
+    def changes(self, group: str, kind: str, key: str, value: str, namespace: str, since: object = None) -> ChangedNames | None:
         """Returns which objects with that label were added, changed or deleted since a mark; None where that is not recorded."""
 
 
@@ -81,27 +81,27 @@ class ObjectList:
         return bool(self._by_name)
 
     def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
-        """See `Objects.get`."""
+        """See `ObjectReader.get`."""
         return self._by_name.get((group, kind, namespace, name))
 
     def by_owner(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
-        """See `Objects.by_owner`. Hand-written manifests may have owner references without UIDs; those match by name."""
+        """See `ObjectReader.by_owner`. Hand-written manifests may have owner references without UIDs; those match by name."""
         children = self._by_owner.get((group, kind, owner.namespace, owner.kind, owner.name), [])
         return [child for child in children if not owner.uid or (controller_of(child) or {}).get("uid") in (None, "", owner.uid)]
 
     def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
-        """See `Objects.by_label`."""
+        """See `ObjectReader.by_label`."""
         manifests = self._by_kind.get((group, kind), [])
         if key:
             manifests = self._labelled(group, kind, key).get(value, [])
         return [manifest for manifest in manifests if not namespace or _metadata(manifest).get("namespace") == namespace]
 
     def deleted(self, *_: object) -> list[Manifest]:
-        """See `Objects.deleted`. A list says nothing about what is not there any more."""
+        """See `ObjectReader.deleted`. A list says nothing about what is not there any more."""
         return []
 
-    def changes(self, *_: object) -> Changes | None:
-        """See `Objects.changes`. A list never changes, but the next call may get another list, so nothing is known."""
+    def changes(self, *_: object) -> ChangedNames | None:
+        """See `ObjectReader.changes`. A list never changes, but the next call may get another list, so nothing is known."""
         return None
 
     def _labelled(self, group: str, kind: str, key: str) -> dict[str, list[Manifest]]:
@@ -123,7 +123,7 @@ class Snapshot:
 
     __slots__ = ("_given", "_is_known", "_view")
 
-    def __init__(self, objects: Iterable[Manifest] = (), view: Objects | None = None) -> None:
+    def __init__(self, objects: Iterable[Manifest] = (), view: ObjectReader | None = None) -> None:
         self._given = ObjectList(objects)
         self._view = view
         # Read for each object of a set, so it is computed once. An empty cache is still a cluster; an empty list is none.
@@ -159,7 +159,7 @@ class Snapshot:
         return [*self._given.by_owner(group, kind, owner), *(self._view.by_owner(group, kind, owner) if self._view is not None else ())]
 
     def deleted(self, kind: str, owner: ObjectRef, group: str = "") -> list[Manifest]:
-        """Returns the last states of deleted objects of a kind whose owner is `owner` by UID (see `Objects.deleted`)."""
+        """Returns the last states of deleted objects of a kind whose owner is `owner` by UID (see `ObjectReader.deleted`)."""
         return self._view.deleted(group, kind, owner) if self._view is not None else []
 
     def scheduled_pods(self, namespace: str, set_name: str) -> int:
@@ -168,12 +168,12 @@ class Snapshot:
         return sum(status_of(clique).get("scheduledReplicas") or 0 for clique in cliques)
 
     def labelled(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
-        """Returns the objects of a kind with that label, terminating or not; see `Objects.by_label`."""
+        """Returns the objects of a kind with that label, terminating or not; see `ObjectReader.by_label`."""
         in_view = self._view.by_label(group, kind, key, value, namespace) if self._view is not None else []
         return [*self._given.by_label(group, kind, key, value, namespace), *in_view]
 
-    def changes(self, group: str, kind: str, key: str, value: str, namespace: str, since: object = None) -> Changes | None:
-        """Returns which of these objects have changed since a mark (see `Objects.changes`)."""
+    def changes(self, group: str, kind: str, key: str, value: str, namespace: str, since: object = None) -> ChangedNames | None:
+        """Returns which of these objects have changed since a mark (see `ObjectReader.changes`)."""
         return self._view.changes(group, kind, key, value, namespace, since) if self._view is not None and not self._given else None
 
 

@@ -36,7 +36,7 @@ class DeviceRequest:
 
 
 @record(slots=False)
-class Claim:
+class PodResourceClaim:
     """An entry of a pod's `resourceClaims`, with the spec of its ResourceClaim or ResourceClaimTemplate.
 
     `problem` tells why that spec could not be read; it is empty if it could.
@@ -61,7 +61,7 @@ class Claim:
         return [device.device_class for request in self.requests for device in request.alternatives]
 
 
-def claims_of(pod_spec: Manifest, namespace: str, snapshot: Snapshot) -> list[Claim]:
+def claims_of(pod_spec: Manifest, namespace: str, snapshot: Snapshot) -> list[PodResourceClaim]:
     """Returns the claims of a pod."""
     entries = pod_spec.get("resourceClaims") or []
     return [_claim(entry, f"spec.resourceClaims[{index}]", namespace, snapshot) for index, entry in enumerate(entries)]
@@ -91,7 +91,7 @@ def _extended_resource(device_class: Manifest) -> str:
     return str((device_class.get("spec") or {}).get("extendedResourceName") or "")
 
 
-def _claim(entry: Manifest, path: str, namespace: str, snapshot: Snapshot) -> Claim:
+def _claim(entry: Manifest, path: str, namespace: str, snapshot: Snapshot) -> PodResourceClaim:
     source = entry.get("source") or {}  # holds the two fields until resource.k8s.io/v1alpha2
     names = {
         kind: entry.get(field) or source.get(field)
@@ -99,7 +99,7 @@ def _claim(entry: Manifest, path: str, namespace: str, snapshot: Snapshot) -> Cl
     }
     kind, name = next(((kind, name) for kind, name in names.items() if name), ("", ""))
     spec, problem = _claim_spec(kind, str(name), namespace, snapshot)
-    return Claim(str(entry.get("name") or ""), path, spec, problem)
+    return PodResourceClaim(str(entry.get("name") or ""), path, spec, problem)
 
 
 def _claim_spec(kind: str, name: str, namespace: str, snapshot: Snapshot) -> tuple[Manifest, str]:

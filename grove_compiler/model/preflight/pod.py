@@ -11,7 +11,7 @@ from grove_compiler.model.preflight.gang import GangContext, GangReference, PodG
 from grove_compiler.model.preflight.globs import matches_any
 from grove_compiler.model.preflight.placement import instance_type
 from grove_compiler.model.preflight.pod_devices import PodWithDevices
-from grove_compiler.model.preflight.values import Check, Preflight
+from grove_compiler.model.preflight.values import Preflight, PreflightCheck
 from grove_compiler.model.spec.declared import declared
 from grove_compiler.record import record
 
@@ -54,7 +54,7 @@ class CheckedPod(PodWithDevices):
         return [{**containers, **own}.get(name, name) for name in names if name]
 
     @lazy
-    def chosen(self) -> list[Check]:
+    def chosen(self) -> list[PreflightCheck]:
         """The checks that it selects, else the default ones; a rule may skip some of them."""
         checks = {check.name: check for check in self.preflight.checks}
         if self.selection is not None:
@@ -62,7 +62,7 @@ class CheckedPod(PodWithDevices):
         return [check for check in checks.values() if check.is_default]
 
     @lazy
-    def checks(self) -> list[Check]:
+    def checks(self) -> list[PreflightCheck]:
         """The checks to inject: the chosen ones that are neither skipped nor injected already."""
         return [check for check in self.chosen if check.container_name not in self.init_container_names and not self.why_skipped(check)]
 
@@ -83,7 +83,7 @@ class CheckedPod(PodWithDevices):
         """Whether any of its checks needs the devices and settings of the network."""
         return any(self.decisions.of(uses_network)(check) for check in self.checks)
 
-    def why_skipped(self, check: Check) -> str:
+    def why_skipped(self, check: PreflightCheck) -> str:
         """Returns why a check is not injected, by the rule `skip_reason`; empty if it is."""
         return self.decisions.of(skip_reason)(check, self)
 
@@ -195,27 +195,27 @@ def is_copied_mount(mount: dict[str, object], preflight: Preflight) -> bool:
     raise NotImplementedError
 
 
-def runs_in_gang(check: Check) -> bool:
+def runs_in_gang(check: PreflightCheck) -> bool:
     """Decides whether a check runs across the gang of a pod."""
     raise NotImplementedError
 
 
-def gets_network_devices(check: Check) -> bool:
+def gets_network_devices(check: PreflightCheck) -> bool:
     """Decides whether a check is given the network devices of its pod, if there are any: extended resources and claims."""
     raise NotImplementedError
 
 
-def uses_network(check: Check) -> bool:
+def uses_network(check: PreflightCheck) -> bool:
     """Decides whether a check needs the network: pods without network devices do not get it, others with NCCL's settings and topology."""
     raise NotImplementedError
 
 
-def unmet_need(check: Check, pod: CheckedPod) -> str:
+def unmet_need(check: PreflightCheck, pod: CheckedPod) -> str:
     """Decides which requirement of a check a pod does not meet, in words; empty if it meets all."""
     raise NotImplementedError
 
 
-def skip_reason(check: Check, pod: CheckedPod) -> str:
+def skip_reason(check: PreflightCheck, pod: CheckedPod) -> str:
     """Decides why a chosen check is not injected into a pod; empty if it is."""
     raise NotImplementedError
 

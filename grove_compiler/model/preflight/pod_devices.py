@@ -7,7 +7,14 @@ from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.inputs.snapshot import Snapshot
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.preflight.containers import Container, containers_of
-from grove_compiler.model.preflight.devices import IMPLICIT_PREFIX, Claim, DeviceRequest, claims_of, classes_behind, extended_resources
+from grove_compiler.model.preflight.devices import (
+    IMPLICIT_PREFIX,
+    DeviceRequest,
+    PodResourceClaim,
+    claims_of,
+    classes_behind,
+    extended_resources,
+)
 from grove_compiler.model.preflight.values import Preflight
 from grove_compiler.model.spec.declared import declared
 from grove_compiler.record import record
@@ -56,31 +63,31 @@ class PodWithDevices:
         return self._largest_requests([*self.preflight.network_resources, *self._extended_resources(self.network_classes)])
 
     @lazy
-    def claims(self) -> list[Claim]:
+    def claims(self) -> list[PodResourceClaim]:
         """Its claims (`spec.resourceClaims`)."""
         return claims_of(self.spec, self.namespace, self.snapshot)
 
     @lazy
-    def unknown_claims(self) -> list[Claim]:
+    def unknown_claims(self) -> list[PodResourceClaim]:
         """The claims whose spec could not be read; empty if no device class counts as a GPU or network device."""
         if not self.claims or not (self.gpu_classes or self.network_classes):
             return []
         return [claim for claim in self.claims if claim.problem]
 
     @lazy
-    def gpu_claims(self) -> list[Claim]:
+    def gpu_claims(self) -> list[PodResourceClaim]:
         """The claims that request GPUs, by the rule `is_gpu_request`."""
         is_gpu = self.decisions.of(is_gpu_request)
         return [claim for claim in self.claims if any(is_gpu(request, self.gpu_classes) for request in claim.requests)]
 
     @lazy
-    def network_claims(self) -> list[Claim]:
+    def network_claims(self) -> list[PodResourceClaim]:
         """The claims that request network devices, by the rule `is_network_request`."""
         is_network = self.decisions.of(is_network_request)
         return [claim for claim in self.claims if any(is_network(request, self.network_classes) for request in claim.requests)]
 
     @lazy
-    def mnnvl_claims(self) -> list[Claim]:
+    def mnnvl_claims(self) -> list[PodResourceClaim]:
         """The claims through which it joins a ComputeDomain, by the rule `is_mnnvl_claim`."""
         return [claim for claim in self.claims if self.decisions.of(is_mnnvl_claim)(claim)]
 
@@ -111,7 +118,7 @@ class PodWithDevices:
         requesting = [container for container in self.containers if any(map(container.requested, self.gpus))]
         return list({container.path: container for container in (*requesting, *users.values())}.values())
 
-    def references(self, claims: list[Claim]) -> list[Manifest]:
+    def references(self, claims: list[PodResourceClaim]) -> list[Manifest]:
         """Returns the entries of `resources.claims` by which containers use these claims, each entry once.
 
         A claim may be given several times: it may hold GPUs and network devices, and an API server refuses a repeated reference. A
@@ -154,6 +161,6 @@ def is_network_request(request: DeviceRequest, classes: list[str]) -> bool:
     raise NotImplementedError
 
 
-def is_mnnvl_claim(claim: Claim) -> bool:
+def is_mnnvl_claim(claim: PodResourceClaim) -> bool:
     """Decides whether a pod joins a ComputeDomain through a claim."""
     raise NotImplementedError

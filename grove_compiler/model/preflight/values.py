@@ -16,7 +16,7 @@ SHARED = {"resources": "checkResources", "securityContext": "checkSecurityContex
 
 
 @record(slots=False)
-class Check:
+class PreflightCheck:
     """An entry of `checks`."""
 
     manifest: Manifest
@@ -90,10 +90,10 @@ class Preflight:
     pods_may_select = declared(bool, "podSelection")
 
     @lazy
-    def checks(self) -> list[Check]:
+    def checks(self) -> list[PreflightCheck]:
         """The configured checks, in order, with the resources and the security context that are those of all checks without their own."""
         shared = {own: self.manifest[key] for own, key in SHARED.items() if self.manifest.get(key)}
-        return [Check({**shared, **entry}) for entry in self.manifest.get("checks") or []]
+        return [PreflightCheck({**shared, **entry}) for entry in self.manifest.get("checks") or []]
 
     @property
     def loopback_threshold(self) -> float:

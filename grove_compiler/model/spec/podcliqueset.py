@@ -192,13 +192,13 @@ class PodCliqueSet:
             by_type.setdefault(struct.type, []).append(struct)
         return by_type
 
-    def structs_of(self, type: str) -> list[Struct]:
+    def structs_of(self, struct_type: str) -> list[Struct]:
         """Returns the structs of one type, such as `Probe`."""
-        return self._structs_by_type.get(type, [])
+        return self._structs_by_type.get(struct_type, [])
 
     def structs_among(self, types: Any) -> list[Struct]:
         """Returns the structs whose type is in a list, or is a key of a map, in their order."""
-        present = [type for type in self._structs_by_type if type in types]
+        present = [struct_type for struct_type in self._structs_by_type if struct_type in types]
         if len(present) < 2:  # the common case: most rules are about types that hardly any set uses
             return self._structs_by_type[present[0]] if present else []
         return [struct for struct in self.structs if struct.type in types]

@@ -71,10 +71,10 @@ class Struct:
             return None
         return id(source.holder), self.manifest["path"]
 
-    def enclosing(self, type: str) -> Struct | None:
+    def enclosing(self, struct_type: str) -> Struct | None:
         """Returns the innermost struct of a type around it, itself if it is one; none outside of any."""
         struct: Struct | None = self
-        while struct is not None and struct.type != type:
+        while struct is not None and struct.type != struct_type:
             struct = struct.holder
         return struct
 
@@ -96,19 +96,19 @@ class Struct:
         return self if self.type in CONTAINERS else self.holder.container if self.holder is not None else None
 
 
-def structs_in(manifest: Manifest, type: str, path: str) -> list[Struct]:
-    """Returns every struct in a value of `type` (`core/v1.PodSpec`) at `path`, depth first: itself, then those inside.
+def structs_in(manifest: Manifest, struct_type: str, path: str) -> list[Struct]:
+    """Returns every struct in a value of `struct_type` (`core/v1.PodSpec`) at `path`, depth first: itself, then those inside.
 
     Unknown fields and values of the wrong type are left out: both have findings of their own.
     """
     structs: list[Struct] = []
-    _collect(type, Struct(type.rpartition(".")[2], manifest, None, path, None), structs)
+    _collect(struct_type, Struct(struct_type.rpartition(".")[2], manifest, None, path, None), structs)
     return structs
 
 
-def _collect(type: str, struct: Struct, structs: list[Struct]) -> None:
+def _collect(struct_type: str, struct: Struct, structs: list[Struct]) -> None:
     structs.append(struct)
-    below = _structs_below(type)
+    below = _structs_below(struct_type)
     for name, value in struct.manifest.items():
         if name not in below:
             continue
@@ -123,11 +123,11 @@ def _collect(type: str, struct: Struct, structs: list[Struct]) -> None:
 
 
 @cache
-def _structs_below(type: str) -> dict[str, tuple[str, str, bool]]:
+def _structs_below(struct_type: str) -> dict[str, tuple[str, str, bool]]:
     """Returns the fields of a type that hold structs, each with the struct's type, its short name, and whether the field is a list."""
     below = {}
-    short = type.rpartition(".")[2]
-    for name, schema in DEFINITIONS[type]["fields"].items():
+    short = struct_type.rpartition(".")[2]
+    for name, schema in DEFINITIONS[struct_type]["fields"].items():
         is_list = schema.get("kind") == "list"
         kind = (schema["items"] if is_list else schema).get("ref")
         if kind is not None and kind.rpartition(".")[2] not in GATED and (short, name) != UNREAD:

@@ -13,7 +13,7 @@ from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster import session as sessions
 from grove_operator.cli.cluster.fold import Folding
 from grove_operator.cli.cluster.input import ClusterInput
-from grove_operator.cli.cluster.lines import CLIENT, Lines
+from grove_operator.cli.cluster.lines import CLIENT, OutcomeLines
 from grove_operator.cli.cluster.listeners import listening
 from grove_operator.cli.cluster.options import (
     GIVEN,
@@ -61,7 +61,7 @@ def command(managers: tuple[str, ...], field_manager: str, dry_run: bool, journa
     """
     target, options = take_target(given), take_input(given, required=SHIPPED not in managers)
     source = ClusterInput(options, target.namespace) if options.files else None
-    lines = Lines(terminal_of(sys.stdout), suffix=CLIENT if dry_run else "", words={"configured": "adopted"})
+    lines = OutcomeLines(terminal_of(sys.stdout), suffix=CLIENT if dry_run else "", words={"configured": "adopted"})
 
     async def work(session: Session) -> int:
         from applier.prune.adoption import adopt

@@ -61,12 +61,12 @@ class ApplySetChoice:
         return ApplySetOptions(await named_set(session.cluster, self.applyset, session.namespace), self.prune, budget, self.approval, led)
 
 
-def take_applyset(given: dict[str, Any], input: InputOptions) -> ApplySetChoice:
+def take_applyset(given: dict[str, Any], inputs: InputOptions) -> ApplySetChoice:
     """Removes the ApplySet options from a command's values and returns them. Raises `click.UsageError` for contradictions."""
     choice = ApplySetChoice(given.pop("applyset"), given.pop("prune"), given.pop("prune_limit"), given.pop("approve"))
     if choice.prune and not choice.applyset:
         raise click.UsageError("--prune requires --applyset NAME: only members of a recorded ApplySet are deleted.")
-    if choice.prune and input.selector:
+    if choice.prune and inputs.selector:
         # As in kubectl: a prune would delete the desired objects that -l filters out.
         raise click.UsageError("--prune and -l are mutually exclusive: objects that -l excludes would be deleted.")
     if choice.limit and not choice.prune:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grove_operator.cli.cluster.options import Target, take_target
+from grove_operator.cli.cluster.options import ClusterFlags, take_target
 
 if TYPE_CHECKING:
     from grove_operator.cli.cluster.session import Session
@@ -48,8 +48,8 @@ def revision_numbers(context: click.Context, _: click.Parameter, incomplete: str
         from grove_operator.cluster.one_set import read_set
         from grove_operator.cluster.rollout.history import read_history
 
-        _, set = await read_set(session.cluster, _name_in(context), session.namespace)
-        return [str(each.number) for each in await read_history(session.cluster, set)]
+        _, pcs = await read_set(session.cluster, _name_in(context), session.namespace)
+        return [str(each.number) for each in await read_history(session.cluster, pcs)]
 
     return _in_cluster(context, numbers, incomplete)
 
@@ -60,8 +60,8 @@ def clique_names(context: click.Context, _: click.Parameter, incomplete: str) ->
     async def names(session: Session) -> Iterable[str]:
         from grove_operator.cluster.one_set import read_set
 
-        _, set = await read_set(session.cluster, _name_in(context), session.namespace)
-        return [clique["name"] for clique in set["spec"]["template"]["cliques"]]
+        _, pcs = await read_set(session.cluster, _name_in(context), session.namespace)
+        return [clique["name"] for clique in pcs["spec"]["template"]["cliques"]]
 
     return _in_cluster(context, names, incomplete)
 
@@ -85,7 +85,7 @@ def _in_cluster(context: click.Context, look: Callable[[Session], Awaitable[Iter
         return 0
 
     with contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(Exception):
-        target = take_target({each.name: context.params.get(each.name, each.default) for each in fields(Target)})
+        target = take_target({each.name: context.params.get(each.name, each.default) for each in fields(ClusterFlags)})
         target.request_timeout = target.request_timeout or PATIENCE
         sessions.run(work, target)
     return sorted(name for name in found if name.startswith(incomplete))

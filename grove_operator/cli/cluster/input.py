@@ -12,7 +12,7 @@ from applier.desired import DuplicateObject, Graph
 from applier.errors import UnknownKind
 from applier.ref import Kind, Manifest, Ref
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
-from grove_compiler.graph.graph import Graph as CompiledGraph
+from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.source.document import Document
 from grove_operator.cli.cluster.options import InputOptions
 from grove_operator.cli.cluster.session import Failed, Reported, Session
@@ -74,12 +74,12 @@ class ClusterInput:
         from grove_compiler.compile import Inputs  # only for sets
         from grove_compiler.compile import compile as compile_inputs
         from grove_compiler.model.inputs.settings import OFFLINE_KUBE_VERSION, Settings
-        from grove_operator.cli.program import Rules
+        from grove_operator.cli.program import LoadedRules
         from grove_operator.cluster.effects import effects
         from grove_operator.cluster.leading_operator import leading_operator
         from grove_operator.cluster.snapshot import read_snapshot
 
-        options, book = self.options, Rules(self.options.rules)
+        options, book = self.options, LoadedRules(self.options.rules)
         program = book.program()
         if program is None:
             raise Reported

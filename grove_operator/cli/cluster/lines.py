@@ -24,7 +24,7 @@ FOLDING_PERIOD = 1.0
 """Seconds in which of the objects that wait for the same reason only the first are printed by name."""
 
 
-class Lines:
+class OutcomeLines:
     """Prints outcomes: successes to standard output, failures to standard error.
 
     The lines of a wave are sorted by `order`, so that the output does not depend on the timing of requests. Failures are printed at once

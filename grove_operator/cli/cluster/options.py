@@ -53,7 +53,7 @@ REQUESTS = 6
 
 
 @record
-class Target:
+class ClusterFlags:
     """The cluster, user and namespace; empty values are those of the kubeconfig.
 
     `request_timeout` is in seconds, for all attempts of a request together; None is the default of the transport.
@@ -135,8 +135,8 @@ def _optional_version(context: click.Context, parameter: click.Parameter, value:
     return _kube_version(context, parameter, value) if value else ""
 
 
-def _namespace_option(help: str) -> Callable[[F], F]:
-    return click.option("-n", "--namespace", default="", metavar="NAME", type=GIVEN, callback=optional_namespace, help=help)
+def _namespace_option(help_text: str) -> Callable[[F], F]:
+    return click.option("-n", "--namespace", default="", metavar="NAME", type=GIVEN, callback=optional_namespace, help=help_text)
 
 
 _CONNECTION = (
@@ -202,9 +202,9 @@ _INPUT = (
 )
 
 
-def field_manager_option(help: str) -> Callable[[F], F]:
+def field_manager_option(help_text: str) -> Callable[[F], F]:
     """Returns the option `--field-manager`, whose help differs between commands."""
-    return click.option("--field-manager", type=GIVEN, default=FIELD_MANAGER, show_default=True, metavar="NAME", help=help)
+    return click.option("--field-manager", type=GIVEN, default=FIELD_MANAGER, show_default=True, metavar="NAME", help=help_text)
 
 
 def _server_side(_: click.Context, __: click.Parameter, value: str) -> None:
@@ -254,9 +254,11 @@ _MANAGER = (
 )
 
 
-def dry_run_option(help: str) -> Callable[[F], F]:
+def dry_run_option(help_text: str) -> Callable[[F], F]:
     """Returns the option `--dry-run`, which without a value is `client`: see `OptionalValues`."""
-    return click.option("--dry-run", type=click.Choice(("client", "server", "none")), default="none", metavar="[=client|server]", help=help)
+    return click.option(
+        "--dry-run", type=click.Choice(("client", "server", "none")), default="none", metavar="[=client|server]", help=help_text
+    )
 
 
 def adding(options: tuple[Callable[[F], F], ...]) -> Callable[[F], F]:
@@ -278,9 +280,9 @@ target_options = adding(
         *_CONNECTION,
     )
 )
-"""The cluster and namespace of manifests: the fields of `Target`."""
+"""The cluster and namespace of manifests: the fields of `ClusterFlags`."""
 query_options = adding((_namespace_option("Its namespace. Default: the context's."), *_CONNECTION))
-"""The cluster and namespace of a named object: the fields of `Target`."""
+"""The cluster and namespace of a named object: the fields of `ClusterFlags`."""
 input_options = adding(_INPUT)
 """The input files: the options that `take_input` reads."""
 manager_options = adding(_MANAGER)
@@ -297,9 +299,9 @@ operator_config_option = click.option(
 )
 
 
-def take_target(given: dict[str, Any]) -> Target:
+def take_target(given: dict[str, Any]) -> ClusterFlags:
     """Removes the target options from a command's values and returns them. Raises `click.UsageError` for --as-group without --as."""
-    target = Target(**{each.name: given.pop(each.name) for each in fields(Target)})
+    target = ClusterFlags(**{each.name: given.pop(each.name) for each in fields(ClusterFlags)})
     if target.groups and not target.act_as:
         raise click.UsageError("--as-group requires --as, the user to impersonate.")
     return target

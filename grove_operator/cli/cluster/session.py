@@ -15,7 +15,7 @@ from applier.ref import Ref
 from grove_compiler.record import record
 from grove_compiler.version import __version__
 from grove_operator.cli import garbage
-from grove_operator.cli.cluster.options import REQUESTS, Target
+from grove_operator.cli.cluster.options import REQUESTS, ClusterFlags
 from grove_operator.terminal import visible
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ def program_of(folders: Sequence[str], *, may_be_empty: bool = False, named: boo
 
     Raises `Reported` after printing findings about invalid ones.
     """
-    from grove_operator.cli.program import Rules  # only for what rules decide: most commands do without
+    from grove_operator.cli.program import LoadedRules  # only for what rules decide: most commands do without
 
-    rules = Rules(folders, may_be_empty=may_be_empty)
+    rules = LoadedRules(folders, may_be_empty=may_be_empty)
     program = rules.program()
     if program is None:
         raise Reported
@@ -73,7 +73,7 @@ class Session:
 
 
 @asynccontextmanager
-async def open_session(target: Target, sink: Sink) -> AsyncIterator[Session]:
+async def open_session(target: ClusterFlags, sink: Sink) -> AsyncIterator[Session]:
     """Connects to a target. Raises `ApplierError`, and `ModuleNotFoundError` if the client is not installed."""
     from pathlib import Path
 
@@ -104,7 +104,7 @@ async def open_session(target: Target, sink: Sink) -> AsyncIterator[Session]:
 
 def run(
     work: Callable[[Session], Coroutine[Any, Any, int]],
-    target: Target,
+    target: ClusterFlags,
     sink: Sink = nowhere,
     *,
     long: bool = False,
@@ -158,7 +158,7 @@ def minor_version(version: dict[str, str]) -> str:
     return f"{version.get('major') or '1'}.{minor}"
 
 
-class Ended:
+class SignalExit:
     """The exit code of a run that a signal ended: 128 plus the number of the signal, 0 without one."""
 
     code = 0
@@ -170,7 +170,7 @@ class Ended:
 
 
 @contextmanager
-def ended_once_planned(stop: Stop, ended: Ended, sink: Sink) -> Iterator[Sink]:
+def ended_once_planned(stop: Stop, ended: SignalExit, sink: Sink) -> Iterator[Sink]:
     """Yields a sink that handles signals gracefully as soon as there is a plan.
 
     Before that nothing is written: a signal aborts the program, even during a credential plugin that hangs.
@@ -187,7 +187,7 @@ def ended_once_planned(stop: Stop, ended: Ended, sink: Sink) -> Iterator[Sink]:
         yield watch
 
 
-async def _within(work: Callable[[Session], Coroutine[Any, Any, int]], target: Target, sink: Sink) -> int:
+async def _within(work: Callable[[Session], Coroutine[Any, Any, int]], target: ClusterFlags, sink: Sink) -> int:
     async with open_session(target, sink) as session:
         return await work(session)
 

@@ -10,7 +10,7 @@ import click
 from grove_compiler.graph.node import Manifest
 from grove_operator.cli import output as outputs
 from grove_operator.cli.compilation import Compilation, compile_files, declared
-from grove_operator.cli.options import Context, input_options, max_objects_option, pods_option, preflight_values_option
+from grove_operator.cli.options import CompileOptions, input_options, max_objects_option, pods_option, preflight_values_option
 
 FORMATS = ("yaml", "kubectl", "json", "name", "summary")
 WITH_MANIFESTS = FORMATS[:3]
@@ -47,7 +47,7 @@ Examples:
 @preflight_values_option("--preflight-values")
 def command(
     files: tuple[str, ...],
-    context: Context,
+    context: CompileOptions,
     output: str | None,
     pods: bool,
     max_objects: int,

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from applier.plan.order import order
 from applier.ref import Manifest, Ref
-from grove_compiler.graph.graph import Graph
+from grove_compiler.graph.graph import CompiledGraph
 from grove_operator.cluster.classify import Item
 from grove_operator.cluster.desired import Sources, desired_graph
 
 
-def in_apply_order(compiled: Graph, others: Sequence[Item]) -> list[Manifest]:
+def in_apply_order(compiled: CompiledGraph, others: Sequence[Item]) -> list[Manifest]:
     """Returns all manifests in the order in which `grove apply` would write them: namespaces and definitions first.
 
     Raises `applier.desired.DuplicateObject` if a manifest and a rule, or two manifests, declare one object.

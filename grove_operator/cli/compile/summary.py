@@ -6,10 +6,10 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from itertools import groupby
 from typing import NamedTuple, TypeVar
 
-from grove_compiler.compile import Result, SubjectResult
-from grove_compiler.gangs.clique import GPU, MIG, Clique
-from grove_compiler.gangs.gang import Gang
-from grove_compiler.gangs.replicas import Replica, SetObjects, objects_by_set
+from grove_compiler.compile import CompileResult, SubjectResult
+from grove_compiler.gangs.clique import GPU, MIG, CompiledClique
+from grove_compiler.gangs.gang import CompiledGang
+from grove_compiler.gangs.replicas import CompiledReplica, SetObjects, objects_by_set
 from grove_compiler.graph.node import Manifest
 from grove_operator.cli.compile.traits import Fact, number, traits
 from grove_operator.terminal import Terminal, visible
@@ -18,18 +18,18 @@ MOST_ALIKE = 2
 """The number of equal siblings that are drawn before the others are counted."""
 MOST_SHAPES = 30
 
-T = TypeVar("T", Gang, Replica)
+T = TypeVar("T", CompiledGang, CompiledReplica)
 
 
-class Branch(NamedTuple):
+class _Branch(NamedTuple):
     """A node of the tree with its details and children."""
 
     label: str
     detail: str = ""
-    below: Sequence[Branch] = ()
+    below: Sequence[_Branch] = ()
 
 
-def summarize(result: Result, declared: Mapping[str, Manifest], terminal: Terminal) -> str:
+def summarize(result: CompileResult, declared: Mapping[str, Manifest], terminal: Terminal) -> str:
     """Returns a section for each set, and one for objects of none. `declared` are the input manifests by id."""
     statuses = {status.ref.id: status for status in result.statuses}
     sections = []
@@ -105,62 +105,62 @@ def _per_replica(objects: SetObjects, device: str) -> str:
     return f"{fewest if fewest == most else f'{fewest} to {most}'} per replica, {sum(each)} in total"
 
 
-def _tree(objects: SetObjects) -> Branch:
+def _tree(objects: SetObjects) -> _Branch:
     name = objects.owner.rpartition("/")[2]
-    return Branch(name, below=_shortened(objects.replicas, "replica", _replica, lambda replica: str(replica.index)))
+    return _Branch(name, below=_shortened(objects.replicas, "replica", _replica, lambda replica: str(replica.index)))
 
 
-def _replica(replica: Replica) -> Branch:
-    return Branch(f"replica {replica.index}", below=_shortened(replica.gangs, "gang", _gang, lambda gang: gang.name))
+def _replica(replica: CompiledReplica) -> _Branch:
+    return _Branch(f"replica {replica.index}", below=_shortened(replica.gangs, "gang", _gang, lambda gang: gang.name))
 
 
-def _gang(gang: Gang) -> Branch:
+def _gang(gang: CompiledGang) -> _Branch:
     below = [_clique(clique) for clique in gang.cliques]
     if not gang.name:
         return below[0]
     kind = "scaled gang" if gang.scaled else "gang"
     together = sum(clique.minimum for clique in gang.cliques)
-    return Branch(f"{kind} {gang.name}", f"{number(together, 'pod')} start{'s' if together == 1 else ''} together", below)
+    return _Branch(f"{kind} {gang.name}", f"{number(together, 'pod')} start{'s' if together == 1 else ''} together", below)
 
 
-def _clique(clique: Clique) -> Branch:
+def _clique(clique: CompiledClique) -> _Branch:
     devices = "".join(f", {number(count, word)} each" for word, count in clique.devices.items())
     needed = f", {clique.minimum} needed" if clique.minimum != clique.pods else ""
-    return Branch(f"clique {clique.name}", f"{number(clique.pods, 'pod')}{needed}{devices}")
+    return _Branch(f"clique {clique.name}", f"{number(clique.pods, 'pod')}{needed}{devices}")
 
 
-def _shortened(things: Sequence[T], word: str, draw: Callable[[T], Branch], name: Callable[[T], str]) -> list[Branch]:
+def _shortened(things: Sequence[T], word: str, draw: Callable[[T], _Branch], name: Callable[[T], str]) -> list[_Branch]:
     """Returns a branch for each item; of equal siblings only the first ones, and a line with the number of the others."""
-    branches: list[Branch] = []
+    branches: list[_Branch] = []
     for position, alike in enumerate(list(run) for _, run in groupby(things, _shape)):
         if position == MOST_SHAPES:
-            branches.append(Branch(f"… and more, down to {word} {name(things[-1])}"))
+            branches.append(_Branch(f"… and more, down to {word} {name(things[-1])}"))
             break
         shown = alike if len(alike) <= MOST_ALIKE + 1 else alike[:1]
         branches += [draw(thing) for thing in shown]
         if len(shown) < len(alike):
             rest = alike[len(shown) :]
-            branches.append(Branch(f"… {len(rest)} more {word}s like it: {name(rest[0])} to {name(rest[-1])}"))
+            branches.append(_Branch(f"… {len(rest)} more {word}s like it: {name(rest[0])} to {name(rest[-1])}"))
     return branches
 
 
-def _shape(thing: Replica | Gang | Clique) -> Hashable:
+def _shape(thing: CompiledReplica | CompiledGang | CompiledClique) -> Hashable:
     """Returns the key of equal siblings: everything that is drawn but names and indices."""
-    if isinstance(thing, Clique):
+    if isinstance(thing, CompiledClique):
         return thing.template_name, thing.pods, thing.minimum, *thing.devices.items()
-    if isinstance(thing, Gang):
+    if isinstance(thing, CompiledGang):
         return bool(thing.name), thing.scaled, *map(_shape, thing.cliques)
     return tuple(map(_shape, thing.gangs))
 
 
-def _draw(tree: Branch, terminal: Terminal) -> list[str]:
+def _draw(tree: _Branch, terminal: Terminal) -> list[str]:
     """Returns the tree with its details in a column, within the width of the terminal."""
     rows = list(_rows(tree, "", ""))
     column = min(max((len(left) for left, detail in rows if detail), default=0), terminal.width * 2 // 3)
     return [f"{visible(left).ljust(column)}  {terminal.paint(visible(detail), '2')}" if detail else visible(left) for left, detail in rows]
 
 
-def _rows(branch: Branch, first: str, rest: str) -> Iterator[tuple[str, str]]:
+def _rows(branch: _Branch, first: str, rest: str) -> Iterator[tuple[str, str]]:
     yield first + branch.label, branch.detail
     for position, child in enumerate(branch.below):
         last = position == len(branch.below) - 1

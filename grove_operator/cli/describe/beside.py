@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from applier.ref import Manifest, Ref, uid_of
 from grove_compiler.kube.timestamp import time
-from grove_compiler.step import Context
+from grove_compiler.step import StepContext
 from grove_operator.age import since
 from grove_operator.cli.events.as_text import events_text
 from grove_operator.cli.events.read import events_in
@@ -28,9 +28,9 @@ MOST_EVENTS = 20
 """The last events are shown, as a page is not a history."""
 
 
-def object_lines(object: Manifest, objects: Sequence[Manifest], program: Program, terminal: Terminal) -> list[str]:
+def object_lines(manifest: Manifest, objects: Sequence[Manifest], program: Program, terminal: Terminal) -> list[str]:
     """Returns how many objects of each kind an object owns, and how many are ready."""
-    owned = [branch.manifest for branch, _ in branches(grow(object, objects))][1:]
+    owned = [branch.manifest for branch, _ in branches(grow(manifest, objects))][1:]
     states = LiveStates(readiness_check(program), owned)
     kinds = dict.fromkeys(str(each["kind"]) for each in owned)
     rows = [["KIND", "COUNT", "READY"]]
@@ -40,25 +40,25 @@ def object_lines(object: Manifest, objects: Sequence[Manifest], program: Program
     return table(rows, terminal).splitlines() if owned else []
 
 
-def wait_lines(object: Manifest, set: Manifest, read: ReadObjects, context: Context, now: float, terminal: Terminal) -> list[str]:
+def wait_lines(manifest: Manifest, pcs: Manifest, read: ReadObjects, context: StepContext, now: float, terminal: Terminal) -> list[str]:
     """Returns the tree of causes of `grove why`."""
-    causes = reasons(Ref.of(object), waits_of(set, read.objects, read.unserved, context, now, object))
+    causes = reasons(Ref.of(manifest), waits_of(pcs, read.objects, read.unserved, context, now, manifest))
     return [*cause_lines(causes, now, terminal)]
 
 
-def event_lines(object: Manifest, objects: Sequence[Manifest], now: float, terminal: Terminal) -> list[str]:
+def event_lines(manifest: Manifest, objects: Sequence[Manifest], now: float, terminal: Terminal) -> list[str]:
     """Returns the last events of `grove events`: of a set those of its parts as well."""
-    metadata = object["metadata"]
-    events = events_in(objects, f"{object['kind']}/{metadata['name']}", metadata.get("namespace") or "", ())
+    metadata = manifest["metadata"]
+    events = events_in(objects, f"{manifest['kind']}/{metadata['name']}", metadata.get("namespace") or "", ())
     if not events:
         return []
     earlier = [f"… {len(events) - MOST_EVENTS} earlier ones: grove events {metadata['name']}"] if len(events) > MOST_EVENTS else []
     return [*earlier, *events_text(events[-MOST_EVENTS:], now, terminal, with_namespaces=False).splitlines()]
 
 
-def revision_lines(set: Manifest, objects: Sequence[Manifest], now: float, terminal: Terminal) -> list[str]:
+def revision_lines(pcs: Manifest, objects: Sequence[Manifest], now: float, terminal: Terminal) -> list[str]:
     """Returns the ControllerRevisions of a set, the newest first."""
-    found = [each for each in objects if each["kind"] == "ControllerRevision" and owner_uid(each) == uid_of(set) != ""]
+    found = [each for each in objects if each["kind"] == "ControllerRevision" and owner_uid(each) == uid_of(pcs) != ""]
     newest = sorted(found, key=lambda each: -int(each.get("revision") or 0))
     rows = [["REVISION", "AGE", "NAME"]]
     for each in newest:

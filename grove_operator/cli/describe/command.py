@@ -17,7 +17,7 @@ from grove_operator.cli.cluster.session import Session
 from grove_operator.cli.options import rules_option
 
 if TYPE_CHECKING:
-    from grove_compiler.step import Context
+    from grove_compiler.step import StepContext
     from grove_operator.cli.operator.read_objects import ReadObjects
 
 
@@ -65,11 +65,11 @@ def _of_file(snapshot: str, name: str, namespace: str, config: str | None, rules
     return _print(name, namespace, in_file(snapshot), recorded_context(config, rules))
 
 
-def _print(name: str, namespace: str, read: ReadObjects, context: Context) -> int:
+def _print(name: str, namespace: str, read: ReadObjects, context: StepContext) -> int:
     from grove_operator.cli.describe.page import page
     from grove_operator.cluster.why_query import find
     from grove_operator.terminal import terminal_of
 
-    object, set = find(name, namespace, read.objects)
-    outputs.write([outputs.encoded(page(object, set, read, context, time.time(), terminal_of(sys.stdout)))])
+    manifest, pcs = find(name, namespace, read.objects)
+    outputs.write([outputs.encoded(page(manifest, pcs, read, context, time.time(), terminal_of(sys.stdout)))])
     return 0

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from applier.ref import Manifest
 from grove_compiler.decoder import SET_KIND
-from grove_compiler.step import Context
+from grove_compiler.step import StepContext
 from grove_operator.cli.describe.beside import event_lines, object_lines, revision_lines, wait_lines
 from grove_operator.cli.describe.sections import condition_lines, head, spec_lines, status_lines
 from grove_operator.cli.operator.read_objects import ReadObjects
@@ -16,20 +16,20 @@ INDENT = "  "
 NONE = "<none>"
 
 
-def page(object: Manifest, set: Manifest, read: ReadObjects, context: Context, now: float, terminal: Terminal) -> str:
+def page(manifest: Manifest, pcs: Manifest, read: ReadObjects, context: StepContext, now: float, terminal: Terminal) -> str:
     """Returns the page about an object of a set. A section without anything in it is `<none>`."""
     inner = terminal._replace(width=terminal.width - len(INDENT))
     sections: list[tuple[str, Iterable[str]]] = [
-        ("Spec", spec_lines(object, inner)),
-        ("Status", status_lines(object)),
-        ("Conditions", condition_lines(object, now, inner)),
-        ("Objects", object_lines(object, read.objects, context.program, inner)),
-        ("Waits for", wait_lines(object, set, read, context, now, inner)),
-        ("Events", event_lines(object, read.objects, now, inner)),
+        ("Spec", spec_lines(manifest, inner)),
+        ("Status", status_lines(manifest)),
+        ("Conditions", condition_lines(manifest, now, inner)),
+        ("Objects", object_lines(manifest, read.objects, context.program, inner)),
+        ("Waits for", wait_lines(manifest, pcs, read, context, now, inner)),
+        ("Events", event_lines(manifest, read.objects, now, inner)),
     ]
-    if object["kind"] == SET_KIND:
-        sections.append(("Revisions", revision_lines(set, read.objects, now, inner)))
-    return head(object, now, terminal) + "".join(_section(title, [*lines], terminal) for title, lines in sections)
+    if manifest["kind"] == SET_KIND:
+        sections.append(("Revisions", revision_lines(pcs, read.objects, now, inner)))
+    return head(manifest, now, terminal) + "".join(_section(title, [*lines], terminal) for title, lines in sections)
 
 
 def _section(title: str, lines: Sequence[str], terminal: Terminal) -> str:

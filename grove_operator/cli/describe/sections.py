@@ -22,14 +22,14 @@ OF_POD = ("nodeName", "schedulerName", "priorityClassName", "hostname", "service
 """Fields of a pod's spec that are shown; a server fills many others."""
 
 
-def head(object: Manifest, now: float, terminal: Terminal) -> str:
+def head(manifest: Manifest, now: float, terminal: Terminal) -> str:
     """Returns name, namespace, kind, labels, annotations and age."""
-    metadata = object["metadata"]
+    metadata = manifest["metadata"]
     created, deleted = metadata.get("creationTimestamp"), metadata.get("deletionTimestamp")
     rows = [
         ("Name", [metadata["name"]]),
         ("Namespace", [metadata.get("namespace") or ""]),
-        ("Kind", [f"{object['kind']} ({object['apiVersion']})"]),
+        ("Kind", [f"{manifest['kind']} ({manifest['apiVersion']})"]),
         ("Labels", _pairs(metadata.get("labels"))),
         ("Annotations", _pairs(metadata.get("annotations"))),
         ("Created", [f"{created} ({since(time(created), now)} ago)" if created else ""]),
@@ -39,30 +39,30 @@ def head(object: Manifest, now: float, terminal: Terminal) -> str:
     return "".join(f"{terminal.paint(f'{title:<14}', '1')}{visible(value) or '<none>'}\n" for title, value in lines)
 
 
-def spec_lines(object: Manifest, terminal: Terminal) -> list[str]:
+def spec_lines(manifest: Manifest, terminal: Terminal) -> list[str]:
     """Returns the single values of a spec, and its cliques, scaling groups, gang or containers as tables."""
-    spec = object.get("spec") or {}
-    values = {key: spec[key] for key in OF_POD if spec.get(key)} if object["kind"] == "Pod" else spec
+    spec = manifest.get("spec") or {}
+    values = {key: spec[key] for key in OF_POD if spec.get(key)} if manifest["kind"] == "Pod" else spec
     lines = _fields(values)
-    if gates := gates_of(object):
+    if gates := gates_of(manifest):
         lines.append(f"gates: {', '.join(gates)}")
-    for title, rows in TABLES.get(object["kind"], _no_tables)(object):
+    for title, rows in TABLES.get(manifest["kind"], _no_tables)(manifest):
         if len(rows) > 1:
             lines += [f"{title}:", *(f"  {line}" for line in table(_visible(rows), terminal).splitlines())]
     return lines
 
 
-def status_lines(object: Manifest) -> list[str]:
+def status_lines(manifest: Manifest) -> list[str]:
     """Returns the facts of an object, and the counts and other single values of its status."""
-    errors = [f"{each.get('code') or 'error'}: {each.get('description') or ''}" for each in status_of(object).get("lastErrors") or []]
-    summary = "; ".join(facts(object))
-    return [*([visible(summary)] if summary else []), *_fields(status_of(object)), *map(visible, errors)]
+    errors = [f"{each.get('code') or 'error'}: {each.get('description') or ''}" for each in status_of(manifest).get("lastErrors") or []]
+    summary = "; ".join(facts(manifest))
+    return [*([visible(summary)] if summary else []), *_fields(status_of(manifest)), *map(visible, errors)]
 
 
-def condition_lines(object: Manifest, now: float, terminal: Terminal) -> list[str]:
+def condition_lines(manifest: Manifest, now: float, terminal: Terminal) -> list[str]:
     """Returns the table of conditions."""
     rows = [["TYPE", "STATUS", "SINCE", "REASON", "MESSAGE"]]
-    for each in status_of(object).get("conditions") or []:
+    for each in status_of(manifest).get("conditions") or []:
         began = since(time(each.get("lastTransitionTime") or None), now)
         rows.append(
             [str(each.get(key) or "") for key in ("type", "status")] + [began, str(each.get("reason") or ""), _line(each.get("message"))]
@@ -84,8 +84,8 @@ def _fields(values: Manifest, path: str = "") -> list[str]:
     return lines
 
 
-def _cliques_of_set(set: Manifest) -> Iterator[tuple[str, Table]]:
-    template = (set.get("spec") or {}).get("template") or {}
+def _cliques_of_set(pcs: Manifest) -> Iterator[tuple[str, Table]]:
+    template = (pcs.get("spec") or {}).get("template") or {}
     cliques = [[str(each.get("name")), *_clique(each.get("spec") or {})] for each in template.get("cliques") or []]
     yield "Cliques", [["NAME", *CLIQUE], *cliques]
     groups = template.get("podCliqueScalingGroups") or []

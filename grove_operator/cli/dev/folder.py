@@ -24,7 +24,7 @@ LEAVING = 10.0
 """Seconds in which servers end whose keeper has ended."""
 
 
-class State(NamedTuple):
+class DevCluster(NamedTuple):
     """A cluster that is ready. `ended` are the processes that have ended by themselves since."""
 
     nodes: int
@@ -119,21 +119,21 @@ class Folder:
             os.close(file)
         return int(text) if text.strip().isdigit() else None
 
-    def publish(self, state: State) -> None:
+    def publish(self, state: DevCluster) -> None:
         """Writes that the cluster is ready, or what has changed of it."""
         partial = self.state.with_name(".state.json")
         partial.write_text(json.dumps(state._asdict()), "utf-8")
         partial.rename(self.state)
 
-    def running(self) -> State | None:
+    def running(self) -> DevCluster | None:
         """Returns the cluster that is ready and still kept."""
         return self.ready() if self.kept_by() is not None else None
 
-    def ready(self) -> State | None:
+    def ready(self) -> DevCluster | None:
         """Returns the cluster that is ready; none where there is none, not yet, or in a file that is damaged: it is started anew then."""
         try:
             value: dict[str, Any] = json.loads(self.state.read_text("utf-8"))
-            return State(**{**value, "ended": tuple(value["ended"])})
+            return DevCluster(**{**value, "ended": tuple(value["ended"])})
         except (FileNotFoundError, ValueError, TypeError, KeyError):
             return None
 

@@ -19,7 +19,7 @@ from applier.testing.errors import ControlPlaneError
 from applier.testing.plane import CONTROLLER_MANAGER, KWOK, SCHEDULER
 from grove_compiler.api.crd import crds
 from grove_operator.cli.dev import contents
-from grove_operator.cli.dev.folder import Folder, State
+from grove_operator.cli.dev.folder import DevCluster, Folder
 
 OPERATOR = "operator"
 CONTEXT = "grove-dev"
@@ -51,7 +51,7 @@ def _keep(plane: ControlPlane, here: Folder, nodes: int, gpus: int, *, with_oper
     except ControlPlaneError:
         plane.stop(keep_logs=True)
         raise
-    _hold(plane, here, State(nodes, gpus, with_operator, _version(plane)))
+    _hold(plane, here, DevCluster(nodes, gpus, with_operator, _version(plane)))
 
 
 def _fill(plane: ControlPlane, here: Folder, nodes: int, gpus: int, *, with_operator: bool) -> None:
@@ -81,7 +81,7 @@ def _start_operator(plane: ControlPlane, here: Folder) -> None:
         time.sleep(0.05)
 
 
-def _hold(plane: ControlPlane, here: Folder, state: State) -> None:
+def _hold(plane: ControlPlane, here: Folder, state: DevCluster) -> None:
     """Publishes that the cluster is ready, and each process that ends by itself, until SIGTERM comes."""
     signals = {signal.SIGCHLD, signal.SIGTERM}
     signal.signal(signal.SIGCHLD, lambda *_: None)  # what nobody handles might not wait for `sigwait`

@@ -16,7 +16,7 @@ from applier.testing import assets, build, locks
 from applier.testing.errors import ControlPlaneError, NotBuilt
 from applier.testing.progress import Progress
 from grove_operator.cli.cluster.session import Failed, say
-from grove_operator.cli.dev.folder import Folder, State
+from grove_operator.cli.dev.folder import DevCluster, Folder
 
 PACKAGES = Path(__file__).parents[3]
 ENDING = 30.0
@@ -33,7 +33,7 @@ class Wish(NamedTuple):
     operator: bool
 
 
-def ensure(folder: Folder, wish: Wish, *, builds: bool) -> tuple[State, bool]:
+def ensure(folder: Folder, wish: Wish, *, builds: bool) -> tuple[DevCluster, bool]:
     """Returns the cluster that runs, and whether it was started here. Raises `Failed` if it cannot be started."""
     if state := folder.running():
         return state, False
@@ -72,7 +72,7 @@ def _build() -> assets.Assets:
     return build.build()
 
 
-def _start(folder: Folder, wish: Wish) -> State:
+def _start(folder: Folder, wish: Wish) -> DevCluster:
     folder.state.unlink(missing_ok=True)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(PACKAGES), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)}
     options = [str(folder.path), str(wish.nodes), str(wish.gpus), "operator" if wish.operator else "alone"]
@@ -90,7 +90,7 @@ def _start(folder: Folder, wish: Wish) -> State:
         raise
 
 
-def _await_ready(folder: Folder, keeper: subprocess.Popen[bytes]) -> State:
+def _await_ready(folder: Folder, keeper: subprocess.Popen[bytes]) -> DevCluster:
     with Progress("starting a cluster") as progress:
         while (state := folder.ready()) is None:
             words = folder.output.read_text("utf-8", "replace").splitlines()

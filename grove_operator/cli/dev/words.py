@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grove_operator.cli.dev.folder import Folder, State
+from grove_operator.cli.dev.folder import DevCluster, Folder
 from grove_operator.cli.extras import CLONE, shown
 from grove_operator.terminal import visible
 
@@ -21,7 +21,7 @@ EXAMPLE = os.path.join(CLONE, "examples", "minimal.yaml")
 """A set for a first look, which only a clone has."""
 
 
-def after_up(folder: Folder, state: State, wish: Wish, *, started: bool) -> Iterator[str]:
+def after_up(folder: Folder, state: DevCluster, wish: Wish, *, started: bool) -> Iterator[str]:
     """Yields what a person should know of a cluster that was started, or that runs already."""
     yield f"a cluster is {'' if started else 'already '}running: {_contents(state)}"
     others = [word for word, differs in _differences(state, wish).items() if differs]
@@ -41,7 +41,7 @@ def after_down(folder: Folder) -> str:
     return f"the cluster is removed{'; `unset KUBECONFIG`, or start another one' if is_led else ''}"
 
 
-def status(folder: Folder, state: State | None) -> Iterator[str]:
+def status(folder: Folder, state: DevCluster | None) -> Iterator[str]:
     """Yields what `grove dev status` prints."""
     if state is None:
         if folder.kept_by() is not None:
@@ -66,14 +66,14 @@ def exports(folder: Folder) -> Iterator[str]:
         yield f'export PATH={":".join(map(_quoted, folders))}:"$PATH"'
 
 
-def _contents(state: State) -> str:
+def _contents(state: DevCluster) -> str:
     nodes = "1 node" if state.nodes == 1 else f"{state.nodes} nodes"
     gpus = {0: "without GPUs", 1: "with 1 GPU"}.get(state.gpus, f"with {state.gpus} GPUs")
     each = " each" if state.nodes > 1 and state.gpus else ""
     return f"Kubernetes {state.kubernetes}, {nodes} {gpus}{each}, {'the operator' if state.operator else 'no operator'}"
 
 
-def _differences(state: State, wish: Wish) -> dict[str, bool]:
+def _differences(state: DevCluster, wish: Wish) -> dict[str, bool]:
     return {
         f"--nodes {wish.nodes}": state.nodes != wish.nodes,
         f"--gpus {wish.gpus}": state.gpus != wish.gpus,
@@ -81,7 +81,7 @@ def _differences(state: State, wish: Wish) -> dict[str, bool]:
     }
 
 
-def _ended(folder: Folder, state: State) -> Iterator[str]:
+def _ended(folder: Folder, state: DevCluster) -> Iterator[str]:
     if state.ended:
         start_anew = f"`grove dev down{folder.option}` and `grove dev up{folder.option}`"
         yield f"stopped since then: {', '.join(state.ended)}; {start_anew} restart it"

@@ -18,7 +18,7 @@ BLANKS = "   "
 COLOURS = {"Warning": "33"}
 
 
-class Table:
+class EventTable:
     """A table whose column widths are those of the initial events; later ones are printed one by one with --watch."""
 
     def __init__(self, events: Sequence[EventLine], now: float, *, with_namespaces: bool) -> None:
@@ -48,7 +48,7 @@ class Table:
 
 def events_text(events: Sequence[EventLine], now: float, terminal: Terminal, *, with_namespaces: bool) -> str:
     """Returns the table of events."""
-    table = Table(events, now, with_namespaces=with_namespaces)
+    table = EventTable(events, now, with_namespaces=with_namespaces)
     return table.head(terminal) + "".join(table.line(event, now, terminal) for event in events)
 
 

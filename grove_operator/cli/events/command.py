@@ -24,11 +24,11 @@ TYPES = ("Normal", "Warning")
 
 def _types(_: click.Context, __: click.Parameter, value: str) -> Collection[str]:
     """Parses comma-separated types, in any case, as kubectl does."""
-    known = {type.lower(): type for type in TYPES}
-    types = [type.strip().lower() for type in value.split(",") if type.strip()]
-    if unknown := [type for type in types if type not in known]:
+    known = {event_type.lower(): event_type for event_type in TYPES}
+    types = [event_type.strip().lower() for event_type in value.split(",") if event_type.strip()]
+    if unknown := [event_type for event_type in types if event_type not in known]:
         raise click.BadParameter(f"{unknown[0]!r} is not a type of event: expected {' or '.join(TYPES)}.")
-    return {known[type] for type in types}
+    return {known[event_type] for event_type in types}
 
 
 @click.command(

@@ -14,7 +14,7 @@ from applier.reflector import list_and_watch
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.record import record
 from grove_operator.cli import output as outputs
-from grove_operator.cli.events.as_text import Table, event_value
+from grove_operator.cli.events.as_text import EventTable, event_value
 from grove_operator.cluster.events_query import CLUSTER_WIDE, EventAggregation, EventFilter, EventLine, aggregated, parse_object
 from grove_operator.cluster.tree_query import find_kind
 from grove_operator.terminal import terminal_of
@@ -42,7 +42,7 @@ async def event_query(cluster: Cluster, argument: str, namespace: str, types: Co
     sets: Sequence[Manifest] = ()
     if kind == SET_KIND:
         sets = (await cluster.list(find_kind(await cluster.resources(), SET_KIND), namespace)).items
-    return EventQuery(EventFilter(kind, name, [set["metadata"]["name"] for set in sets], types), namespace)
+    return EventQuery(EventFilter(kind, name, [pcs["metadata"]["name"] for pcs in sets], types), namespace)
 
 
 async def read_events(cluster: Cluster, query: EventQuery) -> list[EventLine]:
@@ -55,10 +55,10 @@ def events_in(objects: Sequence[Manifest], argument: str, namespace: str, types:
     """Returns the events among recorded objects. Raises `NoSuchObject`."""
     kind, name = parse_object(argument) if argument else ("", "")
     sets = [each["metadata"]["name"] for each in objects if each["kind"] == SET_KIND]
-    filter = EventFilter(kind, name, sets, types)
+    event_filter = EventFilter(kind, name, sets, types)
     place = DEFAULT_NAMESPACE if kind in CLUSTER_WIDE else namespace
     events = (each for each in objects if each["kind"] == EVENT.kind and place in ("", each["metadata"].get("namespace")))
-    return aggregated(event for event in events if filter.matches(event))
+    return aggregated(event for event in events if event_filter.matches(event))
 
 
 async def follow(cluster: Cluster, query: EventQuery, output: str) -> int:
@@ -71,7 +71,7 @@ async def follow(cluster: Cluster, query: EventQuery, output: str) -> int:
             now = time.time()
             if table is None:  # the first list
                 events = aggregation.lines()
-                table = Table(events, now, with_namespaces=not query.namespace)
+                table = EventTable(events, now, with_namespaces=not query.namespace)
                 if output != "json":
                     outputs.write([outputs.encoded(table.head(terminal))])
             lines = (json.dumps(event_value(each)) + "\n" if output == "json" else table.line(each, now, terminal) for each in events)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from grove_compiler.engine.runtime.failure import RuleInfo
-from grove_compiler.engine.tracing.provenance import Condition, Traced
+from grove_compiler.engine.tracing.provenance import Guard, Traced
 from grove_compiler.engine.tracing.tracking import plain
 from grove_compiler.explain import InputManifest, InputSource, ObjectAnswer, Refusal
 from grove_compiler.graph.field_path import FieldPath, render
-from grove_compiler.graph.graph import Graph
+from grove_compiler.graph.graph import CompiledGraph
 from grove_operator.cli.explain.words import Words
 
 
-def object_json(answer: ObjectAnswer, graph: Graph, words: Words, path: FieldPath = ()) -> dict[str, Any]:
+def object_json(answer: ObjectAnswer, graph: CompiledGraph, words: Words, path: FieldPath = ()) -> dict[str, Any]:
     """Returns an object with the fields at or under a path."""
     node, trace = answer.node, answer.trace
     return {
@@ -88,7 +88,7 @@ def _field(path: FieldPath, found: Traced, words: Words) -> dict[str, Any]:
     }
 
 
-def _condition(condition: Condition, words: Words) -> dict[str, Any]:
+def _condition(condition: Guard, words: Words) -> dict[str, Any]:
     return {
         "rule": condition.rule,
         "file": condition.file,
@@ -105,7 +105,7 @@ def _plain_or_kind(value: Any) -> Any:
 
 
 def _inputs(inputs: tuple[Any, ...], words: Words) -> list[dict[str, Any]]:
-    return [_source_json(words.explainer.source_of(input)) for input in inputs]
+    return [_source_json(words.explainer.source_of(each)) for each in inputs]
 
 
 def _source_json(source: InputSource) -> dict[str, Any]:
@@ -113,5 +113,5 @@ def _source_json(source: InputSource) -> dict[str, Any]:
     if source.file:
         found |= {"file": source.file, "line": source.line, "column": source.column}
     if source.rule:
-        found |= {"rule": source.rule, "inputs": [_source_json(input) for input in source.inputs]}
+        found |= {"rule": source.rule, "inputs": [_source_json(each) for each in source.inputs]}
     return found

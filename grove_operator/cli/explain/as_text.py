@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from grove_compiler.engine.tracing.provenance import Condition, Operation, Traced
+from grove_compiler.engine.tracing.provenance import Guard, Operation, Traced
 from grove_compiler.explain import InputManifest, InputSource, ObjectAnswer, Refusal
 from grove_compiler.graph.field_path import FieldPath, render
-from grove_compiler.graph.graph import Graph
+from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.source.quoting import on_one_line
 from grove_operator.cli.explain.places import listed, places
 from grove_operator.cli.explain.words import Words, policy, several, value
@@ -20,7 +20,7 @@ WIDEST_LEFT = 72
 LEGEND = "only a file of yours: copied from it; only a template or rule: a constant; `<-`: computed from"
 
 
-def object_text(answer: ObjectAnswer, graph: Graph, words: Words, conditions: Sequence[str]) -> str:
+def object_text(answer: ObjectAnswer, graph: CompiledGraph, words: Words, conditions: Sequence[str]) -> str:
     """Returns an object: its rule and the reasons for its existence, then its YAML with the origin of each line."""
     lines = [answer.node.id, *_about(answer, graph, words, conditions), ""]
     lines += _noted(answer.node.object, {path: _note(found, words) for path, found in answer.trace.fields.items()}, ())
@@ -89,7 +89,7 @@ def refusals_text(refusals: Sequence[Refusal], words: Words) -> list[str]:
     return lines
 
 
-def _about(answer: ObjectAnswer, graph: Graph, words: Words, conditions: Sequence[str]) -> Iterator[str]:
+def _about(answer: ObjectAnswer, graph: CompiledGraph, words: Words, conditions: Sequence[str]) -> Iterator[str]:
     rule, node = answer.rule, answer.node
     yield f"rule       {words.rule(rule)}, templates/{rule.details['template']}"
     yield f"           {rule.doc}"
@@ -156,7 +156,7 @@ def _touches(operation: Operation, path: FieldPath) -> bool:
     return list(there[:length]) == here[:length]
 
 
-def _false_condition(condition: Condition, words: Words) -> list[str]:
+def _false_condition(condition: Guard, words: Words) -> list[str]:
     """Returns a condition that does not hold, with the inputs that it read."""
     rule = words.explainer.rules[condition.rule]
     place = words.place(condition.file, condition.line, rule.origin if condition.file == rule.file else "")
@@ -187,7 +187,7 @@ def _short(texts: Sequence[str], file: str) -> list[str]:
 def _sources(inputs: Sequence[InputSource], words: Words) -> list[str]:
     """Returns the distinct origins of inputs; a file is not repeated for consecutive lines."""
     sources, previous = [], ""
-    for text in dict.fromkeys(input.rule or _source(input, words) for input in inputs):
+    for text in dict.fromkeys(each.rule or _source(each, words) for each in inputs):
         file, colon, line = text.rpartition(":")
         is_again = bool(colon) and line.isdigit() and file == previous
         sources.append(f":{line}" if is_again else text)

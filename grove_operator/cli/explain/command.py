@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from grove_compiler.compile import VOCABULARY, Inputs, Result
+from grove_compiler.compile import VOCABULARY, CompileResult, Inputs
 from grove_compiler.explain import Explainer, InputManifest, InputSource
 from grove_compiler.explain.input_source import scalars
 from grove_compiler.graph.field_path import FieldPath
@@ -16,9 +16,9 @@ from grove_compiler.graph.node import Node
 from grove_operator.cli import output as outputs
 from grove_operator.cli.compilation import compile_files
 from grove_operator.cli.completed_values import object_names
-from grove_operator.cli.explain.target import NoSuchField, NotThere, Target, find_object, parse_target, resolve_path
+from grove_operator.cli.explain.target import NoSuchField, ObjectTarget, TargetNotFound, find_object, parse_target, resolve_path
 from grove_operator.cli.explain.words import Words
-from grove_operator.cli.options import Context, context_options, filenames_option, pods_option, text_or_json_option
+from grove_operator.cli.options import CompileOptions, context_options, filenames_option, pods_option, text_or_json_option
 from grove_operator.terminal import visible
 
 
@@ -42,7 +42,7 @@ def command(
     target: str,
     path: str,
     files: tuple[str, ...],
-    context: Context,
+    context: CompileOptions,
     pods: bool,
     output: str,
 ) -> int:
@@ -71,7 +71,9 @@ def command(
 class _Question:
     """A question with its inputs, result and explainer."""
 
-    def __init__(self, target: Target, path: str, output: str, inputs: Inputs, result: Result, explainer: Explainer, words: Words) -> None:
+    def __init__(
+        self, target: ObjectTarget, path: str, output: str, inputs: Inputs, result: CompileResult, explainer: Explainer, words: Words
+    ) -> None:
         self.target, self.path, self.is_json = target, path, output == "json"
         self.inputs, self.result, self.explainer, self.words = inputs, result, explainer, words
 
@@ -81,9 +83,9 @@ class _Question:
         declared = {self._id(manifest): manifest for manifest in self.explainer.manifests if not manifest.is_snapshot}
         kinds = [rule.details["kind"] for rule in self.explainer.tracer.rules if rule.verb == "generate"]
         try:
-            id = find_object(self.target, [*nodes, *(id for id in declared if id not in nodes)], kinds)
-            text = self._object(nodes[id]) if id in nodes else self._input(declared[id])
-        except NotThere as missing:
+            object_id = find_object(self.target, [*nodes, *(object_id for object_id in declared if object_id not in nodes)], kinds)
+            text = self._object(nodes[object_id]) if object_id in nodes else self._input(declared[object_id])
+        except TargetNotFound as missing:
             self._print_missing(missing)
             return 1
         outputs.write([outputs.encoded(text)])
@@ -131,7 +133,7 @@ class _Question:
 
         return _visible(input_text(input_manifest, path, fields, self.words))
 
-    def _print_missing(self, missing: NotThere) -> None:
+    def _print_missing(self, missing: TargetNotFound) -> None:
         lines = [f"grove: {missing}"]
         if missing.nearest:
             lines.append(f'    did you mean "{missing.nearest}"?')

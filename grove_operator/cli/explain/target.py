@@ -13,7 +13,7 @@ from grove_operator.short_names import SHORT_NAMES
 MOST_NAMES = 6
 
 
-class Target(NamedTuple):
+class ObjectTarget(NamedTuple):
     """The object of a command line. `kind` is as typed, without a group; `namespace` is empty if not given."""
 
     kind: str
@@ -27,7 +27,7 @@ class Target(NamedTuple):
         return word == plain or word in plurals or SHORT_NAMES.get(word) == kind
 
 
-class NotThere(Exception):
+class TargetNotFound(Exception):
     """Reports that an object does not exist. `nearest` is a similar name, `kind` the kind if that exists.
 
     `reasons` are lines that callers which know the rules may add.
@@ -40,7 +40,7 @@ class NotThere(Exception):
         super().__init__(message)
 
 
-def parse_target(text: str) -> Target | None:
+def parse_target(text: str) -> ObjectTarget | None:
     """Parses `KIND/NAME` or `KIND/NAMESPACE/NAME`; returns None for anything else.
 
     The kind may be followed by its group, as in `podgang.scheduler.grove.io/web-0`.
@@ -48,39 +48,41 @@ def parse_target(text: str) -> Target | None:
     parts = text.split("/")
     if len(parts) not in (2, 3) or not all(parts):
         return None
-    return Target(parts[0].partition(".")[0], parts[1] if len(parts) == 3 else "", parts[-1])
+    return ObjectTarget(parts[0].partition(".")[0], parts[1] if len(parts) == 3 else "", parts[-1])
 
 
-def find_object(target: Target, ids: Iterable[str], more_kinds: Sequence[str] = ()) -> str:
+def find_object(target: ObjectTarget, ids: Iterable[str], more_kinds: Sequence[str] = ()) -> str:
     """Returns the id of the object.
 
-    `more_kinds` are those that rules could generate. Raises `NotThere`, also if several objects match.
+    `more_kinds` are those that rules could generate. Raises `TargetNotFound`, also if several objects match.
     """
-    known = [(id, *_parts(id)) for id in ids]
-    of_kind = [(id, namespace, name) for id, kind, namespace, name in known if target.is_kind(kind)]
+    known = [(object_id, *_parts(object_id)) for object_id in ids]
+    of_kind = [(object_id, namespace, name) for object_id, kind, namespace, name in known if target.is_kind(kind)]
     if not of_kind:
         kinds = list(dict.fromkeys([kind for _, kind, _, _ in known] + list(more_kinds)))
         kind = next((kind for kind in kinds if target.is_kind(kind)), "")
         if kind:
-            raise NotThere(f"there is no {kind} among the objects", kind=kind)
-        raise NotThere(f"unknown kind {target.kind!r}; the kinds are {', '.join(sorted(kinds))}", nearest(target.kind, kinds))
-    found = [id for id, namespace, name in of_kind if name == target.name and target.namespace in ("", namespace)]
+            raise TargetNotFound(f"there is no {kind} among the objects", kind=kind)
+        raise TargetNotFound(f"unknown kind {target.kind!r}; the kinds are {', '.join(sorted(kinds))}", nearest(target.kind, kinds))
+    found = [object_id for object_id, namespace, name in of_kind if name == target.name and target.namespace in ("", namespace)]
     if len(found) == 1:
         return found[0]
     if found:
-        raise NotThere(f"{target.name!r} is ambiguous: it may be any of {', '.join(found)}", found[0])
+        raise TargetNotFound(f"{target.name!r} is ambiguous: it may be any of {', '.join(found)}", found[0])
     kind = _parts(of_kind[0][0])[0]
     names = [name for _, _, name in of_kind]
     close = nearest(target.name, names)
     there = "" if close else f"; there are {', '.join(names[:MOST_NAMES])}" + (", …" if len(names) > MOST_NAMES else "")
-    raise NotThere(f"there is no {kind} {target.name!r}{there}", next((id for id, _, name in of_kind if name == close), ""), kind)
+    raise TargetNotFound(
+        f"there is no {kind} {target.name!r}{there}", next((object_id for object_id, _, name in of_kind if name == close), ""), kind
+    )
 
 
 def resolve_path(text: str, manifest: Manifest) -> FieldPath:
     """Returns the path of the field.
 
     The notation is that of kubectl's jsonpath (`.spec.replicas`), of Kubernetes' messages, or of JSON pointers (`/spec/replicas`). Keys
-    with dots may be plain, in brackets, or escaped by backslashes. Raises `NotThere`, with the nearest path, if there is no such field.
+    with dots may be plain, in brackets, or escaped by backslashes. Raises `TargetNotFound`, with the nearest path, if there is none.
     """
     if text.startswith("/"):
         steps = [step.replace("~1", "/").replace("~0", "~") for step in text[1:].split("/")]
@@ -127,7 +129,7 @@ def _enter(path: FieldPath, value: Any, step: str) -> tuple[FieldPath, Any]:
     raise NoSuchField(message, missing, render((*path, close)) if close else "")
 
 
-class NoSuchField(NotThere):
+class NoSuchField(TargetNotFound):
     """The object has no such field; `path` is the part that could be parsed."""
 
     def __init__(self, message: str, path: FieldPath, nearest: str) -> None:
@@ -135,7 +137,7 @@ class NoSuchField(NotThere):
         super().__init__(message, nearest)
 
 
-def _parts(id: str) -> tuple[str, str, str]:
+def _parts(object_id: str) -> tuple[str, str, str]:
     """Returns kind, namespace and name of an id."""
-    parts = id.split("/")
+    parts = object_id.split("/")
     return parts[0], parts[1] if len(parts) == 3 else "", parts[-1]

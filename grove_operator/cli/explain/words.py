@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from grove_compiler.engine.runtime.failure import RuleInfo
-from grove_compiler.engine.tracing.provenance import Condition, Traced
+from grove_compiler.engine.tracing.provenance import Guard, Traced
 from grove_compiler.engine.tracing.tracking import plain
 from grove_compiler.explain import Explainer, InputSource
 from grove_compiler.graph.field_path import render
@@ -103,7 +103,7 @@ class Words:
             lines.append(f"{head}{render(path)}: {count}{span}")
         return lines
 
-    def condition(self, condition: Condition) -> str:
+    def condition(self, condition: Guard) -> str:
         """Returns a false condition with its subject."""
         subject = plain(condition.subject)
         about = ""

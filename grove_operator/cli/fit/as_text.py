@@ -7,7 +7,7 @@ from itertools import groupby
 
 from grove_compiler.fit.joint import DOES_NOT_FIT, FITS, UNKNOWN, Verdict
 from grove_compiler.fit.node_reader import names
-from grove_compiler.fit.report import GangReport, LevelReport, Report, SetReport, Short
+from grove_compiler.fit.report import FitReport, GangReport, LevelReport, SetReport, Short
 from grove_compiler.kube.quantity import BINARY_SI, DECIMAL_SI, render
 from grove_operator.terminal import Terminal, visible
 
@@ -22,7 +22,7 @@ IN_BYTES = ("memory", "ephemeral-storage", "hugepages-")
 LEVEL_WORDS = {"nodes": "on any nodes", "gang": "gang", "group": "group", "podgroup": "podgroup"}
 
 
-def report_text(report: Report, terminal: Terminal) -> str:
+def report_text(report: FitReport, terminal: Terminal) -> str:
     """Returns the report as text."""
     lines = []
     for owner in report.sets:
@@ -124,7 +124,7 @@ def _short(short: Short) -> str:
     return f"{short.resource} is insufficient: {asked} requested, {per_pod} per pod; {free} free, at most {per_node} on one node"
 
 
-def _ending(report: Report, terminal: Terminal) -> Iterator[str]:
+def _ending(report: FitReport, terminal: Terminal) -> Iterator[str]:
     count = {verdict: sum(gang.verdict == verdict for gang in report.gangs) for verdict in (FITS, DOES_NOT_FIT, UNKNOWN)}
     total = f"{_number(len(report.gangs), 'gang')} on {_number(report.nodes, 'node')}"
     parts = ", ".join(f"{number} {_plural(verdict, number)}" for verdict, number in count.items() if number)

@@ -12,7 +12,7 @@ from grove_compiler.fit.gang_reader import read_gangs
 from grove_compiler.fit.joint import FITS
 from grove_compiler.fit.node_lint import lint_nodes
 from grove_compiler.fit.node_reader import Nodes, read_nodes
-from grove_compiler.fit.report import Report
+from grove_compiler.fit.report import FitReport
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Node
 from grove_compiler.source.document import Document
@@ -20,7 +20,7 @@ from grove_compiler.source.reader import read_bytes
 from grove_operator import findings
 from grove_operator.cli import output as outputs
 from grove_operator.cli.compilation import compile_files
-from grove_operator.cli.options import FILES, Context, input_options, text_or_json_option
+from grove_operator.cli.options import FILES, CompileOptions, input_options, text_or_json_option
 from grove_operator.reading.files import STDIN, InputFile, UnreadableInput, read_all
 from grove_operator.terminal import terminal_of
 
@@ -57,7 +57,7 @@ Exit codes: 0 every gang fits, 1 one does not or may not, or there are findings,
 @text_or_json_option
 def command(
     files: tuple[str, ...],
-    context: Context,
+    context: CompileOptions,
     nodes: tuple[str, ...],
     steps: int,
     output: str,
@@ -104,19 +104,19 @@ class _NodeFiles:
             self.problems += problems
 
 
-def _answer(objects: Sequence[Node], documents: Sequence[Document], steps: int) -> tuple[Report, list[Diagnostic]]:
+def _answer(objects: Sequence[Node], documents: Sequence[Document], steps: int) -> tuple[FitReport, list[Diagnostic]]:
     gangs = read_gangs(objects)
     nodes: Nodes = read_nodes(documents, {(gang.namespace, gang.name) for gang in gangs})
     result = nodes.findings + lint_nodes(nodes.cluster, gangs)
     return fit(nodes.cluster, gangs, steps), result
 
 
-def _as_json(report: Report | None, result: Sequence[Diagnostic]) -> bytes:
+def _as_json(report: FitReport | None, result: Sequence[Diagnostic]) -> bytes:
     manifest = {**(report.as_manifest() if report else {}), "findings": findings.as_manifest(result)}
     return outputs.json_report(manifest)
 
 
-def _as_text(report: Report | None) -> bytes:
+def _as_text(report: FitReport | None) -> bytes:
     from grove_operator.cli.fit.as_text import report_text
 
     return outputs.encoded(report_text(report, terminal_of(sys.stdout))) if report else b""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from grove_compiler.gangs.clique import MIG, Clique
+from grove_compiler.gangs.clique import MIG, CompiledClique
 from grove_compiler.graph.field_path import ABSENT, render
 from grove_compiler.impact.account import account
 from grove_compiler.impact.fate import Fate
-from grove_compiler.impact.impact import Cause, Impact, SetImpact
+from grove_compiler.impact.impact import EditImpact, Impact, SetImpact
 from grove_compiler.impact.pods import ReplicaRestart
 from grove_operator import findings
 from grove_operator.cli.output import json_report
@@ -21,7 +21,7 @@ def as_json(result: Impact) -> bytes:
         "changes": result.touches,
         "forbidden": findings.as_manifest(result.forbidden),
         "findings": findings.as_manifest(result.findings),
-        "sets": [_set(set, whole=True) for set in result.sets],
+        "sets": [_set(each, whole=True) for each in result.sets],
         "causes": [_cause(cause) for cause in result.causes],
     }
     return json_report(value)
@@ -56,15 +56,15 @@ def _restart(replica: ReplicaRestart) -> dict[str, Any]:
     return {"replica": replica.index, "cliques": _cliques(replica.cliques), "scalingGroups": groups}
 
 
-def _cliques(cliques: list[Clique]) -> list[dict[str, Any]]:
+def _cliques(cliques: list[CompiledClique]) -> list[dict[str, Any]]:
     return [{"name": clique.name, "pods": clique.pods, "gpusEach": clique.gpus, **_mig(clique)} for clique in cliques]
 
 
-def _mig(clique: Clique) -> dict[str, int]:
+def _mig(clique: CompiledClique) -> dict[str, int]:
     return {"migDevicesEach": clique.devices[MIG]} if MIG in clique.devices else {}
 
 
-def _cause(cause: Cause) -> dict[str, Any]:
+def _cause(cause: EditImpact) -> dict[str, Any]:
     edit = cause.edit
     result: dict[str, Any] = {"object": edit.subject, "path": render(edit.change.path), "file": edit.file, "line": edit.line}
     values = {"before": edit.change.before, "after": edit.change.after}

@@ -9,7 +9,7 @@ from typing import Any
 from grove_compiler.graph.field_path import ABSENT, render
 from grove_compiler.impact.account import account
 from grove_compiler.impact.fate import ON_DELETE, Fate
-from grove_compiler.impact.impact import Cause, Impact, SetImpact
+from grove_compiler.impact.impact import EditImpact, Impact, SetImpact
 from grove_compiler.impact.pods import ReplicaRestart
 from grove_operator.impact_words import amounts, consequence, devices, devices_each, gangs, indices, number, objects, runs_alike
 from grove_operator.terminal import Terminal, visible
@@ -26,7 +26,7 @@ def impact_text(result: Impact, terminal: Terminal) -> str:
         return ""
     if not result.causes and not result.sets:
         return "Nothing changes.\n"
-    sections = ["\n".join(_set(set, terminal)) for set in result.sets] or ["No object changes."]
+    sections = ["\n".join(_set(each, terminal)) for each in result.sets] or ["No object changes."]
     causes = ["\n".join(_causes(result.causes, terminal))] if result.causes else []
     return "\n\n".join([*sections, *causes]) + "\n"
 
@@ -105,7 +105,7 @@ def _steps(replica: ReplicaRestart) -> Iterator[str]:
         yield from (f"  clique {clique.name}: {number(clique.pods, 'pod')}{devices_each(clique)}" for clique in first)
 
 
-def _causes(causes: Sequence[Cause], terminal: Terminal) -> Iterator[str]:
+def _causes(causes: Sequence[EditImpact], terminal: Terminal) -> Iterator[str]:
     yield terminal.paint("Because of", "1")
     for cause in causes:
         edit = cause.edit
@@ -117,7 +117,7 @@ def _causes(causes: Sequence[Cause], terminal: Terminal) -> Iterator[str]:
         yield visible(f"    {effect}")
 
 
-def _change(cause: Cause) -> str:
+def _change(cause: EditImpact) -> str:
     change = cause.edit.change
     if not change.path:
         return "added" if change.before is ABSENT else "removed"

@@ -11,8 +11,8 @@ from grove_compiler.impact.fate import Operator
 from grove_compiler.impact.impact import Impact, impact
 from grove_operator import findings
 from grove_operator.cli import output as outputs
-from grove_operator.cli.options import FILES, Context, context_options, text_or_json_option
-from grove_operator.cli.program import Rules
+from grove_operator.cli.options import FILES, CompileOptions, context_options, text_or_json_option
+from grove_operator.cli.program import LoadedRules
 from grove_operator.reading.files import STDIN
 from grove_operator.reading.inputs import InputReader
 
@@ -58,7 +58,7 @@ def command(
     new: str | None,
     old_rules: tuple[str, ...],
     operator: Operator,
-    context: Context,
+    context: CompileOptions,
     output: str,
 ) -> int:
     """Show the effects of replacing OLD, which is running, by NEW; without NEW, of changing the rules that compile it.
@@ -75,9 +75,9 @@ def command(
     settings = context.settings()
     before = reader.read([old], settings, config=context.config, snapshot=context.snapshot)
     after = before if new is None else reader.read([new], settings)
-    book = Rules(context.rules)
+    book = LoadedRules(context.rules)
     program = book.program()
-    old_program = Rules(old_rules).program() if new is None or old_rules else program
+    old_program = LoadedRules(old_rules).program() if new is None or old_rules else program
     if program is None or old_program is None:
         return ERRORS
     result = Impact(findings=reader.problems)

@@ -46,7 +46,7 @@ Exit codes: 0 shown, 2 not found, or an error.""",
 @click.argument("name", metavar="NAME")
 @query_options
 @snapshot_option
-@output_option("text", "json", "svg", help="Output format: a table, all data as JSON, or a picture of ranks over time.")
+@output_option("text", "json", "svg", help_text="Output format: a table, all data as JSON, or a picture of ranks over time.")
 def timeline(name: str, snapshot: str | None, output: str, **given: Any) -> int:
     """Print the history of a training workload.
 

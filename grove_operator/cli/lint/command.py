@@ -11,8 +11,8 @@ from grove_compiler.compile import lint
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_operator import findings
 from grove_operator.cli import output as outputs
-from grove_operator.cli.options import FILES, Context, input_options, max_objects_option, output_option
-from grove_operator.cli.program import Rules
+from grove_operator.cli.options import FILES, CompileOptions, input_options, max_objects_option, output_option
+from grove_operator.cli.program import LoadedRules
 from grove_operator.reading.inputs import InputReader
 
 if TYPE_CHECKING:
@@ -38,11 +38,11 @@ Examples:
     "json",
     "sarif",
     "github",
-    help="Output format: text, json, sarif (SARIF 2.1.0, for code scanning), or github (annotations of GitHub Actions).",
+    help_text="Output format: text, json, sarif (SARIF 2.1.0, for code scanning), or github (annotations of GitHub Actions).",
 )
 def command(
     files: tuple[str, ...],
-    context: Context,
+    context: CompileOptions,
     old: str | None,
     max_objects: int,
     output: str,
@@ -50,7 +50,7 @@ def command(
     """Run defaults and validation only, and print every finding."""
     reader = InputReader()
     inputs = reader.read(files, context.settings(max_objects=max_objects), config=context.config, snapshot=context.snapshot, old=old)
-    book = Rules(context.rules)
+    book = LoadedRules(context.rules)
     program = book.program()
     if program is None:
         return 1

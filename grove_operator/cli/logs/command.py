@@ -79,9 +79,9 @@ def command(
 
     async def work(session: Session) -> int:
         from grove_operator.cli.logs.read import Printer, show_logs
-        from grove_operator.cluster.log_sources import Selection
+        from grove_operator.cluster.log_sources import LogSelection
 
-        selection = Selection(name.rpartition("/")[2], clique, replica, container)
+        selection = LogSelection(name.rpartition("/")[2], clique, replica, container)
         return await show_logs(session, name, selection, query, Printer(**layout), follow=follow, limit=limit)
 
     return sessions.run(work, take_target(given), long=follow)

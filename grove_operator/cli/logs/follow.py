@@ -14,7 +14,7 @@ from applier.reflector import list_and_watch
 from grove_operator.cli.cluster.session import Failed, say
 from grove_operator.cli.logs.as_text import NEVER, Line, Moment, Printer
 from grove_operator.cli.logs.requests import lines_of
-from grove_operator.cluster.log_sources import Selection, Source, check_container
+from grove_operator.cluster.log_sources import LogSelection, LogSource, check_container
 
 AHEAD = 10_000
 """Lines that are read ahead of a slow reader of the output."""
@@ -31,7 +31,7 @@ class Follower:
         cluster: Cluster,
         pods: Resource,
         namespace: str,
-        selection: Selection,
+        selection: LogSelection,
         query: Mapping[str, str],
         printer: Printer,
         limit: int,
@@ -98,7 +98,7 @@ class Follower:
             self._seen.add(source.id)
             self._tasks[source.id] = asyncio.ensure_future(self._guarded(self._follow(source, query)))
 
-    async def _follow(self, source: Source, query: Mapping[str, str]) -> None:
+    async def _follow(self, source: LogSource, query: Mapping[str, str]) -> None:
         """Follows one log until its container has ended; after a broken connection from where it was."""
         backoff = Backoff(FIRST_WAIT, LONGEST_WAIT)
         try:
@@ -122,7 +122,7 @@ class Follower:
         finally:
             self._tasks.pop(source.id, None)
 
-    async def _copy(self, source: Source, query: Mapping[str, str], after: Moment) -> None:
+    async def _copy(self, source: LogSource, query: Mapping[str, str], after: Moment) -> None:
         """Queues the lines after a moment until the server ends them, and records the moment of each."""
         asked = {**query, "follow": "true"}
         async with aclosing(lines_of(self._cluster, self._pods, self._namespace, source, asked, SILENCE)) as lines:

@@ -14,7 +14,7 @@ from applier.ref import Kind
 from grove_operator.cli.cluster.session import Failed, Session, say
 from grove_operator.cli.logs.as_text import Line, Printer
 from grove_operator.cli.logs.requests import lines_of
-from grove_operator.cluster.log_sources import Selection, Source, check_clique, check_container
+from grove_operator.cluster.log_sources import LogSelection, LogSource, check_clique, check_container
 from grove_operator.cluster.one_set import read_set
 
 __all__ = ["Printer", "show_logs"]
@@ -24,12 +24,12 @@ MOST_NAMES = 3
 
 
 async def show_logs(
-    session: Session, name: str, selection: Selection, query: Mapping[str, str], printer: Printer, *, follow: bool, limit: int
+    session: Session, name: str, selection: LogSelection, query: Mapping[str, str], printer: Printer, *, follow: bool, limit: int
 ) -> int:
     """Prints the selected logs, and with `follow` new lines until it is interrupted. Raises `ClusterError`, `NoSuchObject`, `Failed`."""
     cluster = session.cluster
-    _, set = await read_set(cluster, name, session.namespace)
-    check_clique(set, selection.clique)
+    _, pcs = await read_set(cluster, name, session.namespace)
+    check_clique(pcs, selection.clique)
     pods = await cluster.resource(POD)
     if follow:
         from grove_operator.cli.logs.follow import Follower
@@ -47,7 +47,7 @@ async def _print(
     cluster: Cluster,
     pods: Resource,
     namespace: str,
-    sources: Sequence[Source],
+    sources: Sequence[LogSource],
     query: Mapping[str, str],
     printer: Printer,
     limit: int,
@@ -56,9 +56,9 @@ async def _print(
     begun = [source for source in sources if (source.was_restarted if is_previous else not source.waits)]
     slots = asyncio.Semaphore(limit)
     wrong: dict[str, list[str]] = defaultdict(list)
-    late: list[Source] = [source for source in sources if source not in begun]
+    late: list[LogSource] = [source for source in sources if source not in begun]
 
-    async def read(source: Source) -> list[Line]:
+    async def read(source: LogSource) -> list[Line]:
         async with slots:
             try:
                 return [line async for line in lines_of(cluster, pods, namespace, source, query)]
@@ -77,7 +77,7 @@ async def _print(
     return 0
 
 
-def _without_logs(sources: Sequence[Source], why: str) -> str:
+def _without_logs(sources: Sequence[LogSource], why: str) -> str:
     names = [f"{source.pod}/{source.container} ({why or source.waits})" for source in sources]
     return f"no logs {'of previous containers' if why else 'yet'}: {_some(names)}"
 

@@ -7,11 +7,11 @@ from contextlib import aclosing
 
 from applier.cluster import Cluster, Resource
 from grove_operator.cli.logs.as_text import Line, line_of
-from grove_operator.cluster.log_sources import Source
+from grove_operator.cluster.log_sources import LogSource
 
 
 async def lines_of(
-    cluster: Cluster, pods: Resource, namespace: str, source: Source, query: Mapping[str, str], silence: float | None = None
+    cluster: Cluster, pods: Resource, namespace: str, source: LogSource, query: Mapping[str, str], silence: float | None = None
 ) -> AsyncGenerator[Line, None]:
     """Yields the lines of a container's log. Raises `ClusterError`."""
     asked = {"container": source.container, "timestamps": "true", **query}

@@ -16,9 +16,9 @@ from grove_operator.cli.operator.configuration import with_defaults
 if TYPE_CHECKING:
     from applier.cache import WatchCache
     from grove_compiler.source.document import Document
-    from grove_compiler.step import Context
+    from grove_compiler.step import StepContext
     from grove_operator.controller.log import Log
-    from grove_operator.webhooks.service import Webhooks
+    from grove_operator.webhooks.service import RunningWebhooks
 
 POD_NAMESPACE = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
@@ -38,14 +38,14 @@ def own_namespace(session: Session) -> str:
 @asynccontextmanager
 async def admission(
     session: Session,
-    context: Context,
+    context: StepContext,
     document: Document | None,
     cache: WatchCache,
     log: Log,
     *,
     cert_dir: str = "",
     port: int | None = None,
-) -> AsyncIterator[Webhooks]:
+) -> AsyncIterator[RunningWebhooks]:
     """Serves the webhooks while entered; they answer 503 until `ready`. The caller starts and stops the `cache`.
 
     Raises `Failed` when they cannot be served, and `ClusterError`.
@@ -68,12 +68,12 @@ async def admission(
         await webhooks.stop()
 
 
-def serves_webhooks(context: Context) -> bool:
+def serves_webhooks(context: StepContext) -> bool:
     """Returns whether the configuration enables webhooks in the operator's process."""
     return bool(((context.config.manifest.get("server") or {}).get("webhooks") or {}).get("enabled"))
 
 
-async def serve_beside(session: Session, context: Context, document: Document | None, cache: WatchCache, log: Log) -> None:
+async def serve_beside(session: Session, context: StepContext, document: Document | None, cache: WatchCache, log: Log) -> None:
     """Serves the webhooks from an operator's watches until cancelled, leader or not: an API server calls any replica."""
     async with admission(session, context, document, cache, log) as webhooks:
         await wait_for_cache(cache, log)
@@ -96,11 +96,11 @@ async def wait_for_cache(cache: WatchCache, log: Log) -> None:
 
 
 def _webhooks(
-    session: Session, context: Context, document: Document | None, cache: WatchCache, log: Log, cert_dir: str, port: int | None
-) -> Webhooks:
+    session: Session, context: StepContext, document: Document | None, cache: WatchCache, log: Log, cert_dir: str, port: int | None
+) -> RunningWebhooks:
     from applier.loop import View
     from grove_compiler.model.inputs.settings import Settings
-    from grove_compiler.step import Context
+    from grove_compiler.step import StepContext
     from grove_operator.controller.domain_adoption import DomainAdoption
     from grove_operator.controller.live_objects import LiveObjects
     from grove_operator.install.webhook_configurations import Installation
@@ -109,16 +109,16 @@ def _webhooks(
     from grove_operator.webhooks.effects import EffectsPreview
     from grove_operator.webhooks.pod_trial import PodTrial, trial_options
     from grove_operator.webhooks.review import Reviewer
-    from grove_operator.webhooks.service import Webhooks, serving_of
+    from grove_operator.webhooks.service import RunningWebhooks, serving_of
     from grove_operator.webhooks.share import Share, Traffic
 
     # Reviews have a context of their own, with the settings of `grove lint`. Only the rules are the operator's, which may be reloaded.
     settings = Settings(kube_version=context.settings.kube_version, mnnvl_shape=context.settings.mnnvl_shape)
-    current = Context(context.program, settings, document)
+    current = StepContext(context.program, settings, document)
 
-    def reviewed() -> Context:
+    def reviewed() -> StepContext:
         if current.program is not context.program:
-            current.take_over(Context(context.program, settings, document))
+            current.take_over(StepContext(context.program, settings, document))
         return current
 
     traffic = Traffic()
@@ -139,4 +139,4 @@ def _webhooks(
         answers.serve_domains(DomainWebhooks(session.cluster), adoption.view)
         background.append(adoption.run)
     serving = serving_of(config, namespace, folder=cert_dir, port=port)
-    return Webhooks(session.cluster, answers, serving, time.time, log_error, log.line, background)
+    return RunningWebhooks(session.cluster, answers, serving, time.time, log_error, log.line, background)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from grove_compiler.model.inputs.configuration import Configuration
     from grove_compiler.source.document import Document
-    from grove_compiler.step import Context
+    from grove_compiler.step import StepContext
     from grove_operator.controller.log import Log
 
 
@@ -33,15 +33,15 @@ OF_WEBHOOKS = ("authorizer.enabled", "admission.mnnvlWebhooks")
 """Switches that have an effect only in a process that serves webhooks."""
 
 
-def with_defaults(context: Context) -> Configuration:
+def with_defaults(context: StepContext) -> Configuration:
     """Returns the configuration with its defaults; only the defaults when none was given."""
     from grove_compiler.source.document import Document
-    from grove_compiler.step import Context
+    from grove_compiler.step import StepContext
 
     if context.config.manifest:
         return context.config
     empty = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
-    return Context(context.program, context.settings, Document(empty)).config
+    return StepContext(context.program, context.settings, Document(empty)).config
 
 
 def log_unused(document: Document | None, log: Log, *, with_webhooks: bool) -> None:

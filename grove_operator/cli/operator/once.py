@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from applier.cache import Query, read_once
 from applier.decision import Schemas
 from applier.ref import Manifest, Ref
-from grove_compiler.step import Context
+from grove_compiler.step import StepContext
 from grove_operator.cli.cluster.session import say
 from grove_operator.cli.operator.read_objects import in_cluster, in_file
 from grove_operator.cli.output import encoded, json_report, write
@@ -23,7 +23,7 @@ DIFFERS, WRONG = 1, 2
 UNDONE = ("hold", "failed", "held")
 
 
-async def of_a_cluster(cluster: Cluster, context: Context, namespace: str, output: str) -> int:
+async def of_a_cluster(cluster: Cluster, context: StepContext, namespace: str, output: str) -> int:
     """Prints what would be written to a cluster, and returns the exit code. Raises `ClusterError` when it cannot be read."""
     existing = await in_cluster(cluster, context, namespace)
     dry_run = DryRun(existing.objects, existing.unserved, context, time.time, namespace)
@@ -33,7 +33,7 @@ async def of_a_cluster(cluster: Cluster, context: Context, namespace: str, outpu
     return _report(list(dry_run.writes(await cluster.schemas(kinds))), output)
 
 
-def of_a_snapshot(path: str, context: Context, namespace: str, output: str) -> int:
+def of_a_snapshot(path: str, context: StepContext, namespace: str, output: str) -> int:
     """Prints what would be written to recorded objects. Raises `Reported` after printing findings about the file."""
     existing = in_file(path)
     dry_run = DryRun(existing.objects, existing.unserved, context, time.time, namespace)
@@ -51,8 +51,8 @@ def _tell_of_missing_kinds(writes: Sequence[PlannedWrite], objects: Sequence[Man
         say(f"the snapshot has no {kinds}: existing ones are listed as if they were created; add them, or omit --snapshot")
 
 
-def _kind_of(object: str) -> str:
-    return object.partition("/")[0]
+def _kind_of(object_id: str) -> str:
+    return object_id.partition("/")[0]
 
 
 def _report(writes: Sequence[PlannedWrite], output: str) -> int:

@@ -18,12 +18,12 @@ from grove_operator.cli.operator.reload import Files, Reload, Reports
 from grove_operator.cli.operator.replay_retention import replay_retention
 from grove_operator.cli.operator.telemetry import Telemetry
 from grove_operator.controller.log import Log
-from grove_operator.controller.operator import Operator, Options
+from grove_operator.controller.operator import Operator, OperatorOptions
 from grove_operator.controller.operator_events import OperatorEvents
 
 if TYPE_CHECKING:
     from applier.loop import LeaseThread
-    from grove_compiler.step import Context
+    from grove_compiler.step import StepContext
     from grove_operator.cli.cluster.session import Session
     from grove_operator.cli.operator.relay import Relay
     from grove_operator.cli.operator.start_files import StartFiles
@@ -34,7 +34,7 @@ GRACE = 20.0
 Background = Callable[[], Coroutine[Any, Any, None]]
 
 
-async def operate(session: Session, files: StartFiles, context: Context, relay: Relay, namespace: str, workers: int) -> int:
+async def operate(session: Session, files: StartFiles, context: StepContext, relay: Relay, namespace: str, workers: int) -> int:
     """Returns 0 after a signal. Raises `ApplierError` when the cluster cannot be read, and `Failed` when webhooks cannot be served.
 
     `relay` receives the events of requests; `namespace` limits the operator to one, empty for all; `workers` is the number of keys that are
@@ -43,7 +43,7 @@ async def operate(session: Session, files: StartFiles, context: Context, relay: 
     log = Log(sys.stderr, context.config.manifest)
     # Without a configuration file, as during development, nothing is served: the ports may be in use by another operator.
     telemetry = Telemetry(context.config.manifest if files.path else {}, log, relay)
-    options = Options(
+    options = OperatorOptions(
         namespace,
         _lease(session, context),
         workers,
@@ -92,7 +92,7 @@ async def _until(stop: Stop, operator: Operator, webhooks: Background | None) ->
         await asyncio.gather(*others, return_exceptions=True)
 
 
-def _lease(session: Session, context: Context) -> LeaseThread | None:
+def _lease(session: Session, context: StepContext) -> LeaseThread | None:
     """Returns the lease of the configuration (`leaderElection`, shipped semantics §1.13); none when it is not enabled."""
     election, name = context.config.manifest.get("leaderElection") or {}, _lease_name(session, context)
     if name is None:
@@ -109,7 +109,7 @@ def _lease(session: Session, context: Context) -> LeaseThread | None:
     return LeaseThread(session.another, lambda cluster, on_change: Lease(cluster, *name, identity, timing=timing, on_change=on_change))
 
 
-def _lease_name(session: Session, context: Context) -> tuple[str, str] | None:
+def _lease_name(session: Session, context: StepContext) -> tuple[str, str] | None:
     """Returns namespace and name of the lease."""
     election = context.config.manifest.get("leaderElection") or {}
     return (election.get("resourceNamespace") or own_namespace(session), election["resourceName"]) if election.get("enabled") else None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from applier.cache import Query, read_once
 from applier.ref import Kind, Manifest
-from grove_compiler.step import Context
+from grove_compiler.step import StepContext
 from grove_operator import findings
 from grove_operator.cli.cluster.session import Reported
 from grove_operator.controller.live_objects import COMPUTE_DOMAIN
@@ -27,7 +27,7 @@ class ReadObjects(NamedTuple):
     kinds: set[Kind]
 
 
-async def in_cluster(cluster: Cluster, context: Context, namespace: str) -> ReadObjects:
+async def in_cluster(cluster: Cluster, context: StepContext, namespace: str) -> ReadObjects:
     """Returns the objects that an operator watches, and events; of all namespaces without a `namespace`. Raises `ClusterError`."""
     watches = [*watched(namespace, context.settings), Query(EVENT, namespace)]
     by_labels = [

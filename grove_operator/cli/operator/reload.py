@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from grove_compiler.engine.runtime.program import Program
     from grove_compiler.source.document import Document
-    from grove_compiler.step import Context
+    from grove_compiler.step import StepContext
     from grove_operator.controller.log import Log
     from grove_operator.controller.operator import Operator
     from grove_operator.rulebook import Rulebook
@@ -63,7 +63,7 @@ class Reload:
     def __init__(
         self,
         files: Files,
-        context: Context,
+        context: StepContext,
         document: Document | None,
         operator: Operator,
         reports: Reports,
@@ -114,7 +114,7 @@ class Reload:
         from grove_compiler.compile import VOCABULARY
         from grove_compiler.engine.sources import InvalidRules
         from grove_compiler.graph.diagnostic import has_errors
-        from grove_compiler.step import Context
+        from grove_compiler.step import StepContext
         from grove_operator import rulebook
         from grove_operator.controller.rule_trial import first_regression
 
@@ -128,7 +128,7 @@ class Reload:
         except InvalidRules as error:
             return await self._refuse("; ".join(f"{each.file}:{each.line}: {each.message}" for each in error.diagnostics))
         program.name = book.name
-        context = Context(program, self._context.settings, self._document)
+        context = StepContext(program, self._context.settings, self._document)
         if has_errors(context.findings):
             return await self._refuse("; ".join(finding.message for finding in context.findings if finding.severity == "error"))
         if regression := await first_regression(self._operator.cache, self._context, context, time.time):
@@ -150,7 +150,7 @@ class Reload:
 
     async def _reload_config(self) -> None:
         """Applies fields that take effect without a restart, and logs the changed ones that need one."""
-        from grove_compiler.step import Context
+        from grove_compiler.step import StepContext
         from grove_operator.reading.files import UnreadableInput
         from grove_operator.reading.inputs import InputReader
 
@@ -163,7 +163,7 @@ class Reload:
             return await self._report_config("; ".join(problem.message for problem in reader.problems))
         if document.value == self._config:
             return await self._report_config("")
-        context = Context(self._context.program, self._context.settings, document)
+        context = StepContext(self._context.program, self._context.settings, document)
         errors = (finding for finding in context.findings if finding.severity == "error")
         messages = [f"{error.path}: {error.message}" if error.path else error.message for error in errors]
         if messages:

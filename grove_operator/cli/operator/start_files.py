@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from grove_compiler.engine.runtime.program import Program
     from grove_compiler.model.inputs.settings import Settings
     from grove_compiler.source.document import Document
-    from grove_compiler.step import Context
+    from grove_compiler.step import StepContext
     from grove_operator.cli.cluster.session import Session
 
 RECORDED_KUBE_VERSION = "1.35"
@@ -35,11 +35,11 @@ class StartFiles:
     program: Program
     document: Document | None
 
-    def context(self, settings: Settings) -> Context:
+    def context(self, settings: Settings) -> StepContext:
         """Returns the context of all steps. Prints findings about the configuration, and raises `Reported` if they are errors."""
-        from grove_compiler.step import Context
+        from grove_compiler.step import StepContext
 
-        context = Context(self.program, settings, self.document)
+        context = StepContext(self.program, settings, self.document)
         findings.write(context.findings, InputReader().find_file, sys.stderr)
         if has_errors(context.findings):
             raise Reported
@@ -55,7 +55,7 @@ def read_start_files(config: str | None, folders: Sequence[str], *, may_be_empty
     return StartFiles(folders, config or "", program_of(folders, may_be_empty=may_be_empty, named=True), document)
 
 
-async def live_context(files: StartFiles, session: Session, mnnvl_shape: str | None = None) -> Context:
+async def live_context(files: StartFiles, session: Session, mnnvl_shape: str | None = None) -> StepContext:
     """Returns the context for a cluster, by its version and driver. Raises `ClusterError`, and `Reported` as `context` does."""
     from grove_operator.controller.operator import settings_of
     from grove_operator.controller.served_shape import served_shape
@@ -63,7 +63,7 @@ async def live_context(files: StartFiles, session: Session, mnnvl_shape: str | N
     return files.context(settings_of(await session.version(), mnnvl_shape or await served_shape(session.cluster)))
 
 
-def recorded_context(config: str | None, folders: Sequence[str], mnnvl_shape: str | None = None) -> Context:
+def recorded_context(config: str | None, folders: Sequence[str], mnnvl_shape: str | None = None) -> StepContext:
     """Returns the context for recorded objects. Raises `Reported` after printing findings."""
     from grove_operator.controller.operator import settings_of
 

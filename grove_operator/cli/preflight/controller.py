@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grove_compiler.record import record
-from grove_operator.cli.cluster.options import GIVEN, Target, login_options
+from grove_operator.cli.cluster.options import GIVEN, ClusterFlags, login_options
 from grove_operator.cli.cluster.session import ERROR, Failed, Session, program_of, run
 from grove_operator.cli.garbage import freeze_existing
 from grove_operator.cli.options import preflight_values_option, rules_option
@@ -49,13 +49,13 @@ def command(kubeconfig: str, context: str, **options: Any) -> int:
     """
 
     async def work(session: Session) -> int:
-        return await _control(session, Options(**options))
+        return await _control(session, PreflightOptions(**options))
 
-    return run(work, Target(kubeconfig=kubeconfig, context=context), long=True, findings=ERROR)
+    return run(work, ClusterFlags(kubeconfig=kubeconfig, context=context), long=True, findings=ERROR)
 
 
 @record
-class Options:
+class PreflightOptions:
     """The options of the command."""
 
     values: str | None
@@ -67,7 +67,7 @@ class Options:
     metrics_port: int
 
 
-async def _control(session: Session, options: Options) -> int:
+async def _control(session: Session, options: PreflightOptions) -> int:
     """Runs until a signal arrives. Raises `Failed` for invalid values, and addresses that it cannot listen on."""
     from applier.cache import WatchCache
     from applier.stop import Stop, ended_by_signal
@@ -97,7 +97,7 @@ async def _control(session: Session, options: Options) -> int:
     return 0
 
 
-def _served(session: Session, options: Options) -> Served:
+def _served(session: Session, options: PreflightOptions) -> Served:
     """Returns the servers of the options, for which libraries are imported lazily."""
     from grove_operator.cli.operator.admission import own_namespace
     from grove_operator.preflight.process import Served

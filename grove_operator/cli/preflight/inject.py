@@ -20,7 +20,7 @@ from grove_operator import findings
 from grove_operator.cli import output as outputs
 from grove_operator.cli.options import FILES, files_arguments, output_option, preflight_values_option, rules_option, take_files
 from grove_operator.cli.preflight.values import values_of
-from grove_operator.cli.program import Rules
+from grove_operator.cli.program import LoadedRules
 from grove_operator.reading.files import UnreadableInput
 from grove_operator.reading.inputs import InputReader
 
@@ -43,13 +43,13 @@ Exit codes: 0 success, also for pods that get no checks, 1 a pod would be reject
 @click.option("--snapshot", metavar="FILE", type=FILES, help="Existing objects: claims, their templates, device classes, gangs.")
 @click.option("-n", "--namespace", default="default", show_default=True, help="Namespace of pods that name none.")
 @rules_option
-@output_option("yaml", "json", "patch", help="Output format: the pods, or the JSON Patch of a single pod.")
+@output_option("yaml", "json", "patch", help_text="Output format: the pods, or the JSON Patch of a single pod.")
 def command(values: str | None, snapshot: str | None, namespace: str, rules: tuple[str, ...], output: str, **options: Any) -> int:
     """Print pods with the checks that admission injects.
 
     FILE contains pods; other objects, such as ResourceClaims, are treated as existing. No cluster is accessed.
     """
-    reader, book = InputReader(), Rules(rules)
+    reader, book = InputReader(), LoadedRules(rules)
     documents = reader.documents(take_files(options))
     existing = reader.snapshot(snapshot) if snapshot else []
     preflight = values_of(values, reader)

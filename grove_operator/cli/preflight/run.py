@@ -12,7 +12,7 @@ from grove_compiler.graph.diagnostic import has_errors
 from grove_operator.cli import output as outputs
 from grove_operator.cli.options import preflight_values_option, rules_option, text_or_json_option
 from grove_operator.cli.preflight.values import values_of
-from grove_operator.cli.program import Rules
+from grove_operator.cli.program import LoadedRules
 from grove_operator.reading.inputs import InputReader
 
 MISUSE = 2
@@ -57,7 +57,7 @@ def command(checks: tuple[str, ...], hostengine: str, values: str | None, rules:
 
         findings.write(reader.problems, reader.find_file, sys.stderr)
         return MISUSE
-    program = Rules(rules).program()
+    program = LoadedRules(rules).program()
     if program is None:
         return MISUSE
     configured = [check.name for check in preflight.checks if check.name in known and check.name != "nccl-allreduce"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grove_operator.cli import output as outputs
-from grove_operator.cli.cluster.options import GIVEN, Target, login_options
+from grove_operator.cli.cluster.options import GIVEN, ClusterFlags, login_options
 from grove_operator.cli.cluster.session import ERROR, Session, run
 from grove_operator.cli.options import text_or_json_option
 
@@ -50,7 +50,7 @@ def command(namespace: str, kubeconfig: str, context: str, output: str) -> int:
         states = [gang.state for gang in gangs] + [pod.state for pod in alone]
         return 1 if "failed" in states else 0
 
-    return run(work, Target(kubeconfig=kubeconfig, context=context), findings=ERROR)
+    return run(work, ClusterFlags(kubeconfig=kubeconfig, context=context), findings=ERROR)
 
 
 def as_text(gangs: Sequence[GangState], alone: Sequence[PodState], now: float) -> Iterator[bytes]:

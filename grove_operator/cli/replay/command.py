@@ -35,7 +35,7 @@ def command(files: tuple[str, ...], rules: tuple[str, ...], output: str) -> int:
     """
     from grove_compiler.replay.bundle import BadBundle, decode
     from grove_compiler.replay.replay import replay
-    from grove_operator.cli.replay.report import Report, report_text, report_value
+    from grove_operator.cli.replay.report import ReplayedBundle, report_text, report_value
     from grove_operator.reading.files import read_one
     from grove_operator.terminal import terminal_of
 
@@ -43,7 +43,7 @@ def command(files: tuple[str, ...], rules: tuple[str, ...], output: str) -> int:
         program = program_of(rules, named=True)
     except Reported:
         return WRONG
-    reports: list[Report] = []
+    reports: list[ReplayedBundle] = []
     code = EQUAL
     for file in files:
         try:
@@ -57,7 +57,7 @@ def command(files: tuple[str, ...], rules: tuple[str, ...], output: str) -> int:
             say(f"{file}: {error}")
             code = WRONG
             continue
-        reports.append(Report(file, bundle, replay(bundle, program), program.name))
+        reports.append(ReplayedBundle(file, bundle, replay(bundle, program), program.name))
         code = max(code, EQUAL if reports[-1].replayed.is_equal else DIFFERS)
     if output == "json":
         outputs.write([outputs.json_report([report_value(report) for report in reports])])

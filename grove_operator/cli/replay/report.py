@@ -18,7 +18,7 @@ COLOURS = {"+": "32", "-": "31", "@": "36"}
 CONTEXT = 3
 
 
-class Report(NamedTuple):
+class ReplayedBundle(NamedTuple):
     """A replayed bundle; `name` is that of the rules."""
 
     file: str
@@ -27,12 +27,12 @@ class Report(NamedTuple):
     name: str
 
 
-def report_text(report: Report, terminal: Terminal) -> str:
+def report_text(report: ReplayedBundle, terminal: Terminal) -> str:
     """Returns a line with the result, followed by different inputs and the differences of the decision."""
     return "\n".join(_lines(report, terminal)) + "\n"
 
 
-def report_value(report: Report) -> dict[str, Any]:
+def report_value(report: ReplayedBundle) -> dict[str, Any]:
     """Returns the result as JSON, with the new decision and the recorded writes."""
     bundle, replayed = report.bundle, report.replayed
     return {
@@ -49,7 +49,7 @@ def report_value(report: Report) -> dict[str, Any]:
     }
 
 
-def _lines(report: Report, terminal: Terminal) -> Iterator[str]:
+def _lines(report: ReplayedBundle, terminal: Terminal) -> Iterator[str]:
     bundle, replayed = report.bundle, report.replayed
     word = terminal.paint("same   ", "32") if replayed.is_equal else terminal.paint("differs", "31")
     yield f"{word}  {visible(str(bundle.key))}  {timestamp(bundle.now)}  {visible(report.file)}"

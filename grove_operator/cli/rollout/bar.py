@@ -8,8 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
-from grove_operator.cluster.rollout.progress import Progress as Rollout
-from grove_operator.cluster.rollout.progress import message_of
+from grove_operator.cluster.rollout.progress import RolloutProgress, message_of
 from grove_operator.terminal import visible
 
 
@@ -28,7 +27,7 @@ class RolloutBar:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._progress.stop()
 
-    def show(self, rollout: Rollout) -> None:
+    def show(self, rollout: RolloutProgress) -> None:
         """Draws the progress; nothing for a rollout that has ended before."""
         if not rollout.is_over:
             self._progress.start()

@@ -12,8 +12,8 @@ from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster.session import FINDINGS, Failed, Session, program_of, say
 from grove_operator.cluster.rollout import edits
 from grove_operator.cluster.rollout.carry_out import Done, Plan, carry_out
-from grove_operator.cluster.rollout.edits import Edit
-from grove_operator.cluster.rollout.field_owners import Owner, Tool
+from grove_operator.cluster.rollout.edits import SetEdit
+from grove_operator.cluster.rollout.field_owners import OwningTool, Tool
 from grove_operator.cluster.rollout.targets import undo_to
 from grove_operator.terminal import visible
 
@@ -42,12 +42,12 @@ async def edit_sets(session: Session, what: str, names: Sequence[str], *, dry_ru
 
 
 def _plan(what: str, revision: int) -> Plan:
-    async def plan(cluster: Cluster, set: Manifest) -> Edit:
+    async def plan(cluster: Cluster, pcs: Manifest) -> SetEdit:
         if what == "undo":
-            return await undo_to(cluster, set, revision, program_of(()))
+            return await undo_to(cluster, pcs, revision, program_of(()))
         if what == "restart":
-            return edits.restart(set, time.time())
-        return edits.pause(set) if what == "pause" else edits.resume(set)
+            return edits.restart(pcs, time.time())
+        return edits.pause(pcs) if what == "pause" else edits.resume(pcs)
 
     return plan
 
@@ -69,12 +69,12 @@ def _say_owned(done: Done) -> None:
         )
 
 
-def _merged(owners: Sequence[Owner]) -> Iterator[Owner]:
+def _merged(owners: Sequence[OwningTool]) -> Iterator[OwningTool]:
     """Yields one owner for each tool, which may have several entries."""
-    by_tool: dict[Tool, Owner] = {}
+    by_tool: dict[Tool, OwningTool] = {}
     for owner in owners:
         known = by_tool.get(owner.tool)
-        by_tool[owner.tool] = Owner(owner.tool, tuple(dict.fromkeys((*(known.paths if known else ()), *owner.paths))))
+        by_tool[owner.tool] = OwningTool(owner.tool, tuple(dict.fromkeys((*(known.paths if known else ()), *owner.paths))))
     yield from by_tool.values()
 
 

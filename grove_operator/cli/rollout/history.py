@@ -12,7 +12,7 @@ from grove_operator.age import age
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster.session import Session
 from grove_operator.cluster.one_set import read_set
-from grove_operator.cluster.rollout.history import Recorded, read_history
+from grove_operator.cluster.rollout.history import RecordedRevision, read_history
 from grove_operator.cluster.rollout.targets import find
 from grove_operator.render.as_tree import SHORTEST, shortened
 from grove_operator.terminal import Terminal, terminal_of, visible
@@ -23,11 +23,11 @@ NOTHING = "<none>"
 
 
 async def show_history(session: Session, name: str, revision: int | None, output: str) -> int:
-    """Prints all revisions, or the templates of one. Raises `ClusterError`, `NoSuchObject`, and `Refused` for one that is not there."""
-    _, set = await read_set(session.cluster, name, session.namespace)
-    history = await read_history(session.cluster, set)
+    """Prints all revisions, or the templates of one. Raises `ClusterError`, `NoSuchObject`, and `EditRefused` for one that is not there."""
+    _, pcs = await read_set(session.cluster, name, session.namespace)
+    history = await read_history(session.cluster, pcs)
     if revision is not None:
-        _print(template_value(find(history, revision, set)), "yaml" if output == "text" else output)
+        _print(template_value(find(history, revision, pcs)), "yaml" if output == "text" else output)
     elif output == "text":
         text = history_text(history, time.time(), terminal_of(sys.stdout)) if history else "no revisions recorded\n"
         outputs.write([outputs.encoded(text)])
@@ -45,7 +45,7 @@ def _print(value: Any, output: str) -> None:
         outputs.write([outputs.encoded(write_yaml([value]))])
 
 
-def history_text(history: Sequence[Recorded], now: float, terminal: Terminal) -> str:
+def history_text(history: Sequence[RecordedRevision], now: float, terminal: Terminal) -> str:
     """Returns a table with a line for each change of each revision; on a terminal changes are truncated to the width."""
     rows = [HEAD, *(row for position, each in enumerate(history) for row in _rows(each, now, is_first=position == 0))]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
@@ -53,7 +53,7 @@ def history_text(history: Sequence[Recorded], now: float, terminal: Terminal) ->
     return "".join(f"{line}\n" for line in (terminal.paint(head, "1"), *lines))
 
 
-def recorded_value(recorded: Recorded) -> dict[str, Any]:
+def recorded_value(recorded: RecordedRevision) -> dict[str, Any]:
     """Returns a revision as a JSON value, without its templates."""
     return {
         "revision": recorded.number,
@@ -64,7 +64,7 @@ def recorded_value(recorded: Recorded) -> dict[str, Any]:
     }
 
 
-def template_value(recorded: Recorded) -> dict[str, Any]:
+def template_value(recorded: RecordedRevision) -> dict[str, Any]:
     """Returns a revision as a JSON value, with its templates in the form of a set's cliques."""
     data = recorded.revision.data
     cliques = []
@@ -77,7 +77,7 @@ def template_value(recorded: Recorded) -> dict[str, Any]:
     return {**{key: value for key, value in recorded_value(recorded).items() if key != "changes"}, "template": template}
 
 
-def _rows(recorded: Recorded, now: float, *, is_first: bool) -> Iterator[tuple[str, ...]]:
+def _rows(recorded: RecordedRevision, now: float, *, is_first: bool) -> Iterator[tuple[str, ...]]:
     changes = list(recorded.changes) or [FIRST if is_first else NOTHING]
     since = "" if recorded.created is None else age(now - recorded.created)
     yield str(recorded.number), "*" if recorded.is_current else "", since, visible(changes[0])

@@ -12,17 +12,17 @@ from grove_operator.age import age
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster.get.watch import readings
 from grove_operator.cli.cluster.session import FINDINGS, Session, say
-from grove_operator.cluster.rollout.progress import Progress, message_of, read_progress
+from grove_operator.cluster.rollout.progress import RolloutProgress, message_of, read_progress
 from grove_operator.terminal import visible
 
-Show = Callable[[Progress], None]
+Show = Callable[[RolloutProgress], None]
 
 
 async def show_status(session: Session, name: str, *, watch: bool, timeout: float | None, output: str) -> int:
     """Shows the progress until the rollout has ended, or once, and returns the exit code. Raises `ClusterError`, `NoSuchObject`."""
-    last: Progress | None = None
+    last: RolloutProgress | None = None
 
-    async def read() -> Progress:
+    async def read() -> RolloutProgress:
         return await read_progress(session.cluster, name, session.namespace)
 
     try:
@@ -42,7 +42,7 @@ async def show_status(session: Session, name: str, *, watch: bool, timeout: floa
     return 0 if last is not None and last.is_over else FINDINGS
 
 
-def progress_value(progress: Progress) -> dict[str, Any]:
+def progress_value(progress: RolloutProgress) -> dict[str, Any]:
     """Returns the progress as a JSON value."""
     return {
         "namespace": progress.namespace,
@@ -57,7 +57,7 @@ def progress_value(progress: Progress) -> dict[str, Any]:
     }
 
 
-def _end(last: Progress, output: str, watch: bool) -> None:
+def _end(last: RolloutProgress, output: str, watch: bool) -> None:
     if output == "json":
         outputs.write([outputs.json_report(progress_value(last))])
     elif last.is_over or not watch:
@@ -75,16 +75,16 @@ def _shown(output: str, watch: bool) -> Iterator[Show]:
         with RolloutBar() as bar:
             yield bar.show
     else:
-        yield Lines().show
+        yield ProgressLines().show
 
 
-class Lines:
+class ProgressLines:
     """Prints a line for each change of the message."""
 
     def __init__(self) -> None:
         self._last = ""
 
-    def show(self, progress: Progress) -> None:
+    def show(self, progress: RolloutProgress) -> None:
         """Prints the progress unless it was printed, or the rollout has ended."""
         message = message_of(progress)
         if not progress.is_over and message != self._last:

@@ -14,7 +14,7 @@ from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_operator.cli import output as outputs
 from grove_operator.cli.completed_values import rule_ids
 from grove_operator.cli.options import filenames_option, rules_option, text_or_json_option
-from grove_operator.cli.program import Rules
+from grove_operator.cli.program import LoadedRules
 from grove_operator.terminal import visible
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def command(words: tuple[str, ...], rules: tuple[str, ...], files: tuple[str, ..
         return _schema(words[1:])
     if len(words) > 1:
         raise click.UsageError(f"only one rule at a time; did you mean: grove rules check {words[-1]}")
-    book = Rules(rules)
+    book = LoadedRules(rules)
     program = book.program()
     if program is None:
         return 1
@@ -72,7 +72,7 @@ def command(words: tuple[str, ...], rules: tuple[str, ...], files: tuple[str, ..
     return _list(book, program, counts, output == "json")
 
 
-def _counted(book: Rules, files: tuple[str, ...]) -> tuple[CountingProgram, list[Diagnostic]]:
+def _counted(book: LoadedRules, files: tuple[str, ...]) -> tuple[CountingProgram, list[Diagnostic]]:
     """Compiles manifests with counters. Returns the program, and the findings, of which errors are printed."""
     from grove_compiler.compile import VOCABULARY
     from grove_compiler.compile import compile as compile_inputs
@@ -92,7 +92,7 @@ def _counted(book: Rules, files: tuple[str, ...]) -> tuple[CountingProgram, list
 
 
 def _new(words: tuple[str, ...]) -> int:
-    from grove_operator.cli.rules.skeletons import WORDS, Refused, new
+    from grove_operator.cli.rules.skeletons import WORDS, SkeletonRefused, new
 
     if len(words) != 2:
         raise click.UsageError(
@@ -100,7 +100,7 @@ def _new(words: tuple[str, ...]) -> int:
         )
     try:
         written = new(*words)
-    except Refused as refused:
+    except SkeletonRefused as refused:
         raise click.UsageError(str(refused)) from None
     except OSError as error:
         raise click.UsageError(f"{error.filename}: {(error.strerror or type(error).__name__).lower()}") from None
@@ -120,7 +120,7 @@ def _schema(words: tuple[str, ...]) -> int:
     return 0
 
 
-def _list(book: Rules, program: Program, counts: dict[str, int] | None, is_json: bool) -> int:
+def _list(book: LoadedRules, program: Program, counts: dict[str, int] | None, is_json: bool) -> int:
     from grove_operator.cli.rules.listing import list_rules
 
     listed = list_rules(book.book, program, counts)
@@ -141,23 +141,23 @@ def _row(rule: Any, is_counted: bool) -> tuple[str, ...]:
     return rule.id, rule.verb, *did, rule.place, rule.doc + (f" [{rule.note}]" if rule.note else "")
 
 
-def _show(id: str, book: Rules, program: Program, counts: dict[str, int] | None, is_json: bool) -> int:
+def _show(rule_id: str, book: LoadedRules, program: Program, counts: dict[str, int] | None, is_json: bool) -> int:
     from grove_operator.cli.rules.listing import list_rules, patches_for, place, source_text, template_text
 
     listed = {rule.id: rule for rule in list_rules(book.book, program, counts)}
-    rule = next((rule for rule in program.rules if rule.id == id), None)
+    rule = next((rule for rule in program.rules if rule.id == rule_id), None)
     if rule is None:
-        return _report_unknown(id, list(listed), id in listed)
+        return _report_unknown(rule_id, list(listed), rule_id in listed)
     sources = book.book.sources()
     template = rule.details.get("template", "")
     text, template_source = source_text(sources, rule), template_text(sources, template) if template else ""
     patches = patches_for(rule, program)
     if is_json:
         more = {"text": text, "template": template, "templateText": template_source, "patches": [patch.id for patch in patches]}
-        outputs.write([outputs.json_report({**_listed_json(listed[id]), "after": [word for word, _ in rule.after], **more})])
+        outputs.write([outputs.json_report({**_listed_json(listed[rule_id]), "after": [word for word, _ in rule.after], **more})])
         return 0
     by = [f"{patch.id} ({place(book.book, patch.file, patch.line, patch.origin)}): {patch.doc}" for patch in patches]
-    lines = [*_head(listed[id], rule), *(f"patched   {line}" for line in by), "", text]
+    lines = [*_head(listed[rule_id], rule), *(f"patched   {line}" for line in by), "", text]
     if template:
         lines += ["", f"# templates/{template}", template_source]
     outputs.write([outputs.encoded("\n".join(visible(line) for line in "\n".join(lines).split("\n")) + "\n")])
@@ -182,14 +182,14 @@ def _head(listed: Any, rule: RuleInfo) -> Iterator[str]:
         yield f"after     {', '.join(word for word, _ in rule.after)}"
 
 
-def _report_unknown(id: str, known: list[str], is_disabled: bool) -> int:
+def _report_unknown(rule_id: str, known: list[str], is_disabled: bool) -> int:
     from grove_compiler.graph.nearest import nearest
 
     if is_disabled:
-        lines = [f"grove: the rule {id!r} is disabled; `grove rules {id}` without --rules shows it"]
+        lines = [f"grove: the rule {rule_id!r} is disabled; `grove rules {rule_id}` without --rules shows it"]
     else:
-        close = nearest(id, known) or next((candidate for candidate in known if candidate.partition("/")[2] == id), "")
-        lines = [f"grove: unknown rule {id!r}", *([f'    did you mean "{close}"?'] if close else [])]
+        close = nearest(rule_id, known) or next((candidate for candidate in known if candidate.partition("/")[2] == rule_id), "")
+        lines = [f"grove: unknown rule {rule_id!r}", *([f'    did you mean "{close}"?'] if close else [])]
     print("\n".join(map(visible, lines)), file=sys.stderr)
     return 1
 
@@ -201,7 +201,7 @@ def _check(folders: tuple[str, ...], inputs: tuple[str, ...], strict: bool, is_j
     from grove_operator.reading.silencers import silence
     from grove_operator.rulebook import UnreadableRules
 
-    book = Rules(folders)
+    book = LoadedRules(folders)
     try:
         result, _ = silence(check(book.book), book.own_files, errors=("schema/unknown-field",))
     except UnreadableRules as error:

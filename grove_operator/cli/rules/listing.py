@@ -78,11 +78,11 @@ def list_rules(book: Rulebook, program: Program, counts: dict[str, int] | None =
             )
         )
     in_force = {rule.id for rule in program.rules}
-    for id, rules in history.items():
-        if id not in in_force:
+    for rule_id, rules in history.items():
+        if rule_id not in in_force:
             last = rules[-1]
             where = place(book, last.source.file, last.line, last.origin)
-            listed.append(Listed(id, last.doc, last.verb, where, last.origin, last.list_of("of"), is_disabled=True))
+            listed.append(Listed(rule_id, last.doc, last.verb, where, last.origin, last.list_of("of"), is_disabled=True))
     return listed
 
 

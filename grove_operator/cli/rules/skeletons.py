@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from grove_compiler.engine.language.keys import FORMS, VERB_KEYS, Key
+from grove_compiler.engine.language.keys import FORMS, VERB_KEYS, RuleKey
 from grove_compiler.engine.language.rule_schema import article, keys_of
 
 _LANGUAGE_SERVER = """\
@@ -97,26 +97,26 @@ _ASSERTS = """\
 WORDS = (*_RULES, "template", "case")
 
 
-class Refused(Exception):
+class SkeletonRefused(Exception):
     """Nothing was written. The message has the reason."""
 
 
 def new(what: str, target: str) -> list[str]:
     """Writes `FOLDER/NAME` as a rule with this verb, as a template with its rule, or as a case, and returns the files.
 
-    Raises `Refused` for other words, for names that no rule can have, and for files that are there: nothing is replaced.
+    Raises `SkeletonRefused` for other words, for names that no rule can have, and for files that are there: nothing is replaced.
     """
     if what == "decide":
-        raise Refused("a decision is made by exactly one rule: replace a built-in one, whose text `grove rules ID` shows")
+        raise SkeletonRefused("a decision is made by exactly one rule: replace a built-in one, whose text `grove rules ID` shows")
     if what not in WORDS:
-        raise Refused(f"unknown skeleton {what!r}; the skeletons are {', '.join(WORDS)}")
+        raise SkeletonRefused(f"unknown skeleton {what!r}; the skeletons are {', '.join(WORDS)}")
     folder, name = os.path.split(os.path.normpath(target))
     if not folder or not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
-        raise Refused(f"a skeleton is FOLDER/NAME, with a name of a-z, 0-9 and `-`, as in my-rules/team-label; found {target!r}")
+        raise SkeletonRefused(f"a skeleton is FOLDER/NAME, with a name of a-z, 0-9 and `-`, as in my-rules/team-label; found {target!r}")
     files = _files("generate" if what == "template" else what, folder, name)
     there = [path for path in files if os.path.lexists(path)]
     if there:
-        raise Refused(f"{', '.join(there)}: already exists, and nothing is overwritten")
+        raise SkeletonRefused(f"{', '.join(there)}: already exists, and nothing is overwritten")
     for path, text in files.items():
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "x", encoding="utf-8") as stream:
@@ -154,6 +154,6 @@ def _rule(verb: str, name: str) -> str:
     return _header("rule") + "\n".join(lines) + "\n"
 
 
-def _explained(key: Key) -> str:
+def _explained(key: RuleKey) -> str:
     words = f": {', '.join(key.choices)}" if key.choices else ""
     return f"{FORMS[key.form]}{' (required)' if key.required else ''}: {key.doc}{words}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grove_compiler.engine.language.includes import Resolver
-from grove_compiler.engine.language.place import Place
+from grove_compiler.engine.language.place import SourceLocation
 from grove_compiler.engine.language.rule import RuleSet, Template, find_field
 from grove_compiler.engine.language.template_ast import Field, ListNode, Literal, MapNode, TemplateNode, Text
 from grove_compiler.graph.diagnostic import Diagnostic, Severity
@@ -35,7 +35,7 @@ def wrong_templates(result: RuleSet) -> Iterator[Diagnostic]:
         schema = schema_of(template)
         # The schema may depend on a version that settings choose: such objects are checked after rendering.
         if schema is not None and template.usable and isinstance(_api_version(template), Literal):
-            yield from wrong_value(template.kind, schema, resolver.parse(template.value, Place(template.source, ())))
+            yield from wrong_value(template.kind, schema, resolver.parse(template.value, SourceLocation(template.source, ())))
 
 
 def schema_of(template: Template) -> Schema | None:
@@ -78,7 +78,7 @@ class Sketch:
     `places` tells where the value at a path is written, `unknown` the paths of expressions.
     """
 
-    places: dict[FieldPath, Place] = field(default_factory=dict)
+    places: dict[FieldPath, SourceLocation] = field(default_factory=dict)
     unknown: set[FieldPath] = field(default_factory=set)
 
     def value(self, node: TemplateNode, path: FieldPath) -> Any:

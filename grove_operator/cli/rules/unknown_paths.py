@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from grove_compiler.engine.language.includes import Resolver
 from grove_compiler.engine.language.patterns import matches
-from grove_compiler.engine.language.place import Place
+from grove_compiler.engine.language.place import SourceLocation
 from grove_compiler.engine.language.rule import Rule, RuleSet
 from grove_compiler.engine.language.template_ast import TemplateNode
 from grove_compiler.engine.runtime.access import EvaluationError
@@ -95,13 +95,15 @@ def _schemas_of(patch: Rule, result: RuleSet) -> Iterator[tuple[str, Schema]]:
                 yield result.templates[name].kind, schema
 
 
-def _findings(paths: list[list[Step]], kinds: dict[str, Schema], value: TemplateNode | None, at: Place, guarded: bool) -> list[Diagnostic]:
+def _findings(
+    paths: list[list[Step]], kinds: dict[str, Schema], value: TemplateNode | None, at: SourceLocation, guarded: bool
+) -> list[Diagnostic]:
     """Returns the findings of paths for each kind. A `guarded` rule for several kinds may apply to only one of them."""
     found = [[finding for path in paths for finding in _of_path(kind, schema, path, value, at)] for kind, schema in kinds.items()]
     return [] if guarded and not all(found) else [finding for of_kind in found for finding in of_kind]
 
 
-def _of_path(kind: str, schema: Schema, path: list[Step], value: TemplateNode | None, at: Place) -> Iterator[Diagnostic]:
+def _of_path(kind: str, schema: Schema, path: list[Step], value: TemplateNode | None, at: SourceLocation) -> Iterator[Diagnostic]:
     try:
         target = _below(schema, path)
     except _Unknown as unknown:

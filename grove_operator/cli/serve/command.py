@@ -22,7 +22,7 @@ from grove_operator.cli.options import rules_option
 
 if TYPE_CHECKING:
     from applier.cache import WatchCache
-    from grove_compiler.step import Context
+    from grove_compiler.step import StepContext
     from grove_operator.cli.serve.server import PageServer
     from grove_operator.cli.serve.stage import Source
 
@@ -107,16 +107,18 @@ def command(
 def _of_file(snapshot: str, name: str, namespace: str, config: str | None, rules: tuple[str, ...], at: ListenAddress) -> int:
     from grove_operator.cli.operator.read_objects import in_file
     from grove_operator.cli.operator.start_files import recorded_context
-    from grove_operator.cli.serve.scene import Snapshot
+    from grove_operator.cli.serve.scene import SceneObjects
     from grove_operator.cli.serve.stage import recorded_source
 
     shared, existing = recorded_context(config, rules), in_file(snapshot)
-    source = recorded_source(Snapshot(existing.objects, frozenset(existing.unserved), is_complete=False))
+    source = recorded_source(SceneObjects(existing.objects, frozenset(existing.unserved), is_complete=False))
     asyncio.run(_serve(source, shared, namespace, name, at))
     return 0
 
 
-async def _serve(source: Source, context: Context, namespace: str, name: str, at: ListenAddress, cache: WatchCache | None = None) -> None:
+async def _serve(
+    source: Source, context: StepContext, namespace: str, name: str, at: ListenAddress, cache: WatchCache | None = None
+) -> None:
     """Serves until it is cancelled. Raises `Failed` when it cannot listen, or a library is missing."""
     try:
         from grove_operator.cli.serve.server import PageServer

@@ -9,17 +9,17 @@ from typing import Any
 
 from applier.readiness import State
 from applier.ref import GroupKind, Kind, Manifest, Ref
-from grove_compiler.compile import Inputs, Result
+from grove_compiler.compile import CompileResult, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.decoder import SET_KIND
-from grove_compiler.graph.graph import Graph
+from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.graph.order import GraphCycle
 from grove_compiler.model.inputs.snapshot import group_of, is_terminating
 from grove_compiler.record import record
 from grove_compiler.replay.plain import redacted
 from grove_compiler.source.document import Document
-from grove_compiler.step import Context, Hold
+from grove_compiler.step import StepContext, StepHold
 from grove_operator.cluster.live_states import LiveStates
 from grove_operator.cluster.readiness import readiness_check
 from grove_operator.cluster.sets_query import why_of
@@ -38,7 +38,7 @@ Row = list[Any]
 
 
 @record
-class Snapshot:
+class SceneObjects:
     """Objects, and the kinds that the server does not serve. `doubts` are the reasons for which it may be stale.
 
     If it `is_complete`, objects that it lacks do not exist; a file may lack some kinds.
@@ -69,18 +69,18 @@ class Scene:
         return {**self.graph, "states": self.rows, "live": self.id, "of": self.of, "notes": self.notes}
 
 
-def draw_scene(snapshot: Snapshot, context: Context, namespace: str = "", name: str = "") -> Scene:
+def draw_scene(snapshot: SceneObjects, context: StepContext, namespace: str = "", name: str = "") -> Scene:
     """Draws the sets of a namespace, or of all if it is empty; with `name` only that set."""
     cache = RecordedCache(snapshot.objects, snapshot.unserved)
-    sets = [set for set in cache.by_label("grove.io", SET_KIND, "", namespace) if name in ("", set["metadata"]["name"])]
-    alive = [set for set in sets if not is_terminating(set)]
-    inputs = Inputs([Document(set) for set in alive], config=context.document, settings=context.settings, view=LiveObjects(cache.view()))
-    result = compile_inputs(inputs, context.program) if alive else Result({})
+    sets = [pcs for pcs in cache.by_label("grove.io", SET_KIND, "", namespace) if name in ("", pcs["metadata"]["name"])]
+    alive = [pcs for pcs in sets if not is_terminating(pcs)]
+    inputs = Inputs([Document(pcs) for pcs in alive], config=context.document, settings=context.settings, view=LiveObjects(cache.view()))
+    result = compile_inputs(inputs, context.program) if alive else CompileResult({})
     notes = [("", doubt) for doubt in snapshot.doubts]
-    notes += [(_id(set), why) for set in sets if (why := why_of(set))]
+    notes += [(_id(pcs), why) for pcs in sets if (why := why_of(pcs))]
     held = [subject for subject in result.subjects if subject.hold and subject.kind == SET_KIND]
-    notes += [(subject.ref.id, hold_message(Hold(subject.hold, subject.findings))) for subject in held]
-    picture, cycle = _picture(result, {_id(set): _declared(set) for set in sets})
+    notes += [(subject.ref.id, hold_message(StepHold(subject.hold, subject.findings))) for subject in held]
+    picture, cycle = _picture(result, {_id(pcs): _declared(pcs) for pcs in sets})
     data = page_data(picture, {rule.id: rule.doc for rule in context.program.rules}, {}, {})
     digest = hashlib.sha256(json.dumps(data).encode()).hexdigest()[:16]
     states = LiveStates(readiness_check(context.program), snapshot.objects)
@@ -88,25 +88,25 @@ def draw_scene(snapshot: Snapshot, context: Context, namespace: str = "", name: 
     return Scene(data, digest, _rows(picture, cache, states, _known_kinds(snapshot, context)), [*notes, *cycle], of)
 
 
-def _picture(result: Result, declared: dict[str, Manifest]) -> tuple[Picture, list[tuple[str, str]]]:
+def _picture(result: CompileResult, declared: dict[str, Manifest]) -> tuple[Picture, list[tuple[str, str]]]:
     """Returns the picture, with hidden values of Secrets and including sets without objects, and the note about a dependency cycle."""
     nodes = [node._replace(object=redacted(node.object)) for node in result.graph.nodes]
     try:
-        picture = draw(Graph(nodes, result.graph.after), declared)
+        picture = draw(CompiledGraph(nodes, result.graph.after), declared)
         cycle = []
     except GraphCycle as error:
         picture, cycle = Picture([], [], []), [("", str(error))]
     drawn = {vertex.id for vertex in picture.vertices}
-    others = [_vertex(set) for id, set in declared.items() if id not in drawn]
+    others = [_vertex(pcs) for object_id, pcs in declared.items() if object_id not in drawn]
     return simplify(Picture([*others, *picture.vertices], picture.edges, picture.domains, picture.startup)), cycle
 
 
-def _vertex(set: Manifest) -> Vertex:
-    metadata = set["metadata"]
-    return Vertex(_id(set), SET_KIND, metadata["name"], metadata.get("namespace") or "", "", DECLARED, "", "", set)
+def _vertex(pcs: Manifest) -> Vertex:
+    metadata = pcs["metadata"]
+    return Vertex(_id(pcs), SET_KIND, metadata["name"], metadata.get("namespace") or "", "", DECLARED, "", "", pcs)
 
 
-def _known_kinds(snapshot: Snapshot, context: Context) -> set[GroupKind]:
+def _known_kinds(snapshot: SceneObjects, context: StepContext) -> set[GroupKind]:
     """Returns the kinds whose missing objects are known not to exist."""
     if not snapshot.is_complete:
         return {Ref.of(manifest)[:2] for manifest in snapshot.objects}
@@ -133,10 +133,10 @@ def _state(live: Manifest | None, states: LiveStates) -> tuple[str, str]:
     return ", ".join(summary) or readiness.reason or mood, mood
 
 
-def _declared(set: Manifest) -> Manifest:
-    metadata = {key: value for key, value in set["metadata"].items() if key in DECLARED_FIELDS}
-    return {"apiVersion": set["apiVersion"], "kind": SET_KIND, "metadata": metadata, "spec": set.get("spec") or {}}
+def _declared(pcs: Manifest) -> Manifest:
+    metadata = {key: value for key, value in pcs["metadata"].items() if key in DECLARED_FIELDS}
+    return {"apiVersion": pcs["apiVersion"], "kind": SET_KIND, "metadata": metadata, "spec": pcs.get("spec") or {}}
 
 
-def _id(set: Manifest) -> str:
-    return ObjectRef("", SET_KIND, set["metadata"].get("namespace") or "", set["metadata"]["name"]).id
+def _id(pcs: Manifest) -> str:
+    return ObjectRef("", SET_KIND, pcs["metadata"].get("namespace") or "", pcs["metadata"]["name"]).id

@@ -12,7 +12,7 @@ from applier.cache import Query, WatchCache
 from applier.errors import NotSynced
 from applier.ref import Manifest
 from grove_operator.cli.operator.read_objects import EVENT
-from grove_operator.cli.serve.scene import Scene, Snapshot
+from grove_operator.cli.serve.scene import Scene, SceneObjects
 
 SETTLE = 0.25
 """Seconds in which changes are collected before the scene is drawn again."""
@@ -21,8 +21,8 @@ LONGEST = 15.0
 
 T = TypeVar("T")
 R = TypeVar("R")
-Source = Callable[[], Snapshot]
-Draw = Callable[[Snapshot], Scene]
+Source = Callable[[], SceneObjects]
+Draw = Callable[[SceneObjects], Scene]
 
 
 class Stage:
@@ -76,7 +76,7 @@ class Stage:
 def live_source(cache: WatchCache, watches: list[Query]) -> Source:
     """Returns a source of the objects of a cache."""
 
-    def snapshot() -> Snapshot:
+    def snapshot() -> SceneObjects:
         unserved = frozenset(cache.unserved())
         served = [watch for watch in watches if watch.kind not in unserved]
         objects: list[Manifest] = []
@@ -84,11 +84,11 @@ def live_source(cache: WatchCache, watches: list[Query]) -> Source:
             with suppress(NotSynced):  # of a kind that was just installed; `doubts` reports it
                 objects += cache.by_label(watch.kind.group, watch.kind.kind, "", watch.namespace)
         kinds = ((watch.kind.group, watch.kind.kind) for watch in served if watch.kind != EVENT)
-        return Snapshot(objects, unserved, cache.staleness(kinds))
+        return SceneObjects(objects, unserved, cache.staleness(kinds))
 
     return snapshot
 
 
-def recorded_source(snapshot: Snapshot) -> Source:
+def recorded_source(snapshot: SceneObjects) -> Source:
     """Returns a source of a fixed snapshot."""
     return lambda: snapshot

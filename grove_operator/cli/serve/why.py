@@ -6,8 +6,8 @@ import time
 
 from applier.errors import ApplierError
 from applier.ref import Ref
-from grove_compiler.step import Context
-from grove_operator.cli.serve.scene import Snapshot
+from grove_compiler.step import StepContext
+from grove_operator.cli.serve.scene import SceneObjects
 from grove_operator.cli.why.as_text import why_text
 from grove_operator.cluster.why import reasons
 from grove_operator.cluster.why_query import find
@@ -17,16 +17,16 @@ from grove_operator.terminal import Terminal
 PLAIN = Terminal(colours=False, width=160, wraps=False)
 
 
-def why(id: str, snapshot: Snapshot, context: Context) -> str:
+def why(object_id: str, snapshot: SceneObjects, context: StepContext) -> str:
     """Returns the causes of the wait of an object by its id (`Kind/namespace/name`), one a line.
 
     Empty for an object that does not wait or does not exist, and for other kinds.
     """
-    kind, namespace, name = (*id.split("/"), "", "")[:3]
+    kind, namespace, name = (*object_id.split("/"), "", "")[:3]
     try:
-        object, set = find(f"{kind}/{name}", namespace, snapshot.objects)
+        manifest, pcs = find(f"{kind}/{name}", namespace, snapshot.objects)
     except ApplierError:
         return ""
-    now, root = time.time(), Ref.of(object)
-    causes = reasons(root, waits_of(set, snapshot.objects, snapshot.unserved, context, now, object))
+    now, root = time.time(), Ref.of(manifest)
+    causes = reasons(root, waits_of(pcs, snapshot.objects, snapshot.unserved, context, now, manifest))
     return why_text(root, causes, now, PLAIN).partition("\n")[2] if causes else ""

@@ -44,15 +44,15 @@ def cores(thousandths: int) -> str:
     return f"{thousandths}m" if 0 < thousandths < 1000 else f"{thousandths / 1000:g}" if thousandths < 10**6 else str(thousandths // 1000)
 
 
-def memory(bytes: int) -> str:
+def memory(size: int) -> str:
     """Returns `512Mi`, `96Gi` or `1.5Ti`."""
-    if not bytes:
+    if not size:
         return "0"
-    if bytes < LARGE and bytes % GI:
-        return f"{-(-bytes // MI)}Mi"
-    if bytes < 1024 * GI:
-        return f"{bytes / GI:.4g}Gi"
-    return f"{bytes / (1024 * GI):.4g}Ti"
+    if size < LARGE and size % GI:
+        return f"{-(-size // MI)}Mi"
+    if size < 1024 * GI:
+        return f"{size / GI:.4g}Gi"
+    return f"{size / (1024 * GI):.4g}Ti"
 
 
 def _columns(measured: bool) -> tuple[str, ...]:

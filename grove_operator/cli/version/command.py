@@ -36,7 +36,7 @@ Exit codes: 0 shown, 1 the cluster cannot be reached, 2 usage error.""",
 )
 @click.option("--client", is_flag=True, help="Only the version of this program, without a cluster.")
 @query_options
-@output_option("text", "json", "yaml", help="Output format.")
+@output_option("text", "json", "yaml", help_text="Output format.")
 def command(client: bool, output: str, **given: Any) -> int:
     """Print the versions of this program, of the operator in the cluster, and of the CRDs there."""
     target = take_target(given)

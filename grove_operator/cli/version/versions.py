@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from grove_compiler.record import record
 from grove_compiler.version import __version__
-from grove_operator.cluster.installed import Definition, Operator, read_definitions, read_operators
+from grove_operator.cluster.installed import Definition, InstalledOperator, read_definitions, read_operators
 from grove_operator.terminal import visible
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Versions:
     """
 
     server: str = ""
-    operators: Sequence[Operator] | None = None
+    operators: Sequence[InstalledOperator] | None = None
     definitions: Sequence[Definition] = field(default_factory=list)
 
 
@@ -65,7 +65,7 @@ def versions_value(versions: Versions) -> dict[str, Any]:
     )
 
 
-def _operator(operator: Operator) -> str:
+def _operator(operator: InstalledOperator) -> str:
     if operator.holder:
         return f"unknown; {operator.holder} holds the lease in the namespace {operator.namespace}"
     version = f"v{operator.version}" if operator.version[:1].isdecimal() else operator.version or "unknown"
@@ -98,7 +98,7 @@ def _state(definition: Definition) -> str:
     return f"serves {definition.version}, which differs at {definition.difference}"
 
 
-def _operator_value(operator: Operator) -> dict[str, Any]:
+def _operator_value(operator: InstalledOperator) -> dict[str, Any]:
     if operator.holder:
         return {"namespace": operator.namespace, "leaseHolder": operator.holder}
     version = {"version": f"v{operator.version}"} if operator.version else {}

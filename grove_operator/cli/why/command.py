@@ -20,7 +20,7 @@ from grove_operator.cli.cluster.session import Session
 from grove_operator.cli.options import rules_option, text_or_json_option
 
 if TYPE_CHECKING:
-    from grove_compiler.step import Context
+    from grove_compiler.step import StepContext
     from grove_operator.cli.operator.read_objects import ReadObjects
 
 WAITS = 1
@@ -28,7 +28,7 @@ _BOTH = "NAME excludes -A and -l: specify one object, or all sets."
 
 
 @record
-class Asked:
+class _Query:
     """What to explain: the object of a name, or all sets that a selector selects."""
 
     name: str
@@ -80,7 +80,7 @@ def command(
     target = take_target(given)
     if bool(name) == (all_namespaces or bool(selector)):
         raise click.UsageError("NAME is missing: specify an object, or all sets with -A or -l." if not name else _BOTH)
-    asked = Asked(name, selector, all_namespaces, output)
+    asked = _Query(name, selector, all_namespaces, output)
     if snapshot:
         return sessions.attempt(lambda: _of_file(snapshot, asked, target.namespace, config, rules))
 
@@ -95,14 +95,14 @@ def command(
     return sessions.run(work, target)
 
 
-def _of_file(snapshot: str, asked: Asked, namespace: str, config: str | None, rules: tuple[str, ...]) -> int:
+def _of_file(snapshot: str, asked: _Query, namespace: str, config: str | None, rules: tuple[str, ...]) -> int:
     from grove_operator.cli.operator.read_objects import in_file
     from grove_operator.cli.operator.start_files import recorded_context
 
     return _print(asked, "" if asked.all_namespaces else namespace, in_file(snapshot), recorded_context(config, rules))
 
 
-def _print(asked: Asked, namespace: str, read: ReadObjects, context: Context) -> int:
+def _print(asked: _Query, namespace: str, read: ReadObjects, context: StepContext) -> int:
     from grove_operator.terminal import terminal_of
 
     if not asked.name:
@@ -116,7 +116,7 @@ def _print(asked: Asked, namespace: str, read: ReadObjects, context: Context) ->
     return _print_one(asked, namespace, read, context)
 
 
-def _print_one(asked: Asked, namespace: str, read: ReadObjects, context: Context) -> int:
+def _print_one(asked: _Query, namespace: str, read: ReadObjects, context: StepContext) -> int:
     from applier.ref import Ref
     from grove_operator.cli.why.as_text import why_report, why_text
     from grove_operator.cluster.why import reasons
@@ -125,12 +125,12 @@ def _print_one(asked: Asked, namespace: str, read: ReadObjects, context: Context
     from grove_operator.terminal import terminal_of
 
     now = time.time()
-    object, set = find(asked.name, namespace, read.objects)
-    root = Ref.of(object)
-    causes = reasons(root, waits_of(set, read.objects, read.unserved, context, now, object))
+    manifest, pcs = find(asked.name, namespace, read.objects)
+    root = Ref.of(manifest)
+    causes = reasons(root, waits_of(pcs, read.objects, read.unserved, context, now, manifest))
     _write(asked, lambda: why_report(root, causes), lambda: why_text(root, causes, now, terminal_of(sys.stdout)))
     return WAITS if causes else 0
 
 
-def _write(asked: Asked, value: Callable[[], Any], text: Callable[[], str]) -> None:
+def _write(asked: _Query, value: Callable[[], Any], text: Callable[[], str]) -> None:
     outputs.write([outputs.json_report(value()) if asked.output == "json" else outputs.encoded(text())])

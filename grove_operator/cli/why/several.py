@@ -10,7 +10,7 @@ from applier.ref import Manifest, Ref
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.kube.conditions import status_of
 from grove_compiler.record import record
-from grove_compiler.step import Context
+from grove_compiler.step import StepContext
 from grove_operator.age import age
 from grove_operator.cli.operator.read_objects import ReadObjects
 from grove_operator.cli.why.as_text import why_report
@@ -52,12 +52,12 @@ class WaitingSet:
         return not is_held, available / max(declared, 1), self.since is None, self.since or 0.0, self.ref
 
 
-def waiting_sets(read: ReadObjects, context: Context, now: float, namespace: str, selector: str) -> list[WaitingSet]:
+def waiting_sets(read: ReadObjects, context: StepContext, now: float, namespace: str, selector: str) -> list[WaitingSet]:
     """Returns the selected sets that wait, the worst first; of all namespaces if `namespace` is empty."""
     selected, cache = Selector(selector), RecordedCache(read.objects, read.unserved)
     sets = [each for each in read.objects if each["kind"] == SET_KIND and namespace in ("", each["metadata"].get("namespace"))]
-    causes = ((set, reasons(Ref.of(set), waits_in(cache, set, context, now))) for set in filter(selected.matches, sets))
-    found = [WaitingSet(set, each) for set, each in causes if each]
+    causes = ((pcs, reasons(Ref.of(pcs), waits_in(cache, pcs, context, now))) for pcs in filter(selected.matches, sets))
+    found = [WaitingSet(pcs, each) for pcs, each in causes if each]
     return sorted(found, key=lambda each: each.badness)
 
 

@@ -9,11 +9,11 @@ from applier.errors import Invalid, WriteConflict
 from applier.ref import Manifest, resource_version_of
 from grove_compiler.record import record
 from grove_operator.cluster.one_set import read_set
-from grove_operator.cluster.rollout.edits import Edit, refuse_training
-from grove_operator.cluster.rollout.field_owners import MANAGER, Owner, Tool, later_replacers, owners_of_changes
+from grove_operator.cluster.rollout.edits import SetEdit, refuse_training
+from grove_operator.cluster.rollout.field_owners import MANAGER, OwningTool, Tool, later_replacers, owners_of_changes
 
-Plan = Callable[[Cluster, Manifest], Awaitable[Edit]]
-"""Returns the edit of a set; one without changes if there is nothing to do. Raises `Refused`, `ClusterError`."""
+Plan = Callable[[Cluster, Manifest], Awaitable[SetEdit]]
+"""Returns the edit of a set; one without changes if there is nothing to do. Raises `EditRefused`, `ClusterError`."""
 TRIES = 5
 
 
@@ -22,8 +22,8 @@ class Done:
     """What came of an edit of `set`. With `owners` it was not carried out; `later` are tools that take it back when they run next."""
 
     set: Manifest
-    edit: Edit
-    owners: Sequence[Owner] = ()
+    edit: SetEdit
+    owners: Sequence[OwningTool] = ()
     later: Sequence[Tool] = ()
 
     @property
@@ -33,22 +33,22 @@ class Done:
 
 
 async def carry_out(cluster: Cluster, plan: Plan, argument: str, namespace: str, *, dry_run: str, force: bool) -> Done:
-    """Plans an edit for the set `NAME` or `pcs/NAME`, and carries it out. Raises `ClusterError`, `NoSuchObject`, `Refused`.
+    """Plans an edit for the set `NAME` or `pcs/NAME`, and carries it out. Raises `ClusterError`, `NoSuchObject`, `EditRefused`.
 
     `dry_run` is `none`, `client` or `server`. With `force` fields of tools are changed as well. A set that changes in between, as during a
     rollout its status does all the time, is read again.
     """
     for remaining in reversed(range(TRIES)):
-        resource, set = await read_set(cluster, argument, namespace)
-        refuse_training(set)
-        edit = await plan(cluster, set)
+        resource, pcs = await read_set(cluster, argument, namespace)
+        refuse_training(pcs)
+        edit = await plan(cluster, pcs)
         if not edit.changes:
-            return Done(set, edit)
-        wanted = edit.applied_to(set)
-        owners = [] if force else owners_of_changes(set, wanted)
+            return Done(pcs, edit)
+        wanted = edit.applied_to(pcs)
+        owners = [] if force else owners_of_changes(pcs, wanted)
         if owners:
-            return Done(set, edit, owners)
-        metadata, version = set["metadata"], resource_version_of(set)
+            return Done(pcs, edit, owners)
+        metadata, version = pcs["metadata"], resource_version_of(pcs)
         if dry_run != "client":
             try:
                 patch = edit.patch(version)
@@ -58,5 +58,5 @@ async def carry_out(cluster: Cluster, plan: Plan, argument: str, namespace: str,
                 if not remaining or resource_version_of(now) == version:
                     raise
                 continue
-        return Done(set, edit, later=[] if force else later_replacers(set, wanted))
+        return Done(pcs, edit, later=[] if force else later_replacers(pcs, wanted))
     raise AssertionError("the last try ends the loop")

@@ -9,9 +9,9 @@ from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
 
 
-def with_defaults(set: Manifest, program: Program) -> Manifest:
+def with_defaults(pcs: Manifest, program: Program) -> Manifest:
     """Returns a set with all defaults; as it is if it is invalid."""
     decoder = Decoder(program, {"settings": Settings()})
-    decoder.take([Document(set)])
+    decoder.take([Document(pcs)])
     entry = decoder.decoded[0]
-    return entry.manifest if entry.is_defaulted and not entry.structural else set
+    return entry.manifest if entry.is_defaulted and not entry.structural else pcs

@@ -6,10 +6,10 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from applier.errors import ApplierError
 from applier.ref import Manifest
 from grove_compiler.graph.field_path import ABSENT, FieldPath, replace
 from grove_compiler.kube.timestamp import timestamp
+from grove_operator.cluster.edits import EditRefused
 from grove_operator.cluster.one_set import is_training
 
 RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
@@ -19,11 +19,7 @@ PAUSED = "grove.io/rollout-paused"
 ON_DELETE = "OnDelete"
 
 
-class Refused(ApplierError):
-    """An edit does not apply to the state of the set. The message has the alternative."""
-
-
-class Edit(NamedTuple):
+class SetEdit(NamedTuple):
     """Changes of a set: a value for each path, `ABSENT` to remove it. `word` is the past participle in messages.
 
     `unchanged` replaces `WORD already` where there is nothing to change; `details` describe the changes for a dry run.
@@ -34,11 +30,11 @@ class Edit(NamedTuple):
     unchanged: str = ""
     details: Sequence[str] = ()
 
-    def applied_to(self, set: Manifest) -> Manifest:
+    def applied_to(self, pcs: Manifest) -> Manifest:
         """Returns the set after the edit."""
         for path, value in self.changes:
-            set = replace(set, path, value)
-        return set
+            pcs = replace(pcs, path, value)
+        return pcs
 
     def patch(self, version: str) -> list[dict[str, Any]]:
         """Returns the edit as a JSON patch of one version of the set."""
@@ -51,50 +47,50 @@ def _operation(path: FieldPath, value: Any) -> dict[str, Any]:
     return {"op": "remove", "path": pointer} if value is ABSENT else {"op": "add", "path": pointer, "value": value}
 
 
-def refuse_training(set: Manifest) -> None:
-    """Raises `Refused` for a training workload, whose pods are never updated."""
-    if is_training(set):
-        name = set["metadata"]["name"]
+def refuse_training(pcs: Manifest) -> None:
+    """Raises `EditRefused` for a training workload, whose pods are never updated."""
+    if is_training(pcs):
+        name = pcs["metadata"]["name"]
         why = f"PodCliqueSet {name!r} is a training workload, whose pods are never updated"
-        raise Refused(f"{why}; to end the running attempts and begin new ones: grove job restart {name}")
+        raise EditRefused(f"{why}; to end the running attempts and begin new ones: grove job restart {name}")
 
 
-def restart(set: Manifest, now: float) -> Edit:
-    """Returns the edit that gives all pods a new template. Raises `Refused` for a paused set."""
-    if PAUSED in annotations_of(set):
-        raise Refused(f"the rollout of PodCliqueSet {set['metadata']['name']!r} is paused; resume it first: grove rollout resume")
+def restart(pcs: Manifest, now: float) -> SetEdit:
+    """Returns the edit that gives all pods a new template. Raises `EditRefused` for a paused set."""
+    if PAUSED in annotations_of(pcs):
+        raise EditRefused(f"the rollout of PodCliqueSet {pcs['metadata']['name']!r} is paused; resume it first: grove rollout resume")
     stamp = timestamp(now)
-    cliques = set["spec"]["template"]["cliques"]
+    cliques = pcs["spec"]["template"]["cliques"]
     annotated = [{**(clique.get("annotations") or {}), RESTARTED_AT: stamp} for clique in cliques]
-    return Edit("restarted", [(_clique(index, "annotations"), value) for index, value in enumerate(annotated)])
+    return SetEdit("restarted", [(_clique(index, "annotations"), value) for index, value in enumerate(annotated)])
 
 
-def pause(set: Manifest) -> Edit:
+def pause(pcs: Manifest) -> SetEdit:
     """Returns the edit that sets OnDelete, and records the strategy before; an edit without changes if it is set already."""
-    strategy = set["spec"].get("updateStrategy")
-    if strategy_of(set) == ON_DELETE:
-        return Edit("paused")
-    record = _annotated(set, PAUSED, json.dumps(strategy))
-    return Edit("paused", [(("spec", "updateStrategy"), {**(strategy or {}), "type": ON_DELETE}), record])
+    strategy = pcs["spec"].get("updateStrategy")
+    if strategy_of(pcs) == ON_DELETE:
+        return SetEdit("paused")
+    record = _annotated(pcs, PAUSED, json.dumps(strategy))
+    return SetEdit("paused", [(("spec", "updateStrategy"), {**(strategy or {}), "type": ON_DELETE}), record])
 
 
-def resume(set: Manifest) -> Edit:
-    """Returns the edit that puts the recorded strategy back. Raises `Refused` for a set with OnDelete that was not paused here."""
-    recorded = annotations_of(set).get(PAUSED)
+def resume(pcs: Manifest) -> SetEdit:
+    """Returns the edit that puts the recorded strategy back. Raises `EditRefused` for a set with OnDelete that was not paused here."""
+    recorded = annotations_of(pcs).get(PAUSED)
     if recorded is None:
-        if strategy_of(set) == ON_DELETE:
-            name = set["metadata"]["name"]
+        if strategy_of(pcs) == ON_DELETE:
+            name = pcs["metadata"]["name"]
             why = f"PodCliqueSet {name!r} has the updateStrategy {ON_DELETE} without a pause by `grove rollout pause`"
-            raise Refused(f"{why}: change spec.updateStrategy in its manifest")
-        return Edit("resumed", unchanged="is not paused")
+            raise EditRefused(f"{why}: change spec.updateStrategy in its manifest")
+        return SetEdit("resumed", unchanged="is not paused")
     forget = (("metadata", "annotations", PAUSED), ABSENT)
-    if strategy_of(set) != ON_DELETE:  # somebody has changed it since
-        return Edit("resumed", [forget])
+    if strategy_of(pcs) != ON_DELETE:  # somebody has changed it since
+        return SetEdit("resumed", [forget])
     strategy = _strategy(recorded)
-    return Edit("resumed", [(("spec", "updateStrategy"), ABSENT if strategy is None else strategy), forget])
+    return SetEdit("resumed", [(("spec", "updateStrategy"), ABSENT if strategy is None else strategy), forget])
 
 
-def undo(set: Manifest, complete: Manifest, data: Manifest, number: int) -> Edit:
+def undo(pcs: Manifest, complete: Manifest, data: Manifest, number: int) -> SetEdit:
     """Returns the edit that writes the pod templates of a revision with this `data` back.
 
     `complete` is the set with defaults, as revisions record it: what differs in defaults only is left as it is. So are numbers of replicas,
@@ -102,7 +98,7 @@ def undo(set: Manifest, complete: Manifest, data: Manifest, number: int) -> Edit
     """
     changes: list[tuple[FieldPath, Any]] = []
     recorded = {entry.get("name"): entry.get("template") or {} for entry in data.get("cliques") or []}
-    template = set["spec"]["template"]
+    template = pcs["spec"]["template"]
     for index, (clique, defaulted) in enumerate(zip(template["cliques"], complete["spec"]["template"]["cliques"], strict=True)):
         parts = recorded.get(clique.get("name"))
         if parts is not None:
@@ -112,7 +108,7 @@ def undo(set: Manifest, complete: Manifest, data: Manifest, number: int) -> Edit
             changes += _change(clique["spec"], "podSpec", wanted, _clique(index, "spec", "podSpec"))
     path: FieldPath = ("spec", "template", "priorityClassName")
     changes += _change(template, "priorityClassName", data.get("priorityClassName") or None, path)
-    return Edit(f"rolled back to revision {number}", changes)
+    return SetEdit(f"rolled back to revision {number}", changes)
 
 
 def _as_declared(live: Manifest, complete: Manifest, recorded: Manifest) -> Manifest:
@@ -121,14 +117,14 @@ def _as_declared(live: Manifest, complete: Manifest, recorded: Manifest) -> Mani
     return {key: value for key, value in {**recorded, **same}.items() if value is not ABSENT}
 
 
-def annotations_of(set: Manifest) -> dict[str, str]:
+def annotations_of(pcs: Manifest) -> dict[str, str]:
     """Returns the annotations of a set."""
-    return set["metadata"].get("annotations") or {}
+    return pcs["metadata"].get("annotations") or {}
 
 
-def strategy_of(set: Manifest) -> str:
+def strategy_of(pcs: Manifest) -> str:
     """Returns the type of a set's updateStrategy."""
-    return ((set.get("spec") or {}).get("updateStrategy") or {}).get("type") or "RollingRecreate"
+    return ((pcs.get("spec") or {}).get("updateStrategy") or {}).get("type") or "RollingRecreate"
 
 
 def _strategy(recorded: str) -> Manifest | None:
@@ -140,15 +136,15 @@ def _strategy(recorded: str) -> Manifest | None:
     return strategy if isinstance(strategy, dict) else None
 
 
-def _annotated(set: Manifest, name: str, value: str) -> tuple[FieldPath, Any]:
-    if set["metadata"].get("annotations"):
+def _annotated(pcs: Manifest, name: str, value: str) -> tuple[FieldPath, Any]:
+    if pcs["metadata"].get("annotations"):
         return ("metadata", "annotations", name), value
     return ("metadata", "annotations"), {name: value}
 
 
-def _change(map: Manifest, key: str, wanted: Any, path: FieldPath) -> list[tuple[FieldPath, Any]]:
+def _change(fields: Manifest, key: str, wanted: Any, path: FieldPath) -> list[tuple[FieldPath, Any]]:
     """Returns the change that makes a field `wanted`, none if it is so; None stands for no such field."""
-    if (map.get(key) or None) == (wanted or None):
+    if (fields.get(key) or None) == (wanted or None):
         return []
     return [(path, ABSENT if wanted is None else wanted)]
 

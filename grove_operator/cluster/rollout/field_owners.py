@@ -48,7 +48,7 @@ APPLIERS = {
 """Tools that use server-side apply. Any other manager that does so declares its fields as well, and is called by its name."""
 
 
-class Owner(NamedTuple):
+class OwningTool(NamedTuple):
     """A tool, and the changed fields that it owns."""
 
     tool: Tool
@@ -61,14 +61,14 @@ class Owner(NamedTuple):
         return dotted(self.paths[0]) + (f" and {more} more field{'s' * (more > 1)}" if more else "")
 
 
-def owners_of_changes(live: Manifest, wanted: Manifest) -> list[Owner]:
+def owners_of_changes(live: Manifest, wanted: Manifest) -> list[OwningTool]:
     """Returns the tools that own fields in which `wanted` differs from the live object, and put them back.
 
     A tool that syncs steadily and replaces lists counts as the owner of all cliques. Unparsable managedFields count as none.
     """
-    owners = [Owner(tool, tuple(owned_changes(fields, live, wanted))) for tool, fields in _tools(live)]
+    owners = [OwningTool(tool, tuple(owned_changes(fields, live, wanted))) for tool, fields in _tools(live)]
     steady = {owner.tool.name for owner in owners if owner.tool in _replacing(live, wanted) and owner.tool.is_steady}
-    return [Owner(tool, paths or (CLIQUES,)) for tool, paths in owners if paths or tool.name in steady]
+    return [OwningTool(tool, paths or (CLIQUES,)) for tool, paths in owners if paths or tool.name in steady]
 
 
 def later_replacers(live: Manifest, wanted: Manifest) -> list[Tool]:

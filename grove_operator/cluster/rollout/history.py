@@ -17,7 +17,7 @@ REVISION = Kind("apps", "v1", "ControllerRevision")
 
 
 @record
-class Recorded:
+class RecordedRevision:
     """A revision, created at a time in seconds since the epoch. `changes` are those since the revision before, a line each."""
 
     revision: Revision
@@ -31,32 +31,32 @@ class Recorded:
         return self.revision.number
 
 
-async def read_history(cluster: Cluster, set: Manifest) -> list[Recorded]:
+async def read_history(cluster: Cluster, pcs: Manifest) -> list[RecordedRevision]:
     """Returns the revisions of a set, the oldest first. Raises `ClusterError`."""
-    metadata = set["metadata"]
+    metadata = pcs["metadata"]
     labels = f"{PART_OF}={metadata['name']}"
     listing = await cluster.list(await cluster.resource(REVISION), metadata["namespace"], labels=labels)
-    return history_of(set, listing.items)
+    return history_of(pcs, listing.items)
 
 
-def history_of(set: Manifest, manifests: Sequence[Manifest]) -> list[Recorded]:
+def history_of(pcs: Manifest, manifests: Sequence[Manifest]) -> list[RecordedRevision]:
     """Returns the revisions among these objects that belong to a set, the oldest first."""
-    uid = set["metadata"].get("uid")
+    uid = pcs["metadata"].get("uid")
     owned = [each for each in manifests if each["kind"] == REVISION.kind and uid in _owners(each) and not is_terminating(each)]
     revisions = sorted(map(Revision, owned), key=lambda revision: (revision.number, revision.name))
-    current = (set.get("status") or {}).get("currentGenerationHash")
+    current = (pcs.get("status") or {}).get("currentGenerationHash")
     known = any(revision.generation_hash == current for revision in revisions)
-    history: list[Recorded] = []
+    history: list[RecordedRevision] = []
     for index, revision in enumerate(revisions):
         is_current = revision.generation_hash == current if known else revision is revisions[-1]
         changes = changes_between(revisions[index - 1].data, revision.data) if index else []
-        history.append(Recorded(revision, is_current, time(revision.manifest["metadata"].get("creationTimestamp")), changes))
+        history.append(RecordedRevision(revision, is_current, time(revision.manifest["metadata"].get("creationTimestamp")), changes))
     return history
 
 
-def matches(revision: Revision, set: Manifest) -> bool:
+def matches(revision: Revision, pcs: Manifest) -> bool:
     """Reports whether the pod templates of a set mean the same as those of a revision."""
-    template = set["spec"]["template"]
+    template = pcs["spec"]["template"]
     priority_class = template.get("priorityClassName") or ""
     if priority_class != (revision.data.get("priorityClassName") or ""):
         return False

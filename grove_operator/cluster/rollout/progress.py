@@ -15,7 +15,7 @@ from grove_operator.cluster.sets_query import why_of
 
 
 @record
-class Progress:
+class RolloutProgress:
     """A rollout. Of the declared `pods` some are `updated`, of the `replicas` some are `available`, and one may be `updating`.
 
     `is_observed`: the operator has seen the last edit. `is_rolling`: it replaces pods. `why` may be empty. `kinds` have been read.
@@ -48,25 +48,25 @@ class Progress:
         return "Complete" if self.is_over else "Paused" if self.is_paused else "InProgress"
 
 
-async def read_progress(cluster: Cluster, argument: str, namespace: str) -> Progress:
-    """Reads a set and its PodCliques. Raises `ClusterError`, `NoSuchObject`, and `Refused` for a training workload."""
-    resource, set = await read_set(cluster, argument, namespace)
-    refuse_training(set)
-    metadata = set["metadata"]
+async def read_progress(cluster: Cluster, argument: str, namespace: str) -> RolloutProgress:
+    """Reads a set and its PodCliques. Raises `ClusterError`, `NoSuchObject`, and `EditRefused` for a training workload."""
+    resource, pcs = await read_set(cluster, argument, namespace)
+    refuse_training(pcs)
+    metadata = pcs["metadata"]
     clique = await cluster.resource(resource.kind._replace(kind="PodClique"))
     listing = await cluster.list(clique, metadata["namespace"], labels=f"{PART_OF}={metadata['name']}")
-    return progress_of(set, listing.items, (resource, clique))
+    return progress_of(pcs, listing.items, (resource, clique))
 
 
-def progress_of(set: Manifest, cliques: Sequence[Manifest], kinds: Sequence[Resource] = ()) -> Progress:
+def progress_of(pcs: Manifest, cliques: Sequence[Manifest], kinds: Sequence[Resource] = ()) -> RolloutProgress:
     """Returns the progress of a set with these PodCliques."""
-    metadata, spec, status = set["metadata"], set["spec"], status_of(set)
+    metadata, spec, status = pcs["metadata"], pcs["spec"], status_of(pcs)
     current = [clique for clique in cliques if not is_terminating(clique)]
     declared = [_count((clique.get("spec") or {}).get("replicas")) for clique in current]
     updated = [_count(status_of(clique).get("updatedReplicas")) for clique in current]
     update = status.get("updateProgress") or {}
     updating = [entry.get("replicaIndex") for entry in update.get("currentlyUpdating") or [] if not entry.get("updateEndedAt")]
-    return Progress(
+    return RolloutProgress(
         metadata["name"],
         metadata.get("namespace") or "",
         pods=sum(declared),
@@ -76,14 +76,14 @@ def progress_of(set: Manifest, cliques: Sequence[Manifest], kinds: Sequence[Reso
         updating=next((index for index in updating if isinstance(index, int)), None),
         is_observed=_count(status.get("observedGeneration")) >= _count(metadata.get("generation")),
         is_rolling=bool(update) and not update.get("updateEndedAt"),
-        is_manual=strategy_of(set) == ON_DELETE,
-        is_paused=PAUSED in annotations_of(set),
-        why=why_of(set),
+        is_manual=strategy_of(pcs) == ON_DELETE,
+        is_paused=PAUSED in annotations_of(pcs),
+        why=why_of(pcs),
         kinds=kinds,
     )
 
 
-def message_of(progress: Progress) -> str:
+def message_of(progress: RolloutProgress) -> str:
     """Returns the state of a rollout in the words of kubectl."""
     if progress.is_over:
         return f'podcliqueset "{progress.name}" successfully rolled out'
@@ -94,7 +94,7 @@ def message_of(progress: Progress) -> str:
     return f"{what} {progress.why}" if progress.why else what
 
 
-def _counts(progress: Progress) -> str:
+def _counts(progress: RolloutProgress) -> str:
     if progress.updated < progress.pods or progress.is_rolling:
         counts = f"{progress.updated} of {progress.pods} pods are updated"
         if progress.is_manual:

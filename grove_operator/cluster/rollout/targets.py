@@ -5,44 +5,45 @@ from __future__ import annotations
 from applier.cluster import Cluster
 from applier.ref import Manifest
 from grove_compiler.engine.runtime.program import Program
+from grove_operator.cluster.edits import EditRefused
 from grove_operator.cluster.rollout.changes import changes_between
 from grove_operator.cluster.rollout.defaults import with_defaults
-from grove_operator.cluster.rollout.edits import Edit, Refused, undo
-from grove_operator.cluster.rollout.history import Recorded, matches, read_history
+from grove_operator.cluster.rollout.edits import SetEdit, undo
+from grove_operator.cluster.rollout.history import RecordedRevision, matches, read_history
 
 
-async def undo_to(cluster: Cluster, set: Manifest, number: int, program: Program) -> Edit:
-    """Returns the edit that goes back to a revision, for 0 the previous one. Raises `ClusterError`, `Refused` where there is none."""
-    history = await read_history(cluster, set)
-    complete = with_defaults(set, program)
-    target = find(history, number, set) if number else _previous(history, complete)
+async def undo_to(cluster: Cluster, pcs: Manifest, number: int, program: Program) -> SetEdit:
+    """Returns the edit that goes back to a revision, for 0 the previous one. Raises `ClusterError`, `EditRefused` where there is none."""
+    history = await read_history(cluster, pcs)
+    complete = with_defaults(pcs, program)
+    target = find(history, number, pcs) if number else _previous(history, complete)
     if matches(target.revision, complete):
-        return Edit("", unchanged=f"skipped rollback (current templates already match revision {target.number})")
-    edit = undo(set, complete, target.revision.data, target.number)
+        return SetEdit("", unchanged=f"skipped rollback (current templates already match revision {target.number})")
+    edit = undo(pcs, complete, target.revision.data, target.number)
     return edit._replace(details=changes_between(_data_of(complete), target.revision.data))
 
 
-def find(history: list[Recorded], number: int, set: Manifest) -> Recorded:
-    """Returns the revision with a number. Raises `Refused`, with those that there are."""
+def find(history: list[RecordedRevision], number: int, pcs: Manifest) -> RecordedRevision:
+    """Returns the revision with a number. Raises `EditRefused`, with those that there are."""
     found = next((each for each in history if each.number == number), None)
     if found is None:
         numbers = ", ".join(str(each.number) for each in history)
         there = f"there are {numbers}" if numbers else "none is recorded yet"
-        raise Refused(f"PodCliqueSet {set['metadata']['name']!r} has no revision {number}: {there}")
+        raise EditRefused(f"PodCliqueSet {pcs['metadata']['name']!r} has no revision {number}: {there}")
     return found
 
 
-def _previous(history: list[Recorded], set: Manifest) -> Recorded:
+def _previous(history: list[RecordedRevision], pcs: Manifest) -> RecordedRevision:
     """Returns the newest revision with other templates than those of the set."""
-    others = [each for each in history if not matches(each.revision, set)]
+    others = [each for each in history if not matches(each.revision, pcs)]
     if not others:
-        raise Refused(f"PodCliqueSet {set['metadata']['name']!r} has no earlier revision to go back to")
+        raise EditRefused(f"PodCliqueSet {pcs['metadata']['name']!r} has no earlier revision to go back to")
     return others[-1]
 
 
-def _data_of(set: Manifest) -> Manifest:
+def _data_of(pcs: Manifest) -> Manifest:
     """Returns the templates of a set in the form of a revision."""
-    template = set["spec"]["template"]
+    template = pcs["spec"]["template"]
     cliques = []
     for clique in template["cliques"]:
         parts = {key: clique[key] for key in ("labels", "annotations") if clique.get(key)}

@@ -26,7 +26,7 @@ ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v"
 
 
 @record
-class Action:
+class TemplateAction:
     """The steps of an action. `word` is `range` or `end` for the parts of a loop, and empty for others."""
 
     path: list[Step] = default(default_factory=list)
@@ -38,7 +38,7 @@ class Scanner:
 
     def __init__(self, text: str, position: int = 0) -> None:
         self._text, self.position = text, position
-        self._by_start: tuple[tuple[str, Callable[[Action], None]], ...] = (
+        self._by_start: tuple[tuple[str, Callable[[TemplateAction], None]], ...] = (
             ("[?(", self._filter),
             ("..", self._descent),
             ("[", self._brackets),
@@ -47,9 +47,9 @@ class Scanner:
             ("'", self._quoted),
         )
 
-    def action(self) -> Action:
+    def action(self) -> TemplateAction:
         """Returns the action up to its closing brace."""
-        action = Action()
+        action = TemplateAction()
         while True:
             self._take(IGNORED)
             if self._at("\n") or self._at("\r") or self.position >= len(self._text):
@@ -58,7 +58,7 @@ class Scanner:
                 return action
             next((parse for start, parse in self._by_start if self._at(start)), self._word)(action)
 
-    def _filter(self, action: Action) -> None:
+    def _filter(self, action: TemplateAction) -> None:
         found = self._take(FILTER)
         if found is None:
             raise InvalidExpression("unterminated filter")
@@ -71,7 +71,7 @@ class Scanner:
             left, sign, right = comparison.groups()
             action.path.append(comparing(_path(left), sign, _path(right)))
 
-    def _descent(self, action: Action) -> None:
+    def _descent(self, action: TemplateAction) -> None:
         self.position += len("..")
         if self._at(".."):
             raise InvalidExpression("invalid multiple recursive descent")
@@ -79,7 +79,7 @@ class Scanner:
         if self.position < len(self._text) and (self._text[self.position].isalnum() or self._at("_")):
             action.path.append(self._name())
 
-    def _brackets(self, action: Action) -> None:
+    def _brackets(self, action: TemplateAction) -> None:
         end = self._text.find("]", self.position)
         if end < 0:
             raise InvalidExpression("unterminated array")
@@ -88,7 +88,7 @@ class Scanner:
         parts = inner.split(",")
         action.path.append(_element(inner) if len(parts) == 1 else union([[_element(part.strip(" "))] for part in parts]))
 
-    def _field(self, action: Action) -> None:
+    def _field(self, action: TemplateAction) -> None:
         self.position += 1
         action.path.append(self._name())
 
@@ -97,14 +97,14 @@ class Scanner:
         name = found[0] if found else ""
         return wildcard if name == "*" else field(name.replace("\\", ""))
 
-    def _quoted(self, action: Action) -> None:
+    def _quoted(self, action: TemplateAction) -> None:
         found = self._take(QUOTED)
         if found is None:
             raise InvalidExpression("unterminated quoted string")
         text = ESCAPE.sub(_unescaped, found[2])
         action.path.append(literal(text))
 
-    def _word(self, action: Action) -> None:
+    def _word(self, action: TemplateAction) -> None:
         first = self._text[self.position]
         if first in "+-" or first.isdigit():
             action.path.append(literal(_number(self._take(NUMBER))))

@@ -7,7 +7,7 @@ from typing import Any
 
 from grove_operator.render.as_table import table
 from grove_operator.render.kubectl.errors import InvalidExpression
-from grove_operator.render.kubectl.jsonpath import Template, relaxed
+from grove_operator.render.kubectl.jsonpath import JsonPathTemplate, relaxed
 from grove_operator.render.kubectl.values import plain
 from grove_operator.terminal import visible
 
@@ -25,17 +25,17 @@ class Columns:
     def rendered(self, objects: Iterable[Any], *, headers: bool = True) -> str:
         """Returns a line for each object, below the headers. Raises `InvalidExpression`."""
         head = [[header for header, _ in self._columns]] if headers else []
-        rows = [*head, *([_cell(path, object) for _, path in self._columns] for object in objects)]
+        rows = [*head, *([_cell(path, manifest) for _, path in self._columns] for manifest in objects)]
         return table(rows)
 
 
-def _column(part: str) -> tuple[str, Template]:
+def _column(part: str) -> tuple[str, JsonPathTemplate]:
     header, colon, path = part.partition(":")
     if not colon:
         raise InvalidExpression(f"unexpected custom-columns spec: {part}, expected <header>:<json-path-expr>")
     return header, relaxed(path)
 
 
-def _cell(path: Template, object: Any) -> str:
-    values = [value for found in path.results(object) for value in found]
+def _cell(path: JsonPathTemplate, manifest: Any) -> str:
+    values = [value for found in path.results(manifest) for value in found]
     return visible(",".join(NOTHING if value is None else plain(value) for value in values) or NOTHING)

@@ -59,9 +59,9 @@ def _columns(spec: str, headers: bool) -> Callable[[Sequence[Manifest], bool], s
 
 
 def _template(name: str, expression: str) -> Callable[[Sequence[Manifest], bool], str]:
-    from grove_operator.render.kubectl.jsonpath import Template
+    from grove_operator.render.kubectl.jsonpath import JsonPathTemplate
 
-    template = Template(expression)
+    template = JsonPathTemplate(expression)
     if name == "jsonpath":
         return lambda objects, single: template.rendered(_whole(objects, single))
 
@@ -79,7 +79,7 @@ def _yaml(objects: Sequence[Manifest], single: bool) -> str:
 
 
 def _names(objects: Sequence[Manifest], _: bool) -> str:
-    return "".join(f"{name_of(object)}\n" for object in objects)
+    return "".join(f"{name_of(manifest)}\n" for manifest in objects)
 
 
 def _whole(objects: Sequence[Manifest], single: bool) -> Manifest:

@@ -7,21 +7,21 @@ from dataclasses import field
 from typing import Any
 
 from grove_compiler.record import record
-from grove_operator.render.kubectl.action import RANGE_END, Action, Scanner
+from grove_operator.render.kubectl.action import RANGE_END, Scanner, TemplateAction
 from grove_operator.render.kubectl.errors import InvalidExpression
 from grove_operator.render.kubectl.steps import Path, Values, follow, literal
 from grove_operator.render.kubectl.values import text_of
 
 
 @record
-class Loop:
+class _Loop:
     """A loop over the values at a path. Its body may lack an end, and then reaches to the end of the template."""
 
     over: Path
-    body: list[Path | Loop] = field(default_factory=list)
+    body: list[Path | _Loop] = field(default_factory=list)
 
 
-class Template:
+class JsonPathTemplate:
     """A template; `text` is its source. Raises `InvalidExpression` with kubectl's message."""
 
     def __init__(self, text: str) -> None:
@@ -46,23 +46,23 @@ class Template:
         return "".join(" ".join(map(text_of, values)) for values in self.results(value))
 
 
-def relaxed(text: str) -> Template:
+def relaxed(text: str) -> JsonPathTemplate:
     """Returns the template of a path that may lack braces and the first dot: `metadata.name`. Raises `InvalidExpression`."""
     inner = text[1:-1] if text.startswith("{") and text.endswith("}") else text
     if not inner or "{" in inner or "}" in inner:
         raise InvalidExpression(
             f"unexpected path string {text!r}, expected a 'name1.name2' or '.name1.name2' or '{{name1.name2}}' or '{{.name1.name2}}'"
         )
-    return Template("{" + (inner if inner.startswith((".", "[", "$", "@")) else f".{inner}") + "}")
+    return JsonPathTemplate("{" + (inner if inner.startswith((".", "[", "$", "@")) else f".{inner}") + "}")
 
 
-def _actions(text: str) -> Iterator[Action]:
+def _actions(text: str) -> Iterator[TemplateAction]:
     """Yields the actions of a template; text between them is one that yields itself."""
     position = 0
     while position < len(text):
         start = text.find("{", position)
         if start != position:
-            yield Action([literal(text[position : start if start >= 0 else None])])
+            yield TemplateAction([literal(text[position : start if start >= 0 else None])])
         if start < 0:
             return
         scanner = Scanner(text, start + 1)
@@ -70,16 +70,16 @@ def _actions(text: str) -> Iterator[Action]:
         position = scanner.position
 
 
-def _nested(actions: Iterator[Action]) -> list[Path | Loop]:
+def _nested(actions: Iterator[TemplateAction]) -> list[Path | _Loop]:
     """Returns the actions with those between a range and its end inside of the loop."""
-    levels: list[list[Path | Loop]] = [[]]
+    levels: list[list[Path | _Loop]] = [[]]
     for action in actions:
         if action.word == RANGE_END:
             if len(levels) == 1:
                 raise InvalidExpression("not in range, nothing to end")
             levels.pop()
         elif action.word:
-            loop = Loop(action.path)
+            loop = _Loop(action.path)
             levels[-1].append(loop)
             levels.append(loop.body)
         else:
@@ -87,9 +87,9 @@ def _nested(actions: Iterator[Action]) -> list[Path | Loop]:
     return levels[0]
 
 
-def _results(parts: Sequence[Path | Loop], value: Any) -> Iterator[Values]:
+def _results(parts: Sequence[Path | _Loop], value: Any) -> Iterator[Values]:
     for part in parts:
-        if isinstance(part, Loop):
+        if isinstance(part, _Loop):
             for item in follow(part.over, [value]):
                 yield from _results(part.body, item)
         else:

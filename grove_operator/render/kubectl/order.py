@@ -8,21 +8,21 @@ from typing import Any
 
 from grove_compiler.kube.quantity import QuantityError, compare
 from grove_operator.render.kubectl.errors import InvalidExpression
-from grove_operator.render.kubectl.jsonpath import Template
+from grove_operator.render.kubectl.jsonpath import JsonPathTemplate
 
 Manifest = dict[str, Any]
 
 
-def sorted_by(path: Template, objects: Sequence[Manifest]) -> list[Manifest]:
+def sorted_by(path: JsonPathTemplate, objects: Sequence[Manifest]) -> list[Manifest]:
     """Returns the objects by the value at a path, those without it first. Raises `InvalidExpression` if no object has it."""
-    values = [_value(path, object) for object in objects]
+    values = [_value(path, manifest) for manifest in objects]
     if objects and all(value is None for value in values):
         raise InvalidExpression(f'couldn\'t find any field with path "{path.text}" in the list of objects')
-    return [object for _, object in sorted(zip(values, objects, strict=True), key=cmp_to_key(_by_value))]
+    return [manifest for _, manifest in sorted(zip(values, objects, strict=True), key=cmp_to_key(_by_value))]
 
 
-def _value(path: Template, object: Manifest) -> Any:
-    value = next((value for found in path.results(object) for value in found), None)
+def _value(path: JsonPathTemplate, manifest: Manifest) -> Any:
+    value = next((value for found in path.results(manifest) for value in found), None)
     if isinstance(value, dict | list):
         raise InvalidExpression(f"unsortable type: {'map' if isinstance(value, dict) else 'list'} at {path.text}")
     return value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from applier.cache.objects import Objects
+from applier.cache.objects import ObjectStore
 from applier.ref import Manifest
 from tests.suite.rows import rows
 
@@ -15,7 +15,7 @@ def state(version: int | str, uid: str = "u1", name: str = "a") -> Manifest:
     return config_map(name, str(version), uid=uid, resourceVersion=str(version))
 
 
-def value(objects: Objects, name: str = "a") -> Any:
+def value(objects: ObjectStore, name: str = "a") -> Any:
     found = objects.get(ref(name))
     return found and found["data"]["k"]
 
@@ -55,18 +55,18 @@ ORDERS: list[tuple[str, list[tuple[str, Any]], str | None]] = [
 
 @rows(("steps", "expected"), [case[1:] for case in ORDERS], ids=[case[0] for case in ORDERS])
 def test_the_last_word_stays(steps: list[tuple[str, Manifest]], expected: str | None) -> None:
-    objects = Objects()
+    objects = ObjectStore()
     for step, manifest in steps:
         getattr(objects, step)(manifest)
     assert value(objects) == expected
 
 
-def listed(objects: Objects, version: int, *manifests: Manifest) -> None:
+def listed(objects: ObjectStore, version: int, *manifests: Manifest) -> None:
     objects.replace("", "ConfigMap", "", manifests, str(version))
 
 
 def test_a_list_that_began_before_our_write_does_not_undo_it() -> None:
-    objects = Objects()
+    objects = ObjectStore()
     objects.begin_list("", "ConfigMap", "")
     objects.record_write(state(5))
     listed(objects, 4)
@@ -74,7 +74,7 @@ def test_a_list_that_began_before_our_write_does_not_undo_it() -> None:
 
 
 def test_a_list_that_shows_an_older_state_of_what_we_wrote_does_not_undo_it() -> None:
-    objects = Objects()
+    objects = ObjectStore()
     objects.begin_list("", "ConfigMap", "")
     objects.record_write(state(5))
     listed(objects, 4, state(3))
@@ -82,7 +82,7 @@ def test_a_list_that_shows_an_older_state_of_what_we_wrote_does_not_undo_it() ->
 
 
 def test_a_list_of_another_namespace_does_not_make_us_forget_what_we_wrote() -> None:
-    objects = Objects()
+    objects = ObjectStore()
     objects.begin_list("", "ConfigMap", "default")
     objects.record_write(state(5))
     objects.begin_list("", "ConfigMap", "other")
@@ -91,7 +91,7 @@ def test_a_list_of_another_namespace_does_not_make_us_forget_what_we_wrote() -> 
 
 
 def test_a_later_list_takes_away_what_we_wrote() -> None:
-    objects = Objects()
+    objects = ObjectStore()
     objects.record_write(state(5))
     objects.begin_list("", "ConfigMap", "")
     listed(objects, 9)
@@ -99,14 +99,14 @@ def test_a_later_list_takes_away_what_we_wrote() -> None:
 
 
 def test_a_list_takes_away_only_what_is_in_its_namespace() -> None:
-    objects = Objects()
+    objects = ObjectStore()
     objects.observe(config_map("b", uid="u9", resourceVersion="1", namespace="other"))
     objects.replace("", "ConfigMap", "default", [], "9")
     assert objects.get(ref("b", "other"))
 
 
 def test_a_server_whose_history_was_set_back_is_believed() -> None:
-    objects = Objects()
+    objects = ObjectStore()
     objects.observe(state(100))
     objects.begin_list("", "ConfigMap", "")
     listed(objects, 50, state(40))
@@ -114,7 +114,7 @@ def test_a_server_whose_history_was_set_back_is_believed() -> None:
 
 
 def test_what_a_list_shows_is_alive_whatever_we_thought() -> None:
-    objects = Objects()
+    objects = ObjectStore()
     objects.observe(state(1))
     listed(objects, 2)
     listed(objects, 3, state(1))
@@ -123,13 +123,13 @@ def test_what_a_list_shows_is_alive_whatever_we_thought() -> None:
 
 
 def test_an_answer_that_comes_after_a_gap_does_not_bring_back_what_was_deleted_in_it() -> None:
-    objects = Objects()
+    objects = ObjectStore()
     objects.record_write(state(5), "9")
     assert value(objects) is None
 
 
 def test_our_own_write_is_told_once() -> None:
-    objects = Objects()
+    objects = ObjectStore()
     told: list[Any] = []
     objects.subscribers[lambda *change: told.append(change)] = None
     objects.record_write(state(5))

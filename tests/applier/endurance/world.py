@@ -11,7 +11,7 @@ from applier.cluster import Cluster
 from applier.desired import DEFAULT_POLICY, Desired, Graph, Policy
 from applier.execute.options import Timeouts
 from applier.outcome import Outcome
-from applier.prune import ApplySet, ApplySetOptions, Deletion, OpenApplySet
+from applier.prune import ApplySet, ApplySetOptions, Deleter, OpenApplySet
 from applier.ref import Kind, Manifest, Ref
 from applier.run.options import ApplyOptions
 from applier.run.pipeline import apply
@@ -105,7 +105,7 @@ async def made_true(graph: Graph, cluster: Cluster, namespace: str) -> list[Outc
     pruning = await OpenApplySet.open(ApplySetOptions(applyset), graph, cluster)
     await pruning.widen()
     report = await apply(pruning.graph, cluster, ApplyOptions(MANAGER, timeouts=PATIENCE))
-    return [*report.outcomes, *await pruning.finish(report.outcomes, Deletion(cluster, seconds=15.0))]
+    return [*report.outcomes, *await pruning.finish(report.outcomes, Deleter(cluster, seconds=15.0))]
 
 
 class World(NamedTuple):

@@ -13,7 +13,7 @@ from applier.outcome import Action, Outcome, Step
 from applier.plan import Intent, Plan, plan
 from applier.ref import Manifest, Ref
 from applier.testing.memory import MemoryCluster
-from applier.testing.memory.faults import Request
+from applier.testing.memory.faults import MemoryRequest
 
 from ..free_schemas import FreeSchemas
 
@@ -57,9 +57,9 @@ class Lab:
 
     def meanwhile(self, verb: str, deed: Callable[[], object]) -> None:
         """Does something right before the next request of a verb, once."""
-        done: list[Request] = []
+        done: list[MemoryRequest] = []
 
-        async def before(request: Request) -> None:
+        async def before(request: MemoryRequest) -> None:
             if request.verb == verb and not done:
                 done.append(request)
                 deed()

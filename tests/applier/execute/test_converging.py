@@ -15,7 +15,7 @@ from applier.errors import ApplierError, Forbidden, Invalid, ServerFailure, Unre
 from applier.outcome import Action
 from applier.plan.order import order
 from applier.ref import Manifest, Ref
-from applier.testing.memory.faults import Request
+from applier.testing.memory.faults import MemoryRequest
 
 from ..things import desired, manifest, ref
 from .lab import Lab
@@ -104,10 +104,10 @@ class Kill:
         lab.cluster.fail(self.is_dead, error, times=-1)
         lab.cluster.fail(self.dies, error, after=after)
 
-    def is_dead(self, request: Request) -> bool:
+    def is_dead(self, request: MemoryRequest) -> bool:
         return self.dead
 
-    def dies(self, request: Request) -> bool:
+    def dies(self, request: MemoryRequest) -> bool:
         if request.writes:
             self.left -= 1
             self.dead = self.dead or self.left < 0

@@ -11,7 +11,7 @@ from applier.events import Finished, Started, WaveStarted
 from applier.execute.concurrency import Concurrency
 from applier.ref import Manifest
 from applier.stop import Stop
-from applier.testing.memory.faults import Request
+from applier.testing.memory.faults import MemoryRequest
 
 from ..things import definition, desired, ref
 from .lab import Lab
@@ -147,7 +147,7 @@ async def test_every_written_object_is_handed_on() -> None:
 async def test_a_run_that_is_stopped_finishes_what_is_in_flight_and_holds_the_rest() -> None:
     lab, stop = Lab(), Stop()
 
-    async def stop_at_a(request: Request) -> None:
+    async def stop_at_a(request: MemoryRequest) -> None:
         stop.cancel()
 
     lab.cluster.before = stop_at_a
@@ -158,7 +158,7 @@ async def test_a_run_that_is_stopped_finishes_what_is_in_flight_and_holds_the_re
 async def test_a_run_that_is_cancelled_finishes_what_is_in_flight_first() -> None:
     lab, begun, go = Lab(), asyncio.Event(), asyncio.Event()
 
-    async def wait(request: Request) -> None:
+    async def wait(request: MemoryRequest) -> None:
         begun.set()
         await go.wait()
 
@@ -177,7 +177,7 @@ async def test_a_run_that_is_cancelled_finishes_what_is_in_flight_first() -> Non
 async def test_a_run_that_is_cancelled_twice_breaks_off() -> None:
     lab, begun = Lab(), asyncio.Event()
 
-    async def wait(request: Request) -> None:
+    async def wait(request: MemoryRequest) -> None:
         begun.set()
         await asyncio.Event().wait()
 

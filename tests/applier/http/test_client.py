@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from applier.http import Client, Ended, Malformed, NotConnected, Request
+from applier.http import Client, ConnectionEnded, Malformed, NotConnected, Request
 from applier.http import client as client_module
 
 from ..transport.scripted import raised
@@ -169,10 +169,10 @@ async def test_a_request_that_is_given_up_leaves_no_connection() -> None:
 
 
 BROKEN: dict[str, tuple[Script, type[Exception]]] = {
-    "before it begins": ((END,), Ended),
-    "in its head": ((b"HTTP/1.1 200 OK\r\nConten", END), Ended),
-    "in its body": ((b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhal", END), Ended),
-    "between chunks": ((b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n", END), Ended),
+    "before it begins": ((END,), ConnectionEnded),
+    "in its head": ((b"HTTP/1.1 200 OK\r\nConten", END), ConnectionEnded),
+    "in its body": ((b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhal", END), ConnectionEnded),
+    "between chunks": ((b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n", END), ConnectionEnded),
     "because it is none": ((b"SSH-2.0-OpenSSH\r\n",), Malformed),
 }
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from applier.http import Client, Ended, Malformed, NotConnected, ProxyRefused, Request
+from applier.http import Client, ConnectionEnded, Malformed, NotConnected, ProxyRefused, Request
 from applier.transport import run
 
 from ..transport.certificates import Pair, authority, needs_openssl, signed
@@ -211,7 +211,10 @@ def encrypted(proxy: str) -> Client:
     return client
 
 
-USELESS: dict[str, tuple[Script, type[Exception]]] = {"that ends": ((END,), Ended), "that is none": ((b"220 smtp\r\n",), Malformed)}
+USELESS: dict[str, tuple[Script, type[Exception]]] = {
+    "that ends": ((END,), ConnectionEnded),
+    "that is none": ((b"220 smtp\r\n",), Malformed),
+}
 
 
 @pytest.mark.parametrize("name", USELESS)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from applier.http import Client, Ended, Malformed, Request
+from applier.http import Client, ConnectionEnded, Malformed, Request
 from applier.http.connection import BUFFER_LIMIT
 
 from ..transport.scripted import raised
@@ -61,7 +61,7 @@ async def test_a_refusal_can_be_read() -> None:
 
 
 BROKEN: dict[str, tuple[Sequence[bytes | str], type[Exception]]] = {
-    "an end that is none": ((HEAD, chunk(b"one"), END), Ended),
+    "an end that is none": ((HEAD, chunk(b"one"), END), ConnectionEnded),
     "a chunk that is none": ((HEAD, chunk(b"one"), b"what?\r\n"), Malformed),
     "silence": ((HEAD, chunk(b"one"), SILENCE), TimeoutError),
 }
@@ -78,7 +78,7 @@ async def test_what_came_before_the_break_is_given_first() -> None:
         client = Client(server.url)
         stream = await client.open(GET, SOON, SOON)
         assert await stream.chunk() == b"one"
-        assert isinstance(await raised(stream.chunk), Ended)
+        assert isinstance(await raised(stream.chunk), ConnectionEnded)
         await client.close()
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from applier.errors import ClusterError, ServerFailure, TooManyRequests, Unreachable, WriteConflict
 from applier.testing.memory import MemoryCluster
-from applier.testing.memory.faults import Request
+from applier.testing.memory.faults import MemoryRequest
 from applier.testing.virtual_time import run_virtual
 from tests.suite.effort import runs
 
@@ -42,7 +42,7 @@ class World:
     def __init__(self, seed: int) -> None:
         chance = Random(seed)
 
-        async def latency(_: Request) -> None:
+        async def latency(_: MemoryRequest) -> None:
             await asyncio.sleep(chance.choice([0.0, 0.001, 0.05, 0.4]))
 
         self.cluster = MemoryCluster(schemas=FreeSchemas(), history=20, before=latency)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from applier.testing.memory.faults import Request
+from applier.testing.memory.faults import MemoryRequest
 from applier.testing.virtual_time import in_virtual_time
 
 from .lab import lab, now, some
@@ -14,7 +14,7 @@ from .lab import lab, now, some
 async def test_a_loop_that_is_cancelled_before_it_has_read_anything_leaves_no_task() -> None:
     world = lab()
 
-    async def no_answer(_: Request) -> None:
+    async def no_answer(_: MemoryRequest) -> None:
         await asyncio.sleep(1000.0)
 
     world.cluster.before = no_answer
@@ -30,7 +30,7 @@ async def test_a_loop_that_is_to_stop_does_not_wait_for_a_webhook_that_never_ans
     world = lab()
     world.cluster.seed(some("set", 3))
 
-    async def silent_for_writes(request: Request) -> None:
+    async def silent_for_writes(request: MemoryRequest) -> None:
         if request.verb not in ("list", "watch", "get"):
             await asyncio.sleep(1000.0)
 

@@ -6,7 +6,7 @@ import asyncio
 
 from applier.desired import Desired, Gone, Graph, Hold
 from applier.loop import View
-from applier.testing.memory.faults import Request
+from applier.testing.memory.faults import MemoryRequest
 from applier.testing.virtual_time import in_virtual_time
 
 from .lab import Lab, config_map, ref, running, some
@@ -16,7 +16,7 @@ from .test_writes_besides import looked_at, status, watch_deployments, world_wit
 def deletes_during_the_status(world: Lab, name: str) -> None:
     """Somebody deletes an object while a status is on its way, and the watch tells of it before the answer comes."""
 
-    async def before(request: Request) -> None:
+    async def before(request: MemoryRequest) -> None:
         if request.subresource == "status" and ref(name) in world.cluster.store.objects:
             world.cluster.store.remove(ref(name))
             await asyncio.sleep(0.1)

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from applier.cache import Query
-from applier.cache.definitions import Definitions
+from applier.cache.definitions import DefinitionWatch
 from applier.cluster import Resource
 from applier.desired import Desired, Graph
 from applier.loop import View
@@ -74,7 +74,7 @@ async def test_who_has_asked_whether_a_kind_is_served_is_asked_again_when_it_com
 @in_virtual_time
 async def test_who_waits_for_a_kind_ends_when_it_is_cancelled_as_a_definition_comes() -> None:
     """Both at once: a cancellation that is lost there would let a loop that is ended wait for ever."""
-    definitions = Definitions(lambda *_: _Silent())  # type: ignore[arg-type]
+    definitions = DefinitionWatch(lambda *_: _Silent())  # type: ignore[arg-type]
     waiting = asyncio.create_task(definitions.wait_for_change("example.com", 1000.0))
     await asyncio.sleep(0)
     definitions._notify("example.com")

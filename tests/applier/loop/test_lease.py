@@ -14,7 +14,7 @@ from applier.loop.fence import Fence, FencedCluster, LeaseLost
 from applier.loop.lease import LEASE, Lease, Timing
 from applier.ref import Manifest, Ref
 from applier.testing.memory import MemoryCluster
-from applier.testing.memory.faults import Request
+from applier.testing.memory.faults import MemoryRequest
 from applier.testing.virtual_time import in_virtual_time
 
 NAMED = Ref("coordination.k8s.io", "Lease", "default", "main")
@@ -127,7 +127,7 @@ async def test_a_renewal_that_hangs_does_not_keep_the_fence_open() -> None:
     async with standing(lease):
         await asyncio.sleep(1)
 
-        async def hang(_: Request) -> None:
+        async def hang(_: MemoryRequest) -> None:
             await asyncio.sleep(1000)
 
         cluster.before = hang
@@ -140,7 +140,7 @@ async def test_a_slow_renewal_counts_from_when_it_was_asked_for() -> None:
     cluster = MemoryCluster()
     lease = candidate(cluster, "a")
 
-    async def slow(_: Request) -> None:
+    async def slow(_: MemoryRequest) -> None:
         await asyncio.sleep(3)
 
     cluster.before = slow
@@ -232,7 +232,7 @@ def test_a_write_is_given_up_when_the_lease_may_be_over_but_not_while_it_is_rene
         lease = candidate(cluster, "a")
         fenced = FencedCluster(cluster, lease.fence)
 
-        async def slow(request: Request) -> None:
+        async def slow(request: MemoryRequest) -> None:
             await asyncio.sleep(60 if request.verb == "apply" or not renewed else 0)
 
         async with standing(lease):
@@ -278,7 +278,7 @@ async def test_two_leaders_never_write_at_the_same_time_however_often_they_are_c
     candidates = [candidate(cluster, name) for name in "abc"]
     cut: set[str] = set()
 
-    async def network(request: Request) -> None:
+    async def network(request: MemoryRequest) -> None:
         await asyncio.sleep(chance.uniform(0, 4))
         if request.manager in cut:
             raise Unreachable("cut off")

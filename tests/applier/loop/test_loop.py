@@ -13,7 +13,7 @@ from applier.errors import Forbidden, Invalid, ServerFailure, TooManyRequests, U
 from applier.loop import View
 from applier.outcome import Action
 from applier.ref import Kind
-from applier.testing.memory.faults import Request
+from applier.testing.memory.faults import MemoryRequest
 from applier.testing.virtual_time import in_virtual_time
 
 from ..free_schemas import FreeSchemas
@@ -243,7 +243,7 @@ async def test_a_stop_lets_a_key_in_work_end() -> None:
     world = lab()
     world.cluster.seed(some("set", 4))
 
-    async def slow(request: Request) -> None:
+    async def slow(request: MemoryRequest) -> None:
         await asyncio.sleep(3 if request.writes else 0)
 
     world.cluster.before = slow
@@ -259,7 +259,7 @@ async def test_a_stop_begins_no_new_key_and_leaves_nothing_running() -> None:
     world = lab(workers=1)
     world.cluster.seed(*(some(f"set{number}", 1) for number in range(5)))
 
-    async def slow(request: Request) -> None:
+    async def slow(request: MemoryRequest) -> None:
         await asyncio.sleep(10 if request.writes else 0)
 
     world.cluster.before = slow

@@ -13,7 +13,7 @@ from applier.desired import Gone, Graph, Hold
 from applier.errors import ClusterError, Expired, Forbidden, Invalid, ServerFailure, Unreachable
 from applier.loop import View
 from applier.ref import Kind, Manifest, Ref
-from applier.testing.memory.faults import Request
+from applier.testing.memory.faults import MemoryRequest
 from applier.testing.virtual_time import in_virtual_time
 from tests.suite.rows import rows
 
@@ -62,7 +62,7 @@ def broken_members(view: View, key: str) -> Iterable[Manifest]:
     return members(view, key)
 
 
-def of(*plurals: str) -> Callable[[Request], bool]:
+def of(*plurals: str) -> Callable[[MemoryRequest], bool]:
     return lambda request: request.resource.plural in plurals and not request.writes
 
 

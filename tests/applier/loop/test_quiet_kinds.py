@@ -13,7 +13,7 @@ from applier.desired import Desired, Graph
 from applier.errors import ServerFailure, Unreachable
 from applier.loop import View
 from applier.ref import Manifest
-from applier.testing.memory import MemoryCluster, Request
+from applier.testing.memory import MemoryCluster, MemoryRequest
 from applier.testing.virtual_time import in_virtual_time
 
 from .lab import Lab, _members, config_map, desired, lab, ref, running, some
@@ -172,7 +172,7 @@ async def test_what_failed_is_tried_again_as_soon_as_a_watch_reaches_the_server_
         assert len(world.made()) == 4 * len(SETS)
 
 
-async def answered_late(request: Request) -> None:
+async def answered_late(request: MemoryRequest) -> None:
     await asyncio.sleep(LATE if request.verb == "watch" else 0)
 
 

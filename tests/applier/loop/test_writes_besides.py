@@ -11,7 +11,7 @@ from applier.errors import Forbidden, ServerFailure, WriteConflict
 from applier.loop import View
 from applier.outcome import Action
 from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
-from applier.testing.memory.faults import Request
+from applier.testing.memory.faults import MemoryRequest
 from applier.testing.virtual_time import in_virtual_time
 from tests.suite.rows import rows
 
@@ -360,9 +360,9 @@ def test_whoever_dies_at_any_write_is_finished_by_the_next(write: int, after: bo
             await looked_at(first, desired)
             old = first.cluster.store.objects[ref("set-0")]
             first.cluster.forget_requests()
-            cut: list[Request] = []
+            cut: list[MemoryRequest] = []
 
-            def is_dead(request: Request) -> bool:
+            def is_dead(request: MemoryRequest) -> bool:
                 if request.writes and len(first.cluster.writes()) >= write:
                     cut.append(request)
                 return bool(cut) and request.writes

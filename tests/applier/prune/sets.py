@@ -10,7 +10,7 @@ import pytest
 from applier.cluster import Cluster, Listing
 from applier.desired import Desired, Graph
 from applier.outcome import Action, Outcome, Step
-from applier.prune import ApplySet, ApplySetOptions, Budget, Deletion, OpenApplySet
+from applier.prune import ApplySet, ApplySetOptions, Budget, Deleter, OpenApplySet
 from applier.ref import Kind, Manifest, Ref, uid_of
 from applier.testing.memory import MemoryCluster
 
@@ -55,7 +55,7 @@ async def run(
     budget = Budget.read(limit) if limit else None
     pruning = await OpenApplySet.open(ApplySetOptions(of or applyset(), budget=budget, approval=approval), graph(*manifests), cluster)
     await pruning.widen()
-    return await pruning.finish(await written(pruning.graph, cluster), Deletion(cluster, seconds=0.05))
+    return await pruning.finish(await written(pruning.graph, cluster), Deleter(cluster, seconds=0.05))
 
 
 def there(cluster: MemoryCluster, kind: str = "ConfigMap") -> set[str]:

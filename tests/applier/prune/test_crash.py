@@ -12,7 +12,7 @@ from applier.plan.membership import PART_OF
 from applier.prune import ApplySetOptions, OpenApplySet
 from applier.ref import Manifest, Ref
 from applier.testing.memory import MemoryCluster
-from applier.testing.memory.faults import Request
+from applier.testing.memory.faults import MemoryRequest
 from tests.suite.rows import rows
 
 from .sets import account, annotation, applyset, cluster_role, config, graph, run, there, written
@@ -59,7 +59,7 @@ async def killed_at(number: int, *, after: bool) -> tuple[MemoryCluster, bool]:
     await run(cluster, *FIRST)
     cluster.forget_requests()
 
-    def is_due(request: Request) -> bool:
+    def is_due(request: MemoryRequest) -> bool:
         return request.writes and cluster.writes().index(request) + 1 == number
 
     cluster.fail(is_due, Killed(), after=after)

@@ -11,11 +11,11 @@ import pytest
 from applier.errors import Forbidden, ServerFailure, WriteConflict
 from applier.events import Event, Finished, Started, Waiting, WaveStarted
 from applier.outcome import Action, Outcome, Step
-from applier.prune.deletion import Deletion, finalizers_of
+from applier.prune.deletion import Deleter, finalizers_of
 from applier.prune.teardown import teardown
 from applier.ref import Manifest, Ref, resource_version_of, uid_of
 from applier.testing.memory import MemoryCluster
-from applier.testing.memory.faults import Request
+from applier.testing.memory.faults import MemoryRequest
 
 from .sets import config, there
 
@@ -35,7 +35,7 @@ def cluster() -> MemoryCluster:
 async def delete(cluster: MemoryCluster, live: list[Manifest], **choices: Any) -> dict[str, Outcome]:
     """Deletes these objects; what became of each, by name."""
     steps = [Step(Ref.of(one), Action.PRUNED, uid=uid_of(one), resource_version=resource_version_of(one)) for one in live]
-    deletion = Deletion(cluster, **{"seconds": SOON, **choices})
+    deletion = Deleter(cluster, **{"seconds": SOON, **choices})
     outcomes = await deletion.run(steps, {Ref.of(one): one for one in live}, teardown(live))
     return {outcome.step.ref.name: outcome for outcome in outcomes}
 
@@ -136,7 +136,7 @@ async def test_what_cannot_be_watched_is_not_said_to_be_gone(cluster: MemoryClus
 async def test_a_step_that_is_held_stays_held_and_holds_its_owner(cluster: MemoryCluster) -> None:
     live = cluster.seed(config("parent"), config("child", ownerReferences=owner("parent")))
     steps = [Step(Ref.of(live[0]), Action.PRUNED, uid=uid_of(live[0])), Step(Ref.of(live[1]), Action.HELD, "too many", uid=uid_of(live[1]))]
-    outcomes = await Deletion(cluster).run(steps, {Ref.of(one): one for one in live}, teardown(live))
+    outcomes = await Deleter(cluster).run(steps, {Ref.of(one): one for one in live}, teardown(live))
     assert [(outcome.action, outcome.step.ref.name) for outcome in outcomes] == [(Action.HELD, "child"), (Action.HELD, "parent")]
     assert cluster.log == []
 
@@ -148,7 +148,7 @@ async def test_a_dry_run_deletes_nothing_and_asks_the_server(cluster: MemoryClus
 
 
 async def test_deletes_of_a_wave_run_at_once_but_not_all(cluster: MemoryCluster) -> None:
-    async def slow(request: Request) -> None:
+    async def slow(request: MemoryRequest) -> None:
         for _ in range(10):
             await asyncio.sleep(0)
 

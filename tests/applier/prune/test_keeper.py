@@ -11,15 +11,15 @@ from applier.cluster import Resource
 from applier.errors import WriteConflict
 from applier.prune import ApplySetError
 from applier.prune.keeper import Keeper
-from applier.prune.record import GROUP_KINDS, GROUP_RESOURCES, ID, PARENT_TYPE, TOOLING, Scope
+from applier.prune.record import GROUP_KINDS, GROUP_RESOURCES, ID, PARENT_TYPE, TOOLING, ApplySetScope
 from applier.ref import DEFINITION, Kind, Manifest
 from applier.testing.memory import MemoryCluster
 
 from .sets import SECRET, account, annotation, applyset, config, run
 
 SHOP = Kind("example.org", "v1", "Shop")
-CONFIG_MAPS = Scope(frozenset({("", "ConfigMap")}), frozenset({"default"}))
-ACCOUNTS = Scope(frozenset({("", "ServiceAccount")}), frozenset({"default"}))
+CONFIG_MAPS = ApplySetScope(frozenset({("", "ConfigMap")}), frozenset({"default"}))
+ACCOUNTS = ApplySetScope(frozenset({("", "ServiceAccount")}), frozenset({"default"}))
 
 
 @pytest.fixture
@@ -77,13 +77,13 @@ async def test_a_kind_whose_definition_does_not_allow_it_has_no_parents(cluster:
 async def test_a_kind_whose_definition_allows_it_has_parents(cluster: MemoryCluster) -> None:
     cluster.seed(definition(labels={PARENT_TYPE: "true"}), recorded(SHOP, namespace="", annotations={GROUP_KINDS: "ConfigMap"}))
     keeper = await Keeper.open(applyset(kind=SHOP, namespace=""), cluster)
-    assert keeper.before == Scope(CONFIG_MAPS.kinds, frozenset())
+    assert keeper.before == ApplySetScope(CONFIG_MAPS.kinds, frozenset())
 
 
 async def test_an_old_record_of_resources_is_one_of_their_kinds(cluster: MemoryCluster) -> None:
     cluster.seed(recorded(annotations={GROUP_RESOURCES: "configmaps,deployments.apps"}))
     keeper = await Keeper.open(applyset(), cluster)
-    assert keeper.before == Scope(frozenset({("", "ConfigMap"), ("apps", "Deployment")}), frozenset({"default"}))
+    assert keeper.before == ApplySetScope(frozenset({("", "ConfigMap"), ("apps", "Deployment")}), frozenset({"default"}))
 
 
 async def test_an_old_record_of_resources_that_nobody_serves_is_refused(cluster: MemoryCluster) -> None:
@@ -104,8 +104,8 @@ async def test_a_record_that_names_enough_is_not_written(cluster: MemoryCluster)
     await run(cluster, config("a", "kube-system"))
     keeper = await Keeper.open(applyset(), cluster)
     cluster.forget_requests()
-    await keeper.widen(Scope(CONFIG_MAPS.kinds, frozenset({"kube-system"})))
-    assert await keeper.narrow(Scope(CONFIG_MAPS.kinds, frozenset({"kube-system"})))
+    await keeper.widen(ApplySetScope(CONFIG_MAPS.kinds, frozenset({"kube-system"})))
+    assert await keeper.narrow(ApplySetScope(CONFIG_MAPS.kinds, frozenset({"kube-system"})))
     assert cluster.log == []
 
 
@@ -113,7 +113,7 @@ async def test_a_record_that_another_run_wrote_is_read_again_and_widened(cluster
     await run(cluster, config("a"))
     keeper = await Keeper.open(applyset(), cluster)
     other = await Keeper.open(applyset(), cluster)
-    await other.widen(Scope(frozenset({("", "Secret")})))
+    await other.widen(ApplySetScope(frozenset({("", "Secret")})))
     await keeper.widen(ACCOUNTS)
     assert annotation(cluster, "contains-group-kinds") == "ConfigMap,Secret,ServiceAccount"
     assert ("", "Secret") in keeper.before.kinds
@@ -123,7 +123,7 @@ async def test_a_record_that_another_run_wrote_is_not_narrowed(cluster: MemoryCl
     await run(cluster, config("a"), account("b"))
     keeper = await Keeper.open(applyset(), cluster)
     other = await Keeper.open(applyset(), cluster)
-    await other.widen(Scope(frozenset({("", "Secret")})))
+    await other.widen(ApplySetScope(frozenset({("", "Secret")})))
     assert not await keeper.narrow(CONFIG_MAPS)
     assert annotation(cluster, "contains-group-kinds") == "ConfigMap,Secret,ServiceAccount"
 

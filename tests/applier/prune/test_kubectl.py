@@ -11,7 +11,7 @@ import pytest
 from applier.errors import WriteConflict
 from applier.outcome import Action, Outcome
 from applier.plan.membership import PART_OF
-from applier.prune import ApplySet, ApplySetError, ApplySetOptions, Budget, Deletion, OpenApplySet
+from applier.prune import ApplySet, ApplySetError, ApplySetOptions, Budget, Deleter, OpenApplySet
 from applier.prune.applyset import applyset_id
 from applier.prune.record import GROUP_KINDS, ID, NAMESPACES, TOOLING
 from applier.ref import Kind, Manifest
@@ -47,7 +47,7 @@ def kubectls(namespace: str, tooling: str = "kubectl/ours") -> ApplySet:
 async def run(cluster: ApiCluster, applyset: ApplySet, *manifests: Manifest, **more: Any) -> list[Outcome]:
     pruning = await OpenApplySet.open(ApplySetOptions(applyset, **more), graph(*manifests), cluster)
     await pruning.widen()
-    return await pruning.finish(await written(pruning.graph, cluster), Deletion(cluster))
+    return await pruning.finish(await written(pruning.graph, cluster), Deleter(cluster))
 
 
 def names(control_plane: ControlPlane, namespace: str, plural: str = "configmaps") -> list[str]:
@@ -150,7 +150,7 @@ async def test_the_record_is_not_written_over_another_run(cluster: ApiCluster, c
     pruning = await OpenApplySet.open(ApplySetOptions(kubectls(namespace)), graph(config("b", namespace)), cluster)
     other = await OpenApplySet.open(ApplySetOptions(kubectls(namespace)), graph(config("a", namespace), account("c", namespace)), cluster)
     await other.widen()
-    await pruning.finish([], Deletion(cluster))
+    await pruning.finish([], Deleter(cluster))
     assert parent(control_plane, namespace)["annotations"][GROUP_KINDS] == "ConfigMap,ServiceAccount"
 
 

@@ -11,7 +11,7 @@ from applier.errors import Forbidden, ServerFailure, UnknownKind
 from applier.plan.membership import PART_OF
 from applier.prune import ApplySetError
 from applier.prune.members import API_SERVICE, find_members, orphans
-from applier.prune.record import Scope
+from applier.prune.record import ApplySetScope
 from applier.ref import Kind, Manifest, Ref
 from applier.testing.memory import MemoryCluster
 
@@ -28,8 +28,8 @@ def cluster() -> MemoryCluster:
     return cluster
 
 
-def scope(*kinds: str, namespaces: tuple[str, ...] = ("default",)) -> Scope:
-    return Scope(frozenset(("", kind) for kind in kinds), frozenset(namespaces))
+def scope(*kinds: str, namespaces: tuple[str, ...] = ("default",)) -> ApplySetScope:
+    return ApplySetScope(frozenset(("", kind) for kind in kinds), frozenset(namespaces))
 
 
 def lists(cluster: MemoryCluster) -> list[str]:
@@ -38,7 +38,7 @@ def lists(cluster: MemoryCluster) -> list[str]:
 
 async def test_an_empty_record_needs_no_request(cluster: MemoryCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(MemoryCluster, "resources")  # discovery is not in the log
-    assert (await find_members(applyset(), Scope(), cluster)).objects == []
+    assert (await find_members(applyset(), ApplySetScope(), cluster)).objects == []
     assert cluster.log == []
 
 
@@ -74,7 +74,7 @@ async def test_a_role_in_each_namespace_is_enough(cluster: MemoryCluster) -> Non
 
 async def test_kinds_without_namespaces_are_listed_once(cluster: MemoryCluster) -> None:
     cluster.seed({**cluster_role("r"), "metadata": {"name": "r", "labels": LABEL}})
-    roles = Scope(frozenset({("rbac.authorization.k8s.io", "ClusterRole")}), frozenset(SPACES))
+    roles = ApplySetScope(frozenset({("rbac.authorization.k8s.io", "ClusterRole")}), frozenset(SPACES))
     assert len((await find_members(applyset(), roles, cluster)).objects) == 1
     assert lists(cluster) == ["clusterroles"]
 
@@ -93,7 +93,7 @@ async def test_what_is_no_refusal_is_not_hidden(cluster: MemoryCluster) -> None:
         await find_members(applyset(), scope("ConfigMap"), cluster)
 
 
-WIDGETS = Scope(frozenset({("example.org", "Widget")}), frozenset({"default"}))
+WIDGETS = ApplySetScope(frozenset({("example.org", "Widget")}), frozenset({"default"}))
 
 
 def api_service(group: str, *, server: bool, available: str = "True", **others: str) -> Manifest:

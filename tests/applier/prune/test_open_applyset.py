@@ -8,7 +8,7 @@ from applier.errors import ServerFailure
 from applier.events import Event, Finished
 from applier.outcome import Action, Outcome, Step
 from applier.plan.membership import PART_OF
-from applier.prune import ApplySetError, ApplySetOptions, Deletion, OpenApplySet
+from applier.prune import ApplySetError, ApplySetOptions, Deleter, OpenApplySet
 from applier.ref import Ref, resource_version_of, uid_of
 from applier.testing.memory import MemoryCluster
 
@@ -78,7 +78,7 @@ async def test_a_run_that_changes_nothing_writes_nothing_of_the_set(cluster: Mem
     cluster.forget_requests()
     pruning = await OpenApplySet.open(ApplySetOptions(applyset()), graph(config("a")), cluster)
     await pruning.widen()
-    await pruning.finish([], Deletion(cluster))
+    await pruning.finish([], Deleter(cluster))
     assert cluster.writes() == []
 
 
@@ -87,7 +87,7 @@ async def test_nothing_is_pruned_when_something_could_not_be_applied(cluster: Me
     pruning = await OpenApplySet.open(ApplySetOptions(applyset()), graph(config("b")), cluster)
     await pruning.widen()
     failed = Outcome(Step(Ref("", "ConfigMap", "default", "b"), Action.CONFIGURED), Action.FAILED)
-    [held] = await pruning.finish([failed], Deletion(cluster))
+    [held] = await pruning.finish([failed], Deleter(cluster))
     assert (held.action, held.reason) == (Action.HELD, "of the ApplySet, 1 failed: nothing is pruned before everything is applied")
     assert there(cluster) == {"default/a", "default/b"}
 
@@ -96,7 +96,7 @@ async def test_all_that_is_undone_is_counted(cluster: MemoryCluster) -> None:
     await run(cluster, config("a"))
     pruning = await OpenApplySet.open(ApplySetOptions(applyset()), graph(), cluster)
     undone = [Outcome(Step(A, Action.CONFIGURED), action) for action in (Action.HELD, Action.FAILED, Action.HELD)]
-    [held] = await pruning.finish(undone, Deletion(cluster))
+    [held] = await pruning.finish(undone, Deleter(cluster))
     assert held.reason == "of the ApplySet, 1 failed and 2 held: nothing is pruned before everything is applied"
 
 
@@ -108,7 +108,7 @@ async def test_what_became_of_each_object_is_told_too(cluster: MemoryCluster, br
         cluster.fail("apply", ServerFailure(500, "InternalError", "no"), times=-1)
     failed = Outcome(Step(A, Action.CONFIGURED), Action.FAILED)
     told: list[Event] = []
-    outcomes = await pruning.finish([failed] if broken == "the apply" else [], Deletion(cluster, sink=told.append))
+    outcomes = await pruning.finish([failed] if broken == "the apply" else [], Deleter(cluster, sink=told.append))
     assert [event.outcome for event in told if isinstance(event, Finished)] == outcomes
 
 
@@ -123,7 +123,7 @@ async def test_a_record_that_cannot_be_written_in_the_end_is_told_beside_what_wa
     await run(cluster, config("a"), account("b"))
     pruning = await OpenApplySet.open(ApplySetOptions(applyset()), graph(config("a")), cluster)
     cluster.fail("apply", ServerFailure(500, "InternalError", "no"), times=-1)
-    pruned, parent = await pruning.finish([], Deletion(cluster))
+    pruned, parent = await pruning.finish([], Deleter(cluster))
     assert (pruned.action, parent.action) == (Action.PRUNED, Action.FAILED)
     assert (parent.step.ref, parent.reason) == (applyset().parent, "the record of the ApplySet could not be written: no")
     assert (parent.uid, type(parent.error)) == (uid_of(cluster.store.objects[applyset().parent]), ServerFailure)
@@ -169,7 +169,7 @@ async def test_an_object_that_left_the_set_in_the_meantime_stays(cluster: Memory
     await run(cluster, config("a"), config("b"))
     pruning = await OpenApplySet.open(ApplySetOptions(applyset()), graph(config("b")), cluster)
     cluster.seed(config("a"))
-    [outcome] = await pruning.finish([], Deletion(cluster))
+    [outcome] = await pruning.finish([], Deleter(cluster))
     assert (outcome.action, outcome.reason) == (Action.UNCHANGED, "is no longer a member of the ApplySet")
     assert there(cluster) == {"default/a", "default/b"}
 
@@ -178,7 +178,7 @@ async def test_an_object_that_only_changed_in_the_meantime_goes(cluster: MemoryC
     await run(cluster, config("a"), config("b"))
     pruning = await OpenApplySet.open(ApplySetOptions(applyset()), graph(config("b")), cluster)
     cluster.seed(config("a", labels={PART_OF: applyset().id, "touched": "yes"}))
-    [outcome] = await pruning.finish([], Deletion(cluster))
+    [outcome] = await pruning.finish([], Deleter(cluster))
     assert outcome.action is Action.PRUNED
     assert there(cluster) == {"default/b"}
 
@@ -188,7 +188,7 @@ async def test_another_object_of_the_same_name_stays(cluster: MemoryCluster) -> 
     pruning = await OpenApplySet.open(ApplySetOptions(applyset()), graph(config("b")), cluster)
     cluster.store.remove(Ref("", "ConfigMap", "default", "a"))
     cluster.seed(config("a", labels={PART_OF: applyset().id}))
-    [outcome] = await pruning.finish([], Deletion(cluster))
+    [outcome] = await pruning.finish([], Deleter(cluster))
     assert outcome.action is Action.UNCHANGED
     assert there(cluster) == {"default/a", "default/b"}
 
@@ -200,7 +200,7 @@ async def test_an_object_that_the_apply_left_in_place_under_another_name_stays(c
     [uid] = [step.uid for step in pruning.steps]
     step = Step(Ref("", "ConfigMap", "default", "b"), Action.CONFIGURED, uid=uid if said_by == "step" else "")
     outcome = Outcome(step, Action.CONFIGURED, uid=uid if said_by == "outcome" else "")
-    assert await pruning.finish([outcome], Deletion(cluster)) == []
+    assert await pruning.finish([outcome], Deleter(cluster)) == []
     assert there(cluster) == {"default/a", "default/b"}
 
 
@@ -224,7 +224,7 @@ async def test_an_object_that_is_gone_already_counts_as_pruned(cluster: MemoryCl
     await run(cluster, config("a"), config("b"))
     pruning = await OpenApplySet.open(ApplySetOptions(applyset()), graph(config("b")), cluster)
     cluster.store.remove(Ref("", "ConfigMap", "default", "a"))
-    [outcome] = await pruning.finish([], Deletion(cluster))
+    [outcome] = await pruning.finish([], Deleter(cluster))
     assert (outcome.action, outcome.reason) == (Action.PRUNED, "was already deleted")
 
 
@@ -257,7 +257,7 @@ async def test_an_object_being_deleted_is_reported_with_its_finalizers_and_not_d
     await run(cluster, config("b"))
     cluster.forget_requests()
     pruning = await OpenApplySet.open(ApplySetOptions(applyset()), graph(config("b")), cluster)
-    [outcome] = await pruning.finish([], Deletion(cluster))
+    [outcome] = await pruning.finish([], Deleter(cluster))
     assert outcome.reason == "has been terminating since 2026-01-01T00:00:00Z, held by example.org/hold"
     assert "delete" not in [request.verb for request in cluster.log]
 
@@ -278,7 +278,7 @@ async def test_only_members_are_watched_while_they_go(cluster: MemoryCluster, mo
     await run(cluster, config("a", finalizers=["example.org/hold"]))
     pruning = await OpenApplySet.open(ApplySetOptions(applyset()), graph(), cluster)
     asked = selectors_of_lists(cluster, monkeypatch)
-    await pruning.finish([], Deletion(cluster, seconds=0.05, wait_for_all=True))
+    await pruning.finish([], Deleter(cluster, seconds=0.05, wait_for_all=True))
     assert asked == [applyset().selector]
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from applier.prune import ApplySetError
-from applier.prune.record import GROUP_KINDS, GROUP_RESOURCES, ID, NAMESPACES, TOOLING, Scope, parent_manifest, read_record, tool_of
+from applier.prune.record import GROUP_KINDS, GROUP_RESOURCES, ID, NAMESPACES, TOOLING, ApplySetScope, parent_manifest, read_record, tool_of
 from applier.ref import Kind, Manifest, Ref
 from tests.suite.rows import rows
 
@@ -36,7 +36,7 @@ def test_the_tool_is_what_stands_before_its_version(tooling: str, tool: str) -> 
 
 def test_a_record_says_where_members_are() -> None:
     record = read_record(applyset(), parent(GOOD))
-    assert record.scope == Scope(frozenset({("", "ConfigMap"), ("apps", "Deployment")}), frozenset({"a", "b", "default"}))
+    assert record.scope == ApplySetScope(frozenset({("", "ConfigMap"), ("apps", "Deployment")}), frozenset({"a", "b", "default"}))
 
 
 def test_a_parent_without_a_namespace_adds_none() -> None:
@@ -51,12 +51,12 @@ def test_a_record_says_which_parent_it_was_read_from() -> None:
 
 def test_an_empty_record_is_one_of_an_empty_set() -> None:
     record = read_record(applyset(), parent({TOOLING: "grove/1", GROUP_KINDS: ""}))
-    assert record.scope == Scope(frozenset(), frozenset({"default"}))
+    assert record.scope == ApplySetScope(frozenset(), frozenset({"default"}))
 
 
 def test_without_a_parent_there_is_an_empty_record() -> None:
     record = read_record(applyset(), None)
-    assert (record.scope, record.resource_version, record.tooling) == (Scope(), "", "")
+    assert (record.scope, record.resource_version, record.tooling) == (ApplySetScope(), "", "")
 
 
 def test_a_parent_of_somebodys_own_kind_has_to_be_there() -> None:
@@ -94,7 +94,7 @@ def test_resources_do_not_count_where_there_are_kinds() -> None:
 
 
 def test_the_parent_is_written_with_the_record_and_nothing_else() -> None:
-    scope = Scope(frozenset({("apps", "Deployment"), ("", "Secret")}), frozenset({"b", "a", "default"}))
+    scope = ApplySetScope(frozenset({("apps", "Deployment"), ("", "Secret")}), frozenset({"b", "a", "default"}))
     assert parent_manifest(applyset(), scope) == {
         "apiVersion": "v1",
         "kind": "Secret",
@@ -109,31 +109,33 @@ def test_the_parent_is_written_with_the_record_and_nothing_else() -> None:
 
 def test_a_parent_without_a_namespace_names_all_namespaces() -> None:
     cluster_wide = applyset(kind=Kind("example.org", "v1", "Shop"), namespace="")
-    manifest = parent_manifest(cluster_wide, Scope(frozenset(), frozenset({"default"})))
+    manifest = parent_manifest(cluster_wide, ApplySetScope(frozenset(), frozenset({"default"})))
     assert manifest["metadata"]["annotations"][NAMESPACES] == "default"
     assert "namespace" not in manifest["metadata"]
 
 
 def test_objects_without_a_namespace_add_none() -> None:
-    assert Scope.of([Ref("", "Node", "", "n"), Ref("", "Pod", "a", "p")]) == Scope(frozenset({("", "Node"), ("", "Pod")}), frozenset({"a"}))
+    assert ApplySetScope.of([Ref("", "Node", "", "n"), Ref("", "Pod", "a", "p")]) == ApplySetScope(
+        frozenset({("", "Node"), ("", "Pod")}), frozenset({"a"})
+    )
 
 
 words = st.text("abcdefghij", min_size=1, max_size=5)
 scopes = st.builds(
-    Scope,
+    ApplySetScope,
     st.frozensets(st.tuples(st.just("") | st.builds("{}.{}".format, words, words), words.map(str.title))),
     st.frozensets(words),
 )
 
 
 @given(scopes)
-def test_what_is_written_is_what_is_read(scope: Scope) -> None:
+def test_what_is_written_is_what_is_read(scope: ApplySetScope) -> None:
     written = parent_manifest(applyset(), scope)
-    assert read_record(applyset(), written).scope == scope | Scope(namespaces=frozenset({"default"}))
+    assert read_record(applyset(), written).scope == scope | ApplySetScope(namespaces=frozenset({"default"}))
 
 
 @given(scopes, scopes)
-def test_both_together_are_wider_than_each(one: Scope, other: Scope) -> None:
+def test_both_together_are_wider_than_each(one: ApplySetScope, other: ApplySetScope) -> None:
     both = one | other
     assert one.kinds <= both.kinds
     assert other.namespaces <= both.namespaces

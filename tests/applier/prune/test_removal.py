@@ -12,12 +12,12 @@ from applier.cluster import Resource
 from applier.errors import Forbidden, WriteConflict
 from applier.events import Event, Finished, Planned, RunEnded
 from applier.outcome import Action
-from applier.prune import Deletion, delete, delete_set
+from applier.prune import Deleter, delete, delete_set
 from applier.prune.members import API_SERVICE
-from applier.prune.record import PARENT_TYPE, Scope, parent_manifest
+from applier.prune.record import PARENT_TYPE, ApplySetScope, parent_manifest
 from applier.ref import Kind, Ref, resource_version_of, uid_of
 from applier.testing.memory import MemoryCluster
-from applier.testing.memory.faults import Request
+from applier.testing.memory.faults import MemoryRequest
 
 from .sets import CONFIG_MAP, account, applyset, config, graph, run, said, there
 
@@ -25,14 +25,14 @@ SOON = 0.05
 HOLD = ["example.org/hold"]
 
 
-def to_the_end(cluster: MemoryCluster, **options: Any) -> Deletion:
+def to_the_end(cluster: MemoryCluster, **options: Any) -> Deleter:
     """A deletion that waits until everything is gone."""
-    return Deletion(cluster, **{"seconds": 300.0, "wait_for_all": True, **options})
+    return Deleter(cluster, **{"seconds": 300.0, "wait_for_all": True, **options})
 
 
-def at_once(cluster: MemoryCluster) -> Deletion:
+def at_once(cluster: MemoryCluster) -> Deleter:
     """A deletion that waits for nothing."""
-    return Deletion(cluster, seconds=0.0)
+    return Deleter(cluster, seconds=0.0)
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ async def test_who_listens_is_told_of_the_plan_of_each_object_and_of_the_end(clu
 async def test_what_goes_in_time_has_not_failed(cluster: MemoryCluster, whole_set: bool) -> None:
     await run(cluster, config("a", finalizers=HOLD))
 
-    async def release(request: Request) -> None:
+    async def release(request: MemoryRequest) -> None:
         if request.verb == "watch":
             for _ in range(20):  # turns in which whoever does not wait has given up
                 await asyncio.sleep(0)
@@ -188,7 +188,7 @@ async def test_a_parent_of_a_kind_of_its_own_stays(cluster: MemoryCluster) -> No
     spec = {"group": "example.org", "scope": "Namespaced", "names": names, "versions": [{"name": "v1", "served": True}]}
     metadata = {"name": "shops.example.org", "labels": {PARENT_TYPE: "true"}}
     cluster.seed({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": metadata, "spec": spec})
-    cluster.seed(parent_manifest(of, Scope()))
+    cluster.seed(parent_manifest(of, ApplySetScope()))
     await run(cluster, config("a"), of=of)
     assert said(await delete_set(of, to_the_end(cluster))) == {"a": "pruned"}
     assert there(cluster, "Shop") == {"default/shop"}
@@ -198,7 +198,7 @@ async def test_the_record_stays_as_long_as_members_are_out_of_reach(cluster: Mem
     cluster.serve(Resource(API_SERVICE, "apiservices", namespaced=False))
     spec = {"group": "example.org", "version": "v1", "service": {"name": "s"}}
     cluster.seed({"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": {"name": "v1.example.org"}, "spec": spec})
-    cluster.seed(parent_manifest(applyset(), Scope(frozenset({("example.org", "Widget")}))))
+    cluster.seed(parent_manifest(applyset(), ApplySetScope(frozenset({("example.org", "Widget")}))))
     assert await delete_set(applyset(), to_the_end(cluster)) == []
     assert there(cluster, "Secret") == {"default/shop"}
 

@@ -8,11 +8,11 @@ import pytest
 
 from applier.errors import Forbidden, ServerFailure
 from applier.outcome import Action, Outcome
-from applier.prune import ApplySetOptions, Budget, Deletion, OpenApplySet, delete_set
+from applier.prune import ApplySetOptions, Budget, Deleter, OpenApplySet, delete_set
 from applier.ref import Kind, Manifest, Ref, uid_of
 from applier.testing.control_plane import ControlPlane
 from applier.testing.memory import MemoryCluster
-from applier.testing.memory.faults import Request
+from applier.testing.memory.faults import MemoryRequest
 from applier.transport import ApiCluster, connect
 
 from .sets import CONFIG_MAP, account, applyset, config, graph, run, said, there, written
@@ -46,7 +46,7 @@ async def cluster() -> MemoryCluster:
     return cluster
 
 
-def lists_secrets(request: Request) -> bool:
+def lists_secrets(request: MemoryRequest) -> bool:
     return (request.verb, request.resource.plural, request.namespace) == ("list", "secrets", "team")
 
 
@@ -55,7 +55,7 @@ async def opened(cluster: Any, *manifests: Manifest, **options: Any) -> OpenAppl
 
 
 async def finished(pruning: OpenApplySet, cluster: Any) -> list[Outcome]:
-    return await pruning.finish(await written(pruning.graph, cluster), Deletion(cluster, seconds=0.05))
+    return await pruning.finish(await written(pruning.graph, cluster), Deleter(cluster, seconds=0.05))
 
 
 async def test_a_namespace_of_which_all_is_ours_goes_unasked(cluster: MemoryCluster) -> None:
@@ -162,7 +162,7 @@ async def test_nothing_is_looked_at_when_no_namespace_goes(cluster: MemoryCluste
 
 async def test_a_whole_set_is_held_as_well(cluster: MemoryCluster) -> None:
     cluster.seed(config("theirs", "team"))
-    deletion = Deletion(cluster, seconds=0.05, wait_for_all=True)
+    deletion = Deleter(cluster, seconds=0.05, wait_for_all=True)
     held = await delete_set(applyset(), deletion)
     assert {outcome.action for outcome in held} == {Action.HELD}
     approval = held[0].reason.rpartition(" ")[2]
@@ -173,7 +173,7 @@ async def test_a_set_whose_record_is_in_its_own_namespace_goes_with_it_last() ->
     cluster = MemoryCluster(namespaces=("default", "team"))
     of = applyset(kind=CONFIG_MAP, namespace="team")
     await run(cluster, SPACE, config("a", "team"), config("b"), of=of)
-    outcomes = await delete_set(of, Deletion(cluster, seconds=1.0, wait_for_all=True))
+    outcomes = await delete_set(of, Deleter(cluster, seconds=1.0, wait_for_all=True))
     assert list(said(outcomes).items())[:3] in (
         [("a", "pruned"), ("b", "pruned"), ("team", "pruned")],
         [("b", "pruned"), ("a", "pruned"), ("team", "pruned")],
@@ -185,7 +185,7 @@ async def test_a_namespace_with_the_record_stays_while_a_member_does() -> None:
     of = applyset(kind=CONFIG_MAP, namespace="team")
     await run(cluster, SPACE, config("a", "team"), config("b"), of=of)
     cluster.fail(lambda request: request.verb == "delete" and request.name == "b", Forbidden(403, "Forbidden", "no"), times=-1)
-    outcomes = await delete_set(of, Deletion(cluster, seconds=1.0, wait_for_all=True))
+    outcomes = await delete_set(of, Deleter(cluster, seconds=1.0, wait_for_all=True))
     assert said(outcomes) == {"a": "pruned", "b": "failed", "team": "held"}
     assert "team/shop" in there(cluster)
 
@@ -200,7 +200,7 @@ async def test_a_real_namespace_with_objects_of_others_is_kept_until_it_is_appro
         async def again(*manifests: Manifest, approval: str = "") -> tuple[OpenApplySet, list[Outcome]]:
             pruning = await OpenApplySet.open(ApplySetOptions(of, approval=approval), graph(*manifests), cluster)
             await pruning.widen()
-            return pruning, await pruning.finish(await written(pruning.graph, cluster), Deletion(cluster))
+            return pruning, await pruning.finish(await written(pruning.graph, cluster), Deleter(cluster))
 
         await again(space, config("mine", inner), config("stays", namespace))
         await made(cluster, config("theirs", inner))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from applier.errors import ApplierError
-from applier.readiness import Rule, State, readiness
+from applier.readiness import ReadinessRule, State, readiness
 from tests.suite.rows import rows
 
 from .objects import live
@@ -19,7 +19,7 @@ def judged(rule: dict[str, Any], status: Any = None, spec: Any = None) -> tuple[
     case: dict[str, Any] = {"kind": "Widget", "spec": spec or {}}
     if status is not None:
         case["status"] = status
-    return readiness(live(case), [Rule.read({**WIDGET, **rule})])[:2]
+    return readiness(live(case), [ReadinessRule.read({**WIDGET, **rule})])[:2]
 
 
 def condition(kind: str, status: str, reason: str = "", message: str = "") -> dict[str, Any]:
@@ -85,7 +85,7 @@ def test_a_field_may_be_compared_with_another() -> None:
 
 
 def test_a_rule_comes_before_the_built_in_one() -> None:
-    rule = Rule.read({"group": "apps", "kind": "Deployment", "fields": [["/status/phase", "=", "Up"]]})
+    rule = ReadinessRule.read({"group": "apps", "kind": "Deployment", "fields": [["/status/phase", "=", "Up"]]})
     assert readiness(live({"kind": "Deployment", "status": {"phase": "Up"}}), [rule]).is_ready
 
 
@@ -94,7 +94,7 @@ def test_a_rule_is_not_asked_about_what_its_controller_has_not_seen() -> None:
 
 
 def test_a_rule_is_not_asked_about_other_kinds() -> None:
-    rule = Rule.read({**WIDGET, "conditions": {"Never": "True"}})
+    rule = ReadinessRule.read({**WIDGET, "conditions": {"Never": "True"}})
     assert readiness(live({"kind": "ConfigMap"}), [rule]).is_ready
 
 
@@ -111,4 +111,4 @@ def test_a_rule_is_not_asked_about_other_kinds() -> None:
 )
 def test_a_rule_that_cannot_be_read_is_refused(data: dict[str, Any], said: str) -> None:
     with pytest.raises(ApplierError, match=said):
-        Rule.read(data)
+        ReadinessRule.read(data)

@@ -14,7 +14,7 @@ from applier.run.options import ApplyOptions
 from applier.run.pipeline import apply_saved
 from applier.testing.control_plane import ControlPlane
 from applier.testing.memory import MemoryCluster
-from applier.testing.memory.faults import Request
+from applier.testing.memory.faults import MemoryRequest
 from applier.transport import connect
 
 from ..free_schemas import FreeSchemas
@@ -29,7 +29,7 @@ def memory() -> MemoryCluster:
     return cluster
 
 
-def of_namespaces(request: Request) -> bool:
+def of_namespaces(request: MemoryRequest) -> bool:
     return request.resource.plural == "namespaces"
 
 

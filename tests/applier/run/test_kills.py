@@ -9,13 +9,13 @@ import pytest
 from applier.desired import Graph
 from applier.plan import load
 from applier.plan.membership import PART_OF
-from applier.prune import ApplySet, ApplySetOptions, Deletion, OpenApplySet, delete_set
+from applier.prune import ApplySet, ApplySetOptions, Deleter, OpenApplySet, delete_set
 from applier.ref import Kind, Manifest, Ref
 from applier.run.live_state import survey
 from applier.run.options import ApplyOptions
 from applier.run.pipeline import apply, apply_saved
 from applier.testing.memory import MemoryCluster
-from applier.testing.memory.faults import Request
+from applier.testing.memory.faults import MemoryRequest
 from tests.suite.rows import rows
 
 from ..free_schemas import FreeSchemas
@@ -49,7 +49,7 @@ async def plan_and_apply(cluster: MemoryCluster) -> None:
 
 
 async def delete_all(cluster: MemoryCluster) -> None:
-    await delete_set(HOME, Deletion(cluster, seconds=1.0, wait_for_all=True))
+    await delete_set(HOME, Deleter(cluster, seconds=1.0, wait_for_all=True))
 
 
 RUNS: dict[str, tuple[list[Run], Run]] = {
@@ -75,7 +75,7 @@ async def killed(which: str, number: int, *, after: bool) -> tuple[MemoryCluster
     before, run = RUNS[which]
     cluster = await ready(before)
 
-    def is_due(request: Request) -> bool:
+    def is_due(request: MemoryRequest) -> bool:
         return request.writes and cluster.writes().index(request) + 1 == number
 
     cluster.fail(is_due, Killed(), after=after)

@@ -15,7 +15,7 @@ from applier.errors import ClusterError, Forbidden, UnknownKind, Unreachable
 from applier.ref import Kind
 from applier.transport import ApiCluster, connect_to
 from applier.transport import discovery as module
-from applier.transport.served import Served
+from applier.transport.served import ServedResources
 
 from .scripted import HASTY, Answer, Scripted, raised, status
 
@@ -203,9 +203,9 @@ async def test_a_folder_that_cannot_be_written_is_like_none(server: Scripted, tm
 
 
 def test_what_is_served_survives_a_dump() -> None:
-    served = Served(broken=["metrics.k8s.io/v1"])
+    served = ServedResources(broken=["metrics.k8s.io/v1"])
     served.add(Resource(DEPLOYMENT, "deployments", True, frozenset(VERBS), frozenset({"scale"})))
-    again = Served.load(json.loads(json.dumps(served.dump())))
+    again = ServedResources.load(json.loads(json.dumps(served.dump())))
     assert (again.by_kind, again.broken) == (served.by_kind, served.broken)
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from applier.transport.lines import Lines
+from applier.transport.lines import LineSplitter
 
 
 @given(
@@ -17,16 +17,16 @@ from applier.transport.lines import Lines
 def test_lines_come_out_as_they_went_in(lines: list[bytes], cuts: list[int]) -> None:
     stream = b"".join(line + b"\n" for line in lines)
     places = sorted({0, len(stream), *(cut for cut in cuts if cut < len(stream))})
-    cutter = Lines()
+    cutter = LineSplitter()
     given_back = [line for start, end in pairwise(places) for line in cutter.feed(stream[start:end])]
     assert given_back == lines
 
 
 def test_a_line_without_an_end_waits_for_it() -> None:
-    cutter = Lines()
+    cutter = LineSplitter()
     assert cutter.feed(b'{"a": ') == []
     assert cutter.feed(b"1}\n{") == [b'{"a": 1}']
 
 
 def test_empty_lines_are_no_lines() -> None:
-    assert Lines().feed(b"\n\na\n\n") == [b"a"]
+    assert LineSplitter().feed(b"\n\na\n\n") == [b"a"]

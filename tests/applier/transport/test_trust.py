@@ -12,7 +12,7 @@ from typing import Any
 import pytest_asyncio
 
 from applier.errors import CredentialsError, Unreachable, Untrusted
-from applier.http import Ended, Malformed, NotConnected, ProxyRefused
+from applier.http import ConnectionEnded, Malformed, NotConnected, ProxyRefused
 from applier.transport import connect, connect_to
 from applier.transport.connection_errors import ConnectionErrors, unreachable
 from tests.suite.rows import rows
@@ -176,7 +176,7 @@ SENTENCES: dict[str, tuple[BaseException, str]] = {
         "cannot reach https://s (context 'c'): label empty",
     ),
     "an answer that does not come": (TimeoutError(), "https://s (context 'c') did not answer in time"),
-    "an answer that ends too soon": (Ended(), "closed the connection before its response was complete"),
+    "an answer that ends too soon": (ConnectionEnded(), "closed the connection before its response was complete"),
     "an answer that is not HTTP": (Malformed("Expected HTTP/"), "does not respond like an HTTP server: Expected HTTP/"),
     "a reset": (ConnectionResetError(errno.ECONNRESET, "Connection reset by peer"), "broke the connection: Connection reset by peer"),
     "an alert": (not_connected(ssl.SSLError(1, "[SSL: TLSV1_ALERT_UNKNOWN_CA] alert")), "it rejected the TLS handshake"),

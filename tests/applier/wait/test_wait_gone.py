@@ -9,7 +9,7 @@ import pytest
 
 from applier.events import Event, Waiting
 from applier.ref import Manifest, Ref, uid_of
-from applier.testing.memory import MemoryCluster, Request
+from applier.testing.memory import MemoryCluster, MemoryRequest
 from applier.testing.virtual_time import in_virtual_time
 from applier.wait import wait_gone, what_keeps
 from applier.wait.gone import QUIET
@@ -42,7 +42,7 @@ async def test_the_wait_ends_when_the_object_goes(cluster: MemoryCluster) -> Non
     [live] = cluster.seed(config("a", deletionTimestamp=SINCE, finalizers=["example.org/hold"]))
     seen = asyncio.get_running_loop()
 
-    async def remove(request: Request) -> None:
+    async def remove(request: MemoryRequest) -> None:
         if request.verb == "watch":
             seen.call_soon(cluster.store.remove, Ref.of(live))
 

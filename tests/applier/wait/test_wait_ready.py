@@ -11,7 +11,7 @@ import pytest
 from applier.cluster import Resource
 from applier.errors import Expired, Forbidden, ServerFailure, UnknownKind, Unreachable
 from applier.events import Event, Ready, Waiting
-from applier.readiness import Rule, State
+from applier.readiness import ReadinessRule, State
 from applier.ref import Kind, Manifest
 from applier.testing.memory import MemoryCluster
 from applier.testing.virtual_time import in_virtual_time
@@ -133,7 +133,7 @@ async def test_what_falls_back_is_waited_for_again(cluster: MemoryCluster) -> No
 
 async def test_a_rule_of_the_graph_is_waited_for(cluster: MemoryCluster) -> None:
     cluster.seed(config("a"))
-    rule = Rule.read({"kind": "ConfigMap", "fields": [["/data/done", "=", "yes"]]})
+    rule = ReadinessRule.read({"kind": "ConfigMap", "fields": [["/data/done", "=", "yes"]]})
     controller = Controller(lambda: cluster.seed({**config("a"), "data": {"done": "yes"}}))
     [waited] = await wait_ready([config("a")], cluster, seconds=LATE, rules=[rule], sink=controller)
     assert waited.readiness.is_ready

@@ -16,7 +16,7 @@ from applier.events import Sink
 from applier.ref import Kind, Manifest, Ref
 from applier.testing.memory import MemoryCluster
 from grove_operator.cli.cluster import session as sessions
-from grove_operator.cli.cluster.options import Target
+from grove_operator.cli.cluster.options import ClusterFlags
 from grove_operator.cli.cluster.session import Session
 from grove_operator.cli.commands import grove
 
@@ -61,7 +61,7 @@ class Bench:
         """Connects what runs meanwhile to this cluster."""
 
         @asynccontextmanager
-        async def open_session(target: Target, sink: Sink) -> AsyncIterator[Session]:
+        async def open_session(target: ClusterFlags, sink: Sink) -> AsyncIterator[Session]:
             yield Session(self.cluster, target.namespace or "default", "memory", _version, lambda: nullcontext(self.cluster))
 
         with mock.patch.object(sessions, "open_session", open_session):

@@ -13,7 +13,7 @@ from applier.outcome import ABSENT, Action, Conflict, FieldChange, Outcome, Owne
 from applier.plan.reasons import RECREATE, what_conflicts
 from applier.ref import Ref
 from grove_operator.cli.cluster.apply.progress import ApplyProgress, in_progress
-from grove_operator.cli.cluster.lines import CLIENT, Lines, WaitLines, to_all
+from grove_operator.cli.cluster.lines import CLIENT, OutcomeLines, WaitLines, to_all
 from grove_operator.cli.cluster.plan.as_text import plan_text
 from grove_operator.cli.cluster.report import outcomes_report, steps_report
 from grove_operator.cli.cluster.words import name_of, reason_of, tally
@@ -33,7 +33,7 @@ def outcome(ref: Ref, action: Action, reason: str = "") -> Outcome:
 
 def lines(*outcomes: Outcome, suffix: str = "", quiet: bool = False) -> list[str]:
     found: list[str] = []
-    printer = Lines(PLAIN, suffix=suffix, quiet=quiet, out=found.append)
+    printer = OutcomeLines(PLAIN, suffix=suffix, quiet=quiet, out=found.append)
     for one in outcomes:
         printer.sink(Finished(one))
     printer.flush()
@@ -90,7 +90,7 @@ def test_what_stays_as_it_is_can_be_left_out() -> None:
 
 def test_lines_of_a_wave_have_the_order_of_the_graph_whatever_is_done_sooner() -> None:
     found: list[str] = []
-    printer = Lines(PLAIN, out=found.append)
+    printer = OutcomeLines(PLAIN, out=found.append)
     printer.order = {WEB: 0, SETTINGS: 1}
     for event in (Finished(outcome(SETTINGS, Action.CREATED)), Finished(outcome(WEB, Action.CREATED)), WaveStarted(1, 1)):
         assert found == []
@@ -100,7 +100,7 @@ def test_lines_of_a_wave_have_the_order_of_the_graph_whatever_is_done_sooner() -
 
 def test_each_outcome_is_told_once() -> None:
     found: list[str] = []
-    printer = Lines(PLAIN, out=found.append)
+    printer = OutcomeLines(PLAIN, out=found.append)
     one, two = outcome(WEB, Action.CREATED), outcome(SETTINGS, Action.UNCHANGED)
     printer.sink(Finished(one))
     printer.rest([one, two])

@@ -15,7 +15,7 @@ from applier.outcome import Action, Outcome, Step
 from applier.ref import Ref
 from applier.testing.virtual_time import in_virtual_time
 from grove_operator.cli.cluster.fold import Folding, More, alike, folded
-from grove_operator.cli.cluster.lines import FOLDING_PERIOD, Lines, WaitLines
+from grove_operator.cli.cluster.lines import FOLDING_PERIOD, OutcomeLines, WaitLines
 from grove_operator.terminal import Terminal
 
 from .in_memory import Bench, config_map
@@ -86,7 +86,7 @@ def outcome(number: int) -> Finished:
 
 
 def test_the_first_failures_are_told_at_once_and_the_rest_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
-    lines = Lines(Terminal(colours=False, width=100, wraps=False))
+    lines = OutcomeLines(Terminal(colours=False, width=100, wraps=False))
     for number in range(9):
         lines.sink(outcome(number))
     lines.sink(WaveStarted(1, 9))

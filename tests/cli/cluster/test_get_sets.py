@@ -10,7 +10,7 @@ import pytest
 
 from applier.ref import Kind, Manifest
 from grove_operator.cli.cluster.get import watch as watches
-from grove_operator.cli.cluster.get.listing import Asked, Listing
+from grove_operator.cli.cluster.get.listing import ListOptions, ViewListing
 from grove_operator.cli.cluster.get.sets_view import VIEW
 from grove_operator.cli.cluster.get.table import table_text
 from grove_operator.cluster.list_query import Found
@@ -118,7 +118,7 @@ def test_a_line_is_no_wider_than_the_terminal(width: int) -> None:
 async def test_a_watched_table_is_drawn_again_when_a_set_comes(output: str, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watches, "SETTLE", 0)
     drawn: asyncio.Queue[bytes] = asyncio.Queue()
-    listing = Listing(VIEW, Asked(output=output))
+    listing = ViewListing(VIEW, ListOptions(output=output))
     task = asyncio.ensure_future(watches.follow(bench.cluster, lambda: listing.drawn(bench.cluster, ""), "", drawn.put_nowait))
     assert b"new" not in await drawn.get()
     sets = await bench.cluster.resource(Kind("grove.io", "v1alpha1", "PodCliqueSet"))

@@ -15,12 +15,12 @@ import pytest
 
 from applier.errors import Invalid, ServerFailure, Unreachable
 from applier.ref import Kind, Manifest, Ref
-from applier.testing.memory.faults import Request
+from applier.testing.memory.faults import MemoryRequest
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster.session import Failed
 from grove_operator.cli.logs.as_text import Printer
 from grove_operator.cli.logs.follow import Follower
-from grove_operator.cluster.log_sources import Selection
+from grove_operator.cluster.log_sources import LogSelection
 from grove_operator.terminal import Terminal
 
 from .in_memory import Bench, Ended
@@ -62,7 +62,7 @@ class Kubelets:
         self.logs: dict[tuple[str, str], list[str | Exception]] = {}
         self.asked: list[Mapping[str, str]] = []
 
-    def texts(self, request: Request, query: Mapping[str, str]) -> Iterator[bytes]:
+    def texts(self, request: MemoryRequest, query: Mapping[str, str]) -> Iterator[bytes]:
         self.asked.append(query)
         for line in self.logs.get((request.name, query["container"]), []):
             if isinstance(line, Exception):
@@ -239,7 +239,7 @@ async def following(bench: Bench, **options: Any) -> asyncio.Task[int]:
     pods = await bench.cluster.resource(Kind("", "v1", "Pod"))
     printer = Printer(timestamps=False, prefix=True)
     limit = options.pop("limit", 50)
-    follower = Follower(bench.cluster, pods, "shop", Selection("chat", **options), {"tailLines": "10"}, printer, limit)
+    follower = Follower(bench.cluster, pods, "shop", LogSelection("chat", **options), {"tailLines": "10"}, printer, limit)
     return asyncio.ensure_future(follower.run())
 
 

@@ -12,7 +12,7 @@ import yaml
 
 from applier.errors import Unreachable
 from applier.ref import Manifest
-from applier.testing.memory.faults import Request
+from applier.testing.memory.faults import MemoryRequest
 from tests.suite.rows import rows
 
 from .in_memory import Bench, Ended
@@ -199,7 +199,7 @@ def test_a_set_that_changes_in_between_is_read_again(bench: Bench) -> None:
     before = bench.cluster.before
     edits = iter(["first", "second"])
 
-    async def meanwhile(request: Request) -> None:
+    async def meanwhile(request: MemoryRequest) -> None:
         await before(request)
         if request.verb == "patch" and (note := next(edits, "")):
             edited = copy.deepcopy(live(bench))

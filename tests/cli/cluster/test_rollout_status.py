@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from applier.ref import Manifest, Ref
-from applier.testing.memory.faults import Request
+from applier.testing.memory.faults import MemoryRequest
 from grove_operator.cli.rollout.bar import RolloutBar
 from grove_operator.cluster.rollout.progress import progress_of
 
@@ -61,7 +61,7 @@ def in_turn(bench: Bench, *steps: Callable[[], object]) -> None:
     """Takes a step after each look at the PodCliques."""
     waiting, before = list(steps), bench.cluster.before
 
-    async def between(request: Request) -> None:
+    async def between(request: MemoryRequest) -> None:
         await before(request)
         if request.verb == "watch" and request.resource.plural == "podcliques":
             while waiting:

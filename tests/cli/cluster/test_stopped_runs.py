@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from applier.testing.memory.faults import Request
+from applier.testing.memory.faults import MemoryRequest
 
 from .in_memory import Bench, config_map, deployment
 
@@ -22,12 +22,12 @@ def bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path)
 
 
-def on(bench: Bench, due: Callable[[Request], bool], number: signal.Signals) -> None:
+def on(bench: Bench, due: Callable[[MemoryRequest], bool], number: signal.Signals) -> None:
     """Sends a signal to this process at the first request that is due, and lets its handler come."""
     default = signal.getsignal(number)
     sent = False
 
-    async def before(request: Request) -> None:
+    async def before(request: MemoryRequest) -> None:
         nonlocal sent
         handler = signal.getsignal(number)
         if not sent and due(request) and handler is not default:
@@ -72,7 +72,7 @@ def test_a_delete_that_waits_ends_with_what_is_still_there(bench: Bench, number:
 
 @ENDING
 def test_a_second_signal_breaks_a_wait_for_what_is_in_flight_off(bench: Bench, number: signal.Signals, code: int) -> None:
-    async def hang(request: Request) -> None:
+    async def hang(request: MemoryRequest) -> None:
         if request.writes:
             handler = signal.getsignal(number)
             os.kill(os.getpid(), number)
@@ -101,7 +101,7 @@ def test_a_delete_begins_nothing_after_a_signal(bench: Bench, number: signal.Sig
 def test_an_object_that_was_replaced_is_told_and_stays(bench: Bench) -> None:
     bench.cluster.seed(config_map("a"))
 
-    async def replace(request: Request) -> None:
+    async def replace(request: MemoryRequest) -> None:
         if request.verb == "delete" and bench.find("ConfigMap", "a")["data"] == {}:
             from applier.ref import Ref
 

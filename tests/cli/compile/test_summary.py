@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from grove_compiler.compile import Result, SubjectResult
-from grove_compiler.engine.runtime.results import Condition
+from grove_compiler.compile import CompileResult, SubjectResult
+from grove_compiler.engine.runtime.results import StatusCondition
 from grove_compiler.gangs.replicas import objects_by_set
 from grove_compiler.graph.node import Manifest, Node, ObjectRef
 from grove_operator.cli.compile.summary import summarize
@@ -50,12 +50,12 @@ def replicas(count: int) -> list[Node]:
     return nodes
 
 
-def result_of(nodes: list[Node], conditions: Sequence[Condition] = (), hash: str = "abc123") -> Result:
+def result_of(nodes: list[Node], conditions: Sequence[StatusCondition] = (), hash: str = "abc123") -> CompileResult:
     one = SubjectResult("PodCliqueSet", SET, 0, [], nodes=nodes, conditions=list(conditions), generation_hash=hash)
-    return Result({}, [one])
+    return CompileResult({}, [one])
 
 
-def lines(nodes: list[Node], *conditions: Condition, width: int = 100, declared: Mapping[str, Manifest] | None = None) -> list[str]:
+def lines(nodes: list[Node], *conditions: StatusCondition, width: int = 100, declared: Mapping[str, Manifest] | None = None) -> list[str]:
     text = summarize(result_of(nodes, conditions), declared or {}, PLAIN._replace(width=width))
     assert text.endswith("\n")
     return text.splitlines()
@@ -66,7 +66,7 @@ def tree(nodes: list[Node]) -> list[str]:
     return whole[whole.index("") + 1 :]
 
 
-def row(nodes: list[Node], name: str, *conditions: Condition) -> str:
+def row(nodes: list[Node], name: str, *conditions: StatusCondition) -> str:
     return next(line.strip().removeprefix(name).strip() for line in lines(nodes, *conditions) if line.strip().startswith(name))
 
 
@@ -118,11 +118,14 @@ class TestTheCounts:
         assert row(replicas(1), "generation") == "hash abc123"
 
     def test_conditions_of_the_set_are_shown_one_by_one(self) -> None:
-        assert row(replicas(1), "condition", Condition(SET, "Ready", "False", "Waiting", "no pods", "r")) == "Ready=False, Waiting: no pods"
+        assert (
+            row(replicas(1), "condition", StatusCondition(SET, "Ready", "False", "Waiting", "no pods", "r"))
+            == "Ready=False, Waiting: no pods"
+        )
 
     def test_conditions_of_its_objects_are_counted(self) -> None:
         gangs = [ObjectRef("v1", "PodGang", "ml", f"demo-{index}") for index in range(3)]
-        conditions = [Condition(of, "Initialized", "False", "Pending", "", "r") for of in gangs]
+        conditions = [StatusCondition(of, "Initialized", "False", "Pending", "", "r") for of in gangs]
         assert row(replicas(3), "condition", *conditions) == "Initialized=False of 3 PodGangs, Pending"
 
     def test_long_lines_are_wrapped_below_themselves_in_a_terminal(self) -> None:
@@ -145,7 +148,7 @@ class TestTheCounts:
         assert [part.owner for part in objects_by_set([node("Thing", "a", second), node("Thing", "b", first)])] == [""]
 
     def test_nothing_at_all_is_summarized_as_nothing(self) -> None:
-        assert summarize(Result({}), {}, PLAIN) == ""
+        assert summarize(CompileResult({}), {}, PLAIN) == ""
 
 
 def startable(name: str, *after: str) -> Node:

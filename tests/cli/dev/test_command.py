@@ -9,13 +9,13 @@ import pytest
 
 from applier.testing import assets, versions
 from grove_operator.cli.dev import contents, words
-from grove_operator.cli.dev.folder import Folder, State
+from grove_operator.cli.dev.folder import DevCluster, Folder
 from grove_operator.cli.dev.start import Wish
 from grove_operator.cli.extras import install_command
 
 from ..running import ROOT, run
 
-STATE = State(16, 8, operator=True, kubernetes="1.35.4")
+STATE = DevCluster(16, 8, operator=True, kubernetes="1.35.4")
 WISH = Wish(16, 8, operator=True)
 
 
@@ -112,7 +112,7 @@ def test_folders_are_quoted_for_a_shell() -> None:
         (STATE._replace(gpus=0, operator=False), "16 nodes without GPUs, no operator"),
     ],
 )
-def test_what_the_cluster_has_is_said(state: State, said: str, folder: Folder) -> None:
+def test_what_the_cluster_has_is_said(state: DevCluster, said: str, folder: Folder) -> None:
     assert next(words.status(folder, state)) == f"a cluster is running: Kubernetes 1.35.4, {said}"
 
 

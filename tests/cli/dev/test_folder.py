@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from grove_operator.cli.cluster.session import Failed
-from grove_operator.cli.dev.folder import Folder, State
+from grove_operator.cli.dev.folder import DevCluster, Folder
 
 from ..processes import environment
 
@@ -67,7 +67,7 @@ def test_what_somebody_else_has_put_there_stays(folder: Folder) -> None:
 
 
 def test_the_folder_goes_with_its_cluster(folder: Folder) -> None:
-    folder.publish(State(1, 0, operator=False, kubernetes="1.35.4"))
+    folder.publish(DevCluster(1, 0, operator=False, kubernetes="1.35.4"))
     folder.clear()
     folder.forget()
     assert not folder.path.exists()
@@ -84,7 +84,7 @@ def test_the_process_that_keeps_it_is_known_while_it_lives(folder: Folder) -> No
 
 def test_the_number_of_a_keeper_that_is_gone_is_not_taken_for_one(folder: Folder) -> None:
     folder.keeper.write_text(f"{os.getpid()}\n")  # as after a restart of the machine: somebody else has the number now
-    folder.publish(State(1, 0, operator=False, kubernetes="1.35.4"))
+    folder.publish(DevCluster(1, 0, operator=False, kubernetes="1.35.4"))
     assert (folder.kept_by(), folder.running()) == (None, None)
 
 
@@ -96,7 +96,7 @@ def test_there_is_one_keeper(folder: Folder) -> None:
 
 
 def test_a_state_is_read_as_it_was_written(folder: Folder) -> None:
-    state = State(4, 8, operator=True, kubernetes="1.35.4", ended=("operator",))
+    state = DevCluster(4, 8, operator=True, kubernetes="1.35.4", ended=("operator",))
     folder.publish(state)
     assert folder.ready() == state
 

@@ -19,9 +19,9 @@ from applier.testing.control_plane import ControlPlane
 from applier.testing.proxy import Faults
 from applier.transport import connect, connect_to
 from grove_compiler.replay.bundle import RecordedStep
-from grove_compiler.step import Context, Key
+from grove_compiler.step import Key, StepContext
 from grove_operator.controller.bundle_folder import BundleFolder
-from grove_operator.controller.operator import Operator, Options, settings_of
+from grove_operator.controller.operator import Operator, OperatorOptions, settings_of
 from grove_operator.controller.recorder import Retention, Trigger
 from tests.applier.endurance.hostility import hostile
 from tests.applier.endurance.soak import Account, Sample, sample, sampled
@@ -105,9 +105,9 @@ class Keeper:
         self.start()
 
     def start(self) -> None:
-        context = Context(shipped_program(), settings_of("1.35"))
+        context = StepContext(shipped_program(), settings_of("1.35"))
         retention = Retention(every=self.bundles is not None, write=self._write)
-        options = Options(namespace=self.namespace, on_result=self._observe, retention=retention)
+        options = OperatorOptions(namespace=self.namespace, on_result=self._observe, retention=retention)
         self.operator = Operator(self.cluster, context, time.time, options)
         self._task = asyncio.create_task(self.operator.run())
 

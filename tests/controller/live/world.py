@@ -14,8 +14,8 @@ from applier.loop import Result
 from applier.ref import Kind, Manifest
 from applier.testing.control_plane import ControlPlane
 from grove_compiler.source.document import Document
-from grove_compiler.step import Context, Key
-from grove_operator.controller.operator import Operator, Options, settings_of
+from grove_compiler.step import Key, StepContext
+from grove_operator.controller.operator import Operator, OperatorOptions, settings_of
 from grove_operator.controller.served_shape import served_shape
 from tests.features.compiling import shipped_program
 
@@ -51,8 +51,8 @@ class World:
         `config` are fields of its OperatorConfiguration. Without a shape ComputeDomains have that which the server asks for.
         """
         document = Document({**CONFIGURATION, **config}) if config else None
-        context = Context(shipped_program(), settings_of("1.35", mnnvl_shape or await served_shape(self.cluster)), document)
-        options = Options(namespace="" if everywhere else self.namespace, on_result=self.results.append)
+        context = StepContext(shipped_program(), settings_of("1.35", mnnvl_shape or await served_shape(self.cluster)), document)
+        options = OperatorOptions(namespace="" if everywhere else self.namespace, on_result=self.results.append)
         self.operator = Operator(self.cluster, context, time.time, options)
         self._task = asyncio.create_task(self.operator.run())
 

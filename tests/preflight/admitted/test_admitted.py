@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from applier.testing.control_plane import ControlPlane
-from applier.testing.errors import Refused
+from applier.testing.errors import RequestRefused
 from grove_compiler.model.inputs.snapshot import ObjectList
 from tests.suite.rows import rows
 
@@ -61,7 +61,7 @@ def refusal(plane: ControlPlane, namespace: str, pod: dict[str, Any]) -> str:
     pod = {**pod, "metadata": {**pod["metadata"], "namespace": namespace}, "spec": spec}
     try:
         plane.request("POST", f"/api/v1/namespaces/{namespace}/pods?dryRun=All&fieldValidation=Strict", pod)
-    except Refused as refused:
+    except RequestRefused as refused:
         return str(refused)
     return ""
 

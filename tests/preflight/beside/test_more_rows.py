@@ -18,7 +18,7 @@ from grove_operator.webhooks.review import NoReview
 from preflight_images.dcgm_diag.error_names import name_of
 from preflight_images.nccl_loopback.check import verdict
 from preflight_images.shared.connector import message_of
-from preflight_images.shared.outcome import Report
+from preflight_images.shared.outcome import HealthReport
 from preflight_images.shared.settings import read_settings
 from tests.shipped import program
 
@@ -155,5 +155,5 @@ def test_an_error_has_dcgm_s_own_name() -> None:
 @row("ids of health events", "better")
 def test_the_same_event_has_the_same_id() -> None:
     settings = read_settings({"NODE_NAME": "node-1"})
-    one, same, other = (message_of(Report("Test", text), "preflight-test", settings, 1.0).id for text in ("a", "a", "b"))
+    one, same, other = (message_of(HealthReport("Test", text), "preflight-test", settings, 1.0).id for text in ("a", "a", "b"))
     assert one == same != other

@@ -15,14 +15,14 @@ from grove_operator.install.manifests import manifests
 from grove_operator.install.user_values import load_values
 from grove_operator.preflight.injector import MUTATE_PODS, NVSENTINEL_PATH
 from grove_operator.preflight.metrics import CheckMetrics
-from preflight_images.dcgm_diag.check import Ended, unknown, verdict
-from preflight_images.dcgm_diag.diag_json import Result
+from preflight_images.dcgm_diag.check import ProcessResult, unknown, verdict
+from preflight_images.dcgm_diag.diag_json import DiagResult
 from preflight_images.dcgm_diag.verdict import judge, strangers
 from preflight_images.nccl_allreduce.gang import read_gang
 from preflight_images.nccl_allreduce.verdict import gang_timeout
 from preflight_images.nccl_loopback.check import command
 from preflight_images.shared.nccl import ACTIONS, BANDWIDTH, failure
-from preflight_images.shared.outcome import FAILED, MISCONFIGURED, PASSED, Action
+from preflight_images.shared.outcome import FAILED, MISCONFIGURED, PASSED, RecommendedAction
 from preflight_images.shared.settings import threshold_of
 from tests.shipped import program
 
@@ -78,7 +78,7 @@ def test_gpus_are_found_by_claim_and_in_init_containers_as_well() -> None:
 
 @row("GPUs of the diagnostic", "better")
 def test_results_of_other_pods_gpus_are_none_of_the_pod_s() -> None:
-    results = [Result("memory", "FAIL", 0, "bad"), Result("memory", "PASS", 5, "")]
+    results = [DiagResult("memory", "FAIL", 0, "bad"), DiagResult("memory", "PASS", 5, "")]
     assert strangers(results, {5: "GPU-mine"}) == [0]
     assert judge(results[1:], {5: "GPU-mine"}).exit_code == PASSED
 
@@ -192,15 +192,18 @@ def test_there_are_three_exit_codes() -> None:
 
 @row("remedies of the diagnostic", "different")
 def test_stress_asks_for_diagnostics_of_the_field_and_settings_blame_no_hardware() -> None:
-    (stress,) = judge([Result("targeted_stress", "FAIL", 0, "t", (50,))], {0: "GPU-a"}).reports
-    (persistence,) = judge([Result("persistence_mode", "FAIL", 0, "t", (29,))], {0: "GPU-a"}).reports
-    assert [(one.action, one.is_fatal) for one in (stress, persistence)] == [(Action.RUN_DCGMEUD, True), (Action.NONE, False)]
+    (stress,) = judge([DiagResult("targeted_stress", "FAIL", 0, "t", (50,))], {0: "GPU-a"}).reports
+    (persistence,) = judge([DiagResult("persistence_mode", "FAIL", 0, "t", (29,))], {0: "GPU-a"}).reports
+    assert [(one.action, one.is_fatal) for one in (stress, persistence)] == [
+        (RecommendedAction.RUN_DCGMEUD, True),
+        (RecommendedAction.NONE, False),
+    ]
 
 
 @row("an engine that is away or busy", "better")
 def test_an_engine_that_is_away_or_busy_stops_the_pod_and_blames_no_hardware() -> None:
-    for outcome in (unknown("DCGM_UNREACHABLE", "no route"), verdict(Ended(217, "", ""), {0: "GPU-a"}, ("software",))):
-        assert [(report.is_fatal, report.action) for report in outcome.reports] == [(False, Action.NONE)]
+    for outcome in (unknown("DCGM_UNREACHABLE", "no route"), verdict(ProcessResult(217, "", ""), {0: "GPU-a"}, ("software",))):
+        assert [(report.is_fatal, report.action) for report in outcome.reports] == [(False, RecommendedAction.NONE)]
         assert outcome.exit_code == FAILED
 
 
@@ -209,14 +212,14 @@ def test_errors_are_the_design_s_and_those_beside_them_blame_no_hardware() -> No
     assert list(ACTIONS) == ["NCCL_SYSTEM_ERROR", "NCCL_INTERNAL_ERROR", "NCCL_INVALID_USAGE", "NCCL_TIMEOUT", "NCCL_REMOTE_ERROR"]
     for code in (BANDWIDTH, "NCCL_GANG_TIMEOUT", "NCCL_INIT_TIMEOUT", "NCCL_TEST_ERROR"):
         (report,) = failure("Test", code, "text").reports
-        assert (report.is_fatal, report.action) == (False, Action.NONE)
+        assert (report.is_fatal, report.action) == (False, RecommendedAction.NONE)
 
 
 @row("warnings of the diagnostic", "different")
 def test_a_warning_is_told_and_nothing_is_done_about_it() -> None:
-    outcome = judge([Result("memory", "WARN", 0, "warm", (4,))], {0: "GPU-a"})
+    outcome = judge([DiagResult("memory", "WARN", 0, "warm", (4,))], {0: "GPU-a"})
     (report,) = outcome.reports
-    assert (outcome.exit_code, report.is_healthy, report.is_fatal, report.action) == (PASSED, False, False, Action.NONE)
+    assert (outcome.exit_code, report.is_healthy, report.is_fatal, report.action) == (PASSED, False, False, RecommendedAction.NONE)
 
 
 @row("pulling of images", "same")

@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any, NamedTuple
 
-from preflight_images.dcgm_diag.check import Ended
+from preflight_images.dcgm_diag.check import ProcessResult
 from preflight_images.dcgm_diag.check import verdict as of_dcgm
 from preflight_images.dcgm_diag.levels import required_tests
 from preflight_images.nccl_allreduce.verdict import judge as of_ranks
 from preflight_images.nccl_allreduce.verdict import read_report
 from preflight_images.nccl_loopback.check import verdict as of_nccl
-from preflight_images.shared.outcome import PASSED, Outcome
+from preflight_images.shared.outcome import PASSED, CheckOutcome
 
 from .recorded import RELEASES, WARNING, entity, leveled, sweep, v3, v4
 
@@ -37,7 +37,7 @@ class Recorded(NamedTuple):
     name: str
     text: str
     healthy: str
-    judged: Callable[[str], Outcome]
+    judged: Callable[[str], CheckOutcome]
 
 
 def recorded() -> Iterator[Recorded]:
@@ -76,13 +76,13 @@ def _of_dcgm() -> Iterator[Recorded]:
 
 
 def _diagnostic(name: str, document: dict[str, Any], well: dict[str, Any], code: int, tests: tuple[str, ...]) -> Recorded:
-    def judged(text: str) -> Outcome:
-        return of_dcgm(Ended(code, text, ""), OWN, tests)
+    def judged(text: str) -> CheckOutcome:
+        return of_dcgm(ProcessResult(code, text, ""), OWN, tests)
 
     return Recorded(name, json.dumps(document, indent=2), json.dumps(well, indent=2), judged)
 
 
-def _of_second_rank(text: str) -> Outcome:
+def _of_second_rank(text: str) -> CheckOutcome:
     first = {"rank": 0, "phase": "collective", "bus_bandwidth_gbps": 100.0, "ranks": 4}
     return of_ranks([first, read_report("000001", text)], 2, THRESHOLD, "torchrun ended with exit code 1", 4)
 

@@ -10,11 +10,11 @@ import pytest
 
 from preflight_images.nccl_allreduce.benchmark import bus_bandwidth
 from preflight_images.nccl_allreduce.check import check, launch, measure, message_bytes, torchrun
-from preflight_images.nccl_allreduce.gang import Gang, GangTimeout, GangWatch, read_gang, wait_for_gang
+from preflight_images.nccl_allreduce.gang import GangTimeout, GangWatch, RankedGang, read_gang, wait_for_gang
 from preflight_images.nccl_allreduce.verdict import judge, read_report
 from preflight_images.shared.nccl import ACTIONS, FATAL, failure
-from preflight_images.shared.outcome import Action, Misconfigured
-from preflight_images.shared.settings import Settings
+from preflight_images.shared.outcome import Misconfigured, RecommendedAction
+from preflight_images.shared.settings import CheckSettings
 from tests.suite.rows import rows
 
 from .test_connector import Clock
@@ -144,7 +144,7 @@ def test_an_address_of_ipv6_keeps_its_colons(tmp_path: Path) -> None:
 
 
 def test_a_gang_that_does_not_form_blames_no_hardware(tmp_path: Path) -> None:
-    settings = Settings("n", "unix:///s", "EXECUTE_REMEDIATION", 1, "", "", "")
+    settings = CheckSettings("n", "unix:///s", "EXECUTE_REMEDIATION", 1, "", "", "")
     told = {"MY_POD_NAME": "pod-0", "GANG_CONFIG_DIR": str(tmp_path), "GANG_TIMEOUT": "1ns", "NPROCS_PER_NODE": "1"}
     outcome = check(told, settings)
     (report,) = outcome.reports
@@ -152,7 +152,7 @@ def test_a_gang_that_does_not_form_blames_no_hardware(tmp_path: Path) -> None:
 
 
 def test_torchrun_is_told_what_the_design_tells_it() -> None:
-    command = torchrun(Gang(("pod-0", "pod-1"), 1, "10.0.1.5", 0.0), 8, 29500)
+    command = torchrun(RankedGang(("pod-0", "pod-1"), 1, "10.0.1.5", 0.0), 8, 29500)
     expected = ["--nnodes=2", "--nproc_per_node=8", "--node_rank=1", "--master_addr=10.0.1.5", "--master_port=29500"]
     assert [argument for argument in command if argument.startswith("--")] == expected
 
@@ -163,16 +163,16 @@ def test_torchrun_and_its_ranks_do_not_outlive_their_time() -> None:
 
 # ADR-026, Error to Recommended Action Mapping and isFatal determination
 ERRORS = [
-    ("NCCL_SYSTEM_ERROR", Action.CONTACT_SUPPORT, True),
-    ("NCCL_INTERNAL_ERROR", Action.RUN_DCGMEUD, True),
-    ("NCCL_INVALID_USAGE", Action.NONE, False),
-    ("NCCL_TIMEOUT", Action.NONE, False),
-    ("NCCL_REMOTE_ERROR", Action.CONTACT_SUPPORT, True),
+    ("NCCL_SYSTEM_ERROR", RecommendedAction.CONTACT_SUPPORT, True),
+    ("NCCL_INTERNAL_ERROR", RecommendedAction.RUN_DCGMEUD, True),
+    ("NCCL_INVALID_USAGE", RecommendedAction.NONE, False),
+    ("NCCL_TIMEOUT", RecommendedAction.NONE, False),
+    ("NCCL_REMOTE_ERROR", RecommendedAction.CONTACT_SUPPORT, True),
 ]
 
 
 @pytest.mark.parametrize(("code", "action", "fatal"), ERRORS)
-def test_an_error_means_what_the_table_says(code: str, action: Action, fatal: bool) -> None:
+def test_an_error_means_what_the_table_says(code: str, action: RecommendedAction, fatal: bool) -> None:
     (report,) = failure("Test", code, "text").reports
     assert (report.action, report.is_fatal) == (action, fatal)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from preflight_images.dcgm_diag.check import Ended, until_free
+from preflight_images.dcgm_diag.check import ProcessResult, until_free
 
 IN_USE, RUNS_ALREADY, KILLED = 222, 217, 203
 
@@ -15,8 +15,8 @@ class Engine:
     def __init__(self, *codes: int) -> None:
         self.codes, self.now = list(codes), 0.0
 
-    def run(self) -> Ended:
-        return Ended(self.codes.pop(0), "", "")
+    def run(self) -> ProcessResult:
+        return ProcessResult(self.codes.pop(0), "", "")
 
     def sleep(self, seconds: float) -> None:
         self.now += seconds

@@ -10,12 +10,14 @@ import pytest
 
 from preflight_images.shared import health_event_pb2 as pb
 from preflight_images.shared.connector import TRIES, Connector, Undelivered, message_of
-from preflight_images.shared.outcome import Action, Report
-from preflight_images.shared.settings import Settings
+from preflight_images.shared.outcome import HealthReport, RecommendedAction
+from preflight_images.shared.settings import CheckSettings
 
 from .connector import PlatformConnector
 
-REPORT = Report("DcgmDiagnosticMemory", "ECC", is_fatal=True, action=Action.CONTACT_SUPPORT, error_code="DCGM_FR_4", entities=("GPU-a",))
+REPORT = HealthReport(
+    "DcgmDiagnosticMemory", "ECC", is_fatal=True, action=RecommendedAction.CONTACT_SUPPORT, error_code="DCGM_FR_4", entities=("GPU-a",)
+)
 
 
 class Clock:
@@ -33,8 +35,10 @@ class Clock:
         self.now += seconds
 
 
-def settings(folder: Path, token: str = "") -> Settings:
-    return Settings("node-1", f"unix://{folder / 's'}", "EXECUTE_REMEDIATION", 300, token, str(folder / "spool"), str(folder / "metrics"))
+def settings(folder: Path, token: str = "") -> CheckSettings:
+    return CheckSettings(
+        "node-1", f"unix://{folder / 's'}", "EXECUTE_REMEDIATION", 300, token, str(folder / "spool"), str(folder / "metrics")
+    )
 
 
 def connector(folder: Path, clock: Clock | None = None, token: str = "") -> Connector:
@@ -42,7 +46,7 @@ def connector(folder: Path, clock: Clock | None = None, token: str = "") -> Conn
 
 
 def event(folder: Path, message: str = "ECC", at: float = 1_700_000_000.0) -> pb.HealthEvent:
-    report = Report(REPORT.check_name, message, REPORT.is_healthy, REPORT.is_fatal, REPORT.action, REPORT.error_code, REPORT.entities)
+    report = HealthReport(REPORT.check_name, message, REPORT.is_healthy, REPORT.is_fatal, REPORT.action, REPORT.error_code, REPORT.entities)
     return message_of(report, "preflight-dcgm-diag", settings(folder), at)
 
 
@@ -184,4 +188,4 @@ def test_the_code_is_what_the_description_says() -> None:
 
 
 def test_actions_have_the_numbers_of_the_description() -> None:
-    assert {action.name: int(action) for action in Action} == dict(pb.RecommendedAction.items())
+    assert {action.name: int(action) for action in RecommendedAction} == dict(pb.RecommendedAction.items())

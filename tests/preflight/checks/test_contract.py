@@ -9,16 +9,20 @@ from typing import Any
 
 import pytest
 
-from preflight_images.shared.outcome import FAILED, PASSED, Misconfigured, Outcome, Report
+from preflight_images.shared.outcome import FAILED, PASSED, CheckOutcome, HealthReport, Misconfigured
 from preflight_images.shared.run import run
-from preflight_images.shared.settings import Settings
+from preflight_images.shared.settings import CheckSettings
 
 from .connector import PlatformConnector
 from .test_connector import Clock
 
-WELL = Outcome(PASSED, "well", (Report("Test", "well", is_healthy=True),))
-FAULT = Outcome(
-    FAILED, "slow", (Report("Test", "slow", is_fatal=True, error_code="SLOW"),), error_code="SLOW", measured={"bus_bandwidth_gbps": 1.5}
+WELL = CheckOutcome(PASSED, "well", (HealthReport("Test", "well", is_healthy=True),))
+FAULT = CheckOutcome(
+    FAILED,
+    "slow",
+    (HealthReport("Test", "slow", is_fatal=True, error_code="SLOW"),),
+    error_code="SLOW",
+    measured={"bus_bandwidth_gbps": 1.5},
 )
 
 
@@ -27,8 +31,8 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
     return {"NODE_NAME": "node-1", "PLATFORM_CONNECTOR_SOCKET": f"unix://{folder / 's'}", **places, **more}
 
 
-def ending(result: Outcome | Exception) -> Any:
-    def check(_: Mapping[str, str], __: Settings) -> Outcome:
+def ending(result: CheckOutcome | Exception) -> Any:
+    def check(_: Mapping[str, str], __: CheckSettings) -> CheckOutcome:
         if isinstance(result, Exception):
             raise result
         return result
@@ -36,7 +40,7 @@ def ending(result: Outcome | Exception) -> Any:
     return check
 
 
-ENDS: dict[str, tuple[Outcome | Exception, int, str]] = {
+ENDS: dict[str, tuple[CheckOutcome | Exception, int, str]] = {
     "a pass": (WELL, 0, "passed"),
     "a fault": (FAULT, 1, "failed"),
     "a setting that is wrong": (Misconfigured("X is not set"), 2, "config_error"),
@@ -63,7 +67,7 @@ def test_every_end_is_reported(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("result", [FAULT, WELL])
-def test_a_connector_that_is_away_changes_no_verdict(result: Outcome, folder: Path) -> None:
+def test_a_connector_that_is_away_changes_no_verdict(result: CheckOutcome, folder: Path) -> None:
     assert run("test", ending(result), environment(folder), Clock()) == result.exit_code
     assert len(list((folder / "spool").iterdir())) == 1
 

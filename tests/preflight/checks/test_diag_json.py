@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from preflight_images.dcgm_diag.check import Ended, verdict
-from preflight_images.dcgm_diag.diag_json import Result, Unreadable, read_diag
-from preflight_images.shared.outcome import MISCONFIGURED, Action
+from preflight_images.dcgm_diag.check import ProcessResult, verdict
+from preflight_images.dcgm_diag.diag_json import DiagResult, read_diag
+from preflight_images.shared.outcome import MISCONFIGURED, RecommendedAction
+from preflight_images.shared.output import UnreadableOutput
 from tests.suite.rows import rows
 
 from .recorded import READ, WARNING, entity, v3, v4
@@ -19,7 +20,7 @@ MEMORY = ("memory",)
 """The one test of most documents here."""
 
 
-def told(results: list[Result]) -> list[tuple[str, str, int | None]]:
+def told(results: list[DiagResult]) -> list[tuple[str, str, int | None]]:
     return [(one.test, one.status, one.gpu) for one in results]
 
 
@@ -70,35 +71,37 @@ UNREADABLE = {
 
 @rows("what", UNREADABLE)
 def test_what_is_no_result_is_an_error(what: str) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableOutput):
         read_diag(UNREADABLE[what])
 
 
 @rows("version", READ)
 def test_no_output_that_is_cut_off_passes(version: str) -> None:
     text = json.dumps(READ[version][0])
-    passed = [length for length in range(len(text)) if verdict(Ended(0, text[:length], ""), OWN, MEMORY).exit_code == 0]
+    passed = [length for length in range(len(text)) if verdict(ProcessResult(0, text[:length], ""), OWN, MEMORY).exit_code == 0]
     assert passed == []
 
 
 def test_a_gpu_of_which_nothing_is_said_has_not_passed() -> None:
-    outcome = verdict(Ended(0, json.dumps(v4(entity(0, "Pass"))), ""), OWN, MEMORY)
+    outcome = verdict(ProcessResult(0, json.dumps(v4(entity(0, "Pass"))), ""), OWN, MEMORY)
     assert (outcome.exit_code, outcome.error_code) == (MISCONFIGURED, "DCGM_INCOMPLETE")
 
 
 @pytest.mark.parametrize("rows", [(entity(0, "Pass", "CPU"),), (entity(0, "Skip"), entity(1, "Skip"), entity(0, "Pass", "CPU"))])
 def test_a_pass_of_something_else_is_none_of_the_gpus(rows: tuple[dict[str, Any], ...]) -> None:
-    outcome = verdict(Ended(0, json.dumps(v4(*rows)), ""), OWN, MEMORY)
+    outcome = verdict(ProcessResult(0, json.dumps(v4(*rows)), ""), OWN, MEMORY)
     assert (outcome.exit_code, outcome.error_code) == (MISCONFIGURED, "DCGM_INCOMPLETE")
 
 
-CATEGORIES = [(3, Action.NONE, False), (10, Action.CONTACT_SUPPORT, True)]
+CATEGORIES = [(3, RecommendedAction.NONE, False), (10, RecommendedAction.CONTACT_SUPPORT, True)]
 
 
 @pytest.mark.parametrize(("category", "action", "fatal"), CATEGORIES)
-def test_a_fault_of_memory_is_one_also_where_the_test_of_the_deployment_finds_it(category: int, action: Action, fatal: bool) -> None:
+def test_a_fault_of_memory_is_one_also_where_the_test_of_the_deployment_finds_it(
+    category: int, action: RecommendedAction, fatal: bool
+) -> None:
     found = entity(0, "Fail", warnings=[{"warning": "row remap", "error_id": 80, "error_category": category}])
-    outcome = verdict(Ended(226, json.dumps(v4(found, entity(1, "Pass"), test="software")), ""), OWN, MEMORY)
+    outcome = verdict(ProcessResult(226, json.dumps(v4(found, entity(1, "Pass"), test="software")), ""), OWN, MEMORY)
     assert [(one.action, one.is_fatal) for one in outcome.reports if not one.is_healthy] == [(action, fatal)]
 
 
@@ -118,13 +121,13 @@ STRANGERS = [
 
 @rows(("code", "document"), STRANGERS)
 def test_results_of_a_gpu_that_nobody_asked_for_are_those_of_nobody(code: int, document: dict[str, Any]) -> None:
-    outcome = verdict(Ended(code, json.dumps(document), ""), OWN, MEMORY)
+    outcome = verdict(ProcessResult(code, json.dumps(document), ""), OWN, MEMORY)
     assert (outcome.exit_code, outcome.error_code, [one.is_fatal for one in outcome.reports]) == (1, "DCGM_UNREADABLE", [False])
 
 
 @pytest.mark.parametrize("code", [203, 217, 222, 242])
 def test_an_engine_that_is_busy_fails_the_check_and_blames_no_gpu(code: int) -> None:
-    outcome = verdict(Ended(code, "", "in use"), OWN, MEMORY)
+    outcome = verdict(ProcessResult(code, "", "in use"), OWN, MEMORY)
     assert (outcome.exit_code, outcome.error_code, [one.is_fatal for one in outcome.reports]) == (1, "DCGM_BUSY", [False])
 
 
@@ -137,21 +140,21 @@ def summed_up(status: str, *rows: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_test_that_failed_without_blaming_an_entity_has_failed() -> None:
-    outcome = verdict(Ended(226, json.dumps(summed_up("Fail", entity(0, "Pass"), entity(1, "Pass"))), ""), OWN, MEMORY)
+    outcome = verdict(ProcessResult(226, json.dumps(summed_up("Fail", entity(0, "Pass"), entity(1, "Pass"))), ""), OWN, MEMORY)
     assert (outcome.exit_code, outcome.error_code, outcome.message) == (1, "DCGM_FR_VOLATILE_DBE_DETECTED", "failed: memory")
 
 
 def test_a_summary_that_repeats_what_a_gpu_did_blames_nobody_else() -> None:
-    outcome = verdict(Ended(226, json.dumps(summed_up("Fail", entity(0, "Pass"), entity(1, "Fail"))), ""), OWN, MEMORY)
+    outcome = verdict(ProcessResult(226, json.dumps(summed_up("Fail", entity(0, "Pass"), entity(1, "Fail"))), ""), OWN, MEMORY)
     assert [one.entities for one in outcome.reports if not one.is_healthy] == [("GPU-b",)]
 
 
 def test_a_warning_explains_no_exit_code() -> None:
-    outcomes = [verdict(Ended(code, json.dumps(v4(entity(0, "Pass"), entity(1, "Warn"))), ""), OWN, MEMORY) for code in (0, 226)]
+    outcomes = [verdict(ProcessResult(code, json.dumps(v4(entity(0, "Pass"), entity(1, "Warn"))), ""), OWN, MEMORY) for code in (0, 226)]
     assert [(outcome.exit_code, outcome.error_code) for outcome in outcomes] == [(0, ""), (1, "DCGM_UNREADABLE")]
 
 
 @pytest.mark.parametrize("code", [226, 205, 254, 137, 1])
 def test_an_exit_code_that_nothing_in_the_output_explains_is_no_pass(code: int) -> None:
-    outcome = verdict(Ended(code, json.dumps(v4(entity(0, "Pass"), entity(1, "Pass"))), ""), OWN, MEMORY)
+    outcome = verdict(ProcessResult(code, json.dumps(v4(entity(0, "Pass"), entity(1, "Pass"))), ""), OWN, MEMORY)
     assert (outcome.exit_code, outcome.error_code, [one.is_fatal for one in outcome.reports]) == (1, "DCGM_UNREADABLE", [False])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from preflight_images.dcgm_diag.check import Ended
+from preflight_images.dcgm_diag.check import ProcessResult
 from preflight_images.dcgm_diag.check import verdict as of_dcgm
 from preflight_images.nccl_loopback.check import verdict as of_nccl
 from preflight_images.shared.outcome import PASSED
@@ -63,7 +63,7 @@ def test_a_slow_link_passes_in_no_disguise(release: str, data: st.DataObject) ->
 def test_a_sick_gpu_passes_in_no_disguise(version: str, data: st.DataObject) -> None:
     document = json.dumps(SICK[version], indent=data.draw(st.sampled_from([None, 2])))
     text = data.draw(garbled(document) | with_lines_lost(document))
-    assert of_dcgm(Ended(FAILURE_FOUND, text, ""), OWN, ("memory",)).exit_code != PASSED
+    assert of_dcgm(ProcessResult(FAILURE_FOUND, text, ""), OWN, ("memory",)).exit_code != PASSED
 
 
 VALUES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from(["Pass", "Skip", "GPU", "0,1"])
@@ -74,11 +74,11 @@ DOCUMENTS = st.recursive(VALUES, lambda inner: st.lists(inner, max_size=3) | st.
 @given(DOCUMENTS, st.sampled_from(["DCGM Diagnostic", "DCGM GPU Diagnostic", "iterations"]))
 @settings(max_examples=runs(500))
 def test_any_document_is_judged_and_none_that_lists_no_tests_passes(inner: Any, root: str) -> None:
-    assert of_dcgm(Ended(0, json.dumps({root: inner}), ""), OWN, ("memory",)).exit_code != PASSED
+    assert of_dcgm(ProcessResult(0, json.dumps({root: inner}), ""), OWN, ("memory",)).exit_code != PASSED
 
 
 @given(st.text())
 @settings(max_examples=runs(500))
 def test_any_text_is_judged_and_none_passes(text: str) -> None:
-    assert of_dcgm(Ended(0, text, ""), OWN, ("memory",)).exit_code != PASSED
+    assert of_dcgm(ProcessResult(0, text, ""), OWN, ("memory",)).exit_code != PASSED
     assert of_nccl(0, text, THRESHOLD, 2).exit_code != PASSED

@@ -11,7 +11,7 @@ import pytest
 from preflight_images.dcgm_diag.check import check, printed
 from preflight_images.dcgm_diag.gpus import NotWhole, UnreadableList, engine_indices, own_uuids
 from preflight_images.nccl_loopback.check import count_gpus
-from preflight_images.shared.outcome import Action, Misconfigured
+from preflight_images.shared.outcome import Misconfigured, RecommendedAction
 from preflight_images.shared.settings import read_settings
 
 UUIDS = [f"GPU-0e3f2d4c-aaaa-bbbb-cccc-12345678900{number}" for number in range(3)]
@@ -61,12 +61,15 @@ def test_those_that_answer_are_not_tested_alone(error: int, monkeypatch: pytest.
         own_uuids(lambda _: "\n".join(UUIDS[::2]))
 
 
-VERDICTS = [(LOST, "DCGM_FR_FALLEN_OFF_BUS", True, Action.CONTACT_SUPPORT), (UNKNOWN, "NVML_ERROR", False, Action.NONE)]
+VERDICTS = [
+    (LOST, "DCGM_FR_FALLEN_OFF_BUS", True, RecommendedAction.CONTACT_SUPPORT),
+    (UNKNOWN, "NVML_ERROR", False, RecommendedAction.NONE),
+]
 
 
 @pytest.mark.parametrize(("error", "code", "fatal", "action"), VERDICTS)
 def test_a_gpu_off_its_bus_is_a_fault_of_hardware(
-    error: int, code: str, fatal: bool, action: Action, monkeypatch: pytest.MonkeyPatch
+    error: int, code: str, fatal: bool, action: RecommendedAction, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nvml(monkeypatch, UUIDS[0], error)
     told = {"NODE_NAME": "n", "DCGM_HOSTENGINE_ADDR": "engine:5555"}

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from preflight_images.dcgm_diag.check import Ended, check, verdict
+from preflight_images.dcgm_diag.check import ProcessResult, check, verdict
 from preflight_images.dcgm_diag.levels import TESTS, required_tests
 from preflight_images.shared.outcome import FAILED, MISCONFIGURED, PASSED, Misconfigured
 from preflight_images.shared.settings import read_settings
@@ -25,7 +25,7 @@ NO_VERDICT = ("Skip", "Not Run", "Skipped")
 
 
 def outcome(document: dict[str, Any], level: int, code: int = 0) -> tuple[int, str]:
-    found = verdict(Ended(code, json.dumps(document), ""), OWN, required_tests({}, level))
+    found = verdict(ProcessResult(code, json.dumps(document), ""), OWN, required_tests({}, level))
     return found.exit_code, found.error_code
 
 
@@ -86,13 +86,13 @@ def test_of_several_rounds_each_has_all_tests() -> None:
 
 def test_it_is_told_which_test_of_which_gpu_did_not_run() -> None:
     document = leveled(2, pcie_1="Not Run", memory="Skip")
-    message = verdict(Ended(0, json.dumps(document), ""), OWN, required_tests({}, 2)).message
+    message = verdict(ProcessResult(0, json.dumps(document), ""), OWN, required_tests({}, 2)).message
     assert "memory of GPU-a, GPU-b; pcie of GPU-b;" in message
 
 
 def test_the_configuration_may_ask_for_other_tests_of_the_level() -> None:
     wanted = required_tests({"DCGM_DIAG_REQUIRED_TESTS": "software, memory"}, 2)
-    assert verdict(Ended(0, json.dumps(leveled(2, pcie="Skip")), ""), OWN, wanted).exit_code == PASSED
+    assert verdict(ProcessResult(0, json.dumps(leveled(2, pcie="Skip")), ""), OWN, wanted).exit_code == PASSED
     assert required_tests({"DCGM_DIAG_REQUIRED_TESTS": "nvbandwidth"}, 3) == ("nvbandwidth",)
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from preflight_images.nccl_loopback.check import command, verdict
-from preflight_images.nccl_loopback.output import Unreadable, read_output
+from preflight_images.nccl_loopback.output import read_output
 from preflight_images.shared.nccl import with_topology
+from preflight_images.shared.output import UnreadableOutput
 from tests.suite.rows import rows
 
 from .mutations import slowed
@@ -32,7 +33,7 @@ def test_no_output_that_is_cut_off_passes(release: str) -> None:
 @rows("release", RELEASES)
 @rows("garbled", ["nan", "inf", "-41.50", "4l.50", "***"])
 def test_what_is_no_bandwidth_is_none(release: str, garbled: str) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableOutput):
         read_output(RELEASES[release].replace("41.50", garbled))
 
 
@@ -77,7 +78,7 @@ def test_a_failure_has_its_place_in_the_design_s_taxonomy(line: str) -> None:
 
 
 def test_a_bandwidth_that_its_own_row_contradicts_is_none() -> None:
-    with pytest.raises(Unreadable, match="contradict"):
+    with pytest.raises(UnreadableOutput, match="contradict"):
         read_output(RELEASES["2.13"].replace("41.50   41.50", "41.50   415.0"))
 
 

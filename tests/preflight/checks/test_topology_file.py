@@ -15,7 +15,7 @@ from preflight_images.nccl_allreduce import check as allreduce
 from preflight_images.shared import topology
 from preflight_images.shared.nccl import with_topology
 from preflight_images.shared.outcome import Misconfigured
-from preflight_images.shared.settings import Settings
+from preflight_images.shared.settings import CheckSettings
 
 LABEL = "node.kubernetes.io/instance-type"
 FILES = json.dumps({"p5.48xlarge": "aws-p5.48xlarge.xml", "gone": "gone.xml"})
@@ -123,5 +123,5 @@ def test_a_gang_measures_with_the_file_of_its_machine(image: Path, tmp_path: Pat
     monkeypatch.setattr(allreduce, "SETTLING", 0.0)
     seen = tmp_path / "seen"
     environment = told(MY_POD_NAME="pod-0", GANG_CONFIG_DIR=str(tmp_path), NPROCS_PER_NODE="1", SEEN=str(seen))
-    allreduce.check(environment, Settings("n", "unix:///s", "EXECUTE_REMEDIATION", 1, "", "", ""))
+    allreduce.check(environment, CheckSettings("n", "unix:///s", "EXECUTE_REMEDIATION", 1, "", "", ""))
     assert seen.read_text() == str(image / "aws-p5.48xlarge.xml")

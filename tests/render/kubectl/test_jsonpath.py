@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from grove_operator.render.kubectl.errors import InvalidExpression
-from grove_operator.render.kubectl.jsonpath import Template, relaxed
+from grove_operator.render.kubectl.jsonpath import JsonPathTemplate, relaxed
 from tests.suite.rows import rows
 
 OBJECT: dict[str, Any] = {
@@ -103,20 +103,20 @@ EXECUTED = {
 
 @rows(("template", "text"), PRINTED.items(), ids=PRINTED)
 def test_a_template_prints_what_it_selects(template: str, text: str) -> None:
-    assert Template(template).rendered(OBJECT) == text
+    assert JsonPathTemplate(template).rendered(OBJECT) == text
 
 
 @rows(("template", "told"), PARSED.items(), ids=PARSED)
 def test_a_template_that_cannot_be_parsed_says_where_it_goes_wrong(template: str, told: str) -> None:
     with pytest.raises(InvalidExpression) as error:
-        Template(template)
+        JsonPathTemplate(template)
     assert str(error.value) == told
 
 
 @pytest.mark.parametrize(("template", "told"), EXECUTED.items(), ids=EXECUTED)
 def test_a_template_that_does_not_fit_an_object_says_why(template: str, told: str) -> None:
     with pytest.raises(InvalidExpression) as error:
-        Template(template).rendered(OBJECT)
+        JsonPathTemplate(template).rendered(OBJECT)
     assert str(error.value) == f'error executing jsonpath "{template}": {told}'
 
 

@@ -78,8 +78,8 @@ class ReplicaAttempt:
         the back-off after a failure is over.
         """
         is_free = not self.older_pods and not self.waits_for
-        set = self.replica.set
-        is_held = set.is_out_of_time or set.is_suspended or self.replica.index in set.backing_off
+        pcs = self.replica.set
+        is_held = pcs.is_out_of_time or pcs.is_suspended or self.replica.index in pcs.backing_off
         return is_free and not is_held and not self.is_over and self.failure is None
 
 
@@ -91,15 +91,15 @@ def replica_attempt(replica: Replica) -> ReplicaAttempt:
 
 
 @remembered
-def recorded_job(set: ExpandedSet) -> Manifest:
+def recorded_job(pcs: ExpandedSet) -> Manifest:
     """Returns the status of a set: its own, or for an input without one, that of the set in the snapshot."""
-    live = None if set.status else set.snapshot.live(set.ref)
-    return set.status or status_of(live)
+    live = None if pcs.status else pcs.snapshot.live(pcs.ref)
+    return pcs.status or status_of(live)
 
 
-def has_ended(set: ExpandedSet) -> bool:
+def has_ended(pcs: ExpandedSet) -> bool:
     """Reports whether the status records that a training workload has succeeded or failed."""
-    return set.is_training and recorded_job(set).get("phase") in ENDS
+    return pcs.is_training and recorded_job(pcs).get("phase") in ENDS
 
 
 @remembered
@@ -120,8 +120,8 @@ def attempt_pods(clique: Clique) -> list[LivePod]:
 
 def is_kept(pod: LivePod) -> bool:
     """Reports whether a finished pod of the previous attempt is kept for its logs."""
-    set = pod.clique.set
-    return pod.is_finished and set.keeps_on_restart and attempt_number(pod) == replica_attempt(pod.clique.replica).number - 1
+    pcs = pod.clique.set
+    return pod.is_finished and pcs.keeps_on_restart and attempt_number(pod) == replica_attempt(pod.clique.replica).number - 1
 
 
 @remembered

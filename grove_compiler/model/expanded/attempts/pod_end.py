@@ -110,9 +110,9 @@ def _requested(pod: LivePod) -> float | None:
 def _disruption(pod: LivePod) -> str:
     """Returns the reason of a pod's disruption, in the words of its conditions or status; empty when it was not disrupted."""
     status = status_of(pod.manifest)
-    for type in DISRUPTED_BY:
-        if is_true_in(status, type):
-            return str(condition_in(status, type).get("reason") or type)
+    for condition_type in DISRUPTED_BY:
+        if is_true_in(status, condition_type):
+            return str(condition_in(status, condition_type).get("reason") or condition_type)
     return str(status["reason"]) if pod.phase == "Failed" and status.get("reason") in DISRUPTIONS else ""
 
 

@@ -267,23 +267,23 @@ class Job:
 
 
 @remembered
-def training_job(set: ExpandedSet) -> Job:
+def training_job(pcs: ExpandedSet) -> Job:
     """Returns the training workload of a set."""
-    return Job(set, recorded_job(set))
+    return Job(pcs, recorded_job(pcs))
 
 
-def time_is_up(set: ExpandedSet, now: float) -> bool:
+def time_is_up(pcs: ExpandedSet, now: float) -> bool:
     """Reports whether the deadline of a training workload is over, by the recorded start; false before it, and while suspended."""
-    status = recorded_job(set) if set.is_training and set.max_runtime else {}
+    status = recorded_job(pcs) if pcs.is_training and pcs.max_runtime else {}
     start = time(status.get("startTime") or None)
     if start is None or status.get("suspendTime"):
         return False
-    return now >= start + parse(set.max_runtime or "0") / SECOND + (status.get("suspendedSeconds") or 0)
+    return now >= start + parse(pcs.max_runtime or "0") / SECOND + (status.get("suspendedSeconds") or 0)
 
 
-def backing_off(set: ExpandedSet, now: float) -> frozenset[int]:
+def backing_off(pcs: ExpandedSet, now: float) -> frozenset[int]:
     """Returns the indices of the replicas that still wait before their next attempt, by the set's status."""
-    entries = recorded_job(set).get("trainingReplicas") or [] if set.is_training else []
+    entries = recorded_job(pcs).get("trainingReplicas") or [] if pcs.is_training else []
     return frozenset(entry["index"] for entry in entries if (until := time(entry.get("backoffUntil") or None)) is not None and now < until)
 
 

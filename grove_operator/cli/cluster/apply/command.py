@@ -57,7 +57,7 @@ Exit codes: 0 done, 1 findings and nothing written, 2 an operation failed, or ob
     "name",
     "json",
     "yaml",
-    help="Output format: a line per object (text), names only, a full report as JSON, or the objects as YAML.",
+    help_text="Output format: a line per object (text), names only, a full report as JSON, or the objects as YAML.",
 )
 def command(**given: Any) -> int:
     """Apply FILE to the cluster: PodCliqueSets with the objects generated from them, and any other manifest.
@@ -68,9 +68,9 @@ def command(**given: Any) -> int:
     target = take_target(given)
     options = take_input(given, required=given["plan"] is None)
     applyset = take_applyset(given, options)
-    from grove_operator.cli.cluster.apply.run import ApplyRun, Choices
+    from grove_operator.cli.cluster.apply.run import ApplyFlags, ApplyRun
 
-    choices = Choices(**given)
+    choices = ApplyFlags(**given)
     if choices.plan and applyset.applyset:
         raise click.UsageError("--plan carries out a saved plan, which includes the ApplySet: pass --applyset to `grove plan`.")
     if choices.plan is not None:

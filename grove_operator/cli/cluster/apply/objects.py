@@ -12,7 +12,7 @@ from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster.session import Session
 
 
-class Objects:
+class WrittenObjects:
     """Collects the server's responses to writes (`after_write`), and reads unchanged objects. Values of Secrets are hidden."""
 
     def __init__(self) -> None:

@@ -12,11 +12,11 @@ from applier.events import Sink
 from applier.outcome import UNDONE, Action, Outcome
 from grove_compiler.record import record
 from grove_operator.cli import output as outputs
-from grove_operator.cli.cluster.apply.objects import Objects
+from grove_operator.cli.cluster.apply.objects import WrittenObjects
 from grove_operator.cli.cluster.fold import Folding
 from grove_operator.cli.cluster.led import effects_line
-from grove_operator.cli.cluster.lines import CLIENT, SERVER, Lines, WaitLines, to_all
-from grove_operator.cli.cluster.session import ERROR, Ended, Failed, Session, ended_once_planned, program_of, say
+from grove_operator.cli.cluster.lines import CLIENT, SERVER, OutcomeLines, WaitLines, to_all
+from grove_operator.cli.cluster.session import ERROR, Failed, Session, SignalExit, ended_once_planned, program_of, say
 from grove_operator.cli.cluster.words import name_of, tally
 from grove_operator.terminal import Terminal, terminal_of
 
@@ -35,7 +35,7 @@ SUFFIXES = {"client": CLIENT, "server": SERVER}
 
 
 @record
-class Choices:
+class ApplyFlags:
     """The options of an apply. `dry_run` is `none`, `client` or `server`; `wait` is in seconds."""
 
     field_manager: str
@@ -50,16 +50,16 @@ class ApplyRun:
     """One run of `grove apply`. `source` is none for a saved plan without files; `namespace` is that of `-n`, empty without."""
 
     def __init__(
-        self, choices: Choices, source: ClusterInput | None, force: tuple[str, ...], applyset: ApplySetChoice, namespace: str = ""
+        self, choices: ApplyFlags, source: ClusterInput | None, force: tuple[str, ...], applyset: ApplySetChoice, namespace: str = ""
     ) -> None:
         self.namespace = namespace
         self.choices, self.source, self.force, self.applyset = choices, source, force, applyset
         self.terminal = terminal_of(sys.stdout)
-        self.ended = Ended()
+        self.ended = SignalExit()
         self.is_live = choices.output == "text" and _is_terminal()
-        self.lines = Lines(self.terminal, suffix=SUFFIXES.get(choices.dry_run, ""), quiet=self.is_live)
+        self.lines = OutcomeLines(self.terminal, suffix=SUFFIXES.get(choices.dry_run, ""), quiet=self.is_live)
         self.waits = WaitLines()
-        self.objects = Objects()
+        self.objects = WrittenObjects()
         self.after_write = self.objects.add if choices.output == "yaml" else None
         self.sink: Sink = self._sinks()
 

@@ -66,9 +66,9 @@ def command(**given: Any) -> int:
     """
     target = take_target(given)
     options = take_input(given, required=not given["applyset"])
-    from grove_operator.cli.cluster.delete.run import Choices, DeleteRun
+    from grove_operator.cli.cluster.delete.run import DeleteFlags, DeleteRun
 
-    choices = Choices(**given)
+    choices = DeleteFlags(**given)
     if choices.approve and not choices.applyset:
         raise click.UsageError("--approve requires --applyset.")
     if choices.applyset and options.files:

@@ -12,14 +12,14 @@ from applier.outcome import UNDONE, Action
 from grove_compiler.record import record
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster.fold import Folding
-from grove_operator.cli.cluster.lines import CLIENT, SERVER, Lines, WaitLines, to_all
-from grove_operator.cli.cluster.session import ERROR, Ended, Failed, Session, say
+from grove_operator.cli.cluster.lines import CLIENT, SERVER, OutcomeLines, WaitLines, to_all
+from grove_operator.cli.cluster.session import ERROR, Failed, Session, SignalExit, say
 from grove_operator.cli.cluster.words import name_of
 from grove_operator.terminal import terminal_of
 
 if TYPE_CHECKING:
     from applier.outcome import Outcome
-    from applier.prune.deletion import Deletion
+    from applier.prune.deletion import Deleter
     from applier.ref import Manifest, Ref
     from grove_operator.cli.cluster.input import ClusterInput
 
@@ -33,7 +33,7 @@ FINALIZER_HINT = (
 
 
 @record
-class Choices:
+class DeleteFlags:
     """The options of a delete. `timeout` is in seconds."""
 
     applyset: str
@@ -51,11 +51,11 @@ class Choices:
 class DeleteRun:
     """One run of `grove delete`. `source` is none for the deletion of an ApplySet."""
 
-    def __init__(self, choices: Choices, source: ClusterInput | None) -> None:
+    def __init__(self, choices: DeleteFlags, source: ClusterInput | None) -> None:
         self.choices, self.source = choices, source
-        self.lines = Lines(terminal_of(sys.stdout), suffix=SUFFIXES.get(choices.dry_run, ""), words=WORDS)
+        self.lines = OutcomeLines(terminal_of(sys.stdout), suffix=SUFFIXES.get(choices.dry_run, ""), words=WORDS)
         self.waits = WaitLines()
-        self.ended = Ended()
+        self.ended = SignalExit()
         self.sink: Sink = to_all(self.lines.sink, self.waits.sink) if choices.output == "text" else self.waits.sink
 
     async def work(self, session: Session) -> int:
@@ -111,14 +111,14 @@ class DeleteRun:
             return await delete_set(applyset, deletion, self.choices.approve)
 
     @contextmanager
-    def _deletion(self, session: Session) -> Iterator[Deletion]:
+    def _deletion(self, session: Session) -> Iterator[Deleter]:
         """Yields the options of the deletion. While entered, signals end it gracefully; before, they abort the program."""
-        from applier.prune.deletion import Deletion
+        from applier.prune.deletion import Deleter
         from applier.stop import Stop, ended_by_signal
 
         stop = Stop()
         with ended_by_signal(stop, self.ended.by):
-            yield Deletion(
+            yield Deleter(
                 session.cluster,
                 propagation=self.choices.cascade.capitalize(),
                 seconds=self.choices.timeout if self.choices.wait else 0.0,

@@ -57,16 +57,16 @@ def command(output: str, server: bool, field_manager: str, **given: Any) -> int:
     run of every object that would be written; unchanged objects are never sent. Values of Secrets are shown as hashes. With
     KUBECTL_EXTERNAL_DIFF an external program shows the differences, as with kubectl.
     """
-    target, input = take_target(given), take_input(given)
-    applyset = take_applyset(given, input)
-    source = ClusterInput(input, target.namespace)
+    target, inputs = take_target(given), take_input(given)
+    applyset = take_applyset(given, inputs)
+    source = ClusterInput(inputs, target.namespace)
 
     async def work(session: Session) -> int:
         from applier.run.options import ApplyOptions
 
         graph = await source.graph(session)
         recorded = await applyset.options(session, source.led)
-        options = ApplyOptions(field_manager, force_conflicts=input.force, applyset=recorded)
+        options = ApplyOptions(field_manager, force_conflicts=inputs.force, applyset=recorded)
         code = await _diff(graph, session, options, output, server)
         if output == "text":
             _write_effects(source)

@@ -10,7 +10,7 @@ from grove_compiler.kube.conditions import condition_of, is_true, status_of
 from grove_compiler.kube.timestamp import time
 from grove_compiler.model.inputs.snapshot import PART_OF, is_finished, is_terminating
 from grove_operator.age import since
-from grove_operator.cli.cluster.get.table import Row, View
+from grove_operator.cli.cluster.get.table import KindView, Row
 from grove_operator.cluster.facts import deletion_of
 from grove_operator.cluster.list_query import Found
 from grove_operator.cluster.sets_query import gpus_of
@@ -53,14 +53,14 @@ def _why(gang: Manifest) -> str:
     """Returns why a gang is not scheduled or not healthy, or that it is terminating; empty if no condition says so."""
     if deletion := deletion_of(gang):
         return deletion
-    for type, wrong in (("Scheduled", "False"), ("Unhealthy", "True")):
-        condition = condition_of(gang, type)
+    for condition_type, wrong in (("Scheduled", "False"), ("Unhealthy", "True")):
+        condition = condition_of(gang, condition_type)
         if condition.get("status") == wrong:
             return f"{condition.get('reason')}: {condition.get('message') or ''}".rstrip(": ")
     return ""
 
 
-VIEW = View(
+VIEW = KindView(
     "PodGang",
     ("NAME", "SET", "PHASE", "READY", "SCHEDULED", "NEEDED", "GPUS", "AGE", "SCHEDULER", "NODES", "SCORE", "WHY"),
     _rows,

@@ -7,7 +7,7 @@ from grove_compiler.decoder import SET_KIND
 from grove_compiler.kube.conditions import status_of
 from grove_compiler.kube.timestamp import time, timestamp
 from grove_operator.age import since
-from grove_operator.cli.cluster.get.table import Row, View
+from grove_operator.cli.cluster.get.table import KindView, Row
 from grove_operator.cluster.facts import deadline
 from grove_operator.cluster.list_query import Found
 from grove_operator.cluster.one_set import is_training
@@ -15,8 +15,8 @@ from grove_operator.cluster.sets_query import SetSummary, summaries
 
 
 def _rows(found: Found, now: float) -> list[Row]:
-    all = summaries(found.objects, found.beside["PodGang"], found.beside["Pod"])
-    return [_row(job, summary, now) for job, summary in zip(found.objects, all, strict=True)]
+    jobs = summaries(found.objects, found.beside["PodGang"], found.beside["Pod"])
+    return [_row(job, summary, now) for job, summary in zip(found.objects, jobs, strict=True)]
 
 
 def _row(job: Manifest, summary: SetSummary, now: float) -> Row:
@@ -45,7 +45,7 @@ def _duration(status: Manifest, now: float) -> str:
     return since(time(status.get("startTime") or None), now if end is None else end)
 
 
-VIEW = View(
+VIEW = KindView(
     SET_KIND,
     ("NAME", "STATUS", "ATTEMPT", "RESTARTS", "PODS", "GPUS", "DURATION", "AGE", "DEADLINE", "WHY"),
     _rows,

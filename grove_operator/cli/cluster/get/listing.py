@@ -12,7 +12,7 @@ from applier.cluster import Cluster
 from applier.ref import Manifest
 from grove_compiler.record import record
 from grove_operator.cli import output as outputs
-from grove_operator.cli.cluster.get.table import View, table_text
+from grove_operator.cli.cluster.get.table import KindView, table_text
 from grove_operator.cli.cluster.get.watch import Drawing, watch
 from grove_operator.cli.cluster.session import Failed, Session
 from grove_operator.cluster.list_query import Found, ListQuery, read_list
@@ -21,13 +21,13 @@ from grove_operator.render.kubectl.formats import parse
 from grove_operator.terminal import terminal_of, visible
 
 if TYPE_CHECKING:
-    from grove_operator.render.kubectl.jsonpath import Template
+    from grove_operator.render.kubectl.jsonpath import JsonPathTemplate
 
 MISSING = 1
 
 
 @record
-class Asked:
+class ListOptions:
     """The options of a listing. An empty `sort_by` is by namespace and name."""
 
     names: tuple[str, ...] = ()
@@ -47,10 +47,10 @@ class Asked:
             raise click.UsageError("a resource cannot be retrieved by name across all namespaces")
 
 
-class Listing:
+class ViewListing:
     """A view with the options of a command line. Raises `click.UsageError` for wrong ones."""
 
-    def __init__(self, view: View, asked: Asked) -> None:
+    def __init__(self, view: KindView, asked: ListOptions) -> None:
         asked.check()
         self._view, self._asked = view, asked
         try:
@@ -121,7 +121,7 @@ class Listing:
             raise Failed(str(error)) from None
 
 
-def _order(path: str) -> Template | None:
+def _order(path: str) -> JsonPathTemplate | None:
     if not path:
         return None
     from grove_operator.render.kubectl.jsonpath import relaxed

@@ -72,21 +72,21 @@ _options = adding(
 )
 
 
-def _listing(name: str, kind: str, help: str, *examples: str) -> click.Command:
+def _listing(name: str, kind: str, help_text: str, *examples: str) -> click.Command:
     """Returns the command that lists a kind, whose view is in the module of its name."""
 
     @click.argument("names", metavar="[NAME]…", nargs=-1, shell_complete=names_of(kind))
     @_options
     def show(**given: Any) -> int:
         target = take_target(given)
-        from grove_operator.cli.cluster.get.listing import Asked, Listing
+        from grove_operator.cli.cluster.get.listing import ListOptions, ViewListing
 
         module: Any = __import__(f"grove_operator.cli.cluster.get.{name}_view", fromlist=["VIEW"])
-        listing = Listing(module.VIEW, Asked(**given))
+        listing = ViewListing(module.VIEW, ListOptions(**given))
         return sessions.run(listing.show, target, long=given["watch"])
 
     epilog = "\b\nExamples:\n" + "\n".join(f"  {example}" for example in examples) + EXIT_CODES
-    return click.command(name, cls=OptionalValues, bare={}, epilog=epilog, help=help)(show)
+    return click.command(name, cls=OptionalValues, bare={}, epilog=epilog, help=help_text)(show)
 
 
 LISTINGS = (

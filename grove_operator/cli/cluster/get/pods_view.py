@@ -7,7 +7,7 @@ from grove_compiler.kube.conditions import status_of
 from grove_compiler.kube.timestamp import time
 from grove_operator.age import since
 from grove_operator.cli.cluster.get.gangs_view import GANG
-from grove_operator.cli.cluster.get.table import Row, View
+from grove_operator.cli.cluster.get.table import KindView, Row
 from grove_operator.cluster.list_query import Found
 from grove_operator.cluster.pod_status import containers_ready, restarts, status_text
 from grove_operator.cluster.sets_query import gpus_of
@@ -38,7 +38,7 @@ def _row(pod: Manifest, now: float) -> Row:
     return Row(cells, waits=text not in FINE or (text == "Running" and ready < containers))
 
 
-VIEW = View(
+VIEW = KindView(
     "Pod",
     ("NAME", "READY", "STATUS", "RESTARTS", "AGE", "GANG", "GPUS", "IP", "NODE"),
     _rows,

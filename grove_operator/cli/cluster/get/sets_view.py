@@ -6,17 +6,17 @@ from applier.ref import Manifest
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.kube.conditions import status_of
 from grove_operator.age import since
-from grove_operator.cli.cluster.get.table import Row, View
+from grove_operator.cli.cluster.get.table import KindView, Row
 from grove_operator.cluster.list_query import Found
 from grove_operator.cluster.sets_query import SetSummary, summaries
 
 
 def _rows(found: Found, now: float) -> list[Row]:
-    all = summaries(found.objects, found.beside["PodGang"], found.beside["Pod"])
-    return [_row(set, summary, now) for set, summary in zip(found.objects, all, strict=True)]
+    listed = summaries(found.objects, found.beside["PodGang"], found.beside["Pod"])
+    return [_row(pcs, summary, now) for pcs, summary in zip(found.objects, listed, strict=True)]
 
 
-def _row(set: Manifest, summary: SetSummary, now: float) -> Row:
+def _row(pcs: Manifest, summary: SetSummary, now: float) -> Row:
     counts = (
         f"{summary.available}/{summary.replicas}",
         f"{summary.ready}/{summary.pods}",
@@ -25,12 +25,12 @@ def _row(set: Manifest, summary: SetSummary, now: float) -> Row:
         summary.gangs,
         summary.gpus,
     )
-    more = (set.get("spec") or {}).get("workloadType") or "Inference", status_of(set).get("currentGenerationHash") or ""
+    more = (pcs.get("spec") or {}).get("workloadType") or "Inference", status_of(pcs).get("currentGenerationHash") or ""
     cells = (summary.name, *map(str, counts), since(summary.created, now), *map(str, more), summary.why)
     return Row(cells, waits=bool(summary.why) or summary.available < summary.replicas)
 
 
-VIEW = View(
+VIEW = KindView(
     SET_KIND,
     ("NAME", "READY", "PODS", "GATED", "UPDATED", "GANGS", "GPUS", "AGE", "TYPE", "REVISION", "WHY"),
     _rows,

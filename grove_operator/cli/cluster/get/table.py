@@ -21,7 +21,7 @@ class Row:
 
 
 @record
-class View:
+class KindView:
     """How the objects of a kind are listed.
 
     `labels` select those that are ours, and `matches` those among them; `mismatch` says what another one is not. The table has `columns`,
@@ -40,7 +40,7 @@ class View:
 
 
 def table_text(
-    view: View, found: Found, now: float, terminal: Terminal, *, wide: bool = False, headers: bool = True, with_namespaces: bool = False
+    view: KindView, found: Found, now: float, terminal: Terminal, *, wide: bool = False, headers: bool = True, with_namespaces: bool = False
 ) -> str:
     """Returns the table. On a terminal a last column of sentences is cut to the width, unless the table is wide."""
     shown = [wide or column not in view.wide for column in view.columns]
@@ -49,6 +49,6 @@ def table_text(
     head = [*compress(view.columns, shown)]
     if with_namespaces:
         head = ["NAMESPACE", *head]
-        lines = [[object["metadata"].get("namespace") or "", *line] for object, line in zip(found.objects, lines, strict=True)]
+        lines = [[manifest["metadata"].get("namespace") or "", *line] for manifest, line in zip(found.objects, lines, strict=True)]
     styles = [*([HEADER] if headers else []), *(WAITING if row.waits else "" for row in rows)]
     return table([head, *lines] if headers else lines, terminal._replace(wraps=terminal.wraps and not wide), styles)

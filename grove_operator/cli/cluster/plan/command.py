@@ -59,9 +59,9 @@ def command(output_file: str | None, field_manager: str, **given: Any) -> int:
     A saved plan is only carried out while all objects and the ApplySet are as they were: same UID, same content, same input.
     It contains no values of Secrets; to apply a plan that writes Secrets, pass the files again.
     """
-    target, input = take_target(given), take_input(given)
-    applyset = take_applyset(given, input)
-    source = ClusterInput(input, target.namespace)
+    target, inputs = take_target(given), take_input(given)
+    applyset = take_applyset(given, inputs)
+    source = ClusterInput(inputs, target.namespace)
 
     async def work(session: Session) -> int:
         from applier.run.identity import identity_of
@@ -73,7 +73,7 @@ def command(output_file: str | None, field_manager: str, **given: Any) -> int:
 
         graph = await source.graph(session)
         recorded = await applyset.options(session, source.led)
-        options = ApplyOptions(field_manager, force_conflicts=input.force, applyset=recorded)
+        options = ApplyOptions(field_manager, force_conflicts=inputs.force, applyset=recorded)
         result = await survey(graph, session.cluster, options)
         if output_file is not None:
             with open(output_file, "wb") as stream:

@@ -10,7 +10,7 @@ import pytest
 from applier.errors import CredentialsError
 from applier.transport.login.find import find_target
 from applier.transport.login.impersonation import impersonation
-from applier.transport.login.kubeconfig import Entry
+from applier.transport.login.kubeconfig import KubeconfigEntry
 from tests.suite.rows import rows
 
 from .test_kubeconfig import write
@@ -55,7 +55,7 @@ BROKEN: dict[str, tuple[dict[str, Any], str]] = {
 def test_what_makes_no_sense_is_one_sentence(case: tuple[dict[str, Any], str]) -> None:
     user, says = case
     with pytest.raises(CredentialsError) as raised:
-        impersonation(Entry(user, Path("c"), "user 'a' of c"))
+        impersonation(KubeconfigEntry(user, Path("c"), "user 'a' of c"))
     assert says in str(raised.value)
     assert "user 'a' of c" in str(raised.value)
     assert "\n" not in str(raised.value)

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from applier.errors import CredentialsError
-from applier.transport.login.kubeconfig import Entry, choose, locate, read
+from applier.transport.login.kubeconfig import KubeconfigEntry, choose, locate, read
 from tests.suite.rows import rows
 
 
@@ -155,17 +155,17 @@ def test_text_that_is_not_utf_8_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("given", "text"), [("'0123'", "0123"), ("a b", "a b"), ("null", "")])
 def test_text_is_as_it_is_written(given: str, text: str) -> None:
-    assert Entry(yaml.load(f"password: {given}", yaml.CSafeLoader), Path("c")).text("password") == text
+    assert KubeconfigEntry(yaml.load(f"password: {given}", yaml.CSafeLoader), Path("c")).text("password") == text
 
 
 @rows("given", ["0123", "12", "1.5", "yes", "2026-01-01", "[a]"])
 def test_a_password_that_yaml_would_change_is_refused(given: str) -> None:
-    entry = Entry(yaml.load(f"password: {given}", yaml.CSafeLoader), Path("c"), "user 'a' of c")
+    entry = KubeconfigEntry(yaml.load(f"password: {given}", yaml.CSafeLoader), Path("c"), "user 'a' of c")
     with pytest.raises(CredentialsError, match="the password of user 'a' of c is not a string in YAML; put it in quotes"):
         entry.text("password")
 
 
 def test_a_flag_in_quotes_is_neither_true_nor_false() -> None:
-    entry = Entry({"insecure-skip-tls-verify": "false"}, Path("c"), "cluster 'a' of c")
+    entry = KubeconfigEntry({"insecure-skip-tls-verify": "false"}, Path("c"), "cluster 'a' of c")
     with pytest.raises(CredentialsError, match="has insecure-skip-tls-verify: 'false'; expected true or false, without quotes"):
         entry.flag("insecure-skip-tls-verify")
