@@ -84,7 +84,7 @@ MEANT = {
 def test_what_may_be_meant_as_a_manifest_is_read(path: str, text: str, said: str) -> None:
     write(path, text)
     ended = run("compile", "d")
-    assert (ended.code, said in ended.err, "passed over" in ended.err) == (1, True, False)
+    assert (ended.code, said in ended.err, "skipped" in ended.err) == (1, True, False)
 
 
 @pytest.mark.parametrize("text", [RULE, "a: 1\n", "- a\n"])
