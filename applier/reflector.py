@@ -11,7 +11,7 @@ from applier.cluster import Cluster, Listing, Resource, WatchEvent
 from applier.errors import Expired, ServerFailure, TooManyRequests, Unreachable
 from applier.ref import resource_version_of
 
-FIRST_WAIT, LONGEST_WAIT = 0.2, 10.0  # back-off in seconds before a broken watch is restarted
+FIRST_WAIT, MAX_WAIT = 0.2, 10.0  # back-off in seconds before a broken watch is restarted
 
 
 async def list_and_watch(
@@ -21,7 +21,7 @@ async def list_and_watch(
 
     A caller that stops early has to close the iterator (`contextlib.aclosing`). Raises `ClusterError` if the server refuses.
     """
-    backoff, version = Backoff(FIRST_WAIT, LONGEST_WAIT), ""
+    backoff, version = Backoff(FIRST_WAIT, MAX_WAIT), ""
     while True:
         began = version
         try:

@@ -15,7 +15,7 @@ from grove_compiler.graph.nearest import nearest
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.defaults import apply_defaults
 from grove_compiler.kube.definitions import DEFINITIONS, KINDS
-from grove_compiler.kube.sound import SoundValues
+from grove_compiler.kube.schema_completer import SchemaCompleter
 from grove_compiler.kube.structure import FaultTree, Finding, check_and_prune, fault_tree, original_path
 from grove_compiler.record import record
 from grove_compiler.source.document import Document, objects_in
@@ -25,7 +25,7 @@ CONFIGURATION_KIND = "OperatorConfiguration"
 CLAIM_TEMPLATE_KIND = "ResourceClaimTemplate"
 AUTOSCALER_KIND = "HorizontalPodAutoscaler"
 TOPOLOGY_KINDS = ("ClusterTopology", "ClusterTopologyBinding")
-SOUND_VALUES = SoundValues(DEFINITIONS)
+SOUND_VALUES = SchemaCompleter(DEFINITIONS)
 
 
 @record(slots=False)

@@ -248,7 +248,7 @@ def _run(subject: Subject, part: Part, now: float, context: StepContext) -> Step
         statuses=statuses,
         events=program.events(*arguments),
         deletions=program.deletions(*arguments),
-        requeue_at=program.again(*arguments),
+        requeue_at=program.requeue_at(*arguments),
         findings=result.findings,
         generation_hash=result.generation_hash,
         replicas=subject.set.replica_count if subject.set is not None else 0,

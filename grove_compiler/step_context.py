@@ -88,7 +88,7 @@ class StepContext:
         self._topology_inputs: list[Manifest | None] | None = None
         self._generations: dict[str, Generation] = {}
 
-    def take_over(self, other: StepContext) -> None:
+    def reload(self, other: StepContext) -> None:
         """Replaces the content of this context by another one's, for everybody who holds it: its rules apply from the next step on."""
         self.__dict__.update(other.__dict__)
 

@@ -12,10 +12,10 @@ from grove_operator.terminal import Terminal, terminal_of, visible
 if TYPE_CHECKING:
     from grove_compiler.source.secrets import SecretParts
 
-LONGEST_VALUE = 80
+MAX_VALUE_LENGTH = 80
 SAME_CAUSE = 3
 """Findings that say the same, from which on they are told as one with its places."""
-MOST_SHOWN = 1000
+MAX_SHOWN = 1000
 """Findings that are printed; further ones are counted."""
 
 
@@ -39,10 +39,10 @@ def write(findings: Sequence[Diagnostic], find_file: FindFile, stream: TextIO) -
     """Writes each finding with its place, path, line and hint, followed by the counts."""
     terminal = terminal_of(stream)
     excerpts = _Excerpts(find_file)
-    for finding, others in _by_cause(findings[:MOST_SHOWN]):
+    for finding, others in _by_cause(findings[:MAX_SHOWN]):
         stream.write("\n".join([*_lines(finding, excerpts, terminal), *_also_at(others, excerpts, terminal)]) + "\n")
     if findings:
-        more = f", the first {MOST_SHOWN} of which are shown" if len(findings) > MOST_SHOWN else ""
+        more = f", the first {MAX_SHOWN} of which are shown" if len(findings) > MAX_SHOWN else ""
         stream.write(terminal.paint(summary(findings) + more, "1") + "\n")
 
 
@@ -120,7 +120,7 @@ def _short(value: Any) -> str:
     import json  # only when something is wrong
 
     text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
+    return text if len(text) <= MAX_VALUE_LENGTH else text[: MAX_VALUE_LENGTH - 1] + "…"
 
 
 def _wrap(text: str, terminal: Terminal) -> list[str]:

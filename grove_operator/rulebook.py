@@ -28,7 +28,7 @@ PACKAGE = os.path.dirname(os.path.abspath(grove_compiler.__file__))
 CHECKOUT = os.path.dirname(PACKAGE)
 PARTS = ("rules", "templates")
 WARM_FOLDER = os.path.join(PACKAGE, "_warm")
-LARGEST_RULE_FILE = 1 << 20
+MAX_RULE_FILE = 1 << 20
 USUAL_RULE_FILE = 1 << 16
 """Bytes of the first read. A buffer of the largest size would cost 17 µs a file for its allocation."""
 
@@ -186,11 +186,11 @@ def _data(path: str) -> bytes:
         with open(path, "rb", buffering=0) as stream:
             data = stream.read(USUAL_RULE_FILE) or b""
             if len(data) == USUAL_RULE_FILE:
-                data += stream.read(LARGEST_RULE_FILE) or b""
+                data += stream.read(MAX_RULE_FILE) or b""
     except OSError as error:
         raise UnreadableRules(f"{path}: {_reason(error)}") from None
-    if len(data) > LARGEST_RULE_FILE:
-        raise UnreadableRules(f"{path}: larger than {LARGEST_RULE_FILE >> 20} MiB, the limit of rule files")
+    if len(data) > MAX_RULE_FILE:
+        raise UnreadableRules(f"{path}: larger than {MAX_RULE_FILE >> 20} MiB, the limit of rule files")
     return data
 
 

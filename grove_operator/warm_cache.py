@@ -11,7 +11,7 @@ import os
 import stat
 
 SUFFIX = ".grove-rules"
-MOST_ENTRIES = 24
+MAX_ENTRIES = 24
 
 
 def folder() -> str:
@@ -87,7 +87,7 @@ def _forget_oldest(where: str) -> None:
     with os.scandir(where) as entries:
         ours = [entry for entry in entries if entry.name.endswith(SUFFIX)]
         dated = sorted((entry.stat(follow_symlinks=False).st_mtime_ns, entry.path) for entry in ours)
-    for _, path in dated[:-MOST_ENTRIES]:
+    for _, path in dated[:-MAX_ENTRIES]:
         _remove(path)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from applier.ref import GroupKind, Manifest, uid_of
 
-MOST = 5_000
+MAX_STATES = 5_000
 """States that are kept; the oldest are dropped. One takes 2 kB, without the parts that it shares with other objects of the cache."""
 
 
@@ -16,7 +16,7 @@ class LastStates:
     `is_gone` says of a UID whether its object is: the garbage collector deletes what was owned after its owner.
     """
 
-    def __init__(self, is_gone: Callable[[str], bool], most: int = MOST) -> None:
+    def __init__(self, is_gone: Callable[[str], bool], most: int = MAX_STATES) -> None:
         self._is_gone, self._most = is_gone, most
         self._labels: dict[GroupKind, str] = {}
         self._states: dict[str, Manifest] = {}  # by UID, the oldest first

@@ -21,7 +21,7 @@ from applier.ref import GroupKind, Kind, Manifest, Ref
 
 UNSELECTED_FOR = 2.0
 """Seconds for which an object is known that was read, and that its watch does not select: no event will tell of its end."""
-FIRST_WAIT, LONGEST_WAIT = 0.8, 30.0  # seconds before a broken watch is taken up again: client-go's for its reflectors
+FIRST_WAIT, MAX_WAIT = 0.8, 30.0  # seconds before a broken watch is taken up again: client-go's for its reflectors
 
 
 class WatchCache:
@@ -279,7 +279,7 @@ class WatchCache:
             source.when_complete = lambda: self._end(narrower)
 
     def _new_source(self, query: Query, objects: ObjectStore) -> Reflector:
-        backoff = Backoff(FIRST_WAIT, LONGEST_WAIT, self._chance)
+        backoff = Backoff(FIRST_WAIT, MAX_WAIT, self._chance)
         return Reflector(self._cluster, query, objects, self._compactor, backoff, self._stall, self._watch_list)
 
     def _end(self, keys: list[tuple[str, str, str]]) -> None:

@@ -26,7 +26,7 @@ from applier.execute.requests import (
 )
 from applier.outcome import QUIET, WRITTEN, Action, Conflict, Step
 from applier.plan.planner import step_for
-from applier.plan.reasons import RECREATE, listed, makers, what_conflicts
+from applier.plan.reasons import RECREATE, listed, manager_names, what_conflicts
 from applier.ref import Kind, Manifest, Ref, being_deleted, is_being_deleted, resource_version_of, uid_of
 
 
@@ -226,7 +226,7 @@ async def _recreate(run: Execution, desired: Desired, live: Manifest, reason: st
 
 
 def _made_again(desired: Desired, other: Manifest) -> ObjectChanged:
-    return ObjectChanged(AlreadyExists(409, "AlreadyExists", f"{desired.ref} was recreated by {makers(other)}"))
+    return ObjectChanged(AlreadyExists(409, "AlreadyExists", f"{desired.ref} was recreated by {manager_names(other)}"))
 
 
 def _is_same(run: Execution, before: Manifest, after: Manifest) -> bool:

@@ -15,7 +15,7 @@ from applier.ref import Kind, Manifest, Ref
 
 EVENT = Kind("", "v1", "Event")
 REMEMBERED = 4096  # names of recorded events; a forgotten one costs a request
-LONGEST = 1024  # characters of a message: the limit of events.k8s.io
+MAX_MESSAGE_LENGTH = 1024  # characters of a message: the limit of events.k8s.io
 
 
 class EventRecorder:
@@ -67,7 +67,7 @@ class EventRecorder:
             "involvedObject": {"apiVersion": kind.api_version, "kind": kind.kind, **named},
             "type": event.type,
             "reason": event.reason,
-            "message": event.message[:LONGEST],
+            "message": event.message[:MAX_MESSAGE_LENGTH],
             "source": {"component": self.source},
             "reportingComponent": self.source,
             "firstTimestamp": stamp,

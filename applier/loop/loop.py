@@ -22,7 +22,7 @@ from applier.errors import (
     Unreachable,
     WriteConflict,
 )
-from applier.loop.interests import Interests
+from applier.loop.dependencies import Dependencies
 from applier.loop.lease import Lease
 from applier.loop.lease_thread import LeaseThread
 from applier.loop.queue import QueueClosed, WorkQueue
@@ -107,7 +107,7 @@ class Loop(Generic[K]):
         self._partial = partial
         self.cache, self.queue, self.lease = cache, queue or WorkQueue[K](), lease
         self._desired, self._reconcile, self._keys, self._on_result = desired, reconcile, keys, on_result
-        self._interests: Interests[K] = Interests()
+        self._dependencies: Dependencies[K] = Dependencies()
         self._until_current: dict[K, None] = {}  # keys that failed because a kind was stale, or the server unreachable
         self._workers = workers
         self._stopping = asyncio.Event()
@@ -169,12 +169,12 @@ class Loop(Generic[K]):
         await self.queue.idle()
 
     def _changed(self, ref: Ref, old: Manifest | None, new: Manifest | None) -> None:
-        for key in dict.fromkeys((*self._keys(ref, old, new), *self._interests.of(ref, old, new))):
+        for key in dict.fromkeys((*self._keys(ref, old, new), *self._dependencies.of(ref, old, new))):
             self.queue.add(key)
 
     def enqueue_all(self) -> None:
         """Enqueues all keys, as when a kind becomes served or unserved, which any of them may have read."""
-        for key in self._interests.all():
+        for key in self._dependencies.all():
             self.queue.add(key)
 
     def _retry_early(self) -> None:
@@ -216,7 +216,7 @@ class Loop(Generic[K]):
         try:
             desired = self._desire(key, view)
             if isinstance(desired, Gone) and self.queue.awaits_cleanup(key):
-                return self._interests.drop(key)
+                return self._dependencies.drop(key)
             requeue_after = None if isinstance(desired, Gone) else desired.requeue_after
             outcomes = await self._reconcile_desired(key, desired, view)
             result = Result(key, outcomes, desired.reason if isinstance(desired, Hold) else "")
@@ -250,7 +250,7 @@ class Loop(Generic[K]):
                 add(result.key)
 
     def _desire(self, key: K, view: View) -> Graph | Gone | Hold:
-        """Calls the function, and records its interests.
+        """Calls the function, and records what it depends on.
 
         They are recorded before anything is awaited, so that no change is missed. So is the staleness: a later event does not make the
         state that the result was computed from any more current.
@@ -265,19 +265,19 @@ class Loop(Generic[K]):
                 view.refresh()
                 raise NotSynced(f"it is unknown whether it is deleted: {staleness[0]}")
         finally:
-            self._interests.replace(key, view, desired.objects if isinstance(desired, Graph) else ())
+            self._dependencies.replace(key, view, desired.objects if isinstance(desired, Graph) else ())
         return desired
 
     async def _reconcile_desired(self, key: K, desired: Graph | Gone | Hold, view: View) -> Sequence[Outcome]:
         if isinstance(desired, Gone):
-            self._interests.drop(key)
+            self._dependencies.drop(key)
             return await self._reconcile(key, desired, view)
         reads = view.read.count()
         try:
             return await self._reconcile(key, desired, view)
         finally:
             if view.read.count() > reads:  # planning and `members` read, too
-                self._interests.replace(key, view, desired.objects if isinstance(desired, Graph) else ())
+                self._dependencies.replace(key, view, desired.objects if isinstance(desired, Graph) else ())
 
 
 def _asked_for(errors: Iterable[Exception | None]) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from applier.decision.managers import applied_by
-from applier.plan.reasons import makers
+from applier.plan.reasons import manager_names
 from applier.ref import Manifest, Ref
 
 
@@ -19,7 +19,7 @@ def whose(desired: Manifest, live: Manifest, manager: str) -> str:
         return f"of {_ref(controller, live)}"
     if wanted.keys() & existing.keys() or applied_by(live, manager):
         return ""
-    return f"created by {makers(live)}"
+    return f"created by {manager_names(live)}"
 
 
 def _owners(manifest: Manifest) -> dict[str, Manifest]:

@@ -67,14 +67,14 @@ def _is_ours(live: Manifest, manager: str) -> bool:
     )
 
 
-def left_set(manifest: Manifest, live: Manifest) -> str:
+def applyset_left(manifest: Manifest, live: Manifest) -> str:
     """Returns the id of the ApplySet that a live object would leave for the manifest's own; empty if it leaves none."""
     desired = part_of(manifest)
     current = set_of(live) if desired else ""
     return current if current != desired else ""
 
 
-def may_leave(conflicts: Collection[Conflict], may: Collection[str]) -> bool:
+def may_change_applyset(conflicts: Collection[Conflict], may: Collection[str]) -> bool:
     """Reports whether an object may be moved: by force against everybody, or against all owners of the label."""
     return ALL in may or (bool(conflicts) and all(conflict.owner.manager in may for conflict in conflicts))
 

@@ -15,7 +15,7 @@ from applier.outcome import ABSENT, QUIET, WRITTEN, Action, Step
 from applier.plan.follow import follow
 from applier.plan.foreign import whose
 from applier.plan.immutable import fixed_fields
-from applier.plan.membership import LABEL, conflicts_over, left_set, may_leave, staying
+from applier.plan.membership import LABEL, applyset_left, conflicts_over, may_change_applyset, staying
 from applier.plan.order import Edges, defined_kinds, order
 from applier.plan.reasons import RECREATE, what_conflicts, what_differs, what_is_fixed, which_set
 from applier.ref import GroupKind, Kind, Manifest, Ref, being_deleted, refers_to, resource_version_of, uid_of, with_owner
@@ -244,14 +244,14 @@ def _compare(step: Step, desired: Desired, manifest: Manifest, live: Manifest, s
     if patch and (step.action in QUIET or only_records) and not policy.create_only:
         others = ", ".join(managers_to_take_over(live, intent.manager, take_over))
         _settle(step, Action.CONFIGURED, f"ownership is taken over from {others}")
-    if other := left_set(manifest, live):
+    if other := applyset_left(manifest, live):
         _hold_in_set(step, live, other, may)
 
 
 def _hold_in_set(step: Step, live: Manifest, other: str, may: Collection[str]) -> None:
     """Holds the step of a member of another ApplySet, unless it may be moved or is not written anyway."""
     over_label = conflicts_over(live)
-    if step.action in WRITTEN and not may_leave(over_label, may):
+    if step.action in WRITTEN and not may_change_applyset(over_label, may):
         step.conflicts = over_label
         _settle(step, Action.HELD, which_set(other))
     elif step.conflicts and all(conflict.path == LABEL for conflict in step.conflicts):

@@ -61,6 +61,6 @@ def what_is_fixed(paths: Sequence[Path]) -> str:
 RECREATE = "it would have to be recreated, which its policy does not allow (recreate)"
 
 
-def makers(live: Manifest) -> str:
+def manager_names(live: Manifest) -> str:
     """Returns the managers of an object's fields, each once."""
     return listed(str(entry.get("manager")) for entry in (live.get("metadata") or {}).get("managedFields") or ()) or "somebody else"

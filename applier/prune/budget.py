@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from applier.errors import ApplierError
 
-SHORTEST_APPROVAL = 12  # hex digits of a hash that are enough to approve
+MIN_APPROVAL = 12  # hex digits of a hash that are enough to approve
 
 
 class Budget(NamedTuple):
@@ -43,5 +43,5 @@ def approval_hash(uids: Iterable[str]) -> str:
 
 
 def approves(approval: str, expected: str) -> bool:
-    """Reports whether `approval` is the hash `expected`, or at least its first `SHORTEST_APPROVAL` digits."""
-    return len(approval) >= SHORTEST_APPROVAL and expected.startswith(approval.lower())
+    """Reports whether `approval` is the hash `expected`, or at least its first `MIN_APPROVAL` digits."""
+    return len(approval) >= MIN_APPROVAL and expected.startswith(approval.lower())

@@ -15,7 +15,7 @@ from applier.errors import FieldConflict, Invalid
 from applier.outcome import WRITTEN, Action, Step
 from applier.plan.holding import hold_back
 from applier.ref import Kind, Manifest, Ref
-from applier.run.live_state import Survey, survey
+from applier.run.live_state import PreparedApply, survey
 from applier.run.options import ApplyOptions
 
 
@@ -45,7 +45,7 @@ async def diff(graph: Graph, cluster: Cluster, options: ApplyOptions, *, ask_ser
     return [_difference(step, state, results) for step in state.plan.steps]
 
 
-async def _dry_run(state: Survey, steps: list[Step], results: dict[Ref, Manifest | None], cluster: Cluster) -> dict[Ref, Manifest]:
+async def _dry_run(state: PreparedApply, steps: list[Step], results: dict[Ref, Manifest | None], cluster: Cluster) -> dict[Ref, Manifest]:
     """Returns the results of a dry run on the server, for the steps that it accepts; updates the steps."""
     from applier.run.dry_run import try_results, try_steps, update_step  # most diffs need no dry run, and start faster without
 
@@ -63,21 +63,21 @@ async def _dry_run(state: Survey, steps: list[Step], results: dict[Ref, Manifest
     return hidden
 
 
-def _takes_over(step: Step, state: Survey) -> bool:
+def _takes_over(step: Step, state: PreparedApply) -> bool:
     live, intent = state.plan.live.get(step.ref), state.plan.intent
     if live is None or step.action is not Action.CONFIGURED:
         return False
     return bool(ownership_patch(live, intent.manager, intent.taken_over(state.graph.objects[step.ref].policy)))
 
 
-def _difference(step: Step, state: Survey, results: dict[Ref, Manifest | None]) -> Difference:
+def _difference(step: Step, state: PreparedApply, results: dict[Ref, Manifest | None]) -> Difference:
     live = state.plan.live.get(step.ref)
     if step.action is Action.PRUNED:
         return Difference(step, live, None)
     return Difference(step, live, results.get(step.ref) if step.action in WRITTEN else live)
 
 
-def _predict(step: Step, state: Survey, now: str) -> Manifest | None:
+def _predict(step: Step, state: PreparedApply, now: str) -> Manifest | None:
     """Returns the object as it would be; None if that cannot be predicted. A violation of the schema fails the step."""
     desired = state.graph.objects[step.ref]
     try:
@@ -91,7 +91,7 @@ def _predict(step: Step, state: Survey, now: str) -> Manifest | None:
     return None
 
 
-def _merged(step: Step, desired: Desired, state: Survey, now: str) -> Manifest | None:
+def _merged(step: Step, desired: Desired, state: PreparedApply, now: str) -> Manifest | None:
     """Merges without a request; None if only the server can. Raises `Invalid`."""
     intent, schema, live = state.plan.intent, state.schemas.get(Kind.of(desired.manifest)), state.plan.live.get(step.ref)
     if live is None or step.action is not Action.CONFIGURED:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from applier.prune import OpenApplySet
 
 
-class Survey(NamedTuple):
+class PreparedApply(NamedTuple):
     """Holds a plan with its inputs.
 
     `given` is the caller's graph, and `graph` the one that is applied: for an ApplySet its objects have the label of the set.
@@ -68,7 +68,7 @@ async def read(graph: Graph, cluster: Cluster) -> FetchedObjects:
     return await read_once(cluster, queries_for(graph))
 
 
-async def survey(graph: Graph, cluster: Cluster, options: ApplyOptions) -> Survey:
+async def survey(graph: Graph, cluster: Cluster, options: ApplyOptions) -> PreparedApply:
     """Reads the live state and plans, without writing.
 
     Steps for which the namespace is missing are failed, and steps that depend on failed ones are held. Prune steps come last. Raises
@@ -82,7 +82,7 @@ async def survey(graph: Graph, cluster: Cluster, options: ApplyOptions) -> Surve
     return result
 
 
-async def read_and_plan(graph: Graph, cluster: Cluster, options: ApplyOptions) -> Survey:
+async def read_and_plan(graph: Graph, cluster: Cluster, options: ApplyOptions) -> PreparedApply:
     """Reads and plans as `survey`, but without the checks that an apply leaves to the server.
 
     A kind that cannot be read, for want of permission, fails only the steps of its own objects.
@@ -100,4 +100,4 @@ async def read_and_plan(graph: Graph, cluster: Cluster, options: ApplyOptions) -
     await name_sets(planned, cluster)
     if opened:
         planned.live.update((step.ref, hide_secrets(opened.live[step.ref])) for step in prunes)
-    return Survey(planned, live, schemas, given, graph, opened)
+    return PreparedApply(planned, live, schemas, given, graph, opened)

@@ -66,7 +66,8 @@ def key() -> str:
     """Returns the name of a build: versions, platform, and a digest of everything that is pinned."""
     digest = hashlib.sha256()
     for program in PROGRAMS:
-        digest.update(f"{program} {linker_flags(program)}".encode())
+        pinned = ", ".join(f"{name}={value!r}" for name, value in program._asdict().items())  # builds outlive the name of a class
+        digest.update(f"Program({pinned}) {linker_flags(program)}".encode())
     for path in sorted(MODULES.glob("*/go.*")):
         digest.update(path.read_bytes())
     machine = platform.machine().lower()

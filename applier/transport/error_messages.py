@@ -157,7 +157,7 @@ MESSAGES = {
 }
 
 GO_VALUE = re.compile(r"&value\.valueUnstructured\{Value:.*?\}")
-SHORTEST = 3  # characters of a value that is replaced: shorter ones would occur everywhere
+MIN_LENGTH = 3  # characters of a value that is replaced: shorter ones would occur everywhere
 
 
 def hide_values(text: str, request: ApiRequest) -> str:
@@ -166,7 +166,7 @@ def hide_values(text: str, request: ApiRequest) -> str:
         return text
     text = GO_VALUE.sub("a hidden value", text)
     for value in sorted(_values(request.sent), key=len, reverse=True):
-        if len(value) >= SHORTEST:
+        if len(value) >= MIN_LENGTH:
             text = text.replace(value, "(hidden)")
     return text
 

@@ -13,7 +13,7 @@ from applier.ref import DEFINITION_KIND, Kind, Manifest
 from applier.transport.discovery import Discovery
 from applier.transport.served import ServedResources
 
-FIRST, LONGEST = 0.05, 1.0  # seconds between polls: a definition is mostly served 0.1 to 0.3 s after it was created
+FIRST, MAX_DELAY = 0.05, 1.0  # seconds between polls: a definition is mostly served 0.1 to 0.3 s after it was created
 
 
 async def await_established(cluster: Cluster, discovery: Discovery, kinds: Iterable[Kind], timeout: float) -> bool:
@@ -25,7 +25,7 @@ async def await_established(cluster: Cluster, discovery: Discovery, kinds: Itera
     kinds = list(dict.fromkeys(kinds))
     if not _missing(await discovery.all(), kinds):
         return False
-    end, backoff, is_new = time.monotonic() + timeout, Backoff(FIRST, LONGEST), False
+    end, backoff, is_new = time.monotonic() + timeout, Backoff(FIRST, MAX_DELAY), False
     while missing := _missing(await discovery.refresh(), kinds):
         if time.monotonic() > end:
             raise UnknownKind(await _why(cluster, missing))

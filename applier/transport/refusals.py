@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 DENIED = re.compile(r"admission webhook .* denied the request|ValidatingAdmissionPolicy .* denied request", re.S)
 TYPED = re.compile(r"failed to create typed (patch|live) object|field not declared in schema|unable to (decode|convert)", re.S)
-LONGEST_PAUSE = 30.0
+MAX_PAUSE = 30.0
 """The longest wait, in seconds, for a server that asks to retry later. A busy server asks for a few seconds; an hour is a gateway's
 mistake, and would hold back all other writes for as long."""
 TOO_LARGE = ("request is too large", "Request entity too large", "trying to send message larger than max")
@@ -63,9 +63,9 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes, request: ApiRe
     if error_type is Forbidden and (missing := missing_right(message)):
         rest["missing"] = missing
     retry_after = _retry_after(headers, details)
-    if retry_after is not None and retry_after > LONGEST_PAUSE:
-        text = f"{text}; it asks to retry in {retry_after:.0f} s, and is retried every {LONGEST_PAUSE:.0f} s for a while"
-        retry_after = LONGEST_PAUSE
+    if retry_after is not None and retry_after > MAX_PAUSE:
+        text = f"{text}; it asks to retry in {retry_after:.0f} s, and is retried every {MAX_PAUSE:.0f} s for a while"
+        retry_after = MAX_PAUSE
     return error_type(status, reason, text, causes, retry_after, rest)
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 INITIAL_END = "k8s.io/initial-events-end"
-SHORTEST, LONGEST = 300, 600  # seconds until the server ends a watch, chosen at random, so that many watches are not reopened at once
+MIN_WATCH, MAX_WATCH = 300, 600  # seconds until the server ends a watch, chosen at random, so that many watches are not reopened at once
 
 
 class Watches:
@@ -93,7 +93,7 @@ class Watches:
 
 
 def _query(labels: str, resource_version: str, initial: bool) -> str:
-    query = {"watch": "1", "allowWatchBookmarks": "true", "timeoutSeconds": str(random.randint(SHORTEST, LONGEST))}
+    query = {"watch": "1", "allowWatchBookmarks": "true", "timeoutSeconds": str(random.randint(MIN_WATCH, MAX_WATCH))}
     if initial:
         query |= {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
     if resource_version:

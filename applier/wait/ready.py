@@ -127,7 +127,7 @@ async def _kinds_with_status(manifests: Iterable[Manifest], cluster: Cluster) ->
 
 
 WORKLOADS = frozenset({("apps", "Deployment"), ("apps", "ReplicaSet"), ("apps", "StatefulSet"), ("apps", "DaemonSet"), ("batch", "Job")})
-MOST = 2  # reasons that are told
+MAX_REASONS = 2  # reasons that are told
 
 
 async def what_pods_say(workload: Manifest, cluster: Cluster) -> str:
@@ -145,4 +145,4 @@ async def what_pods_say(workload: Manifest, cluster: Cluster) -> str:
     except ClusterError:
         return ""
     reasons = Counter(judged.reason for judged in map(readiness, pods) if not judged.is_ready)
-    return "; ".join(f"{count} {'pod' if count == 1 else 'pods'}: {reason}" for reason, count in reasons.most_common(MOST))
+    return "; ".join(f"{count} {'pod' if count == 1 else 'pods'}: {reason}" for reason, count in reasons.most_common(MAX_REASONS))

@@ -18,7 +18,7 @@ from grove_compiler.graph.node import Node
 from grove_compiler.model.expanded.topology import default_topology
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import Snapshot
-from grove_compiler.model.lazy import FOLLOWER
+from grove_compiler.model.lazy import READ_TRACKER
 from grove_compiler.record import record
 from grove_compiler.source.document import Document
 from grove_compiler.subjects import VOCABULARY, Inputs, Subject, read_subjects
@@ -66,7 +66,7 @@ class Explainer:
         compiled: Compiled,
         snapshot_documents: Sequence[Document] = (),
     ) -> None:
-        self.tracer = Tracer((), VOCABULARY, FOLLOWER, compiled)
+        self.tracer = Tracer((), VOCABULARY, READ_TRACKER, compiled)
         self.rules = {rule.id: rule for rule in self.tracer.rules}
         config = [inputs.config] if inputs.config else []
         self.inputs = TrackedInputs(self.tracer, [*inputs.documents, *config], snapshot_documents)

@@ -10,7 +10,7 @@ from grove_compiler.fit.problem import PlaceDemand, Problem
 from grove_compiler.fit.room import Room, bits
 from grove_compiler.fit.search import OutOfSteps, Search, Steps
 
-MOST_TRIES = 8
+MAX_TRIES = 8
 """At most this many counts are refuted in one domain before its bound is taken as it is."""
 
 
@@ -69,7 +69,7 @@ class Copies:
         totals = [sum(self.problem.free[node][position] for node in bits(mask)) for position in range(len(place.demand))]
         upper = min(needed, *(have // need for have, need in zip(totals, place.demand, strict=True) if need))
         lower = self._greedy_count(place, mask, upper)
-        for _ in range(MOST_TRIES):
+        for _ in range(MAX_TRIES):
             if upper <= lower or not self._refuted(place, mask, upper, steps):
                 break
             upper -= 1

@@ -20,7 +20,7 @@ Placed = tuple[PlaceDemand, GangReport]
 DEFAULT_STEPS = 1_000_000
 STEPS_ALONE = 50_000
 NOT_FITTING: dict[Verdict, str] = {DOES_NOT_FIT: "does not fit", UNKNOWN: "is not known to fit"}
-MOST_EXPLAINED = 10
+MAX_EXPLAINED = 10
 """At most this many shapes of gangs that do not fit are explained; others get the verdict alone, since explaining is slow."""
 
 
@@ -74,7 +74,7 @@ def _explain(problem: Problem, joint: Joint, unplaced: Sequence[Placed]) -> None
     explained: dict[Hashable, str] = {}
     for place, report in unplaced:
         report.like = explained.get(place.shape, "")
-        if report.like or len(explained) >= MOST_EXPLAINED:
+        if report.like or len(explained) >= MAX_EXPLAINED:
             continue
         explained[place.shape] = report.gang.name
         report.alone = Joint(problem, Steps(STEPS_ALONE)).add(place).verdict

@@ -15,7 +15,7 @@ from grove_compiler.graph.nearest import nearest
 
 TOPOLOGY_WORDS = ("region", "zone", "datacenter", "block", "nvl-block", "rack", "nvlink-domain", "nvl-domain")
 """The last parts by which label keys customarily name topology levels, from far to near."""
-MOST_EACH = 5
+MAX_EACH = 5
 """At most this many findings of one kind about one label are listed; the last one counts the rest."""
 
 
@@ -98,10 +98,10 @@ def _not_nested(cluster: Cluster, upper: str, lower: str) -> Iterator[Diagnostic
             inner = node.labels[lower]
             if first.setdefault(inner, node).labels[upper] != node.labels[upper]:
                 split.setdefault(inner, node)
-    for position, (inner, node) in enumerate(list(split.items())[:MOST_EACH], 1):
+    for position, (inner, node) in enumerate(list(split.items())[:MAX_EACH], 1):
         other = first[inner]
         domains = f"{other.labels[upper]} (node {other.name}) and {node.labels[upper]} (node {node.name})"
-        more = f"; {len(split) - position} more values of {lower} do, too" if position == MOST_EACH < len(split) else ""
+        more = f"; {len(split) - position} more values of {lower} do, too" if position == MAX_EACH < len(split) else ""
         yield _of_label(node, "node/not-nested", "warning", f"{lower}={inner} lies in two domains of {upper}: {domains}{more}", lower)
 
 

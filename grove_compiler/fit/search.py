@@ -11,9 +11,9 @@ from grove_compiler.fit.room import Room, Take, bits
 from grove_compiler.fit.symmetry import Symmetry
 from grove_compiler.record import record
 
-MOST_ITEMS = 150
+MAX_ITEMS = 150
 """Searches with more scopes and podgroups than this are not begun: they would run out of steps."""
-MOST_PODS_A_GROUP = 200
+MAX_PODS_A_GROUP = 200
 
 
 class OutOfSteps(Exception):
@@ -70,8 +70,8 @@ class Search:
 
     def run(self) -> list[Take] | None:
         """Returns a placement of all pods, or None if there provably is none. Raises `OutOfSteps`. Leaves the room empty."""
-        too_many = any(isinstance(item.place, Leaf) and item.place.count > MOST_PODS_A_GROUP for item in self._items)
-        if len(self._items) > MOST_ITEMS or too_many:
+        too_many = any(isinstance(item.place, Leaf) and item.place.count > MAX_PODS_A_GROUP for item in self._items)
+        if len(self._items) > MAX_ITEMS or too_many:
             raise OutOfSteps
         self._prepare()
         try:

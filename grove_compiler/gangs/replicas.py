@@ -11,7 +11,7 @@ from grove_compiler.graph.node import Node
 from grove_compiler.record import record
 
 SET_KIND = "PodCliqueSet"
-LONGEST_CHAIN = 8
+MAX_CHAIN = 8
 """The most owners that are followed. A real chain is claim, PodClique, scaling group, set; one longer than this is a cycle."""
 
 
@@ -57,7 +57,7 @@ def objects_by_set(nodes: Sequence[Node]) -> list[SetObjects]:
 def _set_of(node: Node, owners: Mapping[str, str]) -> str:
     """Returns the id of the PodCliqueSet at the end of the chain of owners; empty where the chain ends elsewhere."""
     owner = owners.get(node.id, "")
-    for _ in range(LONGEST_CHAIN):
+    for _ in range(MAX_CHAIN):
         owner = owners.get(owner, owner)
     return owner if owner.startswith(f"{SET_KIND}/") else ""
 

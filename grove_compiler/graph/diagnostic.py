@@ -8,7 +8,7 @@ from grove_compiler.record import record
 
 Severity = Literal["error", "warning"]
 
-MOST_FINDINGS = 1_000
+MAX_FINDINGS = 1_000
 """The most findings for one object; then checking stops. A list of a million wrong items would cost a gigabyte, and nobody reads on."""
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import islice
 
-LONGEST_WORD = 64
+MAX_WORD_LENGTH = 64
 """Longer words are compared only with case and separators folded: the cost of likeness is the product of both lengths."""
-MOST_WORDS = 1_000
+MAX_WORDS = 1_000
 """Words to compare with: who has more of them has made them by a program."""
 LIKENESS = 0.66
 """The least ratio of common letters, from 0 to 1: about one letter in three may differ. Python's own hints use the same."""
@@ -19,10 +19,10 @@ def nearest(word: str, known: Iterable[str], least: float = LIKENESS) -> str:
     Words that differ only in case, `-` or `_` are always close (`pod_spec`, `podspec`, `PodSpec` for `podSpec`); others when
     their likeness, from 0 to 1, is no less than `least`. The first of equally near words wins, so the answer is stable.
     """
-    words = {candidate: fold(candidate) for candidate in islice(known, MOST_WORDS) if candidate}
+    words = {candidate: fold(candidate) for candidate in islice(known, MAX_WORDS) if candidate}
     folded = fold(word)
     same = [candidate for candidate, other in words.items() if other == folded]
-    if same or len(folded) > LONGEST_WORD:
+    if same or len(folded) > MAX_WORD_LENGTH:
         return same[0] if same else ""
     from difflib import SequenceMatcher  # only where something is misspelt: no start should pay for it
 

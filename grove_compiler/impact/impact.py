@@ -25,7 +25,7 @@ SetPlace = tuple[str, str]
 NOWHERE: SetPlace = ("", "")
 NO_SET = "input/no-set"
 KEEP_THEIR_NUMBER = ("PodClique", "PodCliqueScalingGroup")
-MOST_CAUSES = 16
+MAX_CAUSES = 16
 """The most edits that are compiled one by one; more are only listed."""
 
 
@@ -135,8 +135,8 @@ class _Comparison:
 
     def cause(self, edit: Edit, number: int) -> EditImpact:
         """Returns what one of `number` edits does alone."""
-        if number > MOST_CAUSES:
-            return EditImpact(edit, None, f"more than {MOST_CAUSES} edits cannot be attributed individually")
+        if number > MAX_CAUSES:
+            return EditImpact(edit, None, f"more than {MAX_CAUSES} edits cannot be attributed individually")
         documents = applied(self.given, edit)
         desired = self.compile(documents)
         after, roll = self.after(documents, read_given(documents, self.program, self.old.settings), desired)

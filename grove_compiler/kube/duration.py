@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from grove_compiler.kube.digits import leading_number
 
-LONGEST_TEXT = 100
-LARGEST = 2**63 - 1
+MAX_TEXT_LENGTH = 100
+MAX_NANOSECONDS = 2**63 - 1
 
 SECOND = 1_000_000_000
 _UNITS = {
@@ -30,8 +30,8 @@ class DurationError(ValueError):
 
 def parse(text: str) -> int:
     """Returns the nanoseconds that a Go duration stands for; a fraction below one is cut off. Raises DurationError."""
-    if len(text) > LONGEST_TEXT:
-        raise DurationError(f'"{text[:40]}..." is longer than {LONGEST_TEXT} characters; {_EXAMPLES}')
+    if len(text) > MAX_TEXT_LENGTH:
+        raise DurationError(f'"{text[:40]}..." is longer than {MAX_TEXT_LENGTH} characters; {_EXAMPLES}')
     negative = text[:1] == "-"
     rest = text[1:] if text[:1] in ("+", "-") else text
     if rest == "0":
@@ -42,7 +42,7 @@ def parse(text: str) -> int:
     while rest:
         amount, rest = _leading_part(rest, text)
         total += amount
-    if total > LARGEST + negative:
+    if total > MAX_NANOSECONDS + negative:
         raise DurationError(f'"{text}" is longer than a duration can be, which is about 292 years')
     return -total if negative else total
 

@@ -10,7 +10,7 @@ from grove_compiler.kube.digits import DIGITS
 
 LOWER = "abcdefghijklmnopqrstuvwxyz"
 UPPER = LOWER.upper()
-LONGEST_LABEL, LONGEST_SUBDOMAIN, LONGEST_PORT = 63, 253, 15
+MAX_LABEL_LENGTH, MAX_SUBDOMAIN_LENGTH, MAX_PORT_LENGTH = 63, 253, 15
 _DNS = frozenset(LOWER + DIGITS + "-")
 _DNS_WORDS = 'lower-case letters, digits and "-"'
 _PRINTABLE_BUT_EQUALS = frozenset(map(chr, range(0x20, 0x7F))) - {"="}
@@ -22,12 +22,12 @@ _LOWER_ALPHANUMERIC = frozenset(LOWER + DIGITS)
 
 def dns1123_label(value: str) -> str:
     """Validates names that become part of a host name: containers, volumes, namespaces and the like."""
-    return _dns(value, LONGEST_LABEL, _DNS, _DNS_WORDS)
+    return _dns(value, MAX_LABEL_LENGTH, _DNS, _DNS_WORDS)
 
 
 def dns1123_subdomain(value: str) -> str:
     """Validates the names of most objects."""
-    wrong = _dns(value, LONGEST_SUBDOMAIN, _DNS | {"."}, 'lower-case letters, digits, "-" and "."')
+    wrong = _dns(value, MAX_SUBDOMAIN_LENGTH, _DNS | {"."}, 'lower-case letters, digits, "-" and "."')
     if not wrong and not all(_edges_are(part, _LOWER_ALPHANUMERIC) for part in value.split(".")):
         return 'must begin and end with a letter or digit on both sides of every "."'
     return wrong
@@ -89,7 +89,7 @@ def relaxed_environment_variable_name(value: str) -> str:
 
 def port_name(value: str) -> str:
     """Validates port names: IANA service names (RFC 6335)."""
-    if wrong := _characters(value, _DNS, _DNS_WORDS, LONGEST_PORT):
+    if wrong := _characters(value, _DNS, _DNS_WORDS, MAX_PORT_LENGTH):
         return wrong
     if not any(character in LOWER for character in value):
         return "must contain at least one letter"
@@ -102,7 +102,7 @@ def config_key(value: str) -> str:
     """Validates keys of ConfigMaps and Secrets, which become file names."""
     if not value:
         return f"must consist of {_LABEL_WORDS}"
-    if wrong := _characters(value, _LABEL, _LABEL_WORDS, LONGEST_SUBDOMAIN):
+    if wrong := _characters(value, _LABEL, _LABEL_WORDS, MAX_SUBDOMAIN_LENGTH):
         return wrong
     return 'must not be "." and not begin with ".."' if value == "." or value.startswith("..") else ""
 
@@ -146,7 +146,7 @@ def _dns(value: str, longest: int, allowed: frozenset[str], words: str) -> str:
 
 
 def _label(value: str) -> str:
-    if wrong := _characters(value, _LABEL, _LABEL_WORDS, LONGEST_LABEL):
+    if wrong := _characters(value, _LABEL, _LABEL_WORDS, MAX_LABEL_LENGTH):
         return wrong
     if not _edges_are(value, _ALPHANUMERIC):
         return "must begin and end with a letter or digit"

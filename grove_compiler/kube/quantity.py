@@ -14,7 +14,7 @@ DECIMAL_SI, BINARY_SI, DECIMAL_EXPONENT = "DecimalSI", "BinarySI", "DecimalExpon
 NANO = -9
 """The smallest unit: finer amounts are rounded up, away from zero."""
 LARGEST_INT64 = 2**63 - 1
-LONGEST_TEXT, LARGEST_EXPONENT = 200, 1000
+MAX_TEXT_LENGTH, MAX_EXPONENT = 200, 1000
 """Our own bounds, far beyond any machine, so that no text makes a computation expensive."""
 
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
@@ -119,7 +119,7 @@ def render(number: int, exponent: int, family: str) -> str:
     while number % 10 == 0:
         number //= 10
         exponent += 1
-    most = 18 if family == DECIMAL_SI else LARGEST_EXPONENT
+    most = 18 if family == DECIMAL_SI else MAX_EXPONENT
     surplus = exponent - most if exponent > most else exponent % 3
     number, exponent = number * 10**surplus, exponent - surplus
     if family == DECIMAL_SI:
@@ -156,8 +156,8 @@ def _split(text: str) -> tuple[bool, str, str, str]:
     whole, fraction, rest = leading_number(body)
     if not whole and not fraction:
         raise QuantityError(f'{_quoted(text)} does not begin with a number; use a value such as "8", "500m" or "2Gi"')
-    if len(text) > LONGEST_TEXT:
-        raise QuantityError(f"{_quoted(text)} is longer than {LONGEST_TEXT} characters; use a suffix such as G or Gi")
+    if len(text) > MAX_TEXT_LENGTH:
+        raise QuantityError(f"{_quoted(text)} is longer than {MAX_TEXT_LENGTH} characters; use a suffix such as G or Gi")
     return text[:1] == "-", whole, fraction, rest
 
 
@@ -171,8 +171,8 @@ def _interpret(suffix: str, text: str) -> tuple[int, int, str]:
         power = suffix[2:] if suffix[1:2] in ("+", "-") else suffix[1:]
         if power and not power.strip(DIGITS):
             exponent = int(suffix[1:])
-            if abs(exponent) > LARGEST_EXPONENT:
-                raise QuantityError(f"{_quoted(text)} has an exponent beyond {LARGEST_EXPONENT}")
+            if abs(exponent) > MAX_EXPONENT:
+                raise QuantityError(f"{_quoted(text)} has an exponent beyond {MAX_EXPONENT}")
             return 10, exponent, DECIMAL_EXPONENT
     raise QuantityError(_wrong_suffix(suffix, text))
 

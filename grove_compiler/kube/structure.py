@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from grove_compiler.graph.diagnostic import MOST_FINDINGS, Diagnostic, too_many_findings
+from grove_compiler.graph.diagnostic import MAX_FINDINGS, Diagnostic, too_many_findings
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.kube.structure_findings import StructureFindings, TooManyFindings
 from grove_compiler.kube.structure_scalars import SCALARS
@@ -42,14 +42,14 @@ DEEPEST = 100
 def check(value: Any, schema: Schema, definitions: Definitions, path: FieldPath = ()) -> list[Finding]:
     """Returns everything that is wrong with `value`, in the order of the document, each with the path of the value at fault.
 
-    Above `MOST_FINDINGS` it returns the first ones, and one about `value` as a whole (`limit/findings`). `path` is the place of `value` in
+    Above `MAX_FINDINGS` it returns the first ones, and one about `value` as a whole (`limit/findings`). `path` is the place of `value` in
     its document. The caller adds file and line. Never raises.
     """
     findings = StructureFindings(definitions, len(path))
     try:
         _value(value, schema, path, findings)
     except TooManyFindings:
-        return [*findings.collected, (path, too_many_findings(MOST_FINDINGS))]
+        return [*findings.collected, (path, too_many_findings(MAX_FINDINGS))]
     return findings.collected
 
 

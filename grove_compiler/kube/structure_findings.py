@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sized
 from typing import Any
 
-from grove_compiler.graph.diagnostic import MOST_FINDINGS, Diagnostic, Severity
+from grove_compiler.graph.diagnostic import MAX_FINDINGS, Diagnostic, Severity
 from grove_compiler.graph.field_path import FieldPath, render
 
 INVALID = "Invalid value"
-MOST_ITEMS = 10_000
+MAX_ITEMS = 10_000
 """The most items of a list or a map: a larger object does not fit into etcd, and validating each item would have no bound."""
 SUGGESTIONS = 100
 """The most suggestions for unknown words in a document; later findings have none."""
@@ -42,7 +42,7 @@ class StructureFindings:
         hint: str = "",
     ) -> None:
         """Adds a finding; `check` is the part of its code after `schema/`. Raises `TooManyFindings` at the limit."""
-        if len(self.collected) >= MOST_FINDINGS:
+        if len(self.collected) >= MAX_FINDINGS:
             raise TooManyFindings
         text = render(path)
         self.collected.append(
@@ -113,10 +113,10 @@ class StructureFindings:
             self.add(path, "too-many", message, "Too many", number)
 
     def is_too_large(self, path: FieldPath, value: Sized) -> bool:
-        """Reports a list or a map with more than `MOST_ITEMS` items; tells whether it has."""
-        if len(value) <= MOST_ITEMS:
+        """Reports a list or a map with more than `MAX_ITEMS` items; tells whether it has."""
+        if len(value) <= MAX_ITEMS:
             return False
-        self.add(path, "too-many", f"has {len(value):,} items, at most {MOST_ITEMS:,} are allowed", "Too many", len(value))
+        self.add(path, "too-many", f"has {len(value):,} items, at most {MAX_ITEMS:,} are allowed", "Too many", len(value))
         return True
 
     def nearest(self, word: str, known: Any) -> str:

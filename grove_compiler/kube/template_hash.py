@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from grove_compiler.kube.content_memory import ContentMemory, digest_of
+from grove_compiler.kube.content_cache import ContentCache, digest_of
 from grove_compiler.kube.go_dump import TemplateError, dump
 
 __all__ = ["HashedTemplate", "TemplateError", "generation_hash", "hashed"]
@@ -18,7 +18,7 @@ _OFFSET, _PRIME, _MASK = 0xCBF29CE484222325, 0x100000001B3, 2**64 - 1
 _SAFE_DIGITS = str.maketrans("0123456789", "456789bcdf")
 """Each decimal digit's letter in Kubernetes' safe alphabet, `bcdfghjklmnpqrstvwxz2456789` at the digit's ASCII code mod 27."""
 
-_SUMS: ContentMemory[int] = ContentMemory(4096)
+_SUMS: ContentCache[int] = ContentCache(4096)
 
 
 class HashedTemplate(NamedTuple):
@@ -59,12 +59,12 @@ def _fnv1a(state: int, text: str) -> int:
     """
     content = text.encode("utf-8", "replace")
     digest = digest_of(state.to_bytes(8) + content)
-    known = _SUMS.recall(digest)
+    known = _SUMS.get(digest)
     if known is not None:
         return known
     for byte in content:
         state = ((state ^ byte) * _PRIME) & _MASK
-    _SUMS.remember(digest, state)
+    _SUMS.put(digest, state)
     return state
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 T = TypeVar("T")
 Owner = TypeVar("Owner")
 
-FOLLOWER = "follower()"
+READ_TRACKER = "tracker()"
 """The key in an instance's `__dict__` of a function that computes its lazy attributes instead, at every read. No attribute has this name.
 
 `explain` sets it on its copies of the model. Only a read that would compute looks for it, so all others cost nothing more.
@@ -26,13 +26,13 @@ else:
             if instance is None:
                 return self
             values = instance.__dict__
-            if FOLLOWER in values:
-                return values[FOLLOWER](instance, self)
+            if READ_TRACKER in values:
+                return values[READ_TRACKER](instance, self)
             value = values[self.attrname] = self.func(instance)
             return value
 
 
-def remembered(function: Callable[[Owner], T]) -> Callable[[Owner], T]:
+def memoized(function: Callable[[Owner], T]) -> Callable[[Owner], T]:
     """Caches the result of a function of one model object in that object, as if it were an attribute of it.
 
     So rules may call `pods(clique)` as often as they like, and the class of a clique need not know what a pod is. It is a `lazy` under
@@ -42,25 +42,25 @@ def remembered(function: Callable[[Owner], T]) -> Callable[[Owner], T]:
     key = descriptor.attrname = f"{function.__name__}()"  # no attribute can have this name
 
     @wraps(function)
-    def recall(owner: Owner) -> T:
+    def cached(owner: Owner) -> T:
         memory: dict[str, T] = owner.__dict__
         if key in memory:
             return memory[key]
-        if FOLLOWER in memory:
+        if READ_TRACKER in memory:
             return descriptor.__get__(owner)
         value = memory[key] = function(owner)  # as the descriptor does: its call was 1 % of a compilation
         return value
 
-    return recall
+    return cached
 
 
-def is_draft(instance: Any, owner: Any) -> bool:
+def is_untracked(instance: Any, owner: Any) -> bool:
     """Reports whether an instance is only created to be copied by `explain`, which tracks reads; `owner` is the object that it is part of.
 
     Some fields are computed eagerly, which is faster than lazily (5 % of a compilation). A draft leaves them to its copy: otherwise
     whatever creates it would seem to depend on everything that they read.
     """
-    return FOLLOWER in owner.__dict__ and FOLLOWER not in instance.__dict__
+    return READ_TRACKER in owner.__dict__ and READ_TRACKER not in instance.__dict__
 
 
 class LazySequence(Sequence[T]):
@@ -102,4 +102,4 @@ class LazySequence(Sequence[T]):
         return item
 
 
-__all__ = ["FOLLOWER", "LazySequence", "is_draft", "lazy", "remembered"]
+__all__ = ["READ_TRACKER", "LazySequence", "is_untracked", "lazy", "memoized"]

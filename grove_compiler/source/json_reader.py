@@ -8,7 +8,7 @@ from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.source.document import Document, Origin, PlaceNode, position
 from grove_compiler.source.findings import DEFAULT_LIMITS, Findings, LimitExceeded, Limits
-from grove_compiler.source.scalars import LONGEST_NUMBER, shorten
+from grove_compiler.source.scalars import MAX_NUMBER_LENGTH, shorten
 
 _INFINITY = float("inf")
 _MEANINGS = {
@@ -168,7 +168,7 @@ def _scalar_error(token: str) -> tuple[str, str] | None:
         return "json/character", "half of a surrogate pair, which is not text; write the whole character"
     if token in _CONSTANTS:
         return "json/number", f"{token} is not a number that JSON can hold"
-    if len(token) > LONGEST_NUMBER or (token[0] not in "tfn" and not -_INFINITY < float(token) < _INFINITY):
+    if len(token) > MAX_NUMBER_LENGTH or (token[0] not in "tfn" and not -_INFINITY < float(token) < _INFINITY):
         return "json/number", f"{shorten(token)} is too large for a number; put it in quotes if it is meant as text"
     return None
 

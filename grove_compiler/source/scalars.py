@@ -5,7 +5,7 @@ from __future__ import annotations
 Scalar = str | int | float | bool | None
 
 # No Python refuses to convert a number of this many characters, whatever base it is in (the lowest settable limit is 640 digits).
-LONGEST_NUMBER = 500
+MAX_NUMBER_LENGTH = 500
 
 WORDS: dict[str, Scalar] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
@@ -60,7 +60,7 @@ def _prefixed(text: str, digits: str, unsigned: str) -> Scalar:
     if not unsigned.isalnum():
         return text
     try:
-        value = int(digits[:LONGEST_NUMBER], 0)
+        value = int(digits[:MAX_NUMBER_LENGTH], 0)
     except ValueError:
         return text
     _check_length(digits)
@@ -81,7 +81,7 @@ def _float(text: str, digits: str) -> Scalar:
 
 
 def _check_length(digits: str) -> None:
-    if len(digits) > LONGEST_NUMBER:
+    if len(digits) > MAX_NUMBER_LENGTH:
         raise UnreadableNumber(f"{shorten(digits)} has {len(digits)} digits, too many for a number; quote it if it is meant as text")
 
 

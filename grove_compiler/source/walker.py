@@ -8,7 +8,7 @@ from typing import Any
 
 from grove_compiler.source.plain_values import as_plain, constant
 
-LONGEST_REMEMBERED = 128
+MAX_CACHED_LENGTH = 128
 """The longest text that is cached; longer ones are seldom repeated."""
 
 
@@ -45,7 +45,7 @@ class Texts(dict[str, str]):
         if not isinstance(text, str):
             raise TypeError(f"a key must be text, not {type(text).__name__}: {text!r}")
         written = self.encode(text)
-        if len(text) <= LONGEST_REMEMBERED:
+        if len(text) <= MAX_CACHED_LENGTH:
             self[text] = written
         return written
 

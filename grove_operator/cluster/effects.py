@@ -10,7 +10,7 @@ from applier.ref import Manifest, Ref
 from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.kube.semantic_difference import ANYTHING, differences
 
-MOST_CHANGES = 100
+MAX_CHANGES = 100
 """Changed fields that are told of one object."""
 
 
@@ -33,4 +33,4 @@ def _by_ref(graph: CompiledGraph) -> dict[Ref, Manifest]:
 
 
 def _changes(old: Manifest, new: Manifest) -> list[FieldChange]:
-    return [FieldChange(change.path, change.before, change.after) for change in islice(differences(old, new, ANYTHING), MOST_CHANGES)]
+    return [FieldChange(change.path, change.before, change.after) for change in islice(differences(old, new, ANYTHING), MAX_CHANGES)]

@@ -12,7 +12,7 @@ from grove_operator.cluster.job_query import RecordedJob
 from grove_operator.cluster.job_spans import Span, spans
 from grove_operator.render.as_timeline import Bar, Chart, Mark, TimelineRow
 
-MOST_ROWS = 300
+MAX_ROWS = 300
 STATES = ("Failed", "Running", "Pending", "Ended", "Succeeded")
 """States in order of precedence: the state of a bar is the first one that any of its ranks has."""
 
@@ -20,7 +20,7 @@ STATES = ("Failed", "Running", "Pending", "Ended", "Succeeded")
 def chart(job: RecordedJob, now: float) -> Chart:
     """Returns the chart of a workload until now, or its end."""
     ranks = spans(job)
-    rows = _rows(ranks, now, by_clique=len({span.rank for span in ranks}) > MOST_ROWS)
+    rows = _rows(ranks, now, by_clique=len({span.rank for span in ranks}) > MAX_ROWS)
     status, metadata = job.set.get("status") or {}, job.set["metadata"]
     end = time(status.get("completionTime") or None) or now
     begin = time(metadata.get("creationTimestamp") or None) or min((span.made for span in ranks), default=end)

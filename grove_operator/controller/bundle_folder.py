@@ -13,7 +13,7 @@ from grove_operator.controller.recorder import Trigger
 
 _NAME = re.compile(r"(step|failed|asked)-\d{8}T\d{6}Z-\d{6}-.*\.json")
 _UNSAFE = re.compile(r"[^A-Za-z0-9.-]+")
-LONGEST_NAME = 200
+MAX_NAME_LENGTH = 200
 """Characters of a key in the name of a file; most file systems allow 255 for the whole name."""
 
 
@@ -33,7 +33,7 @@ class BundleFolder:
         names = self._existing().setdefault(trigger, deque())
         self._number = (self._number + 1) % 1_000_000
         stamp = re.sub("[-:]", "", timestamp(taken.now))
-        path = self._path / f"{trigger}-{stamp}-{self._number:06}-{_UNSAFE.sub('_', str(taken.key))[:LONGEST_NAME].strip('_')}.json"
+        path = self._path / f"{trigger}-{stamp}-{self._number:06}-{_UNSAFE.sub('_', str(taken.key))[:MAX_NAME_LENGTH].strip('_')}.json"
         unfinished = path.with_suffix(".tmp")
         # Only the user may read the file, as it has manifests that not everybody may read in the cluster.
         with open(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600), "wb") as stream:

@@ -12,7 +12,7 @@ from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.step import Key
 from grove_operator.controller.membership import MemberIndex
 
-MOST_REPLICAS = Settings().max_objects
+MAX_REPLICAS = Settings().max_objects
 """A set of more replicas would exceed the limit of objects, and is held."""
 TOPOLOGY_KINDS = ("ClusterTopology", "ClusterTopologyBinding")
 
@@ -52,12 +52,12 @@ class Keys:
             yield from (set_key._replace(replica=index) for index in _changed_attempts(*states))
 
     def _replicas(self, set_key: Key, pcs: Manifest | None) -> Collection[int]:
-        """Returns the replicas that a set declares, or those that have objects if it declares more than `MOST_REPLICAS`.
+        """Returns the replicas that a set declares, or those that have objects if it declares more than `MAX_REPLICAS`.
 
         Such a set is held as a whole. To enqueue its two billion replicas would block all other sets.
         """
         count = replicas_of(pcs) if pcs is not None else 0
-        return range(count) if count <= MOST_REPLICAS else dict.fromkeys(self._membership.replicas(set_key))
+        return range(count) if count <= MAX_REPLICAS else dict.fromkeys(self._membership.replicas(set_key))
 
 
 def replicas_of(pcs: Manifest) -> int:

@@ -39,7 +39,7 @@ topology that sets refer to."""
 DEFAULT = Key(CLUSTER_TOPOLOGY, "", DEFAULT_TOPOLOGY)
 """The key of the topology that the configuration describes. It is enqueued at the start, as no object in the cluster stands for it."""
 WORKERS = 16
-LONGEST_RETRY = 60.0
+MAX_RETRY = 60.0
 """Upper limit in seconds of the backoff of refused writes. No watch reports that a quota was raised or a webhook removed."""
 PACE_OF_SETS = 0.25
 """Least seconds between two evaluations of a set's own key, which sums up its replicas: each of 500 starting replicas enqueues it."""
@@ -75,9 +75,7 @@ class Operator:
     def __init__(self, cluster: Cluster, context: StepContext, clock: Clock, options: OperatorOptions) -> None:
         self.cache = WatchCache(cluster, watched(options.namespace, context.settings), chance=options.chance)
         share = max(1, options.workers - options.workers // 4)
-        queue = WorkQueue[Key](
-            group=_group, pace=_pace, share=share, longest=LONGEST_RETRY, on_wait=options.on_wait, on_work=options.on_work
-        )
+        queue = WorkQueue[Key](group=_group, pace=_pace, share=share, longest=MAX_RETRY, on_wait=options.on_wait, on_work=options.on_work)
         self.membership = MemberIndex(queue.add)
         self.recorder = StepRecorder(options.retention)
         self._evaluator = Evaluator(context, clock, queue.add, self.recorder.record)
@@ -120,9 +118,9 @@ class Operator:
         """The number of writes that may be in flight now."""
         return self._reconciler.write_limit
 
-    def take_over(self, context: StepContext) -> None:
-        """Continues with other rules or another configuration, and reconciles all keys again."""
-        self._context.take_over(context)
+    def reload(self, context: StepContext) -> None:
+        """Reloads: continues with other rules or another configuration, and reconciles all keys again."""
+        self._context.reload(context)
         self.loop.enqueue_all()
 
     def stop(self, grace: float = 25.0) -> None:

@@ -10,7 +10,7 @@ from applier.ref import Manifest, Ref, uid_of
 from grove_compiler.model.inputs.snapshot import group_of
 from grove_operator.controller.membership import OPERATOR, PARTS
 
-LONGEST_CHAIN = 3
+MAX_CHAIN = 3
 """Owners between an object and its set: a pod is of a PodClique, and that of a scaling group."""
 
 
@@ -31,7 +31,7 @@ def can_be_of_set(view: View, part: Manifest, pcs: Manifest) -> bool:
     return _leads_to(view, part, pcs, lambda orphan: applied_by(orphan, OPERATOR))
 
 
-def _leads_to(view: View, manifest: Manifest, pcs: Manifest, is_enough: Callable[[Manifest], bool], steps: int = LONGEST_CHAIN) -> bool:
+def _leads_to(view: View, manifest: Manifest, pcs: Manifest, is_enough: Callable[[Manifest], bool], steps: int = MAX_CHAIN) -> bool:
     """Reports whether owners lead to a set, or to an object without owners that is enough."""
     owners = manifest["metadata"].get("ownerReferences") or []
     if not owners:

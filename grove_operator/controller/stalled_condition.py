@@ -23,7 +23,7 @@ from grove_operator.controller.live_objects import COMPUTE_DOMAIN
 
 CONDITION = STALLED
 HELD, REFUSED = "Held", "Refused"
-MOST_FINDINGS = 5
+MAX_FINDINGS = 5
 WAYS_OUT = "delete it, rename what conflicts with it, or hand it over with `grove adopt --field-manager grove-operator`"
 """What people can do about an object of somebody else that has the name of one of ours."""
 
@@ -124,12 +124,12 @@ def _waits_for_driver(outcome: Outcome) -> bool:
 
 
 def hold_message(hold: StepHold) -> str:
-    """Returns why a key is held: its first `MOST_FINDINGS` errors and the number of the others, or the reason of the hold."""
+    """Returns why a key is held: its first `MAX_FINDINGS` errors and the number of the others, or the reason of the hold."""
     errors: Sequence[Diagnostic] = [finding for finding in hold.findings if finding.severity == "error"]
     if not errors:
         return hold.reason
-    sentences = [f"{error.path}: {error.message}" if error.path else error.message for error in errors[:MOST_FINDINGS]]
-    more = [f"and {len(errors) - MOST_FINDINGS} more"] if len(errors) > MOST_FINDINGS else []
+    sentences = [f"{error.path}: {error.message}" if error.path else error.message for error in errors[:MAX_FINDINGS]]
+    more = [f"and {len(errors) - MAX_FINDINGS} more"] if len(errors) > MAX_FINDINGS else []
     return "; ".join([*sentences, *more])
 
 

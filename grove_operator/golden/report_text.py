@@ -12,7 +12,7 @@ from grove_operator.golden.differences import Mismatch
 from grove_operator.golden.outcome import CaseOutcome, Placed, Status, count
 from grove_operator.terminal import Terminal, terminal_of, visible
 
-LONGEST_VALUE = 80
+MAX_VALUE_LENGTH = 80
 CONTEXT = 20
 _WORDS: dict[Status, tuple[str, str]] = {
     "passed": ("ok", "32"),
@@ -86,7 +86,7 @@ def _whole(difference: Mismatch) -> str:
 
 def _pair(expected: Any, found: Any) -> tuple[str, str]:
     """Returns both values; of long texts the parts around the first difference."""
-    if isinstance(expected, str) and isinstance(found, str) and max(len(expected), len(found)) > LONGEST_VALUE:
+    if isinstance(expected, str) and isinstance(found, str) and max(len(expected), len(found)) > MAX_VALUE_LENGTH:
         same = next(
             (index for index, pair in enumerate(zip(expected, found, strict=False)) if pair[0] != pair[1]), min(len(expected), len(found))
         )
@@ -96,10 +96,10 @@ def _pair(expected: Any, found: Any) -> tuple[str, str]:
 
 
 def _cut(text: str, start: int) -> str:
-    end = start + LONGEST_VALUE - CONTEXT
+    end = start + MAX_VALUE_LENGTH - CONTEXT
     return f"{'…' if start else ''}{_short(text[start:end])}{'…' if end < len(text) else ''}"
 
 
 def _short(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
+    return text if len(text) <= MAX_VALUE_LENGTH else text[: MAX_VALUE_LENGTH - 1] + "…"

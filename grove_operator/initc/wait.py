@@ -15,7 +15,7 @@ from grove_compiler.gangs.clique import GANG_LABEL
 from grove_operator.initc.parents import Parents
 
 POD = Kind("", "v1", "Pod")
-FIRST_WAIT, LONGEST_WAIT = 0.5, 10.0
+FIRST_WAIT, MAX_WAIT = 0.5, 10.0
 """Seconds until a refused request is retried. A restart of the init container may take up to 300 (CrashLoopBackOff)."""
 
 
@@ -25,7 +25,7 @@ async def wait_for(parents: Parents, cluster: Cluster, namespace: str, gang: str
     `log` is called with the missing pods whenever they change, and with errors. Errors are retried, `Forbidden` too: the API server's
     authorizer may not know the role of the service account yet when the pod starts.
     """
-    backoff, logged = Backoff(FIRST_WAIT, LONGEST_WAIT), ""
+    backoff, logged = Backoff(FIRST_WAIT, MAX_WAIT), ""
     while True:
         try:
             pods = await cluster.resource(POD)

@@ -28,7 +28,7 @@ class AdmissionMetrics:
 
 
 LONG = (1.0, 5.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 3600.0, 7200.0)
-MOST_WORKLOADS = 1000
+MAX_WORKLOADS = 1000
 """Gangs with metrics of their wait. Each has about fifteen series, and new gangs appear for as long as the cluster runs."""
 
 
@@ -82,5 +82,5 @@ class CheckMetrics:
         self._waits.labels(workload).observe(seconds)
         self._workloads[workload] = None
         self._workloads.move_to_end(workload)
-        if len(self._workloads) > MOST_WORKLOADS:
+        if len(self._workloads) > MAX_WORKLOADS:
             self._waits.remove(self._workloads.popitem(last=False)[0])

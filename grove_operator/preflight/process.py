@@ -21,7 +21,7 @@ from grove_compiler.record import record
 from grove_operator.controller.live_objects import LiveObjects
 from grove_operator.preflight.gangs import GangController
 from grove_operator.preflight.injector import MUTATE_PODS, NVSENTINEL_PATH, Injector, result_of
-from grove_operator.webhooks.certificate import NoCertificate, ShownCertificate
+from grove_operator.webhooks.certificate import NoCertificate, ServedCertificate
 from grove_operator.webhooks.server import ReviewServer
 from grove_operator.webhooks.service import Serving, source_of
 
@@ -106,7 +106,7 @@ class AdmissionServer:
 
 
 async def _listen(stack: AsyncExitStack, admission: AdmissionServer, cluster: Cluster, webhook: Serving, log: Log) -> ReviewServer:
-    shown = ShownCertificate()
+    shown = ServedCertificate()
     source = source_of(cluster, webhook, shown, time.time, log)
     try:
         await source.first()

@@ -12,9 +12,9 @@ MANIFEST_ENDINGS = (".yaml", ".yml", ".json")
 STDIN = "-"
 URLS = ("https://", "http://")
 STDIN_NAME = "<stdin>"
-LARGEST_FILE = 64 << 20
-MOST_BYTES = 256 << 20
-MOST_FILES = 10_000
+MAX_FILE = 64 << 20
+MAX_BYTES = 256 << 20
+MAX_FILES = 10_000
 MARKS_OF_WIDE_TEXT = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")  # UTF-16 and UTF-32, in which half of a text is NUL
 
 
@@ -44,15 +44,15 @@ def read_all(arguments: Sequence[str], roles: Sequence[str | None] = ()) -> list
     problems: list[str] = []
     total = 0
     for path, is_found in _without_repeats(arguments, problems, {os.path.realpath(path) for path in roles if path}):
-        if len(files) >= MOST_FILES:
-            raise UnreadableInput([f"more than {MOST_FILES} files"])
+        if len(files) >= MAX_FILES:
+            raise UnreadableInput([f"more than {MAX_FILES} files"])
         try:
             files.append(read_one(path)._replace(is_found=is_found))
             total += len(files[-1].data)
         except UnreadableInput as error:
             problems += error.problems
-        if total > MOST_BYTES:
-            raise UnreadableInput([f"{path}: the files before and including this one are larger than {MOST_BYTES >> 20} MiB"])
+        if total > MAX_BYTES:
+            raise UnreadableInput([f"{path}: the files before and including this one are larger than {MAX_BYTES >> 20} MiB"])
     if problems:
         raise UnreadableInput(problems)
     return files
@@ -68,10 +68,10 @@ def read_one(path: str) -> InputFile:
     name = STDIN_NAME if path == STDIN else path or "''"
     try:
         if path == STDIN:
-            data = sys.stdin.buffer.read(LARGEST_FILE + 1) if sys.stdin else None
+            data = sys.stdin.buffer.read(MAX_FILE + 1) if sys.stdin else None
         else:
             with open(path, "rb") as stream:
-                data = stream.read(LARGEST_FILE + 1)
+                data = stream.read(MAX_FILE + 1)
     except OSError as error:
         raise UnreadableInput([f"{name}: {_reason(error)}"]) from None
     if data is None:  # started with <&-
@@ -84,7 +84,7 @@ def _fetched(url: str) -> InputFile:
 
     name = shown(url)
     try:
-        return _as_text(name, fetch(url, LARGEST_FILE))
+        return _as_text(name, fetch(url, MAX_FILE))
     except NotFetched as error:
         raise UnreadableInput([f"{name}: {error}"]) from None
 
@@ -98,8 +98,8 @@ def _as_text(name: str, data: bytes) -> InputFile:
 
 def _not_text(data: bytes) -> str:
     """Returns why bytes cannot be a manifest; empty if they may be one. The YAML reader reports invalid bytes within a text."""
-    if len(data) > LARGEST_FILE:
-        return f"larger than {LARGEST_FILE >> 20} MiB"
+    if len(data) > MAX_FILE:
+        return f"larger than {MAX_FILE >> 20} MiB"
     if b"\0" in data and not data.startswith(MARKS_OF_WIDE_TEXT):
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
         return f"a binary file, not text: there is a NUL byte in line {line}; if it is UTF-16, save it as UTF-8"

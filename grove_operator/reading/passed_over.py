@@ -14,7 +14,7 @@ from grove_operator.reading.files import InputFile
 from grove_operator.terminal import visible
 
 CASE_FILES = {"input.yaml", "expected.yaml"}, {"input.yaml", "expected-findings.yaml"}
-MOST_NAMES = 3
+MAX_NAMES = 3
 
 Read = tuple[InputFile, list[Document]]
 
@@ -58,7 +58,7 @@ def pass_over(read: Sequence[Read], config: str | None) -> Sorted:
 
 
 def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(visible, names[:MOST_NAMES])) + (f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else "")
+    return ", ".join(map(visible, names[:MAX_NAMES])) + (f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else "")
 
 
 def _cases(names: Iterable[str]) -> set[str]:

@@ -10,8 +10,8 @@ from grove_operator.render.palette import STRONG, TINTS, mnnvl_colours, topology
 from grove_operator.render.picture import Picture
 
 PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .,/_-:()…")
-MOST_EDGES = 500
-MOST_CHARACTERS = 50_000
+MAX_EDGES = 500
+MAX_CHARACTERS = 50_000
 
 
 def as_mermaid(picture: Picture, hidden: int) -> str:
@@ -79,9 +79,9 @@ def _comments(hidden: int, text: str, edges: Sequence[Edge]) -> Iterator[str]:
     if hidden:
         yield f"  %% {hidden} similar objects are counted, not drawn; --all draws them"
     lines = sum(_lines(edge) for edge in edges)
-    if lines > MOST_EDGES or len(text) > MOST_CHARACTERS:
-        yield f"  %% {lines} lines, {len(text)} characters: Mermaid draws no more than its maxEdges ({MOST_EDGES}) and maxTextSize"
-        yield f"  %% ({MOST_CHARACTERS}) allow; increase them, or use -o dot or -o html"
+    if lines > MAX_EDGES or len(text) > MAX_CHARACTERS:
+        yield f"  %% {lines} lines, {len(text)} characters: Mermaid draws no more than its maxEdges ({MAX_EDGES}) and maxTextSize"
+        yield f"  %% ({MAX_CHARACTERS}) allow; increase them, or use -o dot or -o html"
 
 
 def _lines(edge: Edge) -> int:

@@ -14,9 +14,9 @@ WIDTH, MARGIN, TOP, BOTTOM = 1200, 16, 56, 40
 LANE, GAP, LINE = 14, 4, 13
 LETTER = 6.6
 """The width of a character in the monospaced font of 11 px, in pixels."""
-LONGEST_NAME = 48
+MAX_NAME_LENGTH = 48
 TICKS = (1, 5, 10, 30, 60, 300, 600, 1800, 3600, 3 * 3600, 6 * 3600, 12 * 3600, 86400, 7 * 86400)
-MOST_TICKS = 10
+MAX_TICKS = 10
 FAILED, SUCCEEDED, MARK = "#b3261e", "#1c7c3c", "#444444"
 
 
@@ -64,7 +64,7 @@ class Chart:
 
 def svg(chart: Chart) -> str:
     """Returns the SVG as text. Names and labels may contain any characters: they are escaped."""
-    left = MARGIN + 8 + LETTER * max((min(len(row.name), LONGEST_NAME) for row in chart.rows), default=0)
+    left = MARGIN + 8 + LETTER * max((min(len(row.name), MAX_NAME_LENGTH) for row in chart.rows), default=0)
     scale = _Scale(chart, left)
     labels = list(_labels(chart.marks, scale))
     top = TOP + LINE * max((label.line for label in labels), default=0)
@@ -102,7 +102,7 @@ class _Scale:
 def _axis(chart: Chart, scale: _Scale, top: int, bottom: int) -> Iterator[str]:
     """Yields vertical lines at round times, with the time below those that have space for it."""
     length = scale.end - scale.begin
-    step = next((tick for tick in TICKS if length / tick <= MOST_TICKS), length / MOST_TICKS)
+    step = next((tick for tick in TICKS if length / tick <= MAX_TICKS), length / MAX_TICKS)
     at, free = scale.begin, 0.0
     while at <= scale.end:
         x = scale(at)
@@ -170,7 +170,7 @@ def _label(label: _Label) -> str:
 
 
 def _shortened(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+    return name if len(name) <= MAX_NAME_LENGTH else f"{name[: MAX_NAME_LENGTH - 1]}…"
 
 
 def _text(text: str) -> str:

@@ -7,10 +7,10 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from grove_operator.render.picture import Picture, Vertex
-from grove_operator.render.similarity import MOST_SIMILAR, first_to_last, similarity_key
+from grove_operator.render.similarity import MAX_SIMILAR, first_to_last, similarity_key
 from grove_operator.terminal import Terminal, visible
 
-SHORTEST = 12
+MIN_WIDTH = 12
 """Names are not shortened below this, however narrow the terminal is."""
 
 
@@ -37,13 +37,13 @@ def as_tree(picture: Picture, terminal: Terminal, whole: bool) -> str:
 
 def _line(row: _Row, column: int, terminal: Terminal) -> str:
     room = (column if row.detail else terminal.width) if terminal.wraps else row.width
-    name = shortened(row.name, max(SHORTEST, room - row.width + len(row.name)))
+    name = shortened(row.name, max(MIN_WIDTH, room - row.width + len(row.name)))
     left = row.branches + terminal.paint(row.kind, "2" if row.name else "2;3") + (f" {name}" if name else "")
     if not row.detail:
         return left
     used = row.width - len(row.name) + len(name)
     rest = terminal.width - max(column, used) - 2 if terminal.wraps else len(row.detail)
-    detail = shortened(row.detail, rest) if rest >= min(SHORTEST, len(row.detail)) else ""
+    detail = shortened(row.detail, rest) if rest >= min(MIN_WIDTH, len(row.detail)) else ""
     return left + " " * (max(column - used, 0) + 2) + terminal.paint(detail, "2") if detail else left
 
 
@@ -57,7 +57,7 @@ def shortened(text: str, width: int) -> str:
 
 class _Forest:
     def __init__(self, picture: Picture, whole: bool) -> None:
-        self.most = len(picture.vertices) if whole else MOST_SIMILAR
+        self.most = len(picture.vertices) if whole else MAX_SIMILAR
         self.names = {vertex.id: vertex.name for vertex in picture.vertices}
         self.domains = _domains(picture)
         self.children: dict[str, list[Vertex]] = defaultdict(list)

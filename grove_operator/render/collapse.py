@@ -9,7 +9,7 @@ from dataclasses import replace
 from grove_operator.render.domains import Domain
 from grove_operator.render.edges import Edge, merge
 from grove_operator.render.picture import Picture, Vertex
-from grove_operator.render.similarity import MOST_SIMILAR, first_to_last, similarity_key
+from grove_operator.render.similarity import MAX_SIMILAR, first_to_last, similarity_key
 
 
 def collapse(picture: Picture) -> Picture:
@@ -44,7 +44,7 @@ class _Folding:
             gang = self.by_id[node_id]
             similar[gang.owner, frozenset(Counter(map(similarity_key, inside)).items())].append(gang)
         for gangs in similar.values():
-            if len(gangs) > MOST_SIMILAR + 1:
+            if len(gangs) > MAX_SIMILAR + 1:
                 self._hide_gangs(gangs[1:], [vertex for gang in gangs[1:] for vertex in members[gang.id]])
 
     def fold_siblings(self) -> None:
@@ -55,7 +55,7 @@ class _Folding:
             for vertices in similar.values():
                 if self._drawn(vertices[0].owner) in self.stand_ins:  # their owners are hidden, so they cannot be drawn individually
                     self._hide(vertices, f"{len(vertices)} in all: {_names(vertices)}")
-                elif len(vertices) > MOST_SIMILAR + 1:
+                elif len(vertices) > MAX_SIMILAR + 1:
                     self._hide(vertices[1:], f"… {len(vertices) - 1} more like it: {_names(vertices[1:])}")
 
     def vertices(self) -> list[Vertex]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from grove_compiler.engine.tracing.tracking import Input
     from grove_compiler.explain import Explainer
 
-MOST_PLACES = 3
+MAX_PLACES = 3
 """The maximum number of input positions beside a line; `grove explain` prints all."""
 
 Lines = dict[FieldPath, str]
@@ -35,5 +35,5 @@ def _places(explainer: Explainer, inputs: Iterable[Input]) -> str:
     named = sorted({(source.file, source.line) for source in sources if source.file and source.line})
     before = ["", *(file for file, _ in named)]
     texts = [f":{line}" if file == last else f"{file}:{line}" for (file, line), last in zip(named, before, strict=False)]
-    rest = f" and {len(texts) - MOST_PLACES} more" if len(texts) > MOST_PLACES else ""
-    return ", ".join(texts[:MOST_PLACES]) + rest
+    rest = f" and {len(texts) - MAX_PLACES} more" if len(texts) > MAX_PLACES else ""
+    return ", ".join(texts[:MAX_PLACES]) + rest

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 
 from grove_operator.render.picture import Vertex
 
-MOST_SIMILAR = 2
+MAX_SIMILAR = 2
 """Up to one more than this, similar objects are all drawn; otherwise the first one is, and a line counts the others."""
 
 _INDEX = re.compile(r"(?<![^-.])[0-9]+(?![^-.])")

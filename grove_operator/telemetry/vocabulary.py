@@ -11,7 +11,7 @@ from grove_compiler.step import Key
 STATUS = "its status"
 """The applier's reason for the write of a status."""
 NOT_A_WORD = re.compile(r"[^A-Za-z]+")
-LONGEST = 40
+MAX_LENGTH = 40
 OTHER = "Other"
 
 
@@ -44,4 +44,4 @@ def error_type(error: BaseException | None) -> str:
 def _in_one_word(reason: str) -> str:
     """Returns a reason in CamelCase, as in `NoLongerWanted` for "no longer wanted"; `Other` for a long text."""
     word = "".join(part[:1].upper() + part[1:] for part in NOT_A_WORD.split(reason))
-    return word if 0 < len(word) <= LONGEST else OTHER
+    return word if 0 < len(word) <= MAX_LENGTH else OTHER

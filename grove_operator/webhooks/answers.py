@@ -19,7 +19,7 @@ from grove_operator.install.webhook_configurations import (
     VALIDATE_SETS,
     VALIDATE_TOPOLOGIES,
 )
-from grove_operator.webhooks.aside import LARGE, LONGEST, Aside, Overdue
+from grove_operator.webhooks.aside import LARGE, MAX_SECONDS, Aside, Overdue
 from grove_operator.webhooks.domains import DomainWebhooks
 from grove_operator.webhooks.pod_trial import PodTrial
 from grove_operator.webhooks.requests import protection_findings, scaling_findings
@@ -28,7 +28,7 @@ from grove_operator.webhooks.server import Answer
 from grove_operator.webhooks.share import Traffic
 
 OVERDUE = Diagnostic(
-    "admission/overdue", "error", f"the review of this object, and of large ones before it, takes more than {LONGEST:.0f} s; try again"
+    "admission/overdue", "error", f"the review of this object, and of large ones before it, takes more than {MAX_SECONDS:.0f} s; try again"
 )
 
 

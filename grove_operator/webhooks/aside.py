@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 LARGE = 128 << 10
 """Bytes of a request from which on it is reviewed aside. Smaller ones take some milliseconds, and a thread would gain nothing."""
-LONGEST = 8.0
+MAX_SECONDS = 8.0
 """Seconds for a review, with its wait for those before it. An API server waits for ten, and its user never learns what took so long."""
 
 
@@ -34,7 +34,7 @@ class Aside:
     What exists is read by the event loop, which changes it. Above `longest` seconds a review is given up before its next rule.
     """
 
-    def __init__(self, longest: float = LONGEST) -> None:
+    def __init__(self, longest: float = MAX_SECONDS) -> None:
         self._longest = longest
         self._thread = ThreadPoolExecutor(1, "large reviews")
         self._budget = _Deadline()

@@ -18,7 +18,7 @@ ORGANIZATION, AUTHORITY_NAME = "Grove", "Grove-CA"
 AUTHORITY_LIFE, SERVING_LIFE = timedelta(days=365), timedelta(days=30)
 CLOCK_SKEW = timedelta(hours=1)
 """How far the clock of an API server may be behind: `notBefore` precedes the creation of a certificate by this."""
-LONGEST_COMMON_NAME = 64
+MAX_COMMON_NAME_LENGTH = 64
 
 
 class Pair(NamedTuple):
@@ -62,7 +62,7 @@ def sign(authority: Pair, names: Sequence[str], now: datetime) -> Pair:
     issuer, signer = authority.x509, _signer(authority.key)
     key = ec.generate_private_key(ec.SECP256R1())
     end = min(now + SERVING_LIFE, issuer.not_valid_after_utc)
-    common_name = next((name for name in names if len(name) <= LONGEST_COMMON_NAME), "grove-operator")
+    common_name = next((name for name in names if len(name) <= MAX_COMMON_NAME_LENGTH), "grove-operator")
     builder = _builder(_name(common_name), issuer.subject, key, now, end)
     builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName(name) for name in names]), critical=False)
     builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)

@@ -25,7 +25,7 @@ class CertificateSource(Protocol):
         """Provides renewed certificates until cancelled, and logs errors."""
 
 
-class ShownCertificate:
+class ServedCertificate:
     """The certificate of a server. `tls` is its context: new connections use the newest certificate, existing ones are not closed."""
 
     def __init__(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 
-from grove_operator.webhooks.certificate import Log, NoCertificate, ShownCertificate
+from grove_operator.webhooks.certificate import Log, NoCertificate, ServedCertificate
 
 CERTIFICATE, KEY = "tls.crt", "tls.key"
 """The file names of a mounted Secret of the type kubernetes.io/tls."""
@@ -16,7 +16,7 @@ INTERVAL = 10.0
 class CertificateFiles:
     """A certificate chain and its key in a folder (a `CertificateSource`)."""
 
-    def __init__(self, folder: str, shown: ShownCertificate, interval: float = INTERVAL) -> None:
+    def __init__(self, folder: str, shown: ServedCertificate, interval: float = INTERVAL) -> None:
         self._files = [os.path.join(folder, name) for name in (CERTIFICATE, KEY)]
         self._shown, self._interval = shown, interval
         self._loaded: list[tuple[int, int, int]] = []

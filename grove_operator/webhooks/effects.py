@@ -19,9 +19,9 @@ from grove_compiler.source.document import Document
 from grove_operator.impact_words import amounts, devices, gangs, indices, number, objects, runs_alike
 from grove_operator.webhooks.share import Share
 
-MOST_OBJECTS = 400
+MAX_OBJECTS = 400
 """The largest set that is previewed. A preview takes 60 ms for the first 26 objects, and 0.2 ms for each further one (measured)."""
-MOST_COMPILED = 4 * MOST_OBJECTS
+MAX_COMPILED = 4 * MAX_OBJECTS
 """The limit with replicas that autoscalers have added to those that the set declares. Beyond it there is no preview."""
 TOO_LARGE = "the set is too large to preview the effects of this edit; use `grove impact`"
 OWN_KINDS = (("grove.io", "PodClique"), ("grove.io", "PodCliqueScalingGroup"))
@@ -43,13 +43,13 @@ class EffectsPreview:
 
         Both manifests are valid. Raises `Unknown` for reads that `view` cannot answer yet.
         """
-        if new.get("kind") != SET_KIND or self._share.is_used_up:
+        if new.get("kind") != SET_KIND or self._share.is_exhausted:
             return []
-        if max(_objects_in(old), _objects_in(new)) > MOST_OBJECTS:
+        if max(_objects_in(old), _objects_in(new)) > MAX_OBJECTS:
             return [TOO_LARGE]
         with self._share.work():
             snapshot = _live_objects(new, view, settings.namespace) if view is not None else []
-            settings = replace(settings, max_objects=MOST_COMPILED)
+            settings = replace(settings, max_objects=MAX_COMPILED)
             before, after = (Inputs([Document(manifest)], snapshot, [], config, settings) for manifest in (old, new))
             result = impact(before, after, program, with_causes=False)
         return [line for edit in result.sets if edit.place[1] for line in _lines(edit)][:3]

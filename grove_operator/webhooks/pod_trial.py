@@ -31,7 +31,7 @@ CODE = "admission/pod-refused"
 MANAGER = "grove-operator"
 AT_ONCE = 16
 """Concurrent trials, of all sets together."""
-MOST_PODS = 64
+MAX_PODS = 64
 """Trials for one set. Further cliques are not tried."""
 NOT_TRIED = re.compile(r"does not support dry run|exceeded quota")
 """Refusals that are not caused by the template: of a webhook without support for dry runs, and of an exhausted quota."""
@@ -66,7 +66,7 @@ class PodTrial:
 
         While the server is busy no templates are tried in the mode `warn`.
         """
-        if self._options.mode == "off" or (self._options.mode == "warn" and self._share.is_used_up):
+        if self._options.mode == "off" or (self._options.mode == "warn" and self._share.is_exhausted):
             return []
         with self._share.work():
             pods = self._pods(old, new, context, settings, config, view)
@@ -90,7 +90,7 @@ class PodTrial:
         if not cliques:
             return []
         existing = [manifest for group, kind in CLUSTER_KINDS for manifest in view.by_label(group, kind)] if view is not None else []
-        return trial_pods(after.manifest, cliques[:MOST_PODS], context.program, settings, config, existing)
+        return trial_pods(after.manifest, cliques[:MAX_PODS], context.program, settings, config, existing)
 
     async def _try(self, resource: Resource, pod: TrialPod) -> ApiError | None:
         async with self._room:

@@ -16,7 +16,7 @@ from grove_operator.webhooks.review import AdmissionRequest, NoReview
 GROUP = "grove.io"
 SCALED = {"podcliquesets": SET_KIND, "podcliques": "PodClique", "podcliquescalinggroups": "PodCliqueScalingGroup"}
 SCALE = "Scale"
-LONGEST_CHAIN = 2
+MAX_CHAIN = 2
 """Owners between an object and its set, which included: a PodClique may be a scaling group's."""
 UNPROTECTED = "grove.io/disable-managed-resource-protection"
 
@@ -71,7 +71,7 @@ def _scope(context: StepContext, **roots: Any) -> dict[str, Any]:
 
 def _owning_set(manifest: Manifest | None, namespace: str, view: ObjectReader) -> Manifest | None:
     """Returns the set to which controlling owners lead: a label may be edited before the replicas are (decisions §8)."""
-    for _ in range(LONGEST_CHAIN):
+    for _ in range(MAX_CHAIN):
         owner = controller_of(manifest or {}) or {}
         kind = owner.get("kind")
         if group_of(str(owner.get("apiVersion") or "")) != GROUP or kind not in SCALED.values():

@@ -23,9 +23,9 @@ from grove_operator.webhooks.effects import EffectsPreview
 
 API_VERSION = "admission.k8s.io/v1"
 UNPROCESSABLE = 422
-LONGEST_WARNING, LONGEST_WARNINGS = 256, 4096
+MAX_WARNING_LENGTH, MAX_WARNINGS_LENGTH = 256, 4096
 """Characters of one warning and of all, beyond which an API server truncates or drops them (KEP-1693)."""
-MOST_ERRORS = 100
+MAX_ERRORS = 100
 """Errors in one response; a set may have thousands."""
 VALIDATED = ("spec", "labels", "annotations")
 """The parts of an object that validation rules read. An edit of other parts, such as finalizers, is always allowed."""
@@ -183,13 +183,13 @@ def answer(
     The `effects` precede the other warnings.
     """
     wrong = [finding for finding in findings if finding.severity == "error"]
-    more = [f"and {len(wrong) - MOST_ERRORS:,} more, which grove lint reports"] if len(wrong) > MOST_ERRORS else []
-    errors = [*dict.fromkeys(map(sentence, wrong[:MOST_ERRORS])), *more]
+    more = [f"and {len(wrong) - MAX_ERRORS:,} more, which grove lint reports"] if len(wrong) > MAX_ERRORS else []
+    errors = [*dict.fromkeys(map(sentence, wrong[:MAX_ERRORS])), *more]
     response: Manifest = {"uid": request.uid, "allowed": not errors}
     if errors:
         # kubectl prints one line for each cause; other clients print the message.
-        causes = [{"message": _without_field(error), "field": error.path} for error in wrong[:MOST_ERRORS]]
-        causes += [{"message": text, "field": wrong[MOST_ERRORS].path} for text in more]
+        causes = [{"message": _without_field(error), "field": error.path} for error in wrong[:MAX_ERRORS]]
+        causes += [{"message": text, "field": wrong[MAX_ERRORS].path} for text in more]
         code, reason = refusal
         status = {"code": code, "reason": reason, "message": _message(errors), "details": {"causes": causes}}
         response["status"] = {"apiVersion": "v1", "kind": "Status", "status": "Failure", **status}
@@ -221,8 +221,8 @@ def _message(errors: list[str]) -> str:
 
 
 def _warnings(texts: list[str]) -> list[str]:
-    short = [text if len(text) <= LONGEST_WARNING else text[: LONGEST_WARNING - 1] + "…" for text in texts]
-    most = LONGEST_WARNINGS // LONGEST_WARNING
+    short = [text if len(text) <= MAX_WARNING_LENGTH else text[: MAX_WARNING_LENGTH - 1] + "…" for text in texts]
+    most = MAX_WARNINGS_LENGTH // MAX_WARNING_LENGTH
     return short if len(short) <= most else [*short[: most - 1], f"and {len(short) - most + 1} more warnings, which grove lint reports"]
 
 

@@ -15,11 +15,11 @@ from grove_compiler.model.inputs.snapshot import Unknown
 from grove_operator.webhooks.idle import KEEP_ALIVE, IdleConnections, ServerConnection
 from grove_operator.webhooks.review import NoReview
 
-LARGEST_BODY = 16 << 20
+MAX_BODY = 16 << 20
 """Bytes. API servers accept objects of 3 MB; a review has the new and the old one, which JSON may double in size."""
-LONGEST_READ = 10.0
+MAX_READ = 10.0
 """Seconds for the body to arrive: an API server waits that long for the response, and sends the body at once."""
-LONGEST_PATH = 64
+MAX_PATH_LENGTH = 64
 """Characters of a request's path in the log."""
 
 Log = Callable[[str], None]
@@ -37,7 +37,7 @@ class ReviewServer:
     def __init__(self, answers: Mapping[str, Answer], tls: ssl.SSLContext, log: Log) -> None:
         self.is_ready = False
         self._tls, self._log = tls, log
-        self._application = web.Application(client_max_size=LARGEST_BODY)
+        self._application = web.Application(client_max_size=MAX_BODY)
         self._application.add_routes([web.post(path, self._answering(answer)) for path, answer in answers.items()])
         self._application.add_routes([web.get("/healthz", self._health), web.get("/readyz", self._readiness)])
         self._runner: web.AppRunner | None = None
@@ -73,10 +73,10 @@ class ReviewServer:
 
         async def respond(request: web.Request) -> web.Response:
             try:
-                async with asyncio.timeout(LONGEST_READ):
+                async with asyncio.timeout(MAX_READ):
                     body = await request.read()
             except TimeoutError:
-                return _refused(408, f"the body did not arrive within {LONGEST_READ:.0f} s")
+                return _refused(408, f"the body did not arrive within {MAX_READ:.0f} s")
             except web.HTTPException:
                 raise
             except Exception:  # a body in another encoding than its headers declare, or a connection that ends within it
@@ -96,7 +96,7 @@ class ReviewServer:
             except Unknown as error:
                 return _refused(503, f"not known yet: {error}")
             except Exception as error:
-                self._log(f"{request.path[:LONGEST_PATH]}: {type(error).__name__}: {error}")
+                self._log(f"{request.path[:MAX_PATH_LENGTH]}: {type(error).__name__}: {error}")
                 return _refused(500, "an internal error: see the log of the webhook")
 
         return handle

@@ -10,7 +10,7 @@ from applier.cluster import Cluster
 from grove_compiler.graph.node import Manifest
 from grove_compiler.record import record
 from grove_operator.webhooks.answers import Answers
-from grove_operator.webhooks.certificate import CertificateSource, Log, ShownCertificate
+from grove_operator.webhooks.certificate import CertificateSource, Log, ServedCertificate
 from grove_operator.webhooks.certificate_files import CertificateFiles
 from grove_operator.webhooks.server import ReviewServer
 
@@ -55,7 +55,7 @@ class RunningWebhooks:
         note: Log,
         background: Sequence[Callable[[], Coroutine[Any, Any, None]]] = (),
     ) -> None:
-        shown = ShownCertificate()
+        shown = ServedCertificate()
         self._serving, self._log = serving, log
         self._source: CertificateSource = source_of(cluster, serving, shown, clock, note)
         self.server = ReviewServer(answers.by_path(), shown.tls, log)
@@ -82,7 +82,7 @@ class RunningWebhooks:
         await self.server.stop()
 
 
-def source_of(cluster: Cluster, serving: Serving, shown: ShownCertificate, clock: Callable[[], float], note: Log) -> CertificateSource:
+def source_of(cluster: Cluster, serving: Serving, shown: ServedCertificate, clock: Callable[[], float], note: Log) -> CertificateSource:
     """Returns the source of certificates: existing files, or a Secret that the operator maintains."""
     if serving.folder:
         return CertificateFiles(serving.folder, shown)

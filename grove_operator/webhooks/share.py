@@ -41,7 +41,7 @@ class Share:
         self._paused_until = float("-inf")
 
     @property
-    def is_used_up(self) -> bool:
+    def is_exhausted(self) -> bool:
         """Whether the share is exhausted, and no work may begin."""
         return self._clock() < self._paused_until
 

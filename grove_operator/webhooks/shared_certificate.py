@@ -18,7 +18,7 @@ from applier.ref import Kind, Manifest
 from grove_compiler.record import record
 from grove_operator.webhooks import rotation
 from grove_operator.webhooks.authority import Material
-from grove_operator.webhooks.certificate import Log, NoCertificate, ShownCertificate
+from grove_operator.webhooks.certificate import Log, NoCertificate, ServedCertificate
 from grove_operator.webhooks.trust import Service, distribute
 
 SECRET = Kind("", "v1", "Secret")
@@ -49,7 +49,7 @@ class SharedCertificate:
     """
 
     def __init__(
-        self, cluster: Cluster, place: CertificateLocation, shown: ShownCertificate, clock: Callable[[], float], note: Log
+        self, cluster: Cluster, place: CertificateLocation, shown: ServedCertificate, clock: Callable[[], float], note: Log
     ) -> None:
         self._cluster, self._place, self._clock, self._note = cluster, place, clock, note
         self._certificate = shown

@@ -16,7 +16,7 @@ from grove_compiler.impact.fate import rollout
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
 
-LONGEST_NAME = 50
+MAX_NAME_LENGTH = 50
 """Characters of `generateName`."""
 
 
@@ -78,7 +78,7 @@ def _for_trial(pod: Manifest, set_name: str) -> Manifest:
     It uses the default ServiceAccount of the namespace instead of the set's own, which does not exist before the set.
     """
     metadata = _without(pod["metadata"], "name", "ownerReferences")
-    metadata["generateName"] = pod["metadata"]["name"][:LONGEST_NAME] + "-"
+    metadata["generateName"] = pod["metadata"]["name"][:MAX_NAME_LENGTH] + "-"
     spec = pod["spec"]
     if spec.get("serviceAccountName") == set_name:
         spec = _without(spec, "serviceAccountName")

@@ -17,7 +17,7 @@ STATUSES = {"pass": "PASS", "fail": "FAIL", "warn": "WARN", "warning": "WARN", "
 BAD = ("FAIL", "WARN")
 TROUBLE = re.compile(r"error|abort|fail|unable|cannot", re.IGNORECASE)
 """Words that no notice before a result has."""
-LONGEST_INDEX = 6
+MAX_INDEX_LENGTH = 6
 """Digits of a GPU's number."""
 
 
@@ -143,7 +143,7 @@ def _gpus(row: dict[str, Any]) -> list[int | None]:
 
 def _index(value: Any) -> int:
     text = str(value).strip()
-    if not text.isascii() or not text.isdigit() or len(text) > LONGEST_INDEX:
+    if not text.isascii() or not text.isdigit() or len(text) > MAX_INDEX_LENGTH:
         raise UnreadableOutput(f"{text[:40]!r} is not the number of a GPU")
     return int(text)
 

@@ -17,13 +17,13 @@ NAME = "nccl-loopback"
 CHECK_NAME = "NCCLLoopbackTest"
 DEFAULT_THRESHOLD = 10.0
 QUERY = ("nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader")
-LARGEST = 256 << 20
+MAX_SIZE = 256 << 20
 """Bytes of the message whose bandwidth is evaluated."""
 
 
 def command(binary: str, gpus: int) -> tuple[str, ...]:
     """Returns the command of the design, with sizes from 8 bytes to 256 MB by factors of two."""
-    return (binary, "-b", "8", "-e", f"{LARGEST >> 20}M", "-f", "2", "-g", str(gpus))
+    return (binary, "-b", "8", "-e", f"{MAX_SIZE >> 20}M", "-f", "2", "-g", str(gpus))
 
 
 def check(environment: Mapping[str, str], settings: CheckSettings) -> CheckOutcome:
@@ -64,8 +64,8 @@ def verdict(code: int, text: str, threshold: float, gpus: int) -> CheckOutcome:
 def _judge(code: int, result: Bandwidth, threshold: float, gpus: int) -> CheckOutcome:
     if result.gpus != gpus:
         return failure(CHECK_NAME, "NCCL_TEST_ERROR", f"{result.gpus} of {gpus} GPUs took part")
-    if result.size != LARGEST:
-        return failure(CHECK_NAME, "NCCL_TEST_ERROR", f"the largest size that was measured is {result.size} bytes, not {LARGEST}")
+    if result.size != MAX_SIZE:
+        return failure(CHECK_NAME, "NCCL_TEST_ERROR", f"the largest size that was measured is {result.size} bytes, not {MAX_SIZE}")
     if result.wrong:
         return failure(CHECK_NAME, "NCCL_INTERNAL_ERROR", f"{result.wrong} values were wrong")
     if code:

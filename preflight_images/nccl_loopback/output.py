@@ -19,7 +19,7 @@ MARKS = ("# nThread ", "# nccl-tests version ", "# Using devices", STARTED, CONC
 """Lines of which an output has one at most."""
 RANK = re.compile(r"#\s+[Rr]ank\s+([0-9]+)\b.*?\b(?:device|[Pp]id\s+[0-9]+\s+on)\b")
 FAILURE = re.compile(r"Test (CUDA failure|NCCL failure|timeout|failure)\b.*")
-LEAST_FIELDS = 9
+MIN_FIELDS = 9
 KIND = ["float", "sum"]
 """The columns of type and operation, which are the program's defaults."""
 FLOAT_BYTES = 4
@@ -135,9 +135,9 @@ def _read_line(line: str) -> _Row | None:
     if line.lstrip().startswith("#") or len(fields) < 2 or not COUNT.fullmatch(fields[0]) or not COUNT.fullmatch(fields[1]):
         return None
     rest = fields[4:]
-    if len(rest) >= LEAST_FIELDS and re.fullmatch(r"-?[0-9]+", rest[0]):
+    if len(rest) >= MIN_FIELDS and re.fullmatch(r"-?[0-9]+", rest[0]):
         rest = rest[1:]  # the root
-    if len(fields) < LEAST_FIELDS or len(rest) < 8:
+    if len(fields) < MIN_FIELDS or len(rest) < 8:
         raise UnreadableOutput(f"a row is cut off: {line.strip()[:120]}")
     first, second = rest[0:4], rest[4:8]
     try:

@@ -25,7 +25,7 @@ VERSION = 1
 TRIES = 5
 PAUSE, GROWTH = 2.0, 1.5
 """Seconds until the second attempt, and the factor of the backoff."""
-LONGEST_CALL = 30.0
+MAX_CALL = 30.0
 PASSING = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.RESOURCE_EXHAUSTED)
 """Errors that are retried later; events refused for other reasons are dropped."""
 
@@ -143,7 +143,7 @@ class Connector:
         """One call on a connection of its own: a connector that was restarted is found again at once."""
         with grpc.insecure_channel(self._settings.socket) as channel:
             call = channel.unary_unary(METHOD, request_serializer=pb.HealthEvents.SerializeToString, response_deserializer=Empty.FromString)
-            call(pb.HealthEvents(version=VERSION, events=[event]), timeout=LONGEST_CALL, metadata=self._credentials())
+            call(pb.HealthEvents(version=VERSION, events=[event]), timeout=MAX_CALL, metadata=self._credentials())
 
     def _credentials(self) -> tuple[tuple[str, str], ...]:
         """The token, read anew each time since it is rotated. Without a token where one is wanted nothing is sent."""

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from preflight_images.shared.outcome import FAILED, MISCONFIGURED, CheckOutcome
 
-MOST_BYTES = 4096
-LONGEST_COMMENT = 512
+MAX_BYTES = 4096
+MAX_COMMENT_LENGTH = 512
 RESULTS = {0: "passed", FAILED: "failed", MISCONFIGURED: "config_error"}
 
 
 def exposition(check: str, node: str, outcome: CheckOutcome, duration: float) -> str:
     """Returns the metrics of a run, after a comment with its result."""
-    lines = [f"# {' '.join(outcome.message.split())[:LONGEST_COMMENT]}\n"]
+    lines = [f"# {' '.join(outcome.message.split())[:MAX_COMMENT_LENGTH]}\n"]
     lines += [_sample("preflight_check_total", 1, check=check, result=RESULTS[outcome.exit_code])]
     lines.append(_sample("preflight_check_duration_seconds", round(duration, 3), check=check))
     if outcome.exit_code == FAILED:
@@ -28,7 +28,7 @@ def exposition(check: str, node: str, outcome: CheckOutcome, duration: float) ->
     lines += [_sample(f"preflight_{name}", round(value, 3), check=check, node=node) for name, value in outcome.measured.items()]
     fitting: list[str] = []
     for line in lines:
-        if len("".join((*fitting, line)).encode()) <= MOST_BYTES:
+        if len("".join((*fitting, line)).encode()) <= MAX_BYTES:
             fitting.append(line)
     return "".join(fitting)
 

@@ -24,7 +24,7 @@ from grove_operator.cli.garbage import collect_in_small_portions, freeze_existin
 from grove_operator.install.webhook_configurations import DEFAULT_SETS, VALIDATE_SETS
 from grove_operator.webhooks import authority
 from grove_operator.webhooks.answers import Answers
-from grove_operator.webhooks.certificate import ShownCertificate
+from grove_operator.webhooks.certificate import ServedCertificate
 from grove_operator.webhooks.effects import EffectsPreview
 from grove_operator.webhooks.review import Reviewer
 from grove_operator.webhooks.server import ReviewServer
@@ -69,7 +69,7 @@ async def serve(which: str) -> None:
     """Serves until killed."""
     now = datetime.now(UTC)
     pair = authority.sign(authority.make_authority(now), ["localhost"], now)
-    shown = ShownCertificate()
+    shown = ServedCertificate()
     shown.show(pair.certificate, pair.key)
     print(await (ours if which == "ours" else bare)(shown.tls), flush=True)
     await asyncio.Event().wait()

@@ -16,7 +16,7 @@ from tests.benchmarks.measure import GROVE, machine, rounds, run, table
 REPLICAS = 64
 ROUNDS = 5
 WAYS = ("-o yaml", "-o name", "--pods -o yaml")
-MOST_SECONDS = {"-o yaml": 0.5, "--pods -o yaml": 1.0}
+MAX_SECONDS = {"-o yaml": 0.5, "--pods -o yaml": 1.0}
 
 LOAD = "{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}"
 
@@ -123,8 +123,8 @@ def main() -> int:
         commands = {way: [*GROVE, "compile", path, "--mnnvl-shape", "driver", *way.split()] for way in WAYS}
         for way, cost in rounds(commands, ROUNDS).items():
             rows.append([way, f"{objects(commands[way]):,}", f"{cost.wall:.3f}", f"{cost.cpu:.3f}", f"{cost.peak:.0f}"])
-            if cost.wall > MOST_SECONDS.get(way, 1e9):
-                missed.append(f"`grove compile {way}` took {cost.wall:.2f} s, the goal is {MOST_SECONDS[way]} s")
+            if cost.wall > MAX_SECONDS.get(way, 1e9):
+                missed.append(f"`grove compile {way}` took {cost.wall:.2f} s, the goal is {MAX_SECONDS[way]} s")
     print(f"A disaggregated set of {REPLICAS} replicas, median of {ROUNDS} rounds ({machine()})\n")
     print(table(["grove compile", "objects", "wall s", "CPU s", "peak MB"], rows))
     print(*missed, sep="\n")

@@ -39,11 +39,11 @@ from tests.webhooks.conftest import asked
 BYTES = 1_500_000
 LINEAR = 8.0
 """Times as much for four times the size: 4, and what caches that are too small for all add. Quadratic is 16."""
-MOST_SECONDS = 1.0
-MOST_BESIDE = 50.0
+MAX_SECONDS = 1.0
+MAX_BESIDE = 50.0
 """Milliseconds of a small review beside a large one."""
 LONGEST_REVIEW = "cliques in groups of one"
-MOST_ITEMS = 10_000
+MAX_ITEMS = 10_000
 """That a list of ours may have; where items are small a set stays below the size."""
 FAINT = 0.3
 """Seconds below which nothing can be said of growth."""
@@ -92,7 +92,7 @@ def measured(timed: Timed, work: Callable[[], list[Diagnostic] | CompileResult])
 def items_for(make: Callable[[int], Manifest], size: int) -> int:
     """How many items make a set of about so many bytes."""
     few, many = (len(json.dumps(make(count))) for count in (100, 400))
-    return min(MOST_ITEMS, max(4, (size - few) * 300 // (many - few) + 100))
+    return min(MAX_ITEMS, max(4, (size - few) * 300 // (many - few) + 100))
 
 
 def compared(timed: Timed, name: str, size: int) -> tuple[list[list[str]], list[str]]:
@@ -113,7 +113,7 @@ def compared(timed: Timed, name: str, size: int) -> tuple[list[list[str]], list[
         if many.errors and kind != "update":  # most lists cannot change, but that is about rules that compare
             missed.append(f"{name}: not legal: {many.errors[0].code} {many.errors[0].message}")
         worst, cost = max(many.rules.items(), key=lambda entry: entry[1])
-        missed += [f"{name}, {kind}: {worst} takes {cost:.2f} s"] if kind != "compile" and cost > MOST_SECONDS else []
+        missed += [f"{name}, {kind}: {worst} takes {cost:.2f} s"] if kind != "compile" and cost > MAX_SECONDS else []
         growth = many.seconds / few.seconds
         is_linear = growth <= LINEAR or many.seconds < FAINT
         missed += [] if is_linear else [f"{name}, {kind}: {many.seconds:.2f} s, {growth:.1f} times a quarter's"]
@@ -136,7 +136,7 @@ async def beside(program: Program, size: int) -> list[str]:
         await asyncio.sleep(0.02)
     took, worst = time.perf_counter() - began, max(waits)
     print(f"\n{len(waits)} small reviews beside a large one of {took:.2f} s: {statistics.median(waits):.1f} ms, at most {worst:.1f} ms.")
-    return [f"a small review took {worst:.1f} ms beside a large one"] if worst > MOST_BESIDE else []
+    return [f"a small review took {worst:.1f} ms beside a large one"] if worst > MAX_BESIDE else []
 
 
 def main() -> int:

@@ -30,8 +30,8 @@ APART = 0.5
 READY = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
 
 
-MOST_MB = 1024
-MOST_DIFFERENCE = 0.25
+MAX_MB = 1024
+MAX_DIFFERENCE = 0.25
 """How much more a change may cost in the largest set than in the smallest: it is a few milliseconds, and others use the machine, too."""
 LONGEST = 1800.0
 
@@ -55,7 +55,7 @@ def main() -> int:
         [f"{one.pods:,}", f"{one.created:.0f}", f"{one.cpu:.1f}", f"{one.peak_mb:.0f}", f"{one.change_ms:.1f}", f"{one.writes:.1f}"]
         for one in costs
     ]
-    goals = ["goal", "", "", f"{MOST_MB:,}", "the same for all", ""]
+    goals = ["goal", "", "", f"{MAX_MB:,}", "the same for all", ""]
     print(table(["pods", "created s", "CPU s until settled", "peak MB", "CPU ms a change", "writes a change"], [*rows, goals]))
     missed = list(misses(costs))
     print(f"missed: {', '.join(missed)}" if missed else "all goals are kept")
@@ -66,11 +66,11 @@ def misses(costs: list[Cost]) -> Iterator[str]:
     for one in costs:
         if one.created == float("inf"):
             yield f"{one.pods:,} pods were not made in {LONGEST:.0f} s"
-        if one.peak_mb > MOST_MB:
+        if one.peak_mb > MAX_MB:
             yield f"{one.peak_mb:.0f} MB for {one.pods:,} pods"
         if one.change_ms <= 0:
             yield f"what a change costs among {one.pods:,} pods cannot be recorded: the operator had not come to rest"
-    if costs[-1].change_ms > costs[0].change_ms * (1 + MOST_DIFFERENCE):
+    if costs[-1].change_ms > costs[0].change_ms * (1 + MAX_DIFFERENCE):
         yield f"a change costs {costs[-1].change_ms / costs[0].change_ms:.2f} times as much among {costs[-1].pods:,} pods"
 
 

@@ -28,7 +28,7 @@ BAD_REPLICAS = 30
 """More than there are workers."""
 SETS_PATH = "/apis/grove.io/v1alpha1/namespaces/default/podcliquesets"
 WEBHOOKS_PATH = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
-MOST_DIFFERENCE = 0.15
+MAX_DIFFERENCE = 0.15
 """How much later the others may be ready than alone: the set in trouble asks the server for something, too, and so do other programs."""
 LONGEST = 3_600.0
 TROUBLES = ("none", "pods are refused", "a webhook does not answer")
@@ -41,7 +41,7 @@ def main() -> int:
     rows = [[one.trouble, f"{one.stored:.1f}", f"{one.ready:.1f}", f"{one.cpu:.1f}", f"{one.peak_mb:.0f}"] for one in costs]
     names = ["one more set, of which", "stored s", "all others ready s", "CPU s", "peak MB"]
     print(table(names, [*rows, ["goal", "", "the same for all", "", ""]]))
-    late = [one for one in costs if one.ready == float("inf") or one.ready > costs[0].ready * (1 + MOST_DIFFERENCE)]
+    late = [one for one in costs if one.ready == float("inf") or one.ready > costs[0].ready * (1 + MAX_DIFFERENCE)]
     print(f"missed: {', '.join(f'{one.ready:.1f} s where {one.trouble}' for one in late)}" if late else "the goal is kept")
     return 1 if late else 0
 

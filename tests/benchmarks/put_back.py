@@ -16,7 +16,7 @@ from tests.benchmarks.measure import machine, table
 from tests.simulation.drawn import schedule
 from tests.simulation.schedules import Action, play
 from tests.simulation.shorten import shortened
-from tests.simulation.test_put_back import FAULTS, MOST_EVENTS, Fault, world
+from tests.simulation.test_put_back import FAULTS, MAX_EVENTS, Fault, world
 
 MOST = 2_000
 
@@ -50,7 +50,7 @@ def main(most: int) -> int:
     for name, fault in FAULTS.items():
         began = time.monotonic()
         tried, events = shortest(fault, most)
-        found.append(events is not None and len(events) < MOST_EVENTS)
+        found.append(events is not None and len(events) < MAX_EVENTS)
         text = "not found" if events is None else f"{len(events)}: {', '.join(map(str, events))}"
         rows.append([name, str(tried), f"{time.monotonic() - began:.0f}", text])
     print(table(["fault", "schedules", "s", "events"], rows))

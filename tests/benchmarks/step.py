@@ -33,8 +33,8 @@ from tests.benchmarks.workload import manifest
 NAMESPACE = "bench"
 REPLICAS = 5_000
 ROUNDS = 200
-MOST_MS = 5.0
-MOST_DIFFERENCE = 0.10
+MAX_MS = 5.0
+MAX_DIFFERENCE = 0.10
 NOW = 1_800_000_000.0
 
 Manifest = dict[str, Any]
@@ -123,7 +123,7 @@ def one_pod(program: Program, config: Document, big: list[Manifest]) -> list[str
         ["of the set, any other", f"{whole:.2f}", str(own)],
     ]
     print(f"One pod of {2 * REPLICAS:,} changes\n\n{table(['step', 'CPU ms', 'objects rendered'], rows)}\n")
-    return [f"{one:.2f} ms" for one in (usual, whole) if one >= MOST_MS]
+    return [f"{one:.2f} ms" for one in (usual, whole) if one >= MAX_MS]
 
 
 def beside_others(program: Program, config: Document, big: list[Manifest]) -> list[str]:
@@ -137,7 +137,7 @@ def beside_others(program: Program, config: Document, big: list[Manifest]) -> li
     rows = [[f"{count:,}", f"{value:.3f}"] for count, value in medians.items()]
     print(f"A small set beside objects that have nothing to do with it\n\n{table(['objects beside it', 'CPU ms'], rows)}\n")
     worst = max(medians.values()) / medians[0] - 1
-    return [f"{worst:.0%} more beside others"] if worst > MOST_DIFFERENCE else []
+    return [f"{worst:.0%} more beside others"] if worst > MAX_DIFFERENCE else []
 
 
 def copies(objects: list[Manifest], count: int) -> list[Manifest]:

@@ -241,9 +241,9 @@ class TestForPrograms:
 
 def test_of_very_many_findings_the_first_are_shown_and_all_are_counted() -> None:
     stream = io.StringIO()
-    findings.write([finding()] * (findings.MOST_SHOWN + 5), texts(), stream)
+    findings.write([finding()] * (findings.MAX_SHOWN + 5), texts(), stream)
     *shown, last = stream.getvalue().splitlines()
-    assert (len(shown), last) == (findings.MOST_SHOWN, f"1005 errors, the first {findings.MOST_SHOWN} of which are shown")
+    assert (len(shown), last) == (findings.MAX_SHOWN, f"1005 errors, the first {findings.MAX_SHOWN} of which are shown")
 
 
 def test_lines_are_shown_in_whatever_order_findings_come() -> None:

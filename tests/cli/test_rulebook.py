@@ -162,7 +162,7 @@ class TestWhatCannotBeRead:
             rulebook.read([str(mine)]).program(VOCABULARY)
 
     def test_a_rule_file_larger_than_any_rule_is_named(self, mine: Path) -> None:
-        write(mine / "more.yaml", b"#" * (rulebook.LARGEST_RULE_FILE + 1))
+        write(mine / "more.yaml", b"#" * (rulebook.MAX_RULE_FILE + 1))
         with pytest.raises(UnreadableRules, match=r"more\.yaml: larger than 1 MiB"):
             rulebook.read([str(mine)])
 

@@ -72,20 +72,20 @@ class TestWhatIsRemembered:
         assert (cache.stat().st_mode & 0o777, entry(cache).stat().st_mode & 0o777) == (0o700, 0o600)
 
     def test_only_the_newest_entries_are_kept(self, cache: Path) -> None:
-        for number in range(warm_cache.MOST_ENTRIES + 3):
+        for number in range(warm_cache.MAX_ENTRIES + 3):
             warm_cache.store(f"entry{number}", PAYLOAD)
             os.utime(cache / f"entry{number}{warm_cache.SUFFIX}", ns=(number, number))
         warm_cache.store("last", PAYLOAD)
         names = {path.name.removesuffix(warm_cache.SUFFIX) for path in cache.iterdir()}
-        assert len(names) == warm_cache.MOST_ENTRIES
-        assert {"last", f"entry{warm_cache.MOST_ENTRIES + 2}"} <= names
+        assert len(names) == warm_cache.MAX_ENTRIES
+        assert {"last", f"entry{warm_cache.MAX_ENTRIES + 2}"} <= names
         assert "entry0" not in names
 
     def test_files_that_are_not_entries_are_never_removed(self, cache: Path) -> None:
         cache.mkdir(mode=0o700)
         (cache / "thesis.tex").write_text("years of work")
         os.utime(cache / "thesis.tex", ns=(0, 0))
-        for number in range(warm_cache.MOST_ENTRIES + 3):
+        for number in range(warm_cache.MAX_ENTRIES + 3):
             warm_cache.store(f"entry{number}", PAYLOAD)
         assert (cache / "thesis.tex").read_text() == "years of work"
 

@@ -12,13 +12,13 @@ import pytest
 
 from grove_compiler.engine.codegen.build import build
 from grove_compiler.engine.runtime import cost_budget as budget
-from grove_compiler.engine.runtime.access import LARGEST_TEXT, EvaluationError
+from grove_compiler.engine.runtime.access import MAX_TEXT, EvaluationError
 from grove_compiler.engine.runtime.cost_budget import CostBudget
 from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import InvalidRules, RuleSource
 from grove_compiler.engine.tracing.provenance import Tracer
-from grove_compiler.graph.diagnostic import MOST_FINDINGS, Diagnostic
+from grove_compiler.graph.diagnostic import MAX_FINDINGS, Diagnostic
 
 from .bookshop import BOX, BOX_RULE, CARD, CARD_RULE, VOCABULARY, shop, sources
 
@@ -26,7 +26,7 @@ from .bookshop import BOX, BOX_RULE, CARD, CARD_RULE, VOCABULARY, shop, sources
 @pytest.fixture(autouse=True)
 def fewer_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that tests are quick: a twentieth of what rules may do."""
-    monkeypatch.setattr(budget, "MOST_STEPS", budget.MOST_STEPS // 20)
+    monkeypatch.setattr(budget, "MAX_STEPS", budget.MAX_STEPS // 20)
 
 
 def of_a_user(*rules: dict[str, Any], **templates: str) -> Program:
@@ -124,7 +124,7 @@ def test_a_template_that_loops_over_loops_ends_in_the_template() -> None:
 
 def test_findings_without_end_end() -> None:
     rule = {"rule": "mine", "validate": "create", "forEach": {"a": LONG}, "assert": "false", "path": "a", "message": "b"}
-    assert len(of_a_user(rule).validate(shop(), "create")) <= MOST_FINDINGS + 1  # the last says how many more there are
+    assert len(of_a_user(rule).validate(shop(), "create")) <= MAX_FINDINGS + 1  # the last says how many more there are
 
 
 def test_findings_that_each_take_long_end() -> None:
@@ -133,7 +133,7 @@ def test_findings_that_each_take_long_end() -> None:
 
 
 def test_more_objects_may_take_more_steps() -> None:
-    inner = budget.MOST_STEPS // 100
+    inner = budget.MAX_STEPS // 100
     rule = {"rule": "mine", "generate": "mine.yaml", "forEach": {"a": "range(400)"}, "let": {"b": f"range({inner} + a) | sum"}}
     template = MINE.format("{{ a }}-{{ b + a }}")
     assert len(of_a_user(rule, mine=template).generate(shop(), 10_000)) > 400
@@ -159,22 +159,22 @@ class TestPaying:
     def test_each_part_is_paid_for_as_often_as_it_is_there(self) -> None:
         part = list(range(1000))
         with pytest.raises(EvaluationError, match="steps"):
-            CostBudget().charge([part] * budget.MOST_STEPS)
+            CostBudget().charge([part] * budget.MAX_STEPS)
 
     def test_a_value_is_given_back_itself(self) -> None:
         for value in (None, 1, True, "a", [1], (1,), {"a": [1]}):
             assert CostBudget().charge(value) is value
 
     def test_a_text_of_the_largest_size_is_fine(self) -> None:
-        assert len(CostBudget().concat("a" * (LARGEST_TEXT - 1), 1)) == LARGEST_TEXT
+        assert len(CostBudget().concat("a" * (MAX_TEXT - 1), 1)) == MAX_TEXT
         with pytest.raises(EvaluationError, match="characters"):
-            CostBudget().concat("a" * LARGEST_TEXT, 1)
+            CostBudget().concat("a" * MAX_TEXT, 1)
 
     def test_a_run_begins_anew(self) -> None:
         mine = CostBudget()
         for _ in range(3):
             mine.start()
-            mine.spend(budget.MOST_STEPS)
+            mine.spend(budget.MAX_STEPS)
         with pytest.raises(EvaluationError):
             mine.spend(1)
 

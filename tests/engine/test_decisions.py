@@ -122,7 +122,7 @@ def test_a_decision_that_reads_what_rests_on_it_fails_instead_of_ending_the_prog
 
 
 def test_decisions_of_users_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cost_budget, "MOST_STEPS", 1000)
+    monkeypatch.setattr(cost_budget, "MAX_STEPS", 1000)
     rule = RULE.replace("28 if pages > 300 else 14", "range(50000) | length")
     assert build(sources(rule), LENDING).decisions.loan_days(1, None) == 50000
     with pytest.raises(RuleFailure, match="it takes more than 1,000 steps"):

@@ -20,7 +20,7 @@ VALID = {
     "patch": "rule: a\ndoc: A.\npatch: Box\ndo: [{op: add, path: /spec, value: 1}]\n",
     "status": "rule: a\ndoc: A.\nstatus: status/box.yaml\nforEach: {shelf: shelves}\nof: shelf.ref\n",
     "event": "rule: a\ndoc: A.\nevent: Normal\nforEach: {shelf: shelves}\nof: shelf.ref\nreason: A\nmessage: b\n",
-    "again": "rule: a\ndoc: A.\nagain: now + 1\n",
+    "requeue": "rule: a\ndoc: A.\nrequeue: now + 1\n",
     "delete": "rule: a\ndoc: A.\ndelete: shelf.ref\nforEach: {shelf: shelves}\nreason: A\n",
     "wait": "rule: a\ndoc: A.\nwait: Example\nforEach: {shelf: shelves}\nof: shelf.ref\nmessage: b\n",
     "condition": (

@@ -18,7 +18,7 @@ from grove_compiler.engine.tracing.tracking import Input, ReadRecorder, TrackedD
 from grove_compiler.graph.field_path import FieldPath, render
 from tests.suite.rows import rows
 
-FOLLOWER = "follower()"
+READ_TRACKER = "follower()"
 
 
 class lazy(cached_property[Any]):
@@ -27,7 +27,7 @@ class lazy(cached_property[Any]):
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
             return self
-        follower = vars(instance).get(FOLLOWER)
+        follower = vars(instance).get(READ_TRACKER)
         return follower(instance, self) if follower else super().__get__(instance, owner)
 
 
@@ -74,7 +74,7 @@ class Deck:
     is_top: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        if FOLLOWER in vars(self.ship) and FOLLOWER not in vars(self):
+        if READ_TRACKER in vars(self.ship) and READ_TRACKER not in vars(self):
             return  # only made to be copied
         self.title = f"{self.ship.name}-{self.manifest['name']}"
         self.is_top = bool(self.manifest.get("top"))
@@ -111,7 +111,7 @@ def trace_of(body: str, more: str = "", number: int = 0, ship: Any = None) -> Tr
     rules = [RuleSource("rules/a.yaml", RULE + more, "grove"), RuleSource("templates/sign.yaml", SIGN + indented(body), "grove")]
     vocabulary = Vocabulary({"ship": Ship})
     node = build(rules, vocabulary).generate({"ship": Ship(ship or SHIP)}, 9)[number]
-    tracer = Tracer(rules, vocabulary, FOLLOWER)
+    tracer = Tracer(rules, vocabulary, READ_TRACKER)
     trace = tracer.trace(node, {"ship": Ship(tracked(ship or SHIP, tracer.recorder, "doc"))})
     assert {path: plain(found.value) for path, found in trace.fields.items()} == dict(scalars(node.object))
     return trace
@@ -284,7 +284,7 @@ def test_a_conjunction_has_parts(text: str, parts: list[str]) -> None:
 class TestModels:
     def model(self) -> tuple[TrackedModel, Ship, Any]:
         """A model, and the copy of it that is read in its place."""
-        model = TrackedModel(ReadRecorder(), FOLLOWER)
+        model = TrackedModel(ReadRecorder(), READ_TRACKER)
         ship = Ship(tracked(SHIP, model.recorder, "doc"))
         return model, ship, model.track(ship, {})
 

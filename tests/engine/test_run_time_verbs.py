@@ -41,12 +41,12 @@ when: not shelf.books
 of: shelf.ref
 reason: Emptied
 message: "nothing left in {{ shelf.name }}"
-once: "{{ shop.name }}"
+dedupKey: "{{ shop.name }}"
 """
 AGAIN = """
 rule: book/due
 doc: Look again when a book is due.
-again: now + book.pages if book.pages > 200 else none
+requeue: now + book.pages if book.pages > 200 else none
 forEach: {shelf: shelves, book: shelf.books}
 """
 DELETE = """
@@ -157,11 +157,11 @@ def test_the_type_of_an_event_is_one_that_kubernetes_knows() -> None:
 
 
 def test_the_earliest_time_counts() -> None:
-    assert MADE.again(scope()) == NOW + 352
+    assert MADE.requeue_at(scope()) == NOW + 352
 
 
 def test_none_is_no_wish() -> None:
-    assert MADE.again(scope(Shelf("east"))) is None
+    assert MADE.requeue_at(scope(Shelf("east"))) is None
 
 
 # -- delete ------------------------------------------------------------------------------------------------------------------------
@@ -259,7 +259,7 @@ def test_a_condition_knows_the_time() -> None:
 
 
 def test_where_nobody_says_what_time_it_is_it_is_the_epoch() -> None:
-    assert MADE.again(shop()) == 352
+    assert MADE.requeue_at(shop()) == 352
 
 
 # -- all of them -------------------------------------------------------------------------------------------------------------------
@@ -274,7 +274,7 @@ def test_what_a_rule_is_about_is_a_reference(rule: str) -> None:
 
 
 def test_a_time_is_a_number() -> None:
-    (found,) = mistakes("rule: a\ndoc: A.\nagain: shelves[0].name | string\n")
+    (found,) = mistakes("rule: a\ndoc: A.\nrequeue: shelves[0].name | string\n")
     assert (found.line, found.message) == (3, "it gives text, and a number is needed")
 
 
@@ -285,19 +285,19 @@ def test_a_program_that_was_kept_says_the_same() -> None:
         assert [one.body for one in kept.statuses(at)] == [one.body for one in MADE.statuses(at)]
         assert [one.name for one in kept.events(at)] == [one.name for one in MADE.events(at)]
         assert [one.of for one in kept.deletions(at)] == [one.of for one in MADE.deletions(at)]
-        assert kept.again(at) == MADE.again(at)
+        assert kept.requeue_at(at) == MADE.requeue_at(at)
 
 
 def test_what_each_rule_did_is_counted() -> None:
     made = CountingProgram(sources(ALL, {"status/box": STATUS_BODY}), VOCABULARY)
     at = scope(*shop()["shelves"], Shelf("east"))
-    made.statuses(at), made.events(at), made.again(at), made.deletions(at)
+    made.statuses(at), made.events(at), made.requeue_at(at), made.deletions(at)
     assert made.counts == {"box/status": 2, "box/emptied": 1, "book/due": 2, "box/delete": 1}
 
 
 def test_a_rule_that_fails_names_its_place() -> None:
     with pytest.raises(RuleFailure, match=r"^rules/shop.yaml:4: the rule 'book/due' failed"):
-        program(AGAIN.replace("now + book.pages", "now + book.anything")).again(scope())
+        program(AGAIN.replace("now + book.pages", "now + book.anything")).requeue_at(scope())
 
 
 SLICED = Vocabulary(VOCABULARY.roots, slices="shelves")
@@ -309,7 +309,7 @@ def test_each_verb_runs_for_a_slice(part: Any, count: int) -> None:
     at = scope()
     empty = scope(Shelf("east"), Shelf("west"))
     lengths = [len(made.statuses(at, "", part)), len(made.events(empty, "", part)), len(made.deletions(empty, "", part))]
-    assert (lengths, (made.again(at, "", part) is not None)) == ([count] * 3, count > 0)
+    assert (lengths, (made.requeue_at(at, "", part) is not None)) == ([count] * 3, count > 0)
 
 
 def test_rules_about_what_runs_can_be_traced_beside_others() -> None:

@@ -16,7 +16,7 @@ from grove_operator.cli.explain.words import Words
 from .questions import BOOK, Question, asking, example_inputs
 from .test_mutations import EXAMPLES
 
-MOST_LINES = 40
+MAX_LINES = 40
 _PLACES = re.compile(r"(?P<file>[\w./-]+\.yaml)?:(?P<first>\d+)(?:-(?P<last>\d+))?")
 
 
@@ -52,4 +52,4 @@ def test_an_answer_about_a_field_takes_few_lines_and_names_every_line_that_decid
             said = [one for read in answer.inputs_of(path) for one in question.explainer.source_of(read).all()]
             deciding = {(one.file, one.line) for one in said if one.line and one.kind in ("file", "snapshot") and not one.rule}
             assert (answer.node.id, render(path), deciding - lines_named(text)) == (answer.node.id, render(path), set())
-            assert len(text.splitlines()) <= MOST_LINES, f"{answer.node.id} {render(path)}\n{text}"
+            assert len(text.splitlines()) <= MAX_LINES, f"{answer.node.id} {render(path)}\n{text}"

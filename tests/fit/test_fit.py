@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from grove_compiler.fit.cluster import ClusterNode, Taint
-from grove_compiler.fit.fit import MOST_EXPLAINED, fit
+from grove_compiler.fit.fit import MAX_EXPLAINED, fit
 from grove_compiler.fit.gang import GangDemand
 from grove_compiler.fit.report import FitReport
 
@@ -253,9 +253,9 @@ def test_gangs_of_one_shape_are_explained_once() -> None:
 
 
 def test_not_every_shape_is_explained() -> None:
-    gangs = [gang(podgroup(1, gpu=9 + index), name=f"g{index}") for index in range(MOST_EXPLAINED + 3)]
+    gangs = [gang(podgroup(1, gpu=9 + index), name=f"g{index}") for index in range(MAX_EXPLAINED + 3)]
     report = fit(racks(1, 1, gpu=8), gangs)
-    assert sum(bool(one.levels) for one in report.gangs) == MOST_EXPLAINED
+    assert sum(bool(one.levels) for one in report.gangs) == MAX_EXPLAINED
     assert set(verdicts(report)) == {"does not fit"}
 
 

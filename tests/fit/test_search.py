@@ -11,7 +11,7 @@ from grove_compiler.fit.cluster import ClusterNode
 from grove_compiler.fit.gang import GangDemand
 from grove_compiler.fit.problem import Problem
 from grove_compiler.fit.room import Room
-from grove_compiler.fit.search import MOST_ITEMS, OutOfSteps, Search, Steps, _spreads
+from grove_compiler.fit.search import MAX_ITEMS, OutOfSteps, Search, Steps, _spreads
 from grove_compiler.fit.symmetry import Symmetry
 from tests.suite.rows import rows
 
@@ -46,11 +46,11 @@ def test_without_steps_there_is_no_answer() -> None:
 
 def test_a_search_that_could_not_end_is_not_begun() -> None:
     with pytest.raises(OutOfSteps):
-        search(racks(1, 1), [gang(podgroup(1)) for _ in range(MOST_ITEMS)]).run()
+        search(racks(1, 1), [gang(podgroup(1)) for _ in range(MAX_ITEMS)]).run()
 
 
 def test_the_longest_search_that_is_begun_does_not_run_out_of_stack() -> None:
-    gangs = [gang(podgroup(200)) for _ in range(MOST_ITEMS // 2)]
+    gangs = [gang(podgroup(200)) for _ in range(MAX_ITEMS // 2)]
     takes = search([machine(f"n{number}", pods=1) for number in range(200 * len(gangs))], gangs, 10**9).run()
     assert takes is not None and len(takes) == 200 * len(gangs)
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.impact.account import account
-from grove_compiler.impact.impact import MOST_CAUSES, Impact, impact
+from grove_compiler.impact.impact import MAX_CAUSES, Impact, impact
 from grove_compiler.impact.pods import ReplicaRestart
 from tests.features.compiling import documents_of, program_with, shipped_program
 from tests.features.random_sets import pod_cliques_sets
@@ -143,10 +143,10 @@ def test_warnings_are_passed_on_and_hinder_nothing() -> None:
 
 
 def test_more_edits_than_can_be_told_apart_are_listed_without_their_effects() -> None:
-    labels = {f"l{number}": "x" for number in range(MOST_CAUSES + 1)}
+    labels = {f"l{number}": "x" for number in range(MAX_CAUSES + 1)}
     other = dict.fromkeys(labels, "y")
     found = effect(base({"path": "metadata.labels", "value": labels}), base({"path": "metadata.labels", "value": other}))
-    assert {cause.reason for cause in found.causes} == {f"more than {MOST_CAUSES} edits cannot be attributed individually"}
+    assert {cause.reason for cause in found.causes} == {f"more than {MAX_CAUSES} edits cannot be attributed individually"}
     assert counts(found) == {"changed": {"PodGang": 6}}
 
 

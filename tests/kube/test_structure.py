@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_compiler.graph.diagnostic import MOST_FINDINGS, Diagnostic
+from grove_compiler.graph.diagnostic import MAX_FINDINGS, Diagnostic
 from grove_compiler.graph.field_path import parse
 from grove_compiler.kube.structure import DEEPEST, check, check_and_prune, fault_tree, original_path
 from tests.suite.rows import rows
@@ -221,7 +221,7 @@ def test_nesting_counts_from_where_the_check_starts() -> None:
 
 def test_of_thousands_of_unknown_fields_the_first_are_found_and_not_all_have_a_suggestion() -> None:
     findings = check({f"replicas{index}": 0 for index in range(3000)}, {"ref": "CliqueSpec"}, DEFINITIONS)
-    assert (len(findings), findings[0][1].nearest, findings[-2][1].nearest) == (MOST_FINDINGS + 1, "replicas", "")
+    assert (len(findings), findings[0][1].nearest, findings[-2][1].nearest) == (MAX_FINDINGS + 1, "replicas", "")
     assert (findings[-1][0], findings[-1][1].code) == ((), "limit/findings")
 
 

@@ -190,7 +190,7 @@ def test_a_message_that_is_garbled_tells_nothing(message: str) -> None:
 
 
 def test_only_so_many_gangs_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grove_operator.preflight.metrics.MOST_WORKLOADS", 2)
+    monkeypatch.setattr("grove_operator.preflight.metrics.MAX_WORKLOADS", 2)
     gangs = [exposition("a", "n", CheckOutcome(PASSED, "well", gang_wait=(f"gang-{number}", 1.0)), 1.0) for number in range(4)]
     samples = counted(*((RUNS, pod_with(ended(str(number), 0, text))) for number, text in enumerate(gangs)))
     assert [name for name in samples if "wait_seconds_count" in name] == [

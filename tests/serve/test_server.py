@@ -234,7 +234,7 @@ async def test_a_name_that_is_allowed_may_be_used() -> None:
 
 
 async def test_no_more_browsers_listen_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_module, "MOST_LISTENERS", 1)
+    monkeypatch.setattr(server_module, "MAX_LISTENERS", 1)
     async with served() as page:
         async with listening(page) as told:
             await told()

@@ -203,7 +203,7 @@ def _operator(simulation: Simulation, number: int) -> Operator:
 Action = Pass | Tick | Edit | Scale | MakeAnew | Meddle | Lose | Fail | Room | Night | Die | CutOff | Slow | Late | Fault | Break | GoDown
 
 AMPLE_ROOM = 1000
-LONGEST_BACKOFF = 60.0
+MAX_BACKOFF = 60.0
 """Seconds. Nobody waits longer before the next try, after as many failures as a schedule has: what is still wrong then stays so."""
 
 
@@ -217,6 +217,6 @@ def play(simulation: Simulation, schedule: Sequence[Action]) -> None:
     for one in simulation.operators:
         one.connection.cut_until = 0.0
         one.writes_left = NEVER
-    simulation.let_pass(LONGEST_BACKOFF)
+    simulation.let_pass(MAX_BACKOFF)
     simulation.edit(image("last"))
-    simulation.wait(LONGEST_BACKOFF)
+    simulation.wait(MAX_BACKOFF)

@@ -19,14 +19,14 @@ from tests.simulation.sets import NAME, demo
 from tests.simulation.world import SET, Moment, World
 from tests.step.world import context
 
-MOST_ROUNDS = 400
+MAX_ROUNDS = 400
 SECONDS_A_ROUND = 1.2
 """More than bad news waits before it is told."""
 MOMENT = 0.3
 """Seconds, longer than a set rests between two looks at it. Where answers come at once an operator needs no time for all else."""
 
 
-class Restless(AssertionError):
+class NeverSettles(AssertionError):
     """Things go on happening although nobody does anything."""
 
 
@@ -96,14 +96,14 @@ class Simulation:
     def run_operator(self) -> bool:
         """Lets operators work until they have nothing to write any more, and says whether they wrote anything."""
         began = self.world.version
-        for _ in range(MOST_ROUNDS):
+        for _ in range(MAX_ROUNDS):
             before, processes = self.world.version, sum(one.processes for one in self.operators)
             self.let_pass(MOMENT)
             is_same = self.world.version == before and processes == sum(one.processes for one in self.operators)
             leaders = [one for one in self.operators if one.leads]
             if is_same and leaders and all(one.is_idle for one in leaders):
                 return self.world.version != began
-        raise Restless(f"the operator writes without end; last: {self.world.cluster.log[-10:]}")
+        raise NeverSettles(f"the operator writes without end; last: {self.world.cluster.log[-10:]}")
 
     def settle(self) -> None:
         """Lets all go on until nothing happens any more. Deadlines do not pass: see `wait`."""
@@ -112,7 +112,7 @@ class Simulation:
 
     def rounds(self) -> Iterator[None]:
         """Settles, and yields in each round after operators have done all that they can, before machines move on."""
-        for _ in range(MOST_ROUNDS):
+        for _ in range(MAX_ROUNDS):
             before = self.world.version
             self.run_operator()
             self.let_pass(SECONDS_A_ROUND)
@@ -120,7 +120,7 @@ class Simulation:
             yield
             if not self.machines.tick() and not worked:
                 return
-        raise Restless("the world does not come to rest")
+        raise NeverSettles("the world does not come to rest")
 
     def wait(self, seconds: float) -> None:
         """Lets time pass, and then all go on."""

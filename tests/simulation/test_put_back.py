@@ -23,7 +23,7 @@ from tests.simulation.watch import watched
 from tests.step.world import context
 
 Patch = Callable[[pytest.MonkeyPatch], None]
-MOST_EVENTS = 10
+MAX_EVENTS = 10
 
 
 class Fault(NamedTuple):
@@ -98,7 +98,7 @@ def world(program: Program | None = None) -> Simulation:
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
 def test_a_fault_that_is_put_back_is_found_by_a_few_events(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert len(fault.schedule) < MOST_EVENTS
+    assert len(fault.schedule) < MAX_EVENTS
     program = fault.program()
     fault.patch(monkeypatch)
     with pytest.raises(AssertionError, match=r"was deleted for a breach|an update takes|ends its update"):

@@ -12,7 +12,7 @@ from applier.ref import Manifest, Ref
 from grove_operator.controller.membership import MANAGED_BY
 from tests.simulation.drawn import schedule
 from tests.simulation.labels import label
-from tests.simulation.schedules import LONGEST_BACKOFF, Action, CutOff, Die, Edit, Late, MakeAnew, Meddle, Pass, Slow, Tick, play
+from tests.simulation.schedules import MAX_BACKOFF, Action, CutOff, Die, Edit, Late, MakeAnew, Meddle, Pass, Slow, Tick, play
 from tests.simulation.sets import NAME, demo, replicas
 from tests.simulation.shapes import Shapes, shapes
 from tests.simulation.simulation import Simulation, running
@@ -35,7 +35,7 @@ def _afresh(declared: str) -> Shapes:
         for name, number in replicas_by_name.items():
             fresh.edit(replicas(number), kind=kind, name=name)
         fresh.settle()  # a group with another number of replicas has other PodCliques
-    fresh.wait(LONGEST_BACKOFF)  # what has waited for a while is told of, as it was in the other world
+    fresh.wait(MAX_BACKOFF)  # what has waited for a while is told of, as it was in the other world
     fresh.close()
     return shapes(fresh)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_compiler.source.scalars import LONGEST_NUMBER, NOT_FINITE, UnreadableNumber, key_text, resolve, shorten
+from grove_compiler.source.scalars import MAX_NUMBER_LENGTH, NOT_FINITE, UnreadableNumber, key_text, resolve, shorten
 from tests.suite.rows import rows
 
 NULLS = ["", "~", "null", "Null", "NULL"]
@@ -99,7 +99,7 @@ def test_an_integer_of_thousands_of_digits_is_refused(text: str) -> None:
 
 
 def test_an_integer_of_as_many_digits_as_allowed_is_read() -> None:
-    assert resolve("9" * LONGEST_NUMBER) == 10**LONGEST_NUMBER - 1
+    assert resolve("9" * MAX_NUMBER_LENGTH) == 10**MAX_NUMBER_LENGTH - 1
 
 
 @rows(("value", "key"), [("a", "a"), (1, "1"), (-2, "-2"), (True, "true"), (False, "false"), (1.5, "1.5")])

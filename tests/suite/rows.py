@@ -22,7 +22,7 @@ Values = Iterable[Any] | Callable[[], Iterable[Any]]
 Ids = Iterable[object] | Callable[[Any], object] | None
 """The ids of rows, or what makes the id of a value; `None` where the values shall do."""
 
-LONGEST_VALUE = 60
+MAX_VALUE_LENGTH = 60
 """Characters of a value that become part of its row's id."""
 
 
@@ -58,7 +58,7 @@ def _label(value: Any, ids: Ids) -> str:
     if callable(ids) and (label := ids(value)) is not None:
         return str(label)
     text = value if isinstance(value, str) and value.isprintable() else getattr(value, "__name__", None) or repr(value)
-    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
+    return text if len(text) <= MAX_VALUE_LENGTH else text[: MAX_VALUE_LENGTH - 1] + "…"
 
 
 @dataclass

@@ -10,7 +10,7 @@ import pytest
 from tests.model.sets import clique, group
 from tests.simulation.drawn import BAD_LUCK, GOES_ON, Draw, drawn
 from tests.simulation.network import NEVER
-from tests.simulation.schedules import LONGEST_BACKOFF, Break, CutOff, Die, Fault, GoDown, Late, Lose, Pass, Slow, Tick
+from tests.simulation.schedules import MAX_BACKOFF, Break, CutOff, Die, Fault, GoDown, Late, Lose, Pass, Slow, Tick
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.world import CLIQUE, POD
 from tests.suite.effort import runs
@@ -104,7 +104,7 @@ def get_well(simulation: Simulation) -> None:
     for one in simulation.operators:
         one.connection.cut_until = 0.0
         one.writes_left = NEVER
-    simulation.let_pass(LONGEST_BACKOFF)
+    simulation.let_pass(MAX_BACKOFF)
     simulation.settle()
 
 

@@ -17,7 +17,7 @@ from tests.training.jobs import causes, failed_because, job, phase
 from tests.training.test_schedules import JOB_DEEDS, JOB_GOES_ON, NUMBERS, Action, Exit, Finish, get_well
 from tests.training.watch import ENDS, watched_job
 
-LONGEST_WAIT = 60
+MAX_WAIT = 60
 FATAL, FREE = 3, 2
 """Exit codes after which there is no restart, and of which one costs none."""
 
@@ -51,7 +51,7 @@ def led() -> Manifest:
     limits: dict[str, Any] = {
         "maxRestarts": 3,
         "maxRuntime": "20m",
-        "restartBackoff": {"initial": "5s", "maximum": f"{LONGEST_WAIT}s"},
+        "restartBackoff": {"initial": "5s", "maximum": f"{MAX_WAIT}s"},
         "failureRules": [{"action": "Fail", "exitCodes": [FATAL]}, {"action": "Ignore", "exitCodes": [FREE]}],
         "successCliques": ["lead"],
         "keepFinishedPods": {"onSuccess": False, "onRestart": True},
@@ -79,7 +79,7 @@ def play(simulation: Simulation, schedule: Sequence[Action | Suspend | Restart])
     for _ in range(4):
         for pod in simulation.world.pods():
             simulation.machines.exit(pod)
-        simulation.wait(LONGEST_WAIT + 15)
+        simulation.wait(MAX_WAIT + 15)
     assert phase(simulation) in ENDS
     assert not [pod for pod in simulation.world.pods() if pod["status"]["phase"] in ("Pending", "Running")]
     if phase(simulation) == "Succeeded":

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from grove_operator.webhooks.certificate import NoCertificate, ShownCertificate
+from grove_operator.webhooks.certificate import NoCertificate, ServedCertificate
 from grove_operator.webhooks.certificate_files import CertificateFiles
 from tests.applier.transport.certificates import Pair, authority, needs_openssl, signed
 
@@ -36,7 +36,7 @@ def install(pair: Pair, folder: Path) -> None:
 async def test_a_new_certificate_counts_for_new_connections(ca: Pair, folder: Path) -> None:
     told: list[str] = []
     install(signed(ca, "first"), folder)
-    shown = ShownCertificate()
+    shown = ServedCertificate()
     files = CertificateFiles(str(folder), shown, interval=0.01)
     await files.first()
     before = await _subject(shown, ca)
@@ -48,7 +48,7 @@ async def test_a_new_certificate_counts_for_new_connections(ca: Pair, folder: Pa
 async def test_files_that_do_not_belong_together_leave_the_old_certificate(ca: Pair, folder: Path) -> None:
     told: list[str] = []
     install(signed(ca, "first"), folder)
-    shown = ShownCertificate()
+    shown = ServedCertificate()
     files = CertificateFiles(str(folder), shown, interval=0.01)
     await files.first()
     shutil.copy(signed(ca, "other").key, folder / "tls.key")
@@ -64,12 +64,12 @@ async def test_a_missing_file_is_named(missing: str, ca: Pair, folder: Path) -> 
     install(signed(ca, "first"), folder)
     (folder / missing).unlink()
     with pytest.raises(NoCertificate, match=missing):
-        await CertificateFiles(str(folder), ShownCertificate()).first()
+        await CertificateFiles(str(folder), ServedCertificate()).first()
 
 
 @pytest.mark.parametrize("newest", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
 async def test_a_certificate_with_another_kind_of_key_takes_the_place_of_the_old_one(newest: ssl.TLSVersion, ca: Pair) -> None:
-    shown = ShownCertificate()
+    shown = ServedCertificate()
     shown.show(*(text.encode() for text in with_rsa(ca, "rsa")))
     before = await _subject(shown, ca, newest)
     shown.show(*(text.encode() for text in signed(ca, "ecdsa").pem))
@@ -79,13 +79,13 @@ async def test_a_certificate_with_another_kind_of_key_takes_the_place_of_the_old
 def test_what_is_no_certificate_is_refused_without_a_word_of_the_key(ca: Pair) -> None:
     _, key = signed(ca, "first").pem
     with pytest.raises(NoCertificate) as refused:
-        ShownCertificate().show(b"nonsense", key.encode())
+        ServedCertificate().show(b"nonsense", key.encode())
     assert "PRIVATE" not in str(refused.value)
 
 
 async def test_before_there_is_a_certificate_no_connection_is_made(ca: Pair) -> None:
     with pytest.raises((ssl.SSLError, ConnectionError)):
-        await _subject(ShownCertificate(), ca)
+        await _subject(ServedCertificate(), ca)
 
 
 def with_rsa(by: Pair, name: str) -> tuple[str, str]:
@@ -100,7 +100,7 @@ def with_rsa(by: Pair, name: str) -> tuple[str, str]:
     return pair.pem
 
 
-async def _subject(shown: ShownCertificate, ca: Pair, newest: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3) -> str:
+async def _subject(shown: ServedCertificate, ca: Pair, newest: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3) -> str:
     """The common name that a new connection is shown."""
     listening = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0, ssl=shown.tls)
     tls = ssl.create_default_context(cafile=str(ca.certificate))

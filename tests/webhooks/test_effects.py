@@ -10,7 +10,7 @@ import pytest
 from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_operator.webhooks import effects
 from grove_operator.webhooks.effects import TOO_LARGE, EffectsPreview
-from grove_operator.webhooks.review import LONGEST_WARNING, Reviewer
+from grove_operator.webhooks.review import MAX_WARNING_LENGTH, Reviewer
 from grove_operator.webhooks.share import Share
 from tests.webhooks.conftest import Manifest, asked
 
@@ -133,7 +133,7 @@ def test_a_large_set_is_not_compiled(replicas: int, judge: Reviewer, serving: Ma
 
 def test_lines_are_no_longer_than_an_api_server_passes_on(judge: Reviewer, serving: Manifest) -> None:
     serving["spec"]["template"]["podCliqueScalingGroups"][0]["replicas"] = 90
-    assert all(len(line) <= LONGEST_WARNING for line in warnings_of(judge, serving, new_image(1)))
+    assert all(len(line) <= MAX_WARNING_LENGTH for line in warnings_of(judge, serving, new_image(1)))
 
 
 def test_frequent_edits_are_previewed_within_a_share_of_the_time(judge: Reviewer, serving: Manifest) -> None:

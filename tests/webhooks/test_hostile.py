@@ -22,7 +22,7 @@ from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.source.document import Document
 from grove_operator.webhooks import idle
 from grove_operator.webhooks.answers import Answers
-from grove_operator.webhooks.certificate import ShownCertificate
+from grove_operator.webhooks.certificate import ServedCertificate
 from grove_operator.webhooks.review import NoReview, Reviewer, read_request
 from grove_operator.webhooks.server import ReviewServer
 from tests.applier.transport.certificates import authority, needs_openssl, signed
@@ -58,7 +58,7 @@ class Serving(NamedTuple):
 async def serving(judge: Reviewer, folder: Path) -> AsyncIterator[Serving]:
     told: list[str] = []
     ca = authority(folder)
-    shown = ShownCertificate()
+    shown = ServedCertificate()
     shown.show(*(text.encode() for text in signed(ca, "webhook").pem))
     server = ReviewServer(Answers(lambda: judge).by_path(), shown.tls, told.append)
     port = await server.start("127.0.0.1", 0)
@@ -233,7 +233,7 @@ def requests() -> Iterator[Any]:
 
 @rows("data", requests)
 def test_what_no_api_server_sends(data: bytes, running: tuple[asyncio.Runner, Serving], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grove_operator.webhooks.server.LONGEST_READ", 2.0)
+    monkeypatch.setattr("grove_operator.webhooks.server.MAX_READ", 2.0)
     runner, server = running
     reading = asyncio.wait_for(server.send(data), 120)
     response = check(runner.run(reading), server.told)

@@ -11,10 +11,10 @@ import pytest
 
 from grove_compiler.compile import Inputs, lint
 from grove_compiler.engine.runtime.program import Program
-from grove_compiler.graph.diagnostic import MOST_FINDINGS, Diagnostic
-from grove_compiler.kube.structure_findings import MOST_ITEMS
+from grove_compiler.graph.diagnostic import MAX_FINDINGS, Diagnostic
+from grove_compiler.kube.structure_findings import MAX_ITEMS
 from grove_compiler.source.document import Document
-from grove_operator.webhooks.review import MOST_ERRORS, Reviewer
+from grove_operator.webhooks.review import MAX_ERRORS, Reviewer
 
 from .conftest import Manifest, asked
 
@@ -59,27 +59,27 @@ def found(manifest: Manifest, program: Program) -> list[Diagnostic]:
     return [one for one in lint(Inputs([Document(manifest)]), program) if one.severity == "error"]
 
 
-@pytest.mark.parametrize("number", [MOST_FINDINGS * 2, MOST_ITEMS, MILLION])
+@pytest.mark.parametrize("number", [MAX_FINDINGS * 2, MAX_ITEMS, MILLION])
 @pytest.mark.parametrize("what", DAMAGES)
 def test_it_is_refused_with_the_first_mistakes(judge: Reviewer, workload: Manifest, what: str, number: int) -> None:
     response = judge.validate(asked("CREATE", damaged(workload, what, number)))["response"]
     assert not response["allowed"]
     assert len(json.dumps(response)) < 100_000
-    assert len(response["status"]["details"]["causes"]) <= MOST_ERRORS + 1
+    assert len(response["status"]["details"]["causes"]) <= MAX_ERRORS + 1
 
 
 @pytest.mark.parametrize("what", DAMAGES)
 def test_nothing_more_is_looked_at_once_there_is_enough(program: Program, workload: Manifest, what: str) -> None:
-    errors = found(damaged(workload, what, MOST_ITEMS), program)
-    assert 0 < len(errors) <= MOST_FINDINGS + 1
+    errors = found(damaged(workload, what, MAX_ITEMS), program)
+    assert 0 < len(errors) <= MAX_FINDINGS + 1
 
 
 def test_the_answer_says_how_many_more_there_are(judge: Reviewer, workload: Manifest) -> None:
-    status = judge.validate(asked("CREATE", damaged(workload, "cliques that are numbers", MOST_ERRORS + 7)))["response"]["status"]
+    status = judge.validate(asked("CREATE", damaged(workload, "cliques that are numbers", MAX_ERRORS + 7)))["response"]["status"]
     assert status["message"].splitlines()[-1].strip() == "and 7 more, which grove lint reports"
     assert status["details"]["causes"][-1] == {
         "message": "and 7 more, which grove lint reports",
-        "field": f"spec.template.cliques[{MOST_ERRORS}]",
+        "field": f"spec.template.cliques[{MAX_ERRORS}]",
     }
 
 

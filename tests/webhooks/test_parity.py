@@ -31,8 +31,8 @@ from grove_compiler.step import StepContext
 from grove_operator.install.webhook_configurations import VALIDATE_SETS, VALIDATE_TOPOLOGIES, Installation, webhook_configurations
 from grove_operator.webhooks import authority
 from grove_operator.webhooks.answers import Answers
-from grove_operator.webhooks.certificate import ShownCertificate
-from grove_operator.webhooks.review import LONGEST_WARNING, Reviewer, sentence
+from grove_operator.webhooks.certificate import ServedCertificate
+from grove_operator.webhooks.review import MAX_WARNING_LENGTH, Reviewer, sentence
 from grove_operator.webhooks.server import ReviewServer
 from tests.controller.live.conftest import with_grove
 from tests.validation.case_files import Case, name_of, read_case
@@ -93,7 +93,7 @@ class Webhook:
         threading.Thread(target=self._loop.run_forever, daemon=True).start()
 
     def start(self) -> int:
-        shown = ShownCertificate()
+        shown = ServedCertificate()
         shown.show(self._pair.certificate, self._pair.key)
         paths = (VALIDATE_SETS.path, VALIDATE_TOPOLOGIES.path)
         self._server = ReviewServer(dict.fromkeys(paths, self._validate), shown.tls, print)
@@ -270,8 +270,8 @@ def test_what_we_refuse_is_told_by_kubectl_in_the_words_of_lint(tried: list[Trie
 def test_what_we_warn_of_is_told_by_kubectl_in_the_words_of_lint(tried: list[Tried]) -> None:
     differs = {}
     for one in asked_alike(tried):
-        warnings = {sentence(finding)[: LONGEST_WARNING - 1] for finding in one.expected if finding.severity == "warning"}
-        told = {text[: LONGEST_WARNING - 1] for text in one.told.warnings}
+        warnings = {sentence(finding)[: MAX_WARNING_LENGTH - 1] for finding in one.expected if finding.severity == "warning"}
+        told = {text[: MAX_WARNING_LENGTH - 1] for text in one.told.warnings}
         if not warnings <= told:
             differs[one.case] = warnings - told
     assert differs == {}

@@ -14,7 +14,7 @@ from applier.ref import Manifest
 from applier.testing.memory import MemoryCluster
 from applier.testing.virtual_time import run_virtual
 from grove_compiler.graph.diagnostic import Diagnostic
-from grove_operator.webhooks.pod_trial import MOST_PODS, Mode, PodTrial, TrialOptions
+from grove_operator.webhooks.pod_trial import MAX_PODS, Mode, PodTrial, TrialOptions
 from grove_operator.webhooks.review import Reviewer
 from grove_operator.webhooks.share import Share
 
@@ -196,11 +196,11 @@ def test_a_server_that_is_slow_keeps_nobody_waiting(judge: Reviewer, workload: M
 
 def test_of_very_many_cliques_only_some_are_tried(judge: Reviewer, workload: Manifest) -> None:
     (clique,) = workload["spec"]["template"]["cliques"]
-    cliques = [{**clique, "name": f"c{number}", "spec": {**clique["spec"], "roleName": f"c{number}"}} for number in range(MOST_PODS + 5)]
+    cliques = [{**clique, "name": f"c{number}", "spec": {**clique["spec"], "roleName": f"c{number}"}} for number in range(MAX_PODS + 5)]
     workload["spec"]["template"]["cliques"] = cliques
     cluster = Tried()
     found(judge, cluster, {}, workload)
-    assert len(cluster.tried) == MOST_PODS
+    assert len(cluster.tried) == MAX_PODS
 
 
 @pytest.mark.parametrize(("mode", "tried"), [("warn", 0), ("deny", 1)])

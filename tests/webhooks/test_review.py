@@ -19,7 +19,7 @@ from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.source.document import Document
 from grove_compiler.step import StepContext
 from grove_operator.webhooks import review
-from grove_operator.webhooks.review import LONGEST_WARNING, NoReview, Reviewer, read_request
+from grove_operator.webhooks.review import MAX_WARNING_LENGTH, NoReview, Reviewer, read_request
 from tests.suite.rows import rows
 from tests.validation.case_files import FILES, name_of, read_case
 from tests.webhooks.conftest import Manifest, asked
@@ -177,7 +177,7 @@ def test_a_configuration_that_is_odd_is_no_warning_for_whoever_edits_a_set(progr
 def test_a_warning_is_no_longer_than_an_api_server_passes_on(judge: Reviewer, workload: Manifest) -> None:
     autoscaling = {"minReplicas": 2, "maxReplicas": 4, "metrics": [_cpu()]}
     workload["spec"]["template"]["cliques"][0]["spec"]["autoScalingConfig"] = autoscaling
-    assert all(len(text) <= LONGEST_WARNING for text in response(judge.validate(asked("CREATE", workload)))["warnings"])
+    assert all(len(text) <= MAX_WARNING_LENGTH for text in response(judge.validate(asked("CREATE", workload)))["warnings"])
 
 
 def test_defaults_are_those_that_a_compilation_sets(judge: Reviewer, workload: Manifest) -> None:

@@ -18,10 +18,10 @@ from grove_compiler.graph.diagnostic import Diagnostic
 from grove_operator.install import webhook_configurations as hooks
 from grove_operator.webhooks import server as server_module
 from grove_operator.webhooks.answers import Answers
-from grove_operator.webhooks.certificate import ShownCertificate
+from grove_operator.webhooks.certificate import ServedCertificate
 from grove_operator.webhooks.certificate_files import CertificateFiles
 from grove_operator.webhooks.review import AdmissionRequest, Reviewer
-from grove_operator.webhooks.server import LARGEST_BODY, ReviewServer
+from grove_operator.webhooks.server import MAX_BODY, ReviewServer
 from tests.applier.transport.certificates import Pair, authority, needs_openssl, signed
 from tests.webhooks.conftest import Manifest, asked
 
@@ -59,7 +59,7 @@ def install(pair: Pair, folder: Path) -> Path:
 @asynccontextmanager
 async def running(judge: Reviewer, ca: Pair, folder: Path) -> AsyncIterator[Serving]:
     told: list[str] = []
-    shown = ShownCertificate()
+    shown = ServedCertificate()
     await CertificateFiles(str(install(signed(ca, "webhook"), folder)), shown).first()
     server = ReviewServer(Answers(lambda: judge).by_path(), shown.tls, told.append)
     port = await server.start("127.0.0.1", 0)
@@ -95,7 +95,7 @@ BODIES: dict[str, tuple[bytes, int]] = {
     "a number": (b"7", 400),
     "a review without a request": (b'{"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1"}', 400),
     "JSON nested too deeply": (b"[" * 200_000, 400),
-    "a body that is too large": (b" " * (LARGEST_BODY + 1), 413),
+    "a body that is too large": (b" " * (MAX_BODY + 1), 413),
 }
 
 
@@ -127,7 +127,7 @@ async def test_a_fault_of_ours_is_no_review_and_is_told(ca: Pair, workload: Mani
 
 
 async def test_a_body_that_does_not_come_is_not_waited_for(serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_module, "LONGEST_READ", 0.05)
+    monkeypatch.setattr(server_module, "MAX_READ", 0.05)
 
     async def slowly() -> AsyncIterator[bytes]:
         yield b"{"

@@ -28,9 +28,9 @@ def test_after_work_it_rests_longer_where_more_is_asked(questions: int, rests: f
         for _ in range(questions):
             traffic.note()
     clock.now = 1.0 + rests - 0.1
-    assert share.is_used_up
+    assert share.is_exhausted
     clock.now = 1.0 + rests
-    assert not share.is_used_up
+    assert not share.is_exhausted
 
 
 @pytest.mark.parametrize(("after", "busy"), [(0.9, True), (1.0, False)])

@@ -21,7 +21,7 @@ from applier.testing.virtual_time import in_virtual_time, run_virtual
 from grove_operator.install.webhook_configurations import Installation, webhook_configurations
 from grove_operator.webhooks import authority, rotation
 from grove_operator.webhooks.authority import read_bundle
-from grove_operator.webhooks.certificate import ShownCertificate
+from grove_operator.webhooks.certificate import ServedCertificate
 from grove_operator.webhooks.shared_certificate import INTERVAL, OVERLAP, PROPAGATION, CertificateLocation, SharedCertificate
 from grove_operator.webhooks.trust import MANAGER, Service
 from tests.suite.effort import runs
@@ -57,7 +57,7 @@ def now() -> float:
     return START + asyncio.get_running_loop().time()
 
 
-class Recorded(ShownCertificate):
+class Recorded(ServedCertificate):
     """Remembers what is shown."""
 
     shown = b""

@@ -15,7 +15,7 @@ import yaml
 
 from applier.errors import CredentialsError
 
-LARGEST = 16 << 20
+MAX_FILE = 16 << 20
 """The most bytes of a file that are read."""
 DEEPEST = 100
 """The deepest nesting of lists and maps that is accepted; a kubeconfig has about five levels."""
@@ -173,9 +173,9 @@ def _load(path: Path) -> dict[str, Any]:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         with path.open("rb") as stream:
-            text = stream.read(LARGEST + 1)
-        if len(text) > LARGEST:
-            raise CredentialsError(f"the kubeconfig {path} is larger than {LARGEST >> 20} MiB, the limit of kubeconfigs")
+            text = stream.read(MAX_FILE + 1)
+        if len(text) > MAX_FILE:
+            raise CredentialsError(f"the kubeconfig {path} is larger than {MAX_FILE >> 20} MiB, the limit of kubeconfigs")
         if _may_nest(text) and _nests(text, loader):
             raise CredentialsError(f"the kubeconfig {path} is nested too deeply")
         given = yaml.load(text, loader)

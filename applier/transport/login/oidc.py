@@ -26,7 +26,7 @@ from applier.transport.login.write_back import alone, write_back
 
 TIMEOUT = 30.0  # seconds for each of the two requests to an issuer
 MARGIN = 10.0  # seconds by which clocks may differ; kubectl's
-LARGEST = 2**20  # bytes of a response that are read
+MAX_RESPONSE = 2**20  # bytes of a response that are read
 
 
 class IdentityProvider:
@@ -114,7 +114,7 @@ class IdentityProvider:
             self._sign(request, form)
         try:
             with _opener(self._trusted()).open(request, timeout=TIMEOUT) as response:
-                body = response.read(LARGEST)
+                body = response.read(MAX_RESPONSE)
         except urllib.error.HTTPError as error:
             what = "log in again" if form else "is idp-issuer-url correct?"
             raise CredentialsError(f"{self.label}: {_place(url)} refused ({error.code}){_reason(error)}; {what}") from None
@@ -181,7 +181,7 @@ def _json(body: bytes) -> dict[str, Any]:
 
 def _reason(error: urllib.error.HTTPError) -> str:
     """Returns the reason of an issuer's refusal (RFC 6749, section 5.2)."""
-    given = _json(error.read(LARGEST))
+    given = _json(error.read(MAX_RESPONSE))
     words = (str(given[key]) for key in ("error", "error_description") if given.get(key))
     reason = " ".join(": ".join(words).split())[:200]
     return f": {reason}" if reason else ""

@@ -13,7 +13,7 @@ from grove_compiler.engine.language.rule import Rule, RuleSet
 from grove_compiler.engine.sources import Vocabulary
 from grove_compiler.source.document import Document
 
-MOST = 4000
+MAX_CACHED = 4000
 """Rules of which what was generated is kept: all that ship, in the three forms of code, twice over."""
 
 _Key = tuple[Any, ...]
@@ -66,6 +66,6 @@ def _documents(files: Sequence[RuleFile]) -> list[Document] | None:
 
 
 def _remember(key: _Key, generated: tuple[ModuleCodegen, Sequence[object]]) -> None:
-    if len(_generated) >= MOST:
+    if len(_generated) >= MAX_CACHED:
         _generated.clear()
     _generated[key] = generated

@@ -6,7 +6,7 @@
 | validate | `rule(roots…, report)` | `report(rule, path, at, message, value, known, hint)` for each finding |
 | decide | `fn_<decision>(parameters…) -> value` | `failed(rule, error)` |
 | generate | `rule(roots…, emit)` | `emit(rule, object, loop, owner)` for each object |
-| condition, status, event, again, delete, wait | `rule(roots…, emit)` | `emit(result)` |
+| condition, status, event, requeue, delete, wait | `rule(roots…, emit)` | `emit(result)` |
 
 Rules of the last two rows whose outermost loop runs over the slices of the input take `loop` besides, and go through `loop(items)`.
 
@@ -45,7 +45,7 @@ class RuleCodegen:
         declared = {"default": self._default, "validate": self._validate, "decide": self._decide}
         runs: dict[str, Callable[[RuleFunction, Sequence[Rule]], None]] = {
             "generate": self._generate, "condition": self._condition, "status": self._status, "event": self._event,
-            "again": self._again, "delete": self._delete, "wait": self._wait,
+            "requeue": self._requeue, "delete": self._delete, "wait": self._wait,
         }  # fmt: skip
         if rule.verb in declared:
             declared[rule.verb](RuleFunction(self.around, module, rule))
@@ -155,13 +155,13 @@ class RuleCodegen:
         rule, block = function.rule, function.block
         self._ref(function, "of")
         block.add(f"message = {function.text('message')}", rule.at("message"))
-        block.add(f"once = {function.text('once') if 'once' in rule.keys else 'message'}", rule.at("once"))
+        block.add(f"once = {function.text('dedupKey') if 'dedupKey' in rule.keys else 'message'}", rule.at("dedupKey"))
         parts = [function.text("event"), function.text("reason"), "message", f"event_name(ref, {rule.id!r}, once)", repr(rule.id)]
         block.add(f"emit(Event(ref, {', '.join(parts)}))", rule.at("reason"))
 
-    def _again(self, function: RuleFunction, _: Sequence[Rule]) -> None:
+    def _requeue(self, function: RuleFunction, _: Sequence[Rule]) -> None:
         """Writes a function that emits the time of a requeue, where there is one."""
-        function.block.add(f"x = {function.bare('again', float)}", function.rule.at("again"))
+        function.block.add(f"x = {function.bare('requeue', float)}", function.rule.at("requeue"))
         function.block.add("if x is not None: emit(x)")
 
     def _delete(self, function: RuleFunction, _: Sequence[Rule]) -> None:

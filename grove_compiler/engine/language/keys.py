@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-Verb = Literal["default", "validate", "decide", "generate", "patch", "condition", "status", "event", "again", "delete", "wait"]
+Verb = Literal["default", "validate", "decide", "generate", "patch", "condition", "status", "event", "requeue", "delete", "wait"]
 
-RUN_TIME_VERBS = ("condition", "status", "event", "again", "delete", "wait")
+RENAMED = {"again": "requeue", "once": "dedupKey"}
+"""Keys that had another name in earlier releases, with those that they have now."""
+RUN_TIME_VERBS = ("condition", "status", "event", "requeue", "delete", "wait")
 """The verbs about what runs. Only they may use `now`: the desired objects must not depend on the time."""
 
 SLICED_VERBS = ("generate", *RUN_TIME_VERBS)
@@ -135,10 +137,10 @@ VERB_KEYS: dict[Verb, dict[str, RuleKey]] = {
         "of": RuleKey("expression", "the object that the event is about", required=True),
         "reason": RuleKey("text", "one word in CamelCase, for programs", required=True),
         "message": RuleKey("text", "a sentence, for users", required=True),
-        "once": RuleKey("text", "the key of an occurrence, of which each is recorded once; the message by default"),
+        "dedupKey": RuleKey("text", "identifies an occurrence, of which each is recorded once; the message by default"),
     },
-    "again": {
-        "again": RuleKey("expression", "when to requeue, in seconds since the epoch; none for never"),
+    "requeue": {
+        "requeue": RuleKey("expression", "when to requeue, in seconds since the epoch; none for never"),
         **_LOOPS,
     },
     "delete": {

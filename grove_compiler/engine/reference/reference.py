@@ -40,7 +40,7 @@ VERBS = {
     "condition": "Computes a status condition of an object.",
     "status": "Renders the rest of an object's status.",
     "event": "Records a Kubernetes event, once for each occurrence.",
-    "again": "Requeues the input at a time.",
+    "requeue": "Requeues the input at a time.",
     "delete": "Deletes an object that should exist, so that it is recreated.",
     "wait": "Explains what an object waits for, since when, and what would end the wait.",
 }
@@ -131,7 +131,7 @@ def _names(vocabulary: Vocabulary) -> str:
     classes = _class_names(vocabulary)
     text = "## Names\n\nWhat every rule sees, besides the names that it binds itself.\n\n"
     text += _table(("name", "type"), [(f"`{word}`", type_words(kind, classes)) for word, kind in vocabulary.roots.items()])
-    text += "\n`now`, in seconds since the epoch, is available in `condition`, `status`, `event`, `again`, `delete` and `wait` only.\n"
+    text += "\n`now`, in seconds since the epoch, is available in `condition`, `status`, `event`, `requeue`, `delete` and `wait` only.\n"
     if vocabulary.update_roots:
         rows = [(f"`{word}`", type_words(kind, classes)) for word, kind in vocabulary.update_roots.items()]
         text += "\nWhat validations on update alone see besides.\n\n" + _table(("name", "type"), rows)

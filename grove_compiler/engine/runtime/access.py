@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-LARGEST_REPEAT = 100_000
-LARGEST_NUMBER = 2**4096
-LARGEST_TEXT = 1 << 20
+MAX_REPEAT = 100_000
+MAX_NUMBER = 2**4096
+MAX_TEXT = 1 << 20
 """The most characters of a text that a user's expression makes; an API server stores no object of that size."""
 
 
@@ -124,10 +124,10 @@ def each(value: Any) -> Any:
 def multiply(left: Any, right: Any) -> Any:
     """Evaluates `left * right`, with a bound on repeated text and lists."""
     for count, other in ((left, right), (right, left)):
-        if isinstance(other, str | list) and isinstance(count, int) and count * max(len(other), 1) > LARGEST_REPEAT:
-            raise EvaluationError(f"repeating {describe(other)} {count} times makes more than {LARGEST_REPEAT} items")
+        if isinstance(other, str | list) and isinstance(count, int) and count * max(len(other), 1) > MAX_REPEAT:
+            raise EvaluationError(f"repeating {describe(other)} {count} times makes more than {MAX_REPEAT} items")
     product = left * right
-    if isinstance(product, int) and abs(product) > LARGEST_NUMBER:
+    if isinstance(product, int) and abs(product) > MAX_NUMBER:
         raise EvaluationError("a product that is out of bounds: at most 2**4096")
     return product
 
@@ -148,9 +148,9 @@ def bounded_range(first: int, end: int | None = None, step: int = 1) -> list[int
     try:
         count = len(numbers)
     except OverflowError:
-        count = LARGEST_REPEAT + 1
-    if count > LARGEST_REPEAT:
-        raise EvaluationError(f"{numbers!r} has too many numbers; at most {LARGEST_REPEAT}")
+        count = MAX_REPEAT + 1
+    if count > MAX_REPEAT:
+        raise EvaluationError(f"{numbers!r} has too many numbers; at most {MAX_REPEAT}")
     return list(numbers)
 
 

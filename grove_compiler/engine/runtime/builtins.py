@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from grove_compiler.engine.runtime.access import LARGEST_TEXT, EvaluationError, as_text, bounded_range, contains, describe, each
+from grove_compiler.engine.runtime.access import MAX_TEXT, EvaluationError, as_text, bounded_range, contains, describe, each
 
 Key = Callable[[Any], Any]
-MOST_COMPARED = 5000
-MOST_SHOWN = 50
+MAX_COMPARED = 5000
+MAX_SHOWN = 50
 EMPTY = (None, "")
 
 
@@ -21,16 +21,16 @@ def length(value: Any) -> int:
 def join(items: Any, separator: str = "") -> str:
     """The items as one text, with a separator between them."""
     texts = [as_text(item) for item in each(items)]
-    if len(separator) * len(texts) > LARGEST_TEXT:
-        raise EvaluationError(f"joining {len(texts)} items by so long a separator makes more than {LARGEST_TEXT} characters")
+    if len(separator) * len(texts) > MAX_TEXT:
+        raise EvaluationError(f"joining {len(texts)} items by so long a separator makes more than {MAX_TEXT} characters")
     return separator.join(texts)
 
 
 def shown(items: Any) -> str:
     """The items as one text for a message, with commas between them; of a long list the first ones, and how many more there are."""
     texts = list(each(items))
-    more = len(texts) - MOST_SHOWN
-    return ", ".join(as_text(item) for item in texts[:MOST_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
+    more = len(texts) - MAX_SHOWN
+    return ", ".join(as_text(item) for item in texts[:MAX_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def map_(items: Any, key: Key) -> list[Any]:
@@ -104,8 +104,8 @@ class _Values:
             known.add(value)
         elif is_new:
             self._others.append(value)
-        if len(self._others) > MOST_COMPARED:
-            raise EvaluationError(f"more than {MOST_COMPARED} different lists or maps to compare")
+        if len(self._others) > MAX_COMPARED:
+            raise EvaluationError(f"more than {MAX_COMPARED} different lists or maps to compare")
         return is_new
 
 
@@ -203,8 +203,8 @@ def trim(value: Any) -> str:
 def replace(value: Any, old: str, new: str) -> str:
     """With every occurrence of one text replaced by another."""
     text = as_text(value)
-    if len(text) * len(new) > LARGEST_TEXT and len(text) + text.count(old) * (len(new) - len(old)) > LARGEST_TEXT:
-        raise EvaluationError(f"replacing so often by so long a text makes more than {LARGEST_TEXT} characters")
+    if len(text) * len(new) > MAX_TEXT and len(text) + text.count(old) * (len(new) - len(old)) > MAX_TEXT:
+        raise EvaluationError(f"replacing so often by so long a text makes more than {MAX_TEXT} characters")
     return text.replace(old, new)
 
 

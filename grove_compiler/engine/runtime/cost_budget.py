@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sized
 from typing import Any
 
-from grove_compiler.engine.runtime.access import LARGEST_TEXT, EvaluationError, as_text
+from grove_compiler.engine.runtime.access import MAX_TEXT, EvaluationError, as_text
 
-MOST_STEPS = 10_000_000
+MAX_STEPS = 10_000_000
 STEPS_OF_AN_OBJECT = 10_000
 CHARACTERS_OF_A_STEP = 64
 STEPS_OF_A_FINDING = 100
@@ -50,15 +50,15 @@ class CostBudget:
     def spend(self, steps: int) -> None:
         """Charges a number of steps. Raises `EvaluationError` when the budget is exceeded."""
         self._spent += steps
-        if self._spent > MOST_STEPS and self._spent > MOST_STEPS + STEPS_OF_AN_OBJECT * len(self._results):
+        if self._spent > MAX_STEPS and self._spent > MAX_STEPS + STEPS_OF_AN_OBJECT * len(self._results):
             raise EvaluationError(
-                f"it takes more than {MOST_STEPS:,} steps, and {STEPS_OF_AN_OBJECT:,} for each object that it makes; loops over loops, "
+                f"it takes more than {MAX_STEPS:,} steps, and {STEPS_OF_AN_OBJECT:,} for each object that it makes; loops over loops, "
                 "and lists of long lists, multiply"
             )
 
     def _charge_text(self, length: int) -> None:
-        if length > LARGEST_TEXT:
-            raise EvaluationError(f"a text of {length:,} characters; at most {LARGEST_TEXT:,}")
+        if length > MAX_TEXT:
+            raise EvaluationError(f"a text of {length:,} characters; at most {MAX_TEXT:,}")
         self.spend(1 + length // CHARACTERS_OF_A_STEP)
 
     def _charge_container(self, value: Any) -> None:

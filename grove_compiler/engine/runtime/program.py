@@ -14,7 +14,7 @@ from grove_compiler.engine.runtime.failure import FAILURES, LinePlaces, RuleInfo
 from grove_compiler.engine.runtime.namespace import runtime
 from grove_compiler.engine.runtime.results import Event, ObjectWait, RequestedDeletion, StatusCondition, StatusPatch
 from grove_compiler.engine.sources import Vocabulary
-from grove_compiler.graph.diagnostic import MOST_FINDINGS, Diagnostic, Severity, too_many_findings
+from grove_compiler.graph.diagnostic import MAX_FINDINGS, Diagnostic, Severity, too_many_findings
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.graph.node import Manifest, Node, ObjectRef
 
@@ -31,7 +31,7 @@ Scope = Mapping[str, Any]
 """The values of the roots, by name. A missing root is none; `now`, in seconds since the epoch, is 0 where it is not given."""
 
 
-MOST_NEAREST = 20
+MAX_NEAREST = 20
 """Findings of one input that may suggest what was meant: nobody reads more, and to compare with a thousand names takes milliseconds."""
 
 
@@ -138,7 +138,7 @@ class Program:
                     report(Diagnostic(rule.id, "warning", warning, render(place)))
         return manifest
 
-    def validate(self, scope: Scope, operation: str, about: str = "", most: int = MOST_FINDINGS) -> list[Diagnostic]:
+    def validate(self, scope: Scope, operation: str, about: str = "", most: int = MAX_FINDINGS) -> list[Diagnostic]:
         """Returns the findings of the `validate` rules for a kind and an operation (`create` or `update`). The caller adds files and lines.
 
         After `most` findings validation stops, and the last finding says so. Raises `RuleFailure` for a rule that cannot run.
@@ -149,7 +149,7 @@ class Program:
         def report(index: int, path: str, at: str, message: str, value: Any, known: Any, hint: str) -> None:
             rule = self.rules[index]
             severity: Severity = rule.details["severity"]
-            nearest = _nearest(value, known) if known and len(findings) < MOST_NEAREST else ""
+            nearest = _nearest(value, known) if known and len(findings) < MAX_NEAREST else ""
             kind = rule.details["type"]
             self._budget.spend(STEPS_OF_A_FINDING)
             findings.append(Diagnostic(rule.id, severity, message, path, nearest=nearest, type=kind, value=value, hint=hint, at=at))
@@ -200,9 +200,9 @@ class Program:
         """Returns what objects wait for, in the order of the rules."""
         return self._results("wait", scope, about, part)
 
-    def again(self, scope: Scope, about: str = "", part: Part = "all") -> float | None:
+    def requeue_at(self, scope: Scope, about: str = "", part: Part = "all") -> float | None:
         """Returns when to requeue, in seconds since the epoch: the earliest time that a rule asks for; None when none does."""
-        times: list[float] = self._results("again", scope, about, part)
+        times: list[float] = self._results("requeue", scope, about, part)
         return min(times, default=None)
 
     def _results(self, verb: str, scope: Scope, about: str, part: Part) -> list[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.record import record
 
-LONGEST_NAME = 253
+MAX_NAME_LENGTH = 253
 """The longest `metadata.name` of an Event, in characters: it is a DNS subdomain (RFC 1123)."""
 
 
@@ -73,12 +73,12 @@ class ObjectWait:
     rule: str
 
 
-def event_name(of: ObjectRef, rule: str, once: str) -> str:
+def event_name(of: ObjectRef, rule: str, dedup_key: str) -> str:
     """Returns the name of the Event of an occurrence, always the same, so that creating it again fails with AlreadyExists.
 
-    An object that was deleted and recreated has another UID, so that its events are new, too. `once` distinguishes occurrences of a rule.
+    An object that was deleted and recreated has another UID, so its events are new, too. `dedup_key` distinguishes occurrences of a rule.
     """
     from hashlib import blake2b  # lazily: it imports OpenSSL, which only events need
 
-    digest = blake2b("\0".join((of.uid or of.id, rule, once)).encode(), digest_size=8).hexdigest()
-    return f"{of.name[: LONGEST_NAME - 1 - len(digest)].rstrip('-.')}.{digest}"
+    digest = blake2b("\0".join((of.uid or of.id, rule, dedup_key)).encode(), digest_size=8).hexdigest()
+    return f"{of.name[: MAX_NAME_LENGTH - 1 - len(digest)].rstrip('-.')}.{digest}"

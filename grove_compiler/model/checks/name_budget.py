@@ -6,8 +6,8 @@ from grove_compiler.model.checks.name_patterns import CLAIM, DOMAIN, POD_CLIQUE,
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.record import record
 
-LONGEST_DNS_LABEL = 63
-LONGEST_COMBINED = 45
+MAX_DNS_LABEL_LENGTH = 63
+MAX_COMBINED = 45
 """The shipped operator's limit for the names of a set, a scaling group and a clique together."""
 
 
@@ -46,11 +46,11 @@ def names_too_long(pcs: PodCliqueSet) -> list[LongName]:
     pods = {clique.name: pods_of(clique) for clique in reversed(pcs.cliques)}
     long_names = []
     for pattern in patterns_of(pcs):
-        if pattern.clique and _combined_length(pcs, pattern) > LONGEST_COMBINED:
+        if pattern.clique and _combined_length(pcs, pattern) > MAX_COMBINED:
             continue
         if pattern.kind == POD_CLIQUE:
             long_names.append(_long_name(pattern, "the hostname", pattern.longest(pods[pattern.clique])))
-        elif pattern.kind == DOMAIN and len(pattern.own) <= LONGEST_DNS_LABEL:
+        elif pattern.kind == DOMAIN and len(pattern.own) <= MAX_DNS_LABEL_LENGTH:
             long_names.append(_long_name(pattern, "the ComputeDomain's name", pattern.longest()))
         elif pattern.kind == CLAIM and not pattern.is_of_domain:
             long_names.append(_long_name(pattern, "the claim's name in pods,", pattern.longest()))
@@ -63,14 +63,14 @@ def names_too_long_together(pcs: PodCliqueSet) -> list[LongName]:
     Reports every clique that is too long, and the worst case for each group and for the set, since any of the names may be shortened.
     """
     pod_cliques = [pattern for pattern in patterns_of(pcs) if pattern.kind == POD_CLIQUE]
-    too_long = [pattern for pattern in pod_cliques if _combined_length(pcs, pattern) > LONGEST_COMBINED]
+    too_long = [pattern for pattern in pod_cliques if _combined_length(pcs, pattern) > MAX_COMBINED]
     reported = [(pattern, pattern.clique, _clique_path(pcs, pattern)) for pattern in too_long]
     for group in pcs.groups:
         in_group = [pattern for pattern in too_long if pattern.group == group.name]
         reported += [(_longest(pcs, in_group), group.name, f"{group.path}.name")] if in_group else []
     reported += [(_longest(pcs, too_long), pcs.name, "metadata.name")] if too_long else []
     return [
-        LongName(_description(pcs, pattern), _combined_length(pcs, pattern), LONGEST_COMBINED, own, path) for pattern, own, path in reported
+        LongName(_description(pcs, pattern), _combined_length(pcs, pattern), MAX_COMBINED, own, path) for pattern, own, path in reported
     ]
 
 
@@ -94,4 +94,4 @@ def _description(pcs: PodCliqueSet, pattern: NamePattern) -> str:
 
 
 def _long_name(pattern: NamePattern, what: str, name: str) -> LongName:
-    return LongName(f'{what} "{name}"', len(name), LONGEST_DNS_LABEL, pattern.own, pattern.path)
+    return LongName(f'{what} "{name}"', len(name), MAX_DNS_LABEL_LENGTH, pattern.own, pattern.path)

@@ -16,7 +16,7 @@ SET_SCHEMA = {"ref": "grove.io/v1alpha1.PodCliqueSet"}
 Shape = tuple[int, ...]
 """The positions of a pattern's words; at the others it has indices."""
 Numbered = tuple[int, NamePattern]
-LONGEST_INDEX = 10
+MAX_INDEX_LENGTH = 10
 """The number of digits of the largest int32, the type of Kubernetes' counts."""
 
 
@@ -151,7 +151,7 @@ def _word_of_index(word: Segment, count: int) -> str | None:
 
 
 def _is_index(word: str) -> bool:
-    return word.isascii() and word.isdigit() and len(word) <= LONGEST_INDEX and (word[0] != "0" or word == "0")
+    return word.isascii() and word.isdigit() and len(word) <= MAX_INDEX_LENGTH and (word[0] != "0" or word == "0")
 
 
 def _shape(pattern: NamePattern) -> Shape:

@@ -5,21 +5,21 @@ from __future__ import annotations
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.model.spec.templates import CliqueTemplate
 
-MOST_CHANGES = 100
+MAX_CHANGES = 100
 
 
 def changed_template_fields(clique: CliqueTemplate, old: CliqueTemplate) -> list[str]:
     """Returns the changed fields as paths in the set, in the order of the template; `1000m` for `1` is no change.
 
     The set's priorityClassName, which is part of the template too, has a check of its own. A list whose length changes counts as one
-    field. Returns at most `MOST_CHANGES` paths.
+    field. Returns at most `MAX_CHANGES` paths.
     """
     new, previous = clique.hashed_template(""), old.hashed_template("")  # both without the priority class
     if new == previous:
         return []
     from grove_compiler.kube.semantic_difference import pod_template_differences  # lazily: it loads many tables
 
-    return [_in_set(clique, change.path) for change in pod_template_differences(previous, new)[:MOST_CHANGES]]
+    return [_in_set(clique, change.path) for change in pod_template_differences(previous, new)[:MAX_CHANGES]]
 
 
 def _in_set(clique: CliqueTemplate, path: FieldPath) -> str:

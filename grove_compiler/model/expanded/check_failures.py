@@ -12,7 +12,7 @@ from grove_compiler.model.expanded.live_object import condition_since, old_statu
 from grove_compiler.model.expanded.live_pods import LivePod, live_pods
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.inputs.check_run import CheckRun
-from grove_compiler.model.lazy import lazy, remembered
+from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.record import record
 
 FAILING = "PreflightFailing"
@@ -44,7 +44,7 @@ class FailedCheck:
         return self.ended + self.clique.set.decisions.of(check_back_off)(elapsed)
 
 
-@remembered
+@memoized
 def failed_checks(clique: Clique) -> list[FailedCheck]:
     """Returns the pods of a clique whose checks fail, each with its last failed check."""
     failed = []
@@ -60,7 +60,7 @@ def failing_since(clique: Clique) -> float | None:
     return time(condition_since(clique, FAILING) or None) if is_true_in(old_status(clique), FAILING) else None
 
 
-@remembered
+@memoized
 def checks_are_over(clique: Clique) -> bool:
     """Reports whether all pods of a clique exist and have passed all their checks."""
     passed = sum(pod.tested.has_no_check_left for pod in live_pods(clique) if not pod.is_finished)

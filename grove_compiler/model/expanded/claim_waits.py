@@ -10,11 +10,11 @@ from grove_compiler.model.expanded.domains import pod_claim
 from grove_compiler.model.expanded.live_pods import live_pods
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet
 from grove_compiler.model.expanded.tally import tally
-from grove_compiler.model.lazy import remembered
+from grove_compiler.model.lazy import memoized
 from grove_compiler.model.names import replica_of
 
 
-@remembered
+@memoized
 def missing_shared_templates(clique: Clique) -> list[str]:
     """Returns the missing templates of shared claims that new pods of a clique need, each as `namespace/name`.
 
@@ -28,7 +28,7 @@ def missing_shared_templates(clique: Clique) -> list[str]:
     return list(dict.fromkeys(f"{ref.namespace or pcs.namespace}/{ref.name}" for ref in lacking))
 
 
-@remembered
+@memoized
 def awaited_claim_templates(clique: Clique) -> list[str]:
     """Returns the templates that pods of a clique wait for, each as `namespace/name`, including those from which Kubernetes makes claims.
 
@@ -38,7 +38,7 @@ def awaited_claim_templates(clique: Clique) -> list[str]:
     return list(dict.fromkeys([*missing_shared_templates(clique), *(_missing_own_templates(clique) if waits else ())]))
 
 
-@remembered
+@memoized
 def awaited_claim_templates_of_set(pcs: ExpandedSet) -> list[str]:
     """Returns the templates that any pods of a set wait for, in the order of its replicas and cliques.
 

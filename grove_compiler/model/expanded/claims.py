@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.expanded.pods import pods
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, ScalingGroup
-from grove_compiler.model.lazy import remembered
+from grove_compiler.model.lazy import memoized
 from grove_compiler.model.spec.sharing import ALL_REPLICAS, PER_REPLICA, SharingRef
 from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
 from grove_compiler.record import record
@@ -75,7 +75,7 @@ def uses_of_claims(clique: Clique) -> Iterator[tuple[SharingRef, list[str]]]:
         yield ref, [_name(pcs, clique.name, index, ref) for index in indices]
 
 
-@remembered
+@memoized
 def claim_names(clique: Clique) -> list[str]:
     """Returns the claims that all pods of a clique use: the set's, then the scaling group's, then the clique's own."""
     pcs, template = clique.set, clique.template
@@ -93,7 +93,7 @@ def pod_claim_names(clique: Clique, index: int) -> list[str]:
     return [_name(clique.set, clique.name, index, ref) for ref in clique.template.resource_sharing if ref.scope == PER_REPLICA]
 
 
-@remembered
+@memoized
 def unresolved_sharing(pcs: ExpandedSet) -> list[SharingRef]:
     """Returns the references to claim templates that are neither in the manifest nor in the snapshot."""
     refs = [*pcs.resource_sharing, *_refs(pcs.groups), *_refs(pcs.cliques)]

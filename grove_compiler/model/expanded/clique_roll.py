@@ -11,7 +11,7 @@ from grove_compiler.model.expanded.pods import pods
 from grove_compiler.model.expanded.rolls import Roll, Selection, may_replace_next, next_selection, selected
 from grove_compiler.model.expanded.set_update import is_over_out_of_turn, replica_is_updating
 from grove_compiler.model.expanded.structure import Clique
-from grove_compiler.model.lazy import lazy, remembered
+from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.record import record
 
 SELECTED = "readyPodsSelectedToUpdate"
@@ -110,7 +110,7 @@ class CliqueRoll:
         return Roll(desired, len(ready), unplaced, self.clique.min_available, self._selected.served(desired), outdated)
 
 
-@remembered
+@memoized
 def clique_roll(clique: Clique) -> CliqueRoll:
     """Returns the update of a clique."""
     return CliqueRoll(clique, old_status(clique).get("updateProgress") or {})

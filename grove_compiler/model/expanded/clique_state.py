@@ -13,7 +13,7 @@ from grove_compiler.model.expanded.live_object import is_updating, live_object
 from grove_compiler.model.expanded.live_pods import POD_HASH_LABEL
 from grove_compiler.model.expanded.pods import pods
 from grove_compiler.model.expanded.structure import Clique
-from grove_compiler.model.lazy import remembered
+from grove_compiler.model.lazy import memoized
 from grove_compiler.record import record
 
 
@@ -38,7 +38,7 @@ def is_breached(clique: Clique) -> bool:
     raise NotImplementedError
 
 
-@remembered
+@memoized
 def pod_counts(clique: Clique) -> PodCounts:
     """Counts the pods of a clique by state."""
     counts = PodCounts(gated=sum(pod.existing and pod.gated for pod in pods(clique)))
@@ -65,19 +65,19 @@ def status_is_deferred(clique: Clique, at: float) -> bool:
     raise NotImplementedError
 
 
-@remembered
+@memoized
 def lifts_gates(clique: Clique) -> bool:
     """Reports whether this step removes the scheduling gate of any pod of the clique."""
     return pod_counts(clique).gated < sum(pod.is_gated for pod in attempt_pods(clique) if not pod.is_finished)
 
 
-@remembered
+@memoized
 def clique_is_breached(clique: Clique) -> bool:
     """Reports whether a clique is short of pods, by the rule `is_breached`; false while an update replaces its pods."""
     return not is_updating(clique) and clique.set.decisions.of(is_breached)(clique)
 
 
-@remembered
+@memoized
 def is_up_to_date(clique: Clique) -> bool:
     """Reports whether the clique and all its pods have the current template."""
     labels = (live_object(clique).get("metadata") or {}).get("labels") or {}

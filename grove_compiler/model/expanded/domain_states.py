@@ -11,7 +11,7 @@ from grove_compiler.model.expanded.live_pods import live_pods
 from grove_compiler.model.expanded.structure import ExpandedSet
 from grove_compiler.model.inputs.mnnvl_shape import DOMAIN, DRIVER_API_VERSION, domain_definition
 from grove_compiler.model.inputs.snapshot import PART_OF, group_of, is_terminating
-from grove_compiler.model.lazy import remembered
+from grove_compiler.model.lazy import memoized
 
 
 @dataclass(slots=True, eq=False)
@@ -32,7 +32,7 @@ def domains_are_served(pcs: ExpandedSet) -> bool:
     return definition is None or any(version.get("served") for version in definition["spec"].get("versions") or [])
 
 
-@remembered
+@memoized
 def domain_states(pcs: ExpandedSet) -> list[DomainState]:
     """Returns the state of each domain of the set, by replica.
 

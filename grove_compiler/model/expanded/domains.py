@@ -8,7 +8,7 @@ from grove_compiler.graph.node import ObjectRef
 from grove_compiler.model.expanded.gang import Gang, base_gang, gangs
 from grove_compiler.model.expanded.structure import Clique, Replica, ScalingGroupReplica
 from grove_compiler.model.inputs.mnnvl_shape import AS_PROPOSED, DRIVER
-from grove_compiler.model.lazy import remembered
+from grove_compiler.model.lazy import memoized
 from grove_compiler.model.spec.mnnvl import ANNOTATIONS, CLIQUE, GROUP, GROUP_CLAIM, REPLICA, SCALING_GROUP_REPLICA, Membership
 from grove_compiler.model.spec.pod_spec import DOMAIN_CLAIM
 from grove_compiler.record import record
@@ -57,7 +57,7 @@ def domain_claim_name(membership: Membership, owner: str) -> str:
     raise NotImplementedError
 
 
-@remembered
+@memoized
 def domains(replica: Replica) -> list[ComputeDomain]:
     """Returns the domains of a replica that have members, each once, in the order of gangs and cliques."""
     by_name: dict[str, ComputeDomain] = {}
@@ -72,13 +72,13 @@ def domains(replica: Replica) -> list[ComputeDomain]:
     return list(by_name.values())
 
 
-@remembered
+@memoized
 def gangs_with_domains(replica: Replica) -> frozenset[str]:
     """Returns the names of a replica's gangs that own ComputeDomains."""
     return frozenset(domain.owner.name for domain in domains(replica) if domain.owner.kind == "PodGang")
 
 
-@remembered
+@memoized
 def pod_claim(clique: Clique) -> PodClaim | None:
     """Returns the claim entry through which the pods of a clique join their domain; none when they are in no domain."""
     membership = clique.membership

@@ -13,7 +13,7 @@ from grove_compiler.model.expanded.live_pods import LivePod
 from grove_compiler.model.expanded.pod_state import pod_condition, scheduler_has_reported
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.inputs.configuration import DEFAULT_SCHEDULER
-from grove_compiler.model.lazy import remembered
+from grove_compiler.model.lazy import memoized
 
 STARTING_SECONDS = 3.0
 """How long a scheduled pod may take to become ready before its state is reported."""
@@ -23,7 +23,7 @@ OTHERS_QUEUED_SECONDS = 3.0
 """The same for another scheduler; shorter, because it may not be running at all."""
 
 
-@remembered
+@memoized
 def first_start_ends(clique: Clique) -> float | None:
     """Returns when the first of a clique's pods will have taken too long to become ready; none if the status should be written now.
 

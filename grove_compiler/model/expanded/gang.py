@@ -9,7 +9,7 @@ from grove_compiler.kube.conditions import is_true
 from grove_compiler.model.expanded.attempts.attempt import attempt_pods
 from grove_compiler.model.expanded.live_pods import GANG_LABEL
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, Replica, ScalingGroupReplica
-from grove_compiler.model.lazy import lazy, remembered
+from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.model.spec.constraints import Constraint, translate
 from grove_compiler.record import record
 
@@ -143,7 +143,7 @@ class Gang:
         return any(not pod.is_gated for clique in self.cliques for pod in attempt_pods(clique))
 
 
-@remembered
+@memoized
 def base_gang(replica: Replica) -> Gang:
     """Returns the gang of the standalone cliques and of the first `minAvailable` replicas of each scaling group."""
     members = [member for group in replica.scaling_groups for member in group.base_members]
@@ -151,20 +151,20 @@ def base_gang(replica: Replica) -> Gang:
     return Gang(replica.set, replica.name, cliques, members=members)
 
 
-@remembered
+@memoized
 def scaled_gangs(replica: Replica) -> list[Gang]:
     """Returns one gang for each replica of a scaling group beyond its first `minAvailable`."""
     scaled = (member for group in replica.scaling_groups for member in group.members if member.is_scaled)
     return [Gang(replica.set, member.gang_name, member.cliques, is_base=False, members=[member]) for member in scaled]
 
 
-@remembered
+@memoized
 def gangs(replica: Replica) -> list[Gang]:
     """Returns all gangs of a replica, the base gang first."""
     return [base_gang(replica), *scaled_gangs(replica)]
 
 
-@remembered
+@memoized
 def gangs_by_name(replica: Replica) -> dict[str, Gang]:
     """Returns all gangs of a replica by their names."""
     return {gang.name: gang for gang in gangs(replica)}

@@ -8,7 +8,7 @@ from grove_compiler.model.expanded.attempts.attempt import attempt_pods
 from grove_compiler.model.expanded.gang import base_gang, gang_of
 from grove_compiler.model.expanded.live_pods import LivePod
 from grove_compiler.model.expanded.structure import Clique, Replica
-from grove_compiler.model.lazy import remembered
+from grove_compiler.model.lazy import memoized
 from grove_compiler.model.spec.podcliqueset import API_VERSION
 
 
@@ -27,7 +27,7 @@ def is_named_by_gang(pod: LivePod) -> bool:
     return pod.name in _named_pods(pod.clique)
 
 
-@remembered
+@memoized
 def base_gang_is_scheduled(replica: Replica) -> bool:
     """Reports whether the base gang exists and each of its cliques has `minReplicas` scheduled pods, except those scaled to zero.
 
@@ -55,7 +55,7 @@ def _scheduled_pods(clique: Clique | None) -> int:
     return sum(bool(pod.node_name) and not pod.is_finished for pod in attempt_pods(clique)) if clique is not None else 0
 
 
-@remembered
+@memoized
 def _named_pods(clique: Clique) -> set[str]:
     """Returns the names of the pods that the clique's gang refers to, as a set, since every pod of the clique is looked up."""
     gang = clique.set.snapshot.live(gang_of(clique).ref)

@@ -11,7 +11,7 @@ from grove_compiler.model.expanded.live_pods import POD_HASH_LABEL, LivePod, lea
 from grove_compiler.model.expanded.rolls import Roll, Selection, may_replace_next, next_selection, selected
 from grove_compiler.model.expanded.set_update import is_over_out_of_turn, replica_is_updating
 from grove_compiler.model.expanded.structure import Clique, ScalingGroup, ScalingGroupReplica
-from grove_compiler.model.lazy import lazy, remembered
+from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.record import record
 
 SELECTED = "readyReplicaIndicesSelectedToUpdate"
@@ -88,13 +88,13 @@ class GroupRoll:
         return Roll(desired, len(serving), unplaced, self.group.min_available, self._selected.served(desired), outdated)
 
 
-@remembered
+@memoized
 def group_roll(group: ScalingGroup) -> GroupRoll:
     """Returns the update of a scaling group."""
     return GroupRoll(group, old_status(group).get("updateProgress") or {})
 
 
-@remembered
+@memoized
 def member_is_updating(member: ScalingGroupReplica) -> bool:
     """Reports whether this replica of a scaling group is to be replaced now: it is unavailable, or selected and may still be replaced.
 
@@ -109,7 +109,7 @@ def member_is_updating(member: ScalingGroupReplica) -> bool:
     return is_selected and member.group.set.decisions.of(may_replace_next)(roll.roll)
 
 
-@remembered
+@memoized
 def replaced_with_member(member: ScalingGroupReplica) -> list[LivePod]:
     """Returns the pods to delete because their scaling-group replica is replaced, those of older templates last.
 
@@ -124,14 +124,14 @@ def replaced_with_member(member: ScalingGroupReplica) -> list[LivePod]:
     return [pod for pod in pods if pod.has_current_template and pod.created <= youngest] + outdated
 
 
-@remembered
+@memoized
 def is_available(member: ScalingGroupReplica) -> bool:
     """Reports whether each clique of a scaling-group replica has at least `minAvailable` ready pods."""
     # Counts live pods instead of using `pod_counts`: which pods there should be depends on their template, which depends on this.
     return all(clique.ref.uid and sum(pod.is_ready for pod in live_pods(clique)) >= clique.min_available for clique in member.cliques)
 
 
-@remembered
+@memoized
 def is_outdated(member: ScalingGroupReplica) -> bool:
     """Reports whether a PodClique or a pod of a scaling-group replica has an older template."""
     return any(map(_is_behind, member.cliques))

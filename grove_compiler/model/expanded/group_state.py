@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from grove_compiler.model.expanded.clique_state import clique_is_breached, is_up_to_date, pod_counts
 from grove_compiler.model.expanded.structure import ScalingGroup, ScalingGroupReplica
-from grove_compiler.model.lazy import remembered
+from grove_compiler.model.lazy import memoized
 from grove_compiler.record import record
 
 
@@ -22,7 +22,7 @@ class ReplicaCounts:
     holding: int = 0
 
 
-@remembered
+@memoized
 def replica_counts(group: ScalingGroup) -> ReplicaCounts:
     """Counts the desired replicas of a group by state."""
     counts = ReplicaCounts()
@@ -39,7 +39,7 @@ def replica_counts(group: ScalingGroup) -> ReplicaCounts:
     return counts
 
 
-@remembered
+@memoized
 def group_is_up_to_date(group: ScalingGroup) -> bool:
     """Reports whether all desired cliques of the group exist and have the current templates."""
     return all(_is_complete(member) and all(map(is_up_to_date, member.cliques)) for member in group.members)

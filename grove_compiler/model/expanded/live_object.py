@@ -6,20 +6,20 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.conditions import condition_in, is_true_in, status_of
 from grove_compiler.model.expanded.gang import Gang
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, ScalingGroup
-from grove_compiler.model.lazy import remembered
+from grove_compiler.model.lazy import memoized
 
 STALLED = "Stalled"
 """The condition of an object that is held or rejected, by the name that kstatus knows."""
 Part = Clique | ScalingGroup | Gang
 
 
-@remembered
+@memoized
 def live_object(part: Part) -> Manifest:
     """Returns the live object of a PodClique, a scaling group or a gang; empty when there is none, or only a terminating one."""
     return part.set.snapshot.live(part.ref) or {}
 
 
-@remembered
+@memoized
 def old_status(part: Part) -> Manifest:
     """Returns the live status of a PodClique, a scaling group or a gang; empty before there is one."""
     return status_of(live_object(part))
@@ -45,7 +45,7 @@ def condition_since(part: Part, condition_type: str) -> str:
     return live_condition(part, condition_type).get("lastTransitionTime") or ""
 
 
-@remembered
+@memoized
 def is_updating(part: Part) -> bool:
     """Reports whether an update of the part is in progress, by its status: it has begun and not ended."""
     progress = old_status(part).get("updateProgress") or {}

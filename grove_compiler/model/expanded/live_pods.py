@@ -9,7 +9,7 @@ from grove_compiler.model.expanded.recorded_templates import POD_HASH_LABEL as P
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.inputs.check_run import TestedPod
 from grove_compiler.model.inputs.snapshot import is_finished, is_terminating
-from grove_compiler.model.lazy import lazy, remembered
+from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.model.spec.declared import declared
 from grove_compiler.record import record
 
@@ -119,19 +119,19 @@ def _is_index(text: str) -> bool:
     return text.isascii() and text.isdecimal()
 
 
-@remembered
+@memoized
 def live_pods(clique: Clique) -> list[LivePod]:
     """Returns the pods that this PodClique (by UID) owns and that are not being deleted, the oldest first."""
     pods = [LivePod(clique, manifest) for manifest in _manifests(clique) if not is_terminating(manifest)]
     return sorted(pods, key=lambda pod: (pod.created, pod.name))
 
 
-@remembered
+@memoized
 def leaving_pods(clique: Clique) -> list[LeavingPod]:
     """Returns the pods that this PodClique (by UID) owns and that are being deleted."""
     return [LeavingPod(manifest) for manifest in _manifests(clique) if is_terminating(manifest)]
 
 
-@remembered
+@memoized
 def _manifests(clique: Clique) -> list[Manifest]:
     return clique.set.snapshot.owned("Pod", clique.ref)

@@ -9,12 +9,12 @@ from __future__ import annotations
 from grove_compiler.model.expanded.group_roll import is_outdated, member_is_updating
 from grove_compiler.model.expanded.live_object import live_object
 from grove_compiler.model.expanded.structure import Clique, ScalingGroupReplica
-from grove_compiler.model.lazy import remembered
+from grove_compiler.model.lazy import memoized
 
 SIZE_VARIABLE = "GROVE_PCSG_TEMPLATE_NUM_PODS"
 
 
-@remembered
+@memoized
 def advertised_group_size(clique: Clique) -> int:
     """Returns the number of pods of a scaling group's replica that is passed to the containers of a clique.
 
@@ -29,7 +29,7 @@ def advertised_group_size(clique: Clique) -> int:
     return int(live) if live.isascii() and live.isdecimal() else declared
 
 
-@remembered
+@memoized
 def is_resized(clique: Clique) -> bool:
     """Reports whether a PodClique is to be recreated: its scaling-group replica is replaced, and it has the size of an older generation.
 

@@ -11,7 +11,7 @@ from grove_compiler.model.expanded.check_failures import failed_checks
 from grove_compiler.model.expanded.gates import gate_is_lifted, new_pod_is_gated
 from grove_compiler.model.expanded.live_pods import LivePod, live_pods
 from grove_compiler.model.expanded.structure import Clique
-from grove_compiler.model.lazy import remembered
+from grove_compiler.model.lazy import memoized
 from grove_compiler.model.spec.templates import CliqueTemplate
 from grove_compiler.record import record
 
@@ -38,7 +38,7 @@ def scale_in_order(pod: LivePod) -> list[int]:
     raise NotImplementedError
 
 
-@remembered
+@memoized
 def pods(clique: Clique) -> list[Pod]:
     """Returns the pods that should exist, by index.
 
@@ -63,7 +63,7 @@ def _existing_and_new(clique: Clique, holders: dict[int, LivePod], free: list[in
     return [_existing_pod(clique, holders[i]) if i in holders else _new_pod(clique, i, new_names) for i in indices]
 
 
-@remembered
+@memoized
 def retained_pods(clique: Clique) -> list[Pod]:
     """Returns the pods of the previous attempt that are kept for their logs and no longer belong to a gang."""
     is_kept_here = clique.set.is_training and clique.set.keeps_on_restart
@@ -117,6 +117,6 @@ def _new_pod(clique: Clique, index: int, new_names: set[str]) -> Pod:
     return Pod(name, names.part_of(clique.name, index), index, False, gated, clique.template, clique.template_hash)
 
 
-@remembered
+@memoized
 def _names_of_deleted(clique: Clique) -> frozenset[str]:
     return frozenset(manifest["metadata"]["name"] for manifest in clique.set.snapshot.deleted("Pod", clique.ref))

@@ -10,7 +10,7 @@ from grove_compiler.model.expanded.immutable_fields import KEY, immutable_fields
 from grove_compiler.model.expanded.recorded_templates import ACCEPTED_FINDINGS, POD_HASH_LABEL, Revision
 from grove_compiler.model.expanded.structure import ExpandedSet
 from grove_compiler.model.inputs.snapshot import PART_OF
-from grove_compiler.model.lazy import remembered
+from grove_compiler.model.lazy import memoized
 from grove_compiler.model.names import part_of
 from grove_compiler.record import record
 
@@ -28,7 +28,7 @@ class DesiredRevision:
     annotations: Manifest = field(default_factory=dict)
 
 
-@remembered
+@memoized
 def desired_revisions(pcs: ExpandedSet) -> list[DesiredRevision]:
     """Returns the desired revisions of a live set, the oldest first; empty offline.
 

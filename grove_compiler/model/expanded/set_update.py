@@ -13,7 +13,7 @@ from grove_compiler.kube.timestamp import timestamp
 from grove_compiler.model.expanded.availability import ReplicaState
 from grove_compiler.model.expanded.structure import ExpandedSet, Replica
 from grove_compiler.model.expanded.tally import tally
-from grove_compiler.model.lazy import lazy, remembered
+from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.record import record
 
 
@@ -69,13 +69,13 @@ class SetUpdate:
         return self.current is None
 
 
-@remembered
+@memoized
 def set_update(pcs: ExpandedSet) -> SetUpdate:
     """Returns the update of a set."""
     return SetUpdate(pcs, pcs.status.get("updateProgress") or {})
 
 
-@remembered
+@memoized
 def replica_is_updating(replica: Replica) -> bool:
     """Reports whether this replica is the one being updated to the current generation, by the set's status."""
     status = replica.set.status

@@ -7,7 +7,7 @@ from itertools import chain
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.kube.conditions import status_of
 from grove_compiler.model.expanded.structure import Clique, Replica
-from grove_compiler.model.lazy import remembered
+from grove_compiler.model.lazy import memoized
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.model.spec.templates import CliqueTemplate
 from grove_compiler.record import record
@@ -37,7 +37,7 @@ class Dependency:
     expected_pods: int
 
 
-@remembered
+@memoized
 def dependencies(clique: Clique) -> list[Dependency]:
     """Returns the PodCliques that a clique waits for, in the order of its template.
 
@@ -81,7 +81,7 @@ def waits(pcs: PodCliqueSet, clique: CliqueTemplate) -> list[Wait]:
     return [Wait(clique, by_name[name], f"{path}[{index}]") for index, name in enumerate(clique.starts_after) if name in by_name]
 
 
-@remembered
+@memoized
 def _parents(clique: Clique) -> list[Clique]:
     """Returns the PodCliques of its gang that a clique starts after."""
     find = _in_base_gang if clique.gang_name == clique.replica.name else _in_own_member
@@ -94,7 +94,7 @@ def _in_base_gang(clique: Clique, template: CliqueTemplate) -> list[Clique]:
     return [each for each in found if each.member is None or each.member.group.template is template.group]
 
 
-@remembered
+@memoized
 def _base_gang_by_template(replica: Replica) -> dict[str, list[Clique]]:
     """Indexes the PodCliques of a replica's base gang by the names of their templates."""
     members = [member.cliques for group in replica.scaling_groups for member in group.base_members]

@@ -16,7 +16,7 @@ from grove_compiler.graph.node import ObjectRef
 from grove_compiler.model import names
 from grove_compiler.model.expanded.context import SetInContext, scheduler_of
 from grove_compiler.model.expanded.recorded_templates import POD_HASH_LABEL
-from grove_compiler.model.lazy import LazySequence, is_draft, lazy
+from grove_compiler.model.lazy import LazySequence, is_untracked, lazy
 from grove_compiler.model.spec.mnnvl import Membership
 from grove_compiler.model.spec.pod_spec import GpuContainer
 from grove_compiler.model.spec.podcliqueset import API_VERSION
@@ -70,7 +70,7 @@ class Replica:
     name: str = field(init=False)
 
     def __post_init__(self) -> None:
-        if is_draft(self, self.set):
+        if is_untracked(self, self.set):
             return
         self.name = names.part_of(self.set.name, self.index)
 
@@ -198,7 +198,7 @@ class Clique:
     min_available: int = field(init=False)
 
     def __post_init__(self) -> None:
-        if is_draft(self, self.set):
+        if is_untracked(self, self.set):
             return
         owner: Replica | ScalingGroupReplica = self.replica if self.member is None else self.member
         self.name = names.part_of(owner.name, self.declared.name)

@@ -18,7 +18,7 @@ from grove_compiler.model.expanded.recorded_templates import Hashes
 from grove_compiler.model.expanded.reported_breach import ReportedBreach
 from grove_compiler.model.expanded.structure import ExpandedSet
 from grove_compiler.model.inputs.snapshot import PART_OF, is_terminating
-from grove_compiler.model.lazy import remembered
+from grove_compiler.model.lazy import memoized
 from grove_compiler.model.names import replica_of
 from grove_compiler.model.spec.podcliqueset import API_VERSION
 from grove_compiler.record import record
@@ -103,7 +103,7 @@ class CachedTally:
         return self.tally
 
 
-@remembered
+@memoized
 def tally(pcs: ExpandedSet) -> Tally:
     """Returns the tally of a set's replicas, from the statuses of their PodCliques and scaling groups."""
     cached: CachedTally = pcs._cached_tally or CachedTally()

@@ -28,7 +28,7 @@ from grove_compiler.model.expanded.reported_breach import (
 )
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, ScalingGroup
 from grove_compiler.model.expanded.tally import tally
-from grove_compiler.model.lazy import lazy, remembered
+from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.record import record
 
 IN_PROGRESS = "GangTerminationInProgress"
@@ -104,7 +104,7 @@ class Breach:
         return [created for pod in self.pods if (created := time(pod.created or None)) is not None]
 
 
-@remembered
+@memoized
 def replica_breaches(pcs: ExpandedSet) -> list[Breach]:
     """Returns the breached replicas of a set, by deadline, without those that never had enough pods.
 
@@ -117,7 +117,7 @@ def replica_breaches(pcs: ExpandedSet) -> list[Breach]:
     return sorted(breaches, key=lambda breach: (breach.deadline, breach.index))
 
 
-@remembered
+@memoized
 def member_breaches(group: ScalingGroup) -> list[Breach]:
     """Returns the breached replicas of a scaling group whose pods have been scheduled before."""
     delay = _delay(group.set)
@@ -146,7 +146,7 @@ def is_next_to_restart(breach: Breach, pcs: ExpandedSet, now: float) -> bool:
     return not has_earlier and not any(other.is_restarted and now < other.deadline for other in others)
 
 
-@remembered
+@memoized
 def is_restarting(group: ScalingGroup) -> bool:
     """Reports whether its replica of the set was restarted, because of it or of another part, and the group has not recovered since."""
     delay, live, replica = _delay(group.set), live_object(group), group.replica

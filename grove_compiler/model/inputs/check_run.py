@@ -18,7 +18,7 @@ SAMPLE = re.compile(r"^(\w+)(?:\{(.*)\})? ([0-9.e+-]+)$")
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 ERROR_CODE = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 """The syntax of error codes. A pod may write anything into its termination message, and each code becomes a time series."""
-LONGEST_MESSAGE = 512
+MAX_MESSAGE_LENGTH = 512
 """The maximum length of `CheckRun.message`."""
 
 
@@ -93,7 +93,7 @@ class CheckRun:
         """Why it ended, in one line: the first comment of its termination message, else its exit code."""
         lines = [line.strip() for line in self._termination_message.splitlines()]
         comment = next((line.removeprefix("#").strip() for line in lines if line and not SAMPLE.match(line)), "")
-        return comment[:LONGEST_MESSAGE] or f"it ended with exit code {self.exit_code}"
+        return comment[:MAX_MESSAGE_LENGTH] or f"it ended with exit code {self.exit_code}"
 
     @property
     def _termination_message(self) -> str:

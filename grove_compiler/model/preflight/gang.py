@@ -18,10 +18,10 @@ PREFIX = "preflight-"
 """The prefix of the names of all gangs' ConfigMaps. Nothing else is ever written."""
 LABEL = "preflight.grove.io/gang"
 """The label of a gang's pods and of its ConfigMap, by which they are indexed."""
-LONGEST_NAME = 253
-LONGEST_LABEL = 63
+MAX_NAME_LENGTH = 253
+MAX_LABEL_LENGTH = 63
 HASH_LENGTH = 8
-MOST_DIGITS = 6
+MAX_DIGITS = 6
 """Digits of the size of a gang; no cluster has as many pods."""
 
 
@@ -92,7 +92,7 @@ class GangReference:
     def label(self) -> str:
         """The value of the label of its pods: the name of its ConfigMap, truncated and with a hash if it is too long for a label."""
         name = self.config_map
-        return name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - HASH_LENGTH - 1].rstrip('-.')}-{_hash(self.parts)}"
+        return name if len(name) <= MAX_LABEL_LENGTH else f"{name[: MAX_LABEL_LENGTH - HASH_LENGTH - 1].rstrip('-.')}-{_hash(self.parts)}"
 
     @lazy
     def manifest(self) -> Manifest:
@@ -189,10 +189,10 @@ def config_map_name(parts: list[str]) -> str:
     """
     name = PREFIX + "-".join(parts)
     is_ambiguous = len(parts) > 1 and any("-" in part for part in parts)
-    if not is_ambiguous and len(name) <= LONGEST_NAME and not dns1123_subdomain(name):
+    if not is_ambiguous and len(name) <= MAX_NAME_LENGTH and not dns1123_subdomain(name):
         return name
     safe = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name.lower())
-    return f"{safe[: LONGEST_NAME - HASH_LENGTH - 1].rstrip('-')}-{_hash(parts)}"
+    return f"{safe[: MAX_NAME_LENGTH - HASH_LENGTH - 1].rstrip('-')}-{_hash(parts)}"
 
 
 def _hash(parts: list[str]) -> str:
@@ -205,7 +205,7 @@ def _declared_size(answer: dict[str, Any]) -> tuple[int, str]:
     """Returns the size that pods declare, and why what they declare is none. Without an object of the gang nobody else can say it."""
     source, declared = answer.get("sizeFrom") or "its size", answer.get("size")
     text = str(declared) if declared is not None else ""
-    if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS and int(text):
+    if text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS and int(text):
         return int(text), ""
     if declared is None:
         return 0, f"{source} is missing" if "sizeFrom" in answer and not answer.get("kind") else ""

@@ -170,7 +170,7 @@ class SignalExit:
 
 
 @contextmanager
-def ended_once_planned(stop: Stop, ended: SignalExit, sink: Sink) -> Iterator[Sink]:
+def graceful_once_planned(stop: Stop, ended: SignalExit, sink: Sink) -> Iterator[Sink]:
     """Yields a sink that handles signals gracefully as soon as there is a plan.
 
     Before that nothing is written: a signal aborts the program, even during a credential plugin that hangs.

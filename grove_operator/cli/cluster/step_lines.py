@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from applier.outcome import Action, Step
 from grove_operator.cli.cluster.fold import More, folded
 from grove_operator.cli.cluster.words import COLOURS, reason_of
-from grove_operator.render.as_tree import SHORTEST, shortened
+from grove_operator.render.as_tree import MIN_WIDTH, shortened
 from grove_operator.terminal import Terminal, visible
 
 WIDEST_ACTION = max(len(action) for action in Action)
@@ -31,10 +31,10 @@ def step_line(step: Step | More, column: int, terminal: Terminal) -> str:
         return f"  and {step.number} more {visible(step.reason)}"
     name = visible(str(step.ref))
     if terminal.wraps:
-        name = shortened(name, max(SHORTEST, column))
+        name = shortened(name, max(MIN_WIDTH, column))
     action = terminal.paint(str(step.action), COLOURS.get(step.action, "0")) + " " * (WIDEST_ACTION - len(step.action))
     reason = visible(reason_of(step)) + (" (to be validated by the server)" if step.unsure else "")
     room = terminal.width - WIDEST_ACTION - column - 6
     if terminal.wraps and len(reason) > room:
-        reason = shortened(reason, room) if room >= SHORTEST else ""
+        reason = shortened(reason, room) if room >= MIN_WIDTH else ""
     return f"  {action}  {name.ljust(column)}  {reason}".rstrip()

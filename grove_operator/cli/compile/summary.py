@@ -14,9 +14,9 @@ from grove_compiler.graph.node import Manifest
 from grove_operator.cli.compile.traits import Fact, number, traits
 from grove_operator.terminal import Terminal, visible
 
-MOST_ALIKE = 2
+MAX_ALIKE = 2
 """The number of equal siblings that are drawn before the others are counted."""
-MOST_SHAPES = 30
+MAX_SHAPES = 30
 
 T = TypeVar("T", CompiledGang, CompiledReplica)
 
@@ -133,10 +133,10 @@ def _shortened(things: Sequence[T], word: str, draw: Callable[[T], _Branch], nam
     """Returns a branch for each item; of equal siblings only the first ones, and a line with the number of the others."""
     branches: list[_Branch] = []
     for position, alike in enumerate(list(run) for _, run in groupby(things, _shape)):
-        if position == MOST_SHAPES:
+        if position == MAX_SHAPES:
             branches.append(_Branch(f"… and more, down to {word} {name(things[-1])}"))
             break
-        shown = alike if len(alike) <= MOST_ALIKE + 1 else alike[:1]
+        shown = alike if len(alike) <= MAX_ALIKE + 1 else alike[:1]
         branches += [draw(thing) for thing in shown]
         if len(shown) < len(alike):
             rest = alike[len(shown) :]

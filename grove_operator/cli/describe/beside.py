@@ -24,7 +24,7 @@ from grove_operator.terminal import Terminal, visible
 if TYPE_CHECKING:
     from grove_compiler.engine.runtime.program import Program
 
-MOST_EVENTS = 20
+MAX_EVENTS = 20
 """The last events are shown, as a page is not a history."""
 
 
@@ -52,8 +52,8 @@ def event_lines(manifest: Manifest, objects: Sequence[Manifest], now: float, ter
     events = events_in(objects, f"{manifest['kind']}/{metadata['name']}", metadata.get("namespace") or "", ())
     if not events:
         return []
-    earlier = [f"… {len(events) - MOST_EVENTS} earlier ones: grove events {metadata['name']}"] if len(events) > MOST_EVENTS else []
-    return [*earlier, *events_text(events[-MOST_EVENTS:], now, terminal, with_namespaces=False).splitlines()]
+    earlier = [f"… {len(events) - MAX_EVENTS} earlier ones: grove events {metadata['name']}"] if len(events) > MAX_EVENTS else []
+    return [*earlier, *events_text(events[-MAX_EVENTS:], now, terminal, with_namespaces=False).splitlines()]
 
 
 def revision_lines(pcs: Manifest, objects: Sequence[Manifest], now: float, terminal: Terminal) -> list[str]:

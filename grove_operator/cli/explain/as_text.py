@@ -13,8 +13,8 @@ from grove_compiler.source.quoting import on_one_line
 from grove_operator.cli.explain.places import listed, places
 from grove_operator.cli.explain.words import Words, policy, several, value
 
-MOST_INPUTS = 3
-MOST_SOURCES, MOST_CHOOSING = 12, 6
+MAX_INPUTS = 3
+MAX_SOURCES, MAX_CHOOSING = 12, 6
 """Limits of input lines in the answer about one field, which has at most 40 lines in total."""
 WIDEST_LEFT = 72
 LEGEND = "only a file of yours: copied from it; only a template or rule: a constant; `<-`: computed from"
@@ -123,7 +123,7 @@ def _origin(found: Traced, answer: ObjectAnswer, words: Words) -> Iterator[str]:
     if not sources and found.origin.expression:
         yield "from       none of your inputs: " + _loops(answer, found)
     source_of = words.explainer.source_of
-    for head, inputs, most in (("from", sources, MOST_SOURCES), ("chosen by", words.choosing(found), MOST_CHOOSING)):
+    for head, inputs, most in (("from", sources, MAX_SOURCES), ("chosen by", words.choosing(found), MAX_CHOOSING)):
         for number, line in enumerate(words.few_inputs(inputs, most)):
             yield f"{'' if number else head:11}{line}"
     yield from listed("by way of", places(map(source_of, found.passed)))
@@ -174,9 +174,9 @@ def _note(found: Traced, words: Words) -> str:
     sources = words.sources_of(found)
     if found.sources[1] and len(sources) == 1 and sources[0].kind != "configuration":
         chosen = _short(places(words.choosing(found)), sources[0].file)
-        return _source(sources[0], words) + (f" by {several(chosen, MOST_INPUTS)}" if chosen else "")
+        return _source(sources[0], words) + (f" by {several(chosen, MAX_INPUTS)}" if chosen else "")
     origin = words.origin(found)
-    return f"{origin} <- {several(_sources(sources, words), MOST_INPUTS)}" if sources and found.origin.expression else origin
+    return f"{origin} <- {several(_sources(sources, words), MAX_INPUTS)}" if sources and found.origin.expression else origin
 
 
 def _short(texts: Sequence[str], file: str) -> list[str]:
@@ -198,7 +198,7 @@ def _sources(inputs: Sequence[InputSource], words: Words) -> list[str]:
 def _source(source: InputSource, words: Words) -> str:
     if source.kind == "default":
         below = _sources(source.inputs, words)
-        return source.rule + (f" <- {several(below, MOST_INPUTS)}" if below else "")
+        return source.rule + (f" <- {several(below, MAX_INPUTS)}" if below else "")
     if source.kind == "schema":
         return "schema"
     if source.kind == "setting":

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Sequence
 from grove_compiler.explain import InputSource
 from grove_compiler.graph.field_path import FieldPath, render
 
-MOST_RANGES = 24
+MAX_RANGES = 24
 """About four lines of 80 columns with the file names."""
 WIDTH = 80
 
 
-def ranges(numbers: Iterable[int], most: int = MOST_RANGES) -> list[tuple[int, int]]:
+def ranges(numbers: Iterable[int], most: int = MAX_RANGES) -> list[tuple[int, int]]:
     """Returns numbers as at most `most` ranges: the smallest gaps are closed first."""
     found = [(number, number) for number in sorted(set(numbers))]
     gap = 1

@@ -10,7 +10,7 @@ from grove_compiler.graph.nearest import nearest
 from grove_compiler.graph.node import Manifest
 from grove_operator.short_names import SHORT_NAMES
 
-MOST_NAMES = 6
+MAX_NAMES = 6
 
 
 class ObjectTarget(NamedTuple):
@@ -72,7 +72,7 @@ def find_object(target: ObjectTarget, ids: Iterable[str], more_kinds: Sequence[s
     kind = _parts(of_kind[0][0])[0]
     names = [name for _, _, name in of_kind]
     close = nearest(target.name, names)
-    there = "" if close else f"; there are {', '.join(names[:MOST_NAMES])}" + (", …" if len(names) > MOST_NAMES else "")
+    there = "" if close else f"; there are {', '.join(names[:MAX_NAMES])}" + (", …" if len(names) > MAX_NAMES else "")
     raise TargetNotFound(
         f"there is no {kind} {target.name!r}{there}", next((object_id for object_id, _, name in of_kind if name == close), ""), kind
     )

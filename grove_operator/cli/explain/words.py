@@ -14,7 +14,7 @@ from grove_compiler.graph.field_path import render
 from grove_operator.cli.explain.places import grouped
 from grove_operator.rulebook import SHIPPED, Rulebook
 
-LONGEST_VALUE = 60
+MAX_VALUE_LENGTH = 60
 
 
 class Words:
@@ -119,7 +119,7 @@ class Words:
 def value(found: Any) -> str:
     """Returns a value on one line, shortened."""
     text = json.dumps(plain(found), ensure_ascii=False, default=str)
-    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
+    return text if len(text) <= MAX_VALUE_LENGTH else text[: MAX_VALUE_LENGTH - 1] + "…"
 
 
 def policy(found: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from grove_compiler.kube.quantity import BINARY_SI, DECIMAL_SI, render
 from grove_operator.terminal import Terminal, visible
 
 COLOURS = {FITS: "32", DOES_NOT_FIT: "31", UNKNOWN: "33"}
-MOST_ALIKE = 3
+MAX_ALIKE = 3
 """The number of consecutive gangs with one verdict that are listed before the others are counted."""
 WIDEST_NAME = 60
 VERDICT_COLUMN, NAME_COLUMN = 2, 16
@@ -42,7 +42,7 @@ def _gangs(reports: Sequence[GangReport], terminal: Terminal) -> Iterator[str]:
     width = min(max((len(report.gang.name) for report in reports), default=0), WIDEST_NAME, terminal.width // 3)
     for (verdict, _), run in groupby(reports, key=lambda report: (report.verdict, report.like or not report.levels)):
         alike = list(run)
-        shown = alike if len(alike) <= MOST_ALIKE + 1 else alike[:MOST_ALIKE]
+        shown = alike if len(alike) <= MAX_ALIKE + 1 else alike[:MAX_ALIKE]
         for report in shown:
             yield from _gang(report, width, terminal)
         if len(shown) < len(alike):

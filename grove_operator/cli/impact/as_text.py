@@ -14,9 +14,9 @@ from grove_compiler.impact.pods import ReplicaRestart
 from grove_operator.impact_words import amounts, consequence, devices, devices_each, gangs, indices, number, objects, runs_alike
 from grove_operator.terminal import Terminal, visible
 
-MOST_FIELDS = 6
-MOST_SHAPES = 20
-LONGEST_VALUE = 60
+MAX_FIELDS = 6
+MAX_SHAPES = 20
+MAX_VALUE_LENGTH = 60
 NO_EFFECT = "no effect on existing objects"
 
 
@@ -66,9 +66,9 @@ def _differences(fates: Sequence[Fate]) -> Iterator[str]:
         more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
         yield ""
         yield visible(f"  {what}: {kind} {name}{more}")
-        yield from (f"    {visible(path)}" for path in fields[:MOST_FIELDS])
-        if len(fields) > MOST_FIELDS:
-            yield f"    and {number(len(fields) - MOST_FIELDS, 'field')} more"
+        yield from (f"    {visible(path)}" for path in fields[:MAX_FIELDS])
+        if len(fields) > MAX_FIELDS:
+            yield f"    and {number(len(fields) - MAX_FIELDS, 'field')} more"
         if kept:
             yield visible(f"    unchanged: {', '.join(kept)}")
         if reason:
@@ -85,13 +85,13 @@ def _restarts(impact: SetImpact) -> Iterator[str]:
     yield ""
     yield "  restarts, one replica of the set after the other, the parts of a replica concurrently:"
     runs = list(runs_alike(impact.pods.restarts))
-    for run in runs[:MOST_SHAPES]:
+    for run in runs[:MAX_SHAPES]:
         yield f"    replica {run[0].index}"
         yield from (f"      {visible(line)}" for line in _steps(run[0]))
         if len(run) > 1:
             last = f" to {run[-1].index}" if len(run) > 2 else ""
             yield f"    then {number(len(run) - 1, 'replica')} alike: {run[1].index}{last}"
-    if len(runs) > MOST_SHAPES:
+    if len(runs) > MAX_SHAPES:
         yield f"    and more, down to replica {runs[-1][-1].index}"
 
 
@@ -128,4 +128,4 @@ def _change(cause: EditImpact) -> str:
 
 def _value(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
+    return text if len(text) <= MAX_VALUE_LENGTH else text[: MAX_VALUE_LENGTH - 1] + "…"

@@ -11,7 +11,7 @@ from grove_operator.age import age
 from grove_operator.cluster.job_moments import Moment, deadline_of, moments
 from grove_operator.cluster.job_query import RecordedJob
 from grove_operator.cluster.job_spans import Span, spans
-from grove_operator.render.as_tree import SHORTEST, shortened
+from grove_operator.render.as_tree import MIN_WIDTH, shortened
 from grove_operator.terminal import Terminal, visible
 
 HEAD = ("TIME", "AFTER", "REPLICA", "ATTEMPT", "WHAT", "MESSAGE")
@@ -53,7 +53,7 @@ def _line(row: Sequence[str], widths: Sequence[int], terminal: Terminal) -> str:
     *cells, message = row
     left = "  ".join(f"{cell:{width}}" for cell, width in zip(cells, widths, strict=True)) + "  "
     room = terminal.width - len(left) if terminal.wraps else len(message)
-    return (left + shortened(message, max(room, min(SHORTEST, len(message))))).rstrip()
+    return (left + shortened(message, max(room, min(MIN_WIDTH, len(message))))).rstrip()
 
 
 def _moment(moment: Moment) -> dict[str, Any]:

@@ -20,7 +20,7 @@ AHEAD = 10_000
 """Lines that are read ahead of a slow reader of the output."""
 SILENCE = 300.0
 """Seconds without a line after which a log is requested again, since its connection may be dead."""
-FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
+FIRST_WAIT, MAX_WAIT = 0.5, 30.0
 
 
 class Follower:
@@ -100,7 +100,7 @@ class Follower:
 
     async def _follow(self, source: LogSource, query: Mapping[str, str]) -> None:
         """Follows one log until its container has ended; after a broken connection from where it was."""
-        backoff = Backoff(FIRST_WAIT, LONGEST_WAIT)
+        backoff = Backoff(FIRST_WAIT, MAX_WAIT)
         try:
             while True:
                 began = self._last.get(source.id, NEVER)

@@ -20,7 +20,7 @@ from grove_operator.cluster.one_set import read_set
 __all__ = ["Printer", "show_logs"]
 
 POD = Kind("", "v1", "Pod")
-MOST_NAMES = 3
+MAX_NAMES = 3
 
 
 async def show_logs(
@@ -83,5 +83,5 @@ def _without_logs(sources: Sequence[LogSource], why: str) -> str:
 
 
 def _some(names: Sequence[str]) -> str:
-    more = len(names) - MOST_NAMES
-    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - MAX_NAMES
+    return ", ".join(names[:MAX_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -118,7 +118,7 @@ def _webhooks(
 
     def reviewed() -> StepContext:
         if current.program is not context.program:
-            current.take_over(StepContext(context.program, settings, document))
+            current.reload(StepContext(context.program, settings, document))
         return current
 
     traffic = Traffic()

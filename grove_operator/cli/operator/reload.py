@@ -133,7 +133,7 @@ class Reload:
             return await self._refuse("; ".join(finding.message for finding in context.findings if finding.severity == "error"))
         if regression := await first_regression(self._operator.cache, self._context, context, time.time):
             return await self._refuse(regression)
-        self._operator.take_over(context)
+        self._operator.reload(context)
         self._reports.count("taken")
         self._log.line("rules reloaded", rules=len(program.rules))
         if self._is_refused:

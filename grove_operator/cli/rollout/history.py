@@ -14,7 +14,7 @@ from grove_operator.cli.cluster.session import Session
 from grove_operator.cluster.one_set import read_set
 from grove_operator.cluster.rollout.history import RecordedRevision, read_history
 from grove_operator.cluster.rollout.targets import find
-from grove_operator.render.as_tree import SHORTEST, shortened
+from grove_operator.render.as_tree import MIN_WIDTH, shortened
 from grove_operator.terminal import Terminal, terminal_of, visible
 
 HEAD = ("REVISION", "CURRENT", "AGE", "CHANGES")
@@ -88,4 +88,4 @@ def _line(row: Sequence[str], widths: Sequence[int], terminal: Terminal) -> str:
     *cells, changes = row
     left = "  ".join(f"{cell:{width}}" for cell, width in zip(cells, widths, strict=True)) + "  "
     room = terminal.width - len(left) if terminal.wraps else len(changes)
-    return (left + shortened(changes, max(room, min(SHORTEST, len(changes))))).rstrip()
+    return (left + shortened(changes, max(room, min(MIN_WIDTH, len(changes))))).rstrip()

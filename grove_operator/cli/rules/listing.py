@@ -25,7 +25,7 @@ PLURALS = {
     "decide": ("time asked", "times asked"),
     "status": ("status", "statuses"),
     "event": ("event", "events"),
-    "again": ("time named", "times named"),
+    "requeue": ("time named", "times named"),
     "delete": ("deletion", "deletions"),
     "wait": ("wait", "waits"),
 }

@@ -46,7 +46,7 @@ _RULES: dict[str, dict[str, str]] = {
         "reason": "ManyCliques",
         "message": '"the set has {{ set.cliques | length }} cliques"',
     },
-    "again": {"again": "now + 300", "when": "false"},
+    "requeue": {"requeue": "now + 300", "when": "false"},
     "delete": {"delete": "set.ref", "when": "false", "reason": "Example"},
     "wait": {"wait": "Example", "of": "set.ref", "when": "false", "message": "waits for what"},
     "status": {"status": "status/{name}.yaml", "of": "set.ref", "when": "false"},

@@ -19,7 +19,7 @@ from grove_operator.render.as_html import page_of
 
 HEARTBEAT = 15.0
 """Seconds between messages to a browser, by which broken connections are detected."""
-MOST_LISTENERS = 64
+MAX_LISTENERS = 64
 """Browsers that receive changes at a time; others get the status 503."""
 SHUTDOWN_TIMEOUT = 1.0
 HEADERS = {
@@ -83,7 +83,7 @@ class PageServer:
         return web.Response(text=text, content_type="text/plain")
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
-        if self._listeners >= MOST_LISTENERS:
+        if self._listeners >= MAX_LISTENERS:
             raise web.HTTPServiceUnavailable(text="too many browsers are listening\n")
         self._listeners += 1
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})

@@ -16,7 +16,7 @@ from grove_operator.cli.serve.scene import Scene, SceneObjects
 
 SETTLE = 0.25
 """Seconds in which changes are collected before the scene is drawn again."""
-LONGEST = 15.0
+MAX_SECONDS = 15.0
 """Seconds after which it is drawn again without a change, as a broken watch is not reported as one."""
 
 T = TypeVar("T")
@@ -44,7 +44,7 @@ class Stage:
         """Draws again after changes, until it is cancelled."""
         while True:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._changed.wait(), LONGEST)
+                await asyncio.wait_for(self._changed.wait(), MAX_SECONDS)
                 await asyncio.sleep(SETTLE)
             self._changed.clear()
             self.snapshot = self._source()

@@ -8,7 +8,7 @@ from typing import Any
 from applier.ref import Manifest
 from grove_compiler.graph.field_path import ABSENT, FieldPath, render
 
-LONGEST = 60
+MAX_LENGTH = 60
 """Characters of a value, such as a command, that are shown."""
 
 
@@ -80,4 +80,4 @@ def _shown(value: Any) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return text if len(text) <= MAX_LENGTH else f"{text[: MAX_LENGTH - 1]}…"

@@ -26,7 +26,7 @@ from .hostility import contains, hostile
 
 CONFIG_MAP = Kind("", "v1", "ConfigMap")
 KEYS = 20
-MOST_CHILDREN = 12
+MAX_CHILDREN = 12
 SAMPLE_SECONDS = 2.0
 CALM_SECONDS = 60.0  # how long the end may take to settle
 
@@ -131,13 +131,13 @@ class Churn:
             await self.edit(f"key-{number}")
 
     async def edit(self, key: str) -> None:
-        spec = self.world.spec(key, self.chance.randrange(MOST_CHILDREN), f"{self.chance.getrandbits(400):x}")
+        spec = self.world.spec(key, self.chance.randrange(MAX_CHILDREN), f"{self.chance.getrandbits(400):x}")
         await self.cluster.apply(await self.cluster.resource(CONFIG_MAP), spec, manager="people", force=True)
         self.account.edits += 1
 
     async def meddle(self, key: str) -> None:
         """A child of a key is deleted, or its text changed by somebody else."""
-        resource, name = await self.cluster.resource(CONFIG_MAP), f"{key}-{self.chance.randrange(MOST_CHILDREN)}"
+        resource, name = await self.cluster.resource(CONFIG_MAP), f"{key}-{self.chance.randrange(MAX_CHILDREN)}"
         try:
             child = await self.cluster.get(resource, self.world.namespace, name)
             if self.chance.random() < 0.5:

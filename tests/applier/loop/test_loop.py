@@ -156,7 +156,7 @@ async def test_a_key_that_is_no_more_is_forgotten() -> None:
         await world.cluster.delete(world.cluster.kinds.get(CONFIG_MAP), "default", "set", uid=primary["metadata"]["uid"])
         await asyncio.sleep(1)
         assert world.made() == []
-        assert world.loop._interests.count() == 0
+        assert world.loop._dependencies.count() == 0
 
 
 @in_virtual_time

@@ -11,7 +11,7 @@ import pytest
 from applier.desired import Desired, Graph, Policy
 from applier.errors import Forbidden
 from applier.outcome import Conflict, Outcome, Owner
-from applier.plan.membership import LABEL, PART_OF, may_leave, part_of, set_of, staying
+from applier.plan.membership import LABEL, PART_OF, may_change_applyset, part_of, set_of, staying
 from applier.prune import ApplySet, ApplySetOptions, adopt
 from applier.ref import Kind, Manifest
 from applier.run.difference import diff
@@ -90,7 +90,7 @@ def test_a_label_that_we_applied_is_said_again(entries: list[dict[str, Any]] | N
     ],
 )
 def test_a_member_may_leave_by_force_against_all_who_own_the_label(owners: tuple[str, ...], may: tuple[str, ...], expected: bool) -> None:
-    assert may_leave([Conflict(LABEL, Owner(name, "Apply", "")) for name in owners], may) is expected
+    assert may_change_applyset([Conflict(LABEL, Owner(name, "Apply", "")) for name in owners], may) is expected
 
 
 def applyset(name: str, namespace: str = "shop") -> ApplySetOptions:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from applier.outcome import ABSENT, Conflict, FieldChange, ItemKey, Owner
-from applier.plan.reasons import listed, makers, what_conflicts, what_differs, what_is_fixed, who
+from applier.plan.reasons import listed, manager_names, what_conflicts, what_differs, what_is_fixed, who
 
 from ..things import manifest
 
@@ -63,4 +63,4 @@ def test_fixed_fields_are_named() -> None:
 
 def test_makers_are_named_once() -> None:
     live = manifest("a", metadata={"managedFields": [{"manager": "x"}, {"manager": "x"}, {"manager": "y"}]})
-    assert (makers(live), makers(manifest("a"))) == ("x, y", "somebody else")
+    assert (manager_names(live), manager_names(manifest("a"))) == ("x, y", "somebody else")

@@ -233,7 +233,7 @@ async def test_a_spent_budget_ends_all_repeating(server: Scripted, cluster: ApiC
 async def test_a_server_that_asks_for_an_hour_is_asked_again_sooner_and_that_is_said(
     server: Scripted, cluster: ApiCluster, told: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(refusals, "LONGEST_PAUSE", 0.02)
+    monkeypatch.setattr(refusals, "MAX_PAUSE", 0.02)
     server.on("GET", OBJECT, BUSY._replace(headers={"Retry-After": "9999"}), DONE)
     assert await read(cluster)
     [throttled] = told
@@ -244,7 +244,7 @@ async def test_a_server_that_asks_for_an_hour_is_asked_again_sooner_and_that_is_
 async def test_a_server_that_goes_on_asking_for_an_hour_ends_with_what_it_asked_for(
     server: Scripted, cluster: ApiCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(refusals, "LONGEST_PAUSE", 0.02)
+    monkeypatch.setattr(refusals, "MAX_PAUSE", 0.02)
     monkeypatch.setattr(cluster.wire.retries, "deadline", 1.0)
     server.on("GET", OBJECT, BUSY._replace(headers={"Retry-After": "9999"}))
     error = await raised(lambda: read(cluster))

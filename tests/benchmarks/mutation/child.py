@@ -26,7 +26,7 @@ CACHE = "GROVE_CACHE_DIR"
 MORE_MEMORY = 3 << 30
 """Bytes by which a mutant may grow: one that appends to a list for ever must not take the machine with it."""
 
-LEAST_CPU, LEAST_CLOCK, TIMES = 10.0, 30.0, 10.0
+MIN_CPU, MIN_CLOCK, TIMES = 10.0, 30.0, 10.0
 """A test does not end if it takes `TIMES` as long as without a fault, and these many seconds at least."""
 
 
@@ -38,11 +38,11 @@ class Limits:
 
     def cpu(self, test: str) -> float:
         """Returns the seconds of CPU."""
-        return max(LEAST_CPU, TIMES * self._costs[test].cpu)
+        return max(MIN_CPU, TIMES * self._costs[test].cpu)
 
     def clock(self, test: str) -> float:
         """Returns the seconds on the clock."""
-        return max(LEAST_CLOCK, TIMES * self._costs[test].clock)
+        return max(MIN_CLOCK, TIMES * self._costs[test].clock)
 
 
 class Failures:

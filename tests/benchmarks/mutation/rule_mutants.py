@@ -79,7 +79,7 @@ def _document(document: yaml.Node, source: str) -> Iterator[Edit]:
 
 def _expressions(keys: dict[str, yaml.Node]) -> Iterator[yaml.ScalarNode]:
     """Yields what is an expression in a rule and determines what it does. What is told to people is not among it."""
-    for key in ("when", "assert", "again"):
+    for key in ("when", "assert", "requeue"):
         yield from _scalars(keys.get(key))
     for key in ("let", "forEach"):
         if isinstance(node := keys.get(key), yaml.MappingNode):

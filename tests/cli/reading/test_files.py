@@ -165,22 +165,22 @@ class TestWhatCannotBeRead:
         assert problems("") == ["'': no such file or directory"]
 
     def test_a_file_without_an_end_is_not_read_to_its_end(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(files, "LARGEST_FILE", 1 << 20)
+        monkeypatch.setattr(files, "MAX_FILE", 1 << 20)
         assert problems("/dev/zero") == ["/dev/zero: larger than 1 MiB"]
 
     def test_a_file_that_is_too_large_is_a_problem(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(files, "LARGEST_FILE", 1 << 20)
+        monkeypatch.setattr(files, "MAX_FILE", 1 << 20)
         write("a.yaml", "#" * ((1 << 20) + 1))
         assert problems("a.yaml") == ["a.yaml: larger than 1 MiB"]
 
     def test_files_that_are_too_large_together_are_a_problem(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(files, "MOST_BYTES", 1 << 20)
+        monkeypatch.setattr(files, "MAX_BYTES", 1 << 20)
         for name in ("a.yaml", "b.yaml"):
             write(name, "#" * (600 << 10))
         assert problems("a.yaml", "b.yaml") == ["b.yaml: the files before and including this one are larger than 1 MiB"]
 
     def test_too_many_files_are_a_problem(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(files, "MOST_FILES", 2)
+        monkeypatch.setattr(files, "MAX_FILES", 2)
         for name in ("d/a.yaml", "d/b.yaml", "d/c.yaml"):
             write(name)
         assert problems("d") == ["more than 2 files"]

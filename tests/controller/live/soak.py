@@ -32,7 +32,7 @@ from .world import KINDS, clique, is_ready, pod_clique_set
 
 SETS = 20
 CALM_SECONDS = 300.0  # how long the end may take to settle
-LEAST_EDITS, LEAST_FAULTS = 60, 10
+MIN_EDITS, MIN_FAULTS = 60, 10
 AWAY_SECONDS = 3.0
 POOLED = 4  # connections that the undisturbed client may keep for its next request
 COMPARED = ("sets", "cliques", "groups", "gangs", "services", "pods")
@@ -167,7 +167,7 @@ def _without_addresses(one: Manifest) -> Manifest:
 async def churn(people: People, keeper: Keeper, proxy: Faults, until: float, least_looks: int = 0) -> None:
     """Keeps at it until the loop's clock says so, and until enough has happened: a machine that is busy does less in the same time."""
     clock = asyncio.get_running_loop().time
-    while clock() < until or people.account.edits < LEAST_EDITS or proxy.injected.total() < LEAST_FAULTS or keeper.recorded < least_looks:
+    while clock() < until or people.account.edits < MIN_EDITS or proxy.injected.total() < MIN_FAULTS or keeper.recorded < least_looks:
         draw = people.chance.random()
         if draw < 0.45:
             await people.declare(people.chance.randrange(SETS))

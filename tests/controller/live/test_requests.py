@@ -41,7 +41,7 @@ async def test_an_operator_at_rest_asks_nothing_whatever_is_not_installed(
     grove_plane: ControlPlane, namespace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its kinds are waited for by a watch of definitions. Whoever may not watch these asks again, at most every half minute."""
-    monkeypatch.setattr(watch_cache, "LONGEST_WAIT", 1.0)
+    monkeypatch.setattr(watch_cache, "MAX_WAIT", 1.0)
     monkeypatch.setattr(definitions, "SETTLING", 1.0)
     async with connect(kubeconfig=str(grove_plane.kubeconfig), user_agent=f"at-rest-{namespace}") as cluster:
         world = World(grove_plane, cluster, namespace)

@@ -13,7 +13,7 @@ from grove_operator.controller.bundle_folder import BundleFolder
 from tests.features.compiling import shipped_program
 from tests.suite.effort import runs
 
-from .soak import LEAST_EDITS, LEAST_FAULTS, POOLED, soak
+from .soak import MIN_EDITS, MIN_FAULTS, POOLED, soak
 
 pytestmark = [pytest.mark.cluster("kwok", "kube-scheduler"), pytest.mark.timeout(400)]
 SECONDS = runs(60)
@@ -27,7 +27,7 @@ REPLAYED = 1000  # looks, the last ones
 async def test_twenty_sets_stay_true_and_the_operator_small_under_churn(grove_plane: ControlPlane, tmp_path: Path) -> None:
     account = await soak(grove_plane, SECONDS, bundles=BundleFolder(str(tmp_path), REPLAYED), least_looks=REPLAYED)
     assert account.wrong == [], "\n".join(account.wrong)
-    assert account.faults >= LEAST_FAULTS and account.edits >= LEAST_EDITS, account
+    assert account.faults >= MIN_FAULTS and account.edits >= MIN_EDITS, account
     assert account.growth() < FLAT, [one.memory for one in account.samples]
     middle, end = account.most_tasks()
     assert end <= 2 * middle + BURST, (middle, end)

@@ -28,7 +28,7 @@ FAILURE_FOUND = 226
 """The exit code of a diagnostic that found one."""
 THRESHOLD = 10.0
 VALUES = ("null", "true", "false", "0", "1", "-1", "1.5", '""', '"x"', "[]", "{}", "nan", "Infinity", "N/A")
-MOST_ACCIDENTS = 4
+MAX_ACCIDENTS = 4
 
 
 class Recorded(NamedTuple):
@@ -100,7 +100,7 @@ def garbled(one: Recorded, random: Random) -> str:
         between = random.choice(("", "\n", " ", "Error: the diagnostic was aborted\n"))
         return between.join(random.choice(((one.text, one.healthy), (one.healthy, one.text))))
     text = one.text
-    for _ in range(random.randint(1, MOST_ACCIDENTS)):
+    for _ in range(random.randint(1, MAX_ACCIDENTS)):
         text = accident(text, random)
     return text
 

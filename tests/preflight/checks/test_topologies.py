@@ -35,7 +35,7 @@ ATTRIBUTES = {
         "link_width": "1|2|4|8|16",
     },
 }
-MOST_CHILDREN, LONGEST_TEXT, MOST_ELEMENTS = 32, 254, 256
+MAX_CHILDREN, MAX_TEXT_LENGTH, MAX_ELEMENTS = 32, 254, 256
 """Of the oldest readers that take version 1; later ones take more."""
 
 
@@ -60,16 +60,16 @@ def problems(root: ElementTree.Element) -> Iterator[str]:
     if root.tag != "system":
         yield "the root is no system"
     everything = list(root.iter())
-    if len(everything) > MOST_ELEMENTS:
+    if len(everything) > MAX_ELEMENTS:
         yield f"{len(everything)} elements"
     for one in everything:
         wanted = ATTRIBUTES.get(one.tag, {})
         if set(one.attrib) != set(wanted):
             yield f"{one.tag} has {sorted(one.attrib)}"
         yield from (f"{one.tag} {key}={value}" for key, value in one.attrib.items() if not re.fullmatch(wanted.get(key, "(?!)"), value))
-        yield from (f"{one.tag} {key} is too long" for key, value in one.attrib.items() if len(value) > LONGEST_TEXT)
+        yield from (f"{one.tag} {key} is too long" for key, value in one.attrib.items() if len(value) > MAX_TEXT_LENGTH)
         yield from (f"{child.tag} in {one.tag}" for child in one if child.tag not in CHILDREN.get(one.tag, set()))
-        if len(one) > MOST_CHILDREN:
+        if len(one) > MAX_CHILDREN:
             yield f"{one.tag} has {len(one)} children"
 
 

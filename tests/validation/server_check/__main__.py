@@ -15,7 +15,7 @@ from tests.validation.server_check.mutants import Mutant, mutants
 from tests.validation.server_check.subjects import SUBJECTS, Subject
 from tests.validation.server_check.verdicts import Judge, Verdict
 
-MOST_MISSED = 0.02
+MAX_MISSED = 0.02
 
 
 @dataclass
@@ -29,7 +29,7 @@ class Comparison:
 
     @property
     def is_good(self) -> bool:
-        return len(self.missed) <= MOST_MISSED * self.refused and not self.wrong
+        return len(self.missed) <= MAX_MISSED * self.refused and not self.wrong
 
 
 def compare(judge: Judge, subject: Subject, seed: int, count: int) -> Comparison:

@@ -13,7 +13,7 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.conditions import status_of
 from grove_compiler.model.expanded.live_pods import LivePod, leaving_pods, live_pods
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, Replica
-from grove_compiler.model.lazy import lazy, remembered
+from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.record import record
 
 ATTEMPT_LABEL = "grove.io/attempt"
@@ -83,14 +83,14 @@ class ReplicaAttempt:
         return is_free and not is_held and not self.is_over and self.failure is None
 
 
-@remembered
+@memoized
 def replica_attempt(replica: Replica) -> ReplicaAttempt:
     """Returns the current attempt of a replica."""
     entries = recorded_job(replica.set).get("trainingReplicas") or []
     return ReplicaAttempt(replica, next((entry for entry in entries if entry.get("index") == replica.index), {}))
 
 
-@remembered
+@memoized
 def recorded_job(pcs: ExpandedSet) -> Manifest:
     """Returns the status of a set: its own, or for an input without one, that of the set in the snapshot."""
     live = None if pcs.status else pcs.snapshot.live(pcs.ref)
@@ -102,14 +102,14 @@ def has_ended(pcs: ExpandedSet) -> bool:
     return pcs.is_training and recorded_job(pcs).get("phase") in ENDS
 
 
-@remembered
+@memoized
 def recorded_attempt(clique: Clique) -> dict[str, Any]:
     """Returns the status of a PodClique if it is about the current attempt; empty while it is about an older one, or none."""
     status = status_of(clique.set.snapshot.live(clique.ref))
     return status if status.get("attempt") == replica_attempt(clique.replica).number else {}
 
 
-@remembered
+@memoized
 def attempt_pods(clique: Clique) -> list[LivePod]:
     """Returns the live pods of a clique; for a training workload only those of the current attempt."""
     if not clique.set.is_training:
@@ -124,7 +124,7 @@ def is_kept(pod: LivePod) -> bool:
     return pod.is_finished and pcs.keeps_on_restart and attempt_number(pod) == replica_attempt(pod.clique.replica).number - 1
 
 
-@remembered
+@memoized
 def leaving(clique: Clique) -> list[LivePod]:
     """Returns the pods of a clique that are being deleted, as `LivePod`s, so that their facts can be read."""
     return [LivePod(clique, pod.manifest) for pod in leaving_pods(clique)]

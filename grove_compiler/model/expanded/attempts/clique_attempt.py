@@ -19,7 +19,7 @@ from grove_compiler.model.expanded.attempts.attempt import (
 from grove_compiler.model.expanded.attempts.pod_end import has_finished_well, is_held_up, started_at, tells_its_end
 from grove_compiler.model.expanded.live_pods import LivePod
 from grove_compiler.model.expanded.structure import Clique
-from grove_compiler.model.lazy import lazy, remembered
+from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.record import record
 
 
@@ -127,7 +127,7 @@ class CliqueAttempt:
         return self.missing
 
 
-@remembered
+@memoized
 def clique_attempt(clique: Clique) -> CliqueAttempt:
     """Returns the state of a training workload's clique in the current attempt."""
     return CliqueAttempt(clique, replica_attempt(clique.replica), recorded_attempt(clique))

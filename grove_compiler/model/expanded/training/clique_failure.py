@@ -12,7 +12,7 @@ from grove_compiler.model.expanded.check_failures import failed_checks
 from grove_compiler.model.expanded.live_object import condition_since, old_status
 from grove_compiler.model.expanded.live_pods import LivePod
 from grove_compiler.model.expanded.structure import Clique
-from grove_compiler.model.lazy import remembered
+from grove_compiler.model.lazy import memoized
 
 LOST_SECONDS = 10.0
 """A pod that is missing without an observed end counts as lost after this: the watch may be late."""
@@ -65,7 +65,7 @@ def _deleted_by_others(state: CliqueAttempt) -> list[LivePod]:
     return [pod for pod in others if pod.index not in state.succeeded]
 
 
-@remembered
+@memoized
 def lost_indices(clique: Clique) -> list[int]:
     """Returns the indices whose pods ran and have disappeared without an observed end."""
     state = clique_attempt(clique)
@@ -110,7 +110,7 @@ def is_early(clique: Clique, failure: Failure, now: float) -> bool:
     return failure.at is not None and max(starts) >= failure.at + LATE_SECONDS
 
 
-@remembered
+@memoized
 def gang_is_held_up(clique: Clique) -> bool:
     """Reports whether a pod of the clique's gang does not run yet."""
     return any(state.is_held_up and _will_have_pods(state) for state in _gang(clique))

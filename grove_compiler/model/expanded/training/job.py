@@ -18,7 +18,7 @@ from grove_compiler.model.expanded.attempts.pod_end import INIT_CONTAINER
 from grove_compiler.model.expanded.structure import ExpandedSet
 from grove_compiler.model.expanded.training.failure_description import failure_description
 from grove_compiler.model.expanded.training.replica_course import deciding_cliques, is_done, start_of
-from grove_compiler.model.lazy import lazy, remembered
+from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.record import record
 
 
@@ -266,7 +266,7 @@ class Job:
         return self.set.training_limits
 
 
-@remembered
+@memoized
 def training_job(pcs: ExpandedSet) -> Job:
     """Returns the training workload of a set."""
     return Job(pcs, recorded_job(pcs))

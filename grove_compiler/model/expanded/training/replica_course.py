@@ -6,7 +6,7 @@ from grove_compiler.kube.conditions import is_true_in
 from grove_compiler.kube.timestamp import time
 from grove_compiler.model.expanded.attempts.attempt import ReplicaAttempt, recorded_attempt, replica_attempt
 from grove_compiler.model.expanded.structure import Clique, Replica
-from grove_compiler.model.lazy import remembered
+from grove_compiler.model.lazy import memoized
 
 
 def start_of(attempt: ReplicaAttempt) -> float | None:
@@ -25,7 +25,7 @@ def deciding_cliques(replica: Replica) -> list[Clique]:
     return [clique for clique in replica.all_cliques if not names or clique.template.name in names]
 
 
-@remembered
+@memoized
 def is_done(replica: Replica) -> bool:
     """Reports whether a replica has succeeded: by its status, or because all deciding cliques report success."""
     if replica_attempt(replica).has_succeeded:

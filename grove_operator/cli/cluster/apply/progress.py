@@ -16,7 +16,7 @@ from applier.ref import Ref
 from grove_operator.cli.cluster.words import name_of
 from grove_operator.terminal import visible
 
-MOST_NAMES = 3
+MAX_NAMES = 3
 
 
 class ApplyProgress:
@@ -87,8 +87,8 @@ class _InProgress(ProgressColumn):
 def in_progress(writing: Collection[Ref], waiting: dict[Ref, str]) -> str:
     """Returns the objects being written; if there are none, the one that is waited for and its reason."""
     if writing:
-        more = len(writing) - MOST_NAMES
-        shown = ", ".join(visible(name_of(ref)) for ref in islice(list(writing), MOST_NAMES))
+        more = len(writing) - MAX_NAMES
+        shown = ", ".join(visible(name_of(ref)) for ref in islice(list(writing), MAX_NAMES))
         return shown + (f" and {more} more" if more > 0 else "")
     if waiting:
         ref, reason = next(iter(list(waiting.items())))

@@ -16,7 +16,7 @@ from grove_operator.cli.cluster.apply.objects import WrittenObjects
 from grove_operator.cli.cluster.fold import Folding
 from grove_operator.cli.cluster.led import effects_line
 from grove_operator.cli.cluster.lines import CLIENT, SERVER, OutcomeLines, WaitLines, to_all
-from grove_operator.cli.cluster.session import ERROR, Failed, Session, SignalExit, ended_once_planned, program_of, say
+from grove_operator.cli.cluster.session import ERROR, Failed, Session, SignalExit, graceful_once_planned, program_of, say
 from grove_operator.cli.cluster.words import name_of, tally
 from grove_operator.terminal import Terminal, terminal_of
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from grove_operator.cli.cluster.input import ClusterInput
 
 DONE = 0
-LARGEST_PLAN = 1 << 30
+MAX_PLAN = 1 << 30
 SUFFIXES = {"client": CLIENT, "server": SERVER}
 
 
@@ -119,7 +119,7 @@ class ApplyRun:
         from applier.stop import Stop
 
         choices, stop, wait = self.choices, Stop(), self._wait_for()
-        with ended_once_planned(stop, self.ended, self.sink) as sink:
+        with graceful_once_planned(stop, self.ended, self.sink) as sink:
             return await apply(
                 graph,
                 session.cluster,
@@ -181,7 +181,7 @@ class ApplyRun:
             saved = saved.with_input(graph)
         self.objects.graph = saved.graph
         try:
-            with ended_once_planned(stop, self.ended, self.sink) as sink:
+            with graceful_once_planned(stop, self.ended, self.sink) as sink:
                 options = ExecuteOptions(dry_run=self.choices.dry_run != "none", sink=sink, stop=stop, after_write=self.after_write)
                 return await apply_saved(saved, session.cluster, options, wait)
         except OutOfDate as error:
@@ -223,9 +223,9 @@ def _load(path: str) -> SavedPlan:
     from applier.plan import InvalidPlan, load
 
     with open(path, "rb") as stream:
-        data = stream.read(LARGEST_PLAN + 1)
-    if len(data) > LARGEST_PLAN:
-        raise Failed(f"{path}: larger than {LARGEST_PLAN >> 20} MiB, the limit of saved plans")
+        data = stream.read(MAX_PLAN + 1)
+    if len(data) > MAX_PLAN:
+        raise Failed(f"{path}: larger than {MAX_PLAN >> 20} MiB, the limit of saved plans")
     try:
         return load(data)
     except InvalidPlan as error:

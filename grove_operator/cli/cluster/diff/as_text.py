@@ -12,7 +12,7 @@ from grove_operator.cli.cluster.words import COLOURS, reason_of, tally
 from grove_operator.cluster.differences import Shown
 from grove_operator.terminal import Terminal, visible
 
-MOST_FIELDS = 8
+MAX_FIELDS = 8
 DIFFERING = frozenset(Action) - QUIET - {Action.FAILED}
 
 
@@ -78,5 +78,5 @@ def _needs_reason(step: Step) -> bool:
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = len(names) - MOST_FIELDS
-    return ", ".join(names[:MOST_FIELDS]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - MAX_FIELDS
+    return ", ".join(names[:MAX_FIELDS]) + (f" and {more} more" if more > 0 else "")

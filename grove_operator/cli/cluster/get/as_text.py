@@ -9,7 +9,7 @@ from grove_operator.cluster.facts import gates_of
 from grove_operator.cluster.live_states import LiveStates
 from grove_operator.cluster.readiness import ReadinessCheck
 from grove_operator.cluster.tree import Branch, branches
-from grove_operator.render.as_tree import SHORTEST, shortened
+from grove_operator.render.as_tree import MIN_WIDTH, shortened
 from grove_operator.terminal import Terminal, visible
 
 COLOURS = {"Ready": "32", "InProgress": "33", "Failed": "31", "Terminating": "35", "Unknown": "2"}
@@ -79,11 +79,11 @@ def _is_redundant(reason: str, details: Sequence[str]) -> bool:
 
 def _line(row: _Row, column: int, terminal: Terminal) -> str:
     room = column - row.width + len(row.name) if terminal.wraps else len(row.name)
-    name = shortened(row.name, max(SHORTEST, room))
+    name = shortened(row.name, max(MIN_WIDTH, room))
     used = row.width - len(row.name) + len(name)
     left = row.lead + terminal.paint(row.kind, "2") + " " + name + " " * max(column - used, 0)
     word = WORDS.get(row.state, row.state)
     rest = terminal.width - max(column, used) - 2 - 13 if terminal.wraps else len(row.detail)
-    detail = shortened(row.detail, rest) if rest >= min(SHORTEST, len(row.detail)) else ""
+    detail = shortened(row.detail, rest) if rest >= min(MIN_WIDTH, len(row.detail)) else ""
     painted = terminal.paint(word, COLOURS.get(row.state, "0"))
     return (left + "  " + painted + (" " * (13 - len(word)) + terminal.paint(detail, "2") if detail else "")).rstrip()

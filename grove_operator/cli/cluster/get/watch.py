@@ -15,7 +15,7 @@ from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster.session import Session
 
 SETTLE = 0.25  # seconds in which changes are collected before objects are read again
-LONGEST = 15.0  # seconds after which objects are read again without a change, as kinds without objects are not watched
+MAX_WAIT = 15.0  # seconds after which objects are read again without a change, as kinds without objects are not watched
 PAUSE = 1.0  # seconds until a refused watch is tried again
 
 
@@ -66,7 +66,7 @@ async def readings(cluster: Cluster, read: Callable[[], Awaitable[W]], namespace
                     place = namespace if resource.namespaced else ""
                     watches[resource] = asyncio.ensure_future(_watch(cluster, resource, place, changed))
             with suppress(TimeoutError):
-                await asyncio.wait_for(changed.wait(), LONGEST)
+                await asyncio.wait_for(changed.wait(), MAX_WAIT)
                 await asyncio.sleep(SETTLE)
     finally:
         for task in watches.values():

@@ -12,7 +12,7 @@ except ImportError:  # another Python than CPython
 T = TypeVar("T")
 
 
-class ContentMemory(Generic[T]):
+class ContentCache(Generic[T]):
     """Represents an LRU cache of `most` values, by the digests of the contents they were computed from."""
 
     __slots__ = ("_most", "_values")
@@ -21,14 +21,14 @@ class ContentMemory(Generic[T]):
         self._most = most
         self._values: dict[bytes, T] = {}
 
-    def recall(self, digest: bytes) -> T | None:
+    def get(self, digest: bytes) -> T | None:
         """Returns the value for a content, by its digest; None where it is not cached. Marks it as recently used."""
         value = self._values.pop(digest, None)
         if value is not None:
             self._values[digest] = value
         return value
 
-    def remember(self, digest: bytes, value: T) -> None:
+    def put(self, digest: bytes, value: T) -> None:
         """Caches a value; evicts the least recently used one above the limit."""
         self._values[digest] = value
         if len(self._values) > self._most:

@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 
 from grove_compiler.kube.defaults import apply_defaults
 from grove_compiler.kube.definitions import DEFINITIONS, KINDS
-from grove_compiler.kube.sound import SoundValues
+from grove_compiler.kube.schema_completer import SchemaCompleter
 from grove_compiler.kube.structure import Schema, check
-from grove_compiler.kube.structure_findings import MOST_ITEMS
+from grove_compiler.kube.structure_findings import MAX_ITEMS
 from grove_compiler.source.document import Document
 from grove_compiler.source.reader import read_text
 from tests.suite.rows import rows
 
 ROOT = Path(__file__).parents[2]
 FILES = [*sorted((ROOT / "examples").glob("*.yaml")), *sorted((ROOT / "tests/validation/cases").glob("*/*.yaml"))]
-SOUND = SoundValues(DEFINITIONS)
+SOUND = SchemaCompleter(DEFINITIONS)
 OWN: dict[str, Schema] = {
     "Set": {
         "kind": "object",
@@ -70,7 +70,7 @@ def test_a_document_is_completed_if_the_check_finds_nothing_and_as_the_defaults_
 
 @given(SETS)
 def test_whatever_a_value_is_it_is_completed_rightly_or_left(value: Any) -> None:
-    completed = SoundValues(OWN).completed(value, "Set")
+    completed = SchemaCompleter(OWN).completed(value, "Set")
     if completed is not None:
         assert check(value, {"ref": "Set"}, OWN) == []
         assert _written(completed) == _written(apply_defaults(value, {"ref": "Set"}, OWN))
@@ -85,7 +85,7 @@ def test_whatever_a_value_is_it_is_completed_rightly_or_left(value: Any) -> None
     ],
 )
 def test_a_sound_value_is_completed(value: Any) -> None:
-    assert _written(SoundValues(OWN).completed(value, "Set")) == _written(apply_defaults(value, {"ref": "Set"}, OWN))
+    assert _written(SchemaCompleter(OWN).completed(value, "Set")) == _written(apply_defaults(value, {"ref": "Set"}, OWN))
 
 
 @rows(
@@ -95,20 +95,20 @@ def test_a_sound_value_is_completed(value: Any) -> None:
         {"words": ["a", "a"]}, {"words": ["a", "b", "c"]}, {"words": [None]}, {"words": "a"},
         {"ports": [{"port": 1}, {"port": 1, "protocol": "TCP"}]}, {"ports": [[]]}, {"below": 1},
         {"labels": {1: "a"}}, {"labels": {"a": 1}}, {"labels": []}, {"free": {1: 1}}, {"unknown": 1}, {"unknown": None}, {1: 1},
-        {"labels": {str(number): "a" for number in range(MOST_ITEMS + 1)}},
-        {"ports": [{"port": number} for number in range(MOST_ITEMS + 1)]},
+        {"labels": {str(number): "a" for number in range(MAX_ITEMS + 1)}},
+        {"ports": [{"port": number} for number in range(MAX_ITEMS + 1)]},
     ],
     ids=lambda wrong: json.dumps(wrong)[:40],
 )  # fmt: skip
 def test_what_may_be_wrong_is_left_to_the_check(wrong: Any) -> None:
-    assert SoundValues(OWN).completed({"name": "a", **wrong}, "Set") is None
+    assert SchemaCompleter(OWN).completed({"name": "a", **wrong}, "Set") is None
 
 
 def test_what_needs_no_default_is_shared() -> None:
     value = {"name": "a", "type": "b", "below": {"port": 1, "protocol": "TCP"}, "ports": [{"port": 1}]}
-    completed = SoundValues(OWN).completed(value, "Set")
+    completed = SchemaCompleter(OWN).completed(value, "Set")
     assert completed["below"] is value["below"]
-    assert SoundValues(OWN).completed(completed, "Set") is completed
+    assert SchemaCompleter(OWN).completed(completed, "Set") is completed
 
 
 @rows("name", [schema["ref"] for schema in KINDS.values()])

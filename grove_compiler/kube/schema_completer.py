@@ -12,7 +12,7 @@ from typing import Any
 
 from grove_compiler.kube.defaults import apply_defaults
 from grove_compiler.kube.structure import Definitions, Schema, check
-from grove_compiler.kube.structure_findings import MOST_ITEMS
+from grove_compiler.kube.structure_findings import MAX_ITEMS
 
 Walk = Callable[[Any], Any]
 """Returns a value with its defaults, the same object where it lacks none. Raises `_Unsure`. A class accepts its own instances."""
@@ -22,7 +22,7 @@ class _Unsure(Exception):
     """Signals that a value may be invalid."""
 
 
-class SoundValues:
+class SchemaCompleter:
     """Completes valid values by the schemas of the definitions, none of which may be recursive."""
 
     def __init__(self, definitions: Definitions) -> None:
@@ -51,7 +51,7 @@ class SoundValues:
         if kind == "object":
             return self._object(schema)
         if kind == "list":
-            bounds = schema.get("min_items", 0), min(schema.get("max_items", MOST_ITEMS), MOST_ITEMS)
+            bounds = schema.get("min_items", 0), min(schema.get("max_items", MAX_ITEMS), MAX_ITEMS)
             return partial(_list, self.walk(schema["items"]), *bounds, self._identity(schema))
         if kind == "map":
             return partial(_object, _Values(self.walk(schema["values"]) if "values" in schema else _kept), {}, ())
@@ -92,7 +92,7 @@ class _Fields(dict[str, Walk]):
 
     __slots__ = ("_fields", "_keeps_others", "_of")
 
-    def __init__(self, of: SoundValues, schema: Schema) -> None:
+    def __init__(self, of: SchemaCompleter, schema: Schema) -> None:
         super().__init__()
         self._of, self._fields, self._keeps_others = of, schema["fields"], schema.get("unknown") == "keep"
 
@@ -121,7 +121,7 @@ class _Values(dict[str, Walk]):
 
 
 def _object(fields: _Fields | _Values, defaults: dict[str, Any], required: tuple[str, ...], value: Any) -> Any:
-    if value.__class__ is not dict or len(value) > MOST_ITEMS:
+    if value.__class__ is not dict or len(value) > MAX_ITEMS:
         raise _Unsure
     result = value
     for name, item in value.items():

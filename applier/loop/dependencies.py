@@ -12,13 +12,13 @@ from applier.ref import Manifest, Ref
 K = TypeVar("K", bound=Hashable)
 
 
-Topic = Ref | Ownership | tuple[SelectorRead]
+Dependency = Ref | Ownership | tuple[SelectorRead]
 """What a key has read: an object by name, the objects of an owner, or a selection.
 
 A selection stands in a tuple of its own, since otherwise one with the same four words as a name would be that name."""
 
 
-class Interests(Generic[K]):
+class Dependencies(Generic[K]):
     """Indexes keys by what their functions read when they were last called, and by the objects that they desire.
 
     A change looks up its name, its owners and its labels, so that it costs the same however many keys have read its kind. Objects of an
@@ -27,46 +27,46 @@ class Interests(Generic[K]):
     """
 
     def __init__(self) -> None:
-        self._topics: dict[K, set[Topic]] = {}
-        self._keys: dict[Topic, set[K]] = {}
+        self._dependencies: dict[K, set[Dependency]] = {}
+        self._keys: dict[Dependency, set[K]] = {}
         self._by_label: dict[tuple[str, str, str, str], set[SelectorRead]] = {}  # by group, kind, label and value that a selection needs
 
     def replace(self, key: K, view: View, wanted: Iterable[Ref]) -> None:
-        """Replaces the interests of a key by what its view has read, and by the objects that it desires."""
+        """Replaces the dependencies of a key by what its view has read, and by the objects that it desires."""
         self.drop(key)
         read = view.read
-        topics = self._topics[key] = {*read.refs, *wanted, *read.owned, *((selection,) for selection in read.selections)}
-        for topic in topics:
-            self._keys.setdefault(topic, set()).add(key)
+        dependencies = self._dependencies[key] = {*read.refs, *wanted, *read.owned, *((selection,) for selection in read.selections)}
+        for dependency in dependencies:
+            self._keys.setdefault(dependency, set()).add(key)
         for selection in read.selections:
             for place in _places(selection):
                 self._by_label.setdefault(place, set()).add(selection)
 
     def drop(self, key: K) -> None:
-        """Removes a key and its interests."""
-        for topic in self._topics.pop(key, ()):
-            _discard(self._keys, topic, key)
-            if len(topic) == 1 and topic not in self._keys:
-                for place in _places(topic[0]):
-                    _discard(self._by_label, place, topic[0])
+        """Removes a key and its dependencies."""
+        for dependency in self._dependencies.pop(key, ()):
+            _discard(self._keys, dependency, key)
+            if len(dependency) == 1 and dependency not in self._keys:
+                for place in _places(dependency[0]):
+                    _discard(self._by_label, place, dependency[0])
 
     def all(self) -> list[K]:
-        """Returns all keys with interests."""
-        return list(self._topics)
+        """Returns all keys with dependencies."""
+        return list(self._dependencies)
 
     def count(self) -> int:
-        """Returns the number of keys with interests."""
-        return len(self._topics)
+        """Returns the number of keys with dependencies."""
+        return len(self._dependencies)
 
     def of(self, ref: Ref, old: Manifest | None, new: Manifest | None) -> set[K]:
         """Returns the keys that a change of an object is relevant for."""
-        topics: set[Topic] = {ref}
+        dependencies: set[Dependency] = {ref}
         for state in (old, new):
             if state is not None:
                 for owner in state["metadata"].get("ownerReferences") or ():
-                    topics |= {Ownership(owner["uid"], None), Ownership(owner["uid"], ref[:2])}
-                topics.update((selection,) for selection in self._selecting(ref, state))
-        return {key for topic in topics for key in self._keys.get(topic, ())}
+                    dependencies |= {Ownership(owner["uid"], None), Ownership(owner["uid"], ref[:2])}
+                dependencies.update((selection,) for selection in self._selecting(ref, state))
+        return {key for dependency in dependencies for key in self._keys.get(dependency, ())}
 
     def _selecting(self, ref: Ref, state: Manifest) -> list[SelectorRead]:
         """Returns the selections that match an object."""
