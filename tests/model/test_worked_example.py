@@ -313,4 +313,4 @@ def test_numbers_that_autoscalers_own_are_yielded() -> None:
 
 def test_what_is_never_corrected_is_only_created() -> None:
     created = {node.object["kind"] for node in nodes() if node.policy.get("create") == "only"}
-    assert created == {"Role", "RoleBinding", "Secret", "Pod"}
+    assert created == {"Secret", "Pod"}
