@@ -386,8 +386,8 @@ async def test_what_the_table_calls_fixed_the_server_refuses(
             assert "cannot be changed once set" in shop.reason()
             assert (await shop.apply(one(after, RECREATE), dry_run=True)).endswith("=recreated"), "the server's own word"
         finally:
-            resource = f"{kind}.{api_version.partition('/')[0]}" if "/" in api_version else kind
-            control_plane.kubectl("delete", resource, metadata["name"], "-n", namespace, "--wait=false")
+            named = f"{kind}.{api_version.partition('/')[0]}" if "/" in api_version else kind
+            control_plane.kubectl("delete", named, metadata["name"], "-n", namespace, "--wait=false")
 
 
 def test_every_kind_of_the_table_is_tried() -> None:
