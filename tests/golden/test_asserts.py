@@ -67,7 +67,7 @@ WRONG = {
     "- {has: {}}": "an assert is a map with exactly one of",
     "- {object: Pod/a, absent: {}}": "an assert is a map with exactly one of",
     "- {object: {kind: Pod}}": "`object` is text",
-    "- {object: Pod/a, hsa: {}}": "an assert with `object` has no 'hsa'; there are object, has",
+    "- {object: Pod/a, hsa: {}}": "an assert with `object` has no 'hsa'; the keys are object, has",
     "- {count: {kind: Pod}}": "a `count` requires one of is, atLeast, atMost",
     "- {count: {kind: Pod}, is: true}": "`is` is a number",
     "- {each: {kind: Pod}}": "`each` requires `has`, which each object must match",

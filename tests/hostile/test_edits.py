@@ -66,7 +66,7 @@ def test_what_is_given_to_another_set_is_told_and_left_and_all_is_well_once_it_i
     old = meddle(simulation, *edit)
     settle_after(simulation)
     assert serving(simulation) == pods
-    assert any("is left as it is" in one for one in stalls(simulation)), "a condition tells"
+    assert any("is left unchanged" in one for one in stalls(simulation)), "a condition tells"
     assert any(one.startswith("Refused: ") for one in simulation.world.told), "an event tells"
     meddle(simulation, edit.kind, edit.name, put("metadata.ownerReferences", old["metadata"]["ownerReferences"]))
     simulation.let_pass(SECONDS)

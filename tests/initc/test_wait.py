@@ -72,7 +72,7 @@ async def test_a_refusal_or_an_outage_is_said_and_tried_again(cluster: MemoryClu
     await asyncio.sleep(0.02)
     cluster.seed(pod("r-1", "router"))
     await asyncio.wait_for(waiting.task, 20)
-    refused = [line for line in waiting.said if "tries again" in line]
+    refused = [line for line in waiting.said if "retrying" in line]
     assert len(refused) == (0 if isinstance(error, Unreachable) else 2)
 
 

@@ -84,9 +84,9 @@ def test_it_is_none_whatever_byte_is_changed() -> None:
 
 
 NONE = {
-    "": "it is no JSON",
-    "[" * 100_000: "it is no JSON",
-    "\xff": "it is no JSON",
+    "": "it is not JSON",
+    "[" * 100_000: "it is not JSON",
+    "\xff": "it is not JSON",
     "null": "it is not a bundle: expected a file that the operator wrote",
     '{"format":"grove-replay/9"}': "it has the form grove-replay/9, and this release reads grove-replay/1",
     '{\n"format":"grove-replay/1",\n"key":': "it is truncated",

@@ -109,8 +109,8 @@ MALFORMED = {
     "a length beside chunks": (answer("Content-Length: 2", CHUNKED, body=b"2\r\nok\r\n0\r\n\r\n"), "Content-Length"),
     "a chunk without a size": (answer(CHUNKED, body=b"zz\r\nok\r\n"), "chunk size"),
     "garbage instead of gzip": (sized(b"not compressed", "Content-Encoding: gzip"), "incorrect header check"),
-    "gzip that is cut off": (sized(gzip.compress(BODY)[:-9], "Content-Encoding: gzip"), "cut off"),
-    "an encoding that nobody asked for": (sized(b"ok", "Content-Encoding: br"), "encoded as br"),
+    "gzip that is cut off": (sized(gzip.compress(BODY)[:-9], "Content-Encoding: gzip"), "truncated"),
+    "an encoding that nobody asked for": (sized(b"ok", "Content-Encoding: br"), "encoding br"),
     "a switch of protocols": (answer("Connection: Upgrade", "Upgrade: h2c", status="101 Switching Protocols"), "another protocol"),
 }
 
