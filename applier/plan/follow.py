@@ -93,10 +93,9 @@ def _resolve(value: Any, pointer: str) -> _Place:
     path: Path = ()
     parent: Any = ABSENT
     where = ""
-    for token in pointer.split("/")[1:]:
-        name = token.replace("~1", "/").replace("~0", "~")
+    for name in _tokens(pointer):
         element: Any = name
-        parent, step = value, token
+        parent, step = value, _escaped(name)
         if isinstance(value, list):
             index = next((index for index, item in enumerate(value) if isinstance(item, dict) and item.get("name") == name), None)
             value, step = (ABSENT, "-") if index is None else (value[index], str(index))

@@ -57,7 +57,7 @@ def memoized(function: Callable[[Owner], T]) -> Callable[[Owner], T]:
 def is_untracked(instance: Any, owner: Any) -> bool:
     """Reports whether an instance is only created to be copied by `explain`, which tracks reads; `owner` is the object that it is part of.
 
-    Some fields are computed eagerly, which is faster than lazily (5 % of a compilation). A draft leaves them to its copy: otherwise
+    Some fields are computed eagerly, which is faster than lazily (5 % of a compilation). Such an instance leaves them to its copy, or
     whatever creates it would seem to depend on everything that they read.
     """
     return READ_TRACKER in owner.__dict__ and READ_TRACKER not in instance.__dict__

@@ -12,8 +12,7 @@ from tests.model.sets import clique, group, pcs
 from tests.simulation.labels import CLIQUE_LABEL, label
 from tests.simulation.shapes import Shapes, shapes_of
 from tests.simulation.simulation import Simulation
-from tests.simulation.watch import is_ready
-from tests.simulation.world import CLIQUE, GANG, GROUP, POD, REVISION, SERVICE, SET, Moment
+from tests.simulation.world import CLIQUE, GANG, GROUP, POD, REVISION, SERVICE, SET, Moment, is_ready
 
 MADE = (SET, CLIQUE, GROUP, GANG, SERVICE, REVISION, SECRET, ACCOUNT, ROLE, BINDING, AUTOSCALER)
 OTHER = "other"

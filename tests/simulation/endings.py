@@ -5,7 +5,7 @@ from __future__ import annotations
 from applier.ref import Manifest, is_being_deleted
 from tests.simulation.labels import CLIQUE_LABEL, GROUP_LABEL, MEMBER_LABEL, REPLICA_LABEL, label
 from tests.simulation.simulation import Simulation
-from tests.simulation.world import CLIQUE, GROUP, SET
+from tests.simulation.world import CLIQUE, GROUP, SET, is_ready
 
 
 def check_end(simulation: Simulation, old: Manifest | None, new: Manifest | None) -> None:
@@ -26,7 +26,7 @@ def check_end(simulation: Simulation, old: Manifest | None, new: Manifest | None
             updated = [one for one in pods if _image(one["spec"]) == image]
             name = f"{new['kind']} {new['metadata']['name']} ends its update"
             assert len(updated) == len(pods), f"{name}, and pods of {clique['metadata']['name']} are not updated"
-            missing = clique["spec"]["replicas"] - sum(map(_is_ready, updated))
+            missing = clique["spec"]["replicas"] - sum(map(is_ready, updated))
             assert new["kind"] == "PodCliqueSet" or missing <= 0, f"{name}, and {missing} pods of {clique['metadata']['name']} are missing"
 
 
@@ -59,7 +59,3 @@ def _image_of(set: Manifest, clique: Manifest) -> str:
 
 def _image(pod_spec: Manifest) -> str:
     return str(pod_spec["containers"][0]["image"])
-
-
-def _is_ready(pod: Manifest) -> bool:
-    return any((one["type"], one["status"]) == ("Ready", "True") for one in pod.get("status", {}).get("conditions", []))

@@ -10,7 +10,7 @@ from tests.simulation.labels import CLIQUE_LABEL, GROUP_LABEL, INDEX_LABEL, MEMB
 from tests.simulation.operator import Operator
 from tests.simulation.reasons import ROLLING, Reasons
 from tests.simulation.simulation import Simulation
-from tests.simulation.world import CLIQUE, GROUP, POD
+from tests.simulation.world import CLIQUE, GROUP, POD, is_ready
 
 
 def ready_pods(simulation: Simulation, *others: Manifest) -> Counter[str]:
@@ -84,10 +84,6 @@ def serving(simulation: Simulation, *others: Manifest) -> dict[str, int]:
 
 def _owner(one: Manifest) -> str:
     return next((owner["uid"] for owner in one["metadata"].get("ownerReferences") or []), "")
-
-
-def is_ready(pod: Manifest) -> bool:
-    return any((one["type"], one["status"]) == ("Ready", "True") for one in pod.get("status", {}).get("conditions", []))
 
 
 def watched(simulation: Simulation) -> Simulation:

@@ -179,6 +179,11 @@ class World:
             yield change.ref, change.old, change.new
 
 
+def is_ready(pod: Manifest) -> bool:
+    """Whether a node has told that a pod is ready."""
+    return any((one["type"], one["status"]) == ("Ready", "True") for one in pod.get("status", {}).get("conditions", []))
+
+
 def at_once(request: Coroutine[Any, Any, T]) -> T:
     """Carries out a request to a cluster that never waits, without an event loop: there are thousands in a schedule."""
     try:

@@ -8,8 +8,8 @@ from applier.ref import Manifest
 from tests.model.sets import clique, group, pcs
 from tests.simulation.sets import NAME, image, replicas
 from tests.simulation.simulation import Simulation, running
-from tests.simulation.watch import assert_all_ready, is_ready, serving
-from tests.simulation.world import CLIQUE, GROUP, POD, SET
+from tests.simulation.watch import assert_all_ready, serving
+from tests.simulation.world import CLIQUE, GROUP, POD, SET, is_ready
 
 ROLLING = "RollingUpdate"
 
