@@ -10,7 +10,8 @@ from typing import Any
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.engine.language import keys as tables
 from grove_compiler.engine.language.keys import Form, RuleKey, Verb
-from grove_compiler.engine.language.rule_schema import CONSTANT, RULE_ID, keys_of
+from grove_compiler.engine.language.life_schema import STATE
+from grove_compiler.engine.language.rule_schema import CONSTANT, RULE_ID, effect_keys, keys_of
 from grove_operator.golden.asserts import FORMS
 from grove_operator.golden.expected_findings import KEYS as FINDING_KEYS
 from grove_operator.golden.options import KEYS as OPTION_KEYS
@@ -93,6 +94,36 @@ def _rule(verb: Verb) -> Schema:
     return schema
 
 
+def _effect(verb: Verb) -> Schema:
+    """Returns the schema of an effect of a life: a rule of this verb, without an id and with optional documentation."""
+    schema = _map(effect_keys(verb), {"cases": _listed("conditionCase")})
+    schema["required"] = list(dict.fromkeys([*schema["required"], verb]))
+    return schema
+
+
+def _life() -> dict[str, Schema]:
+    """Returns the schemas of lives and their parts."""
+    effects = {word: _listed("effect") for word in ("while", "then", "always")}
+    state: Schema = {"anyOf": [_WORD, _map(tables.STATE_KEYS, effects)]}
+    transition: Schema = {
+        "if": {"required": ["observed"]},
+        "then": _map(tables.OBSERVED_TRANSITION_KEYS),
+        "else": _map(tables.TRANSITION_KEYS, effects),
+    }
+    effect: Schema = {"type": "object"}
+    for verb in reversed(tables.LIFE_VERBS):
+        effect = {"if": {"required": [verb]}, "then": _effect(verb), "else": effect}
+    special: dict[str, Schema] = {
+        "life": {"pattern": f"^{RULE_ID.pattern}$"},
+        "about": _one_or_more({"enum": list(VOCABULARY.subjects)}),
+        "decide": {"enum": sorted(VOCABULARY.decisions)},
+        "states": {"type": "object", "propertyNames": {"pattern": f"^{STATE.pattern}$"}, "additionalProperties": state},
+        "transitions": _listed("transition"),
+        **effects,
+    }
+    return {"life": _map(tables.LIFE_KEYS, special), "transition": transition, "effect": effect}
+
+
 def _template_parts() -> dict[str, Schema]:
     """Returns the schemas of values with expressions: any YAML, in which only known `$` keys are allowed."""
 
@@ -139,15 +170,17 @@ def rule_schema() -> Schema:
         "policy": _map(tables.POLICY_KEYS),
         "constants": _map(tables.CONSTANTS_KEYS, {"constants": {"propertyNames": {"pattern": f"^{CONSTANT.pattern}$"}}}),
         "disable": _map(tables.DISABLE_KEYS),
+        **_life(),
         **{f"{verb}Rule": _rule(verb) for verb in verbs},
     }
     # A chain of conditions instead of `oneOf`: editors then report the errors of the rule's own verb, and not those of all verbs.
-    every: Schema = {word: {} for word in (*(word for verb in verbs for word in keys_of(verb)), "constants", "disable")}
+    every: Schema = {word: {} for word in (*(word for verb in verbs for word in keys_of(verb)), *tables.LIFE_KEYS, "constants", "disable")}
     # Reached only without a verb, so it matches nothing. With `anyOf` editors would suggest the first verb. `errorMessage` is an extension
     # of the YAML language server, which supports it with `const` but not with `not`.
     no_verb = {"const": "a rule with a verb", "errorMessage": f"a rule has exactly one verb of {', '.join(verbs)}"}
     document: Schema = {"properties": every, "additionalProperties": False, "allOf": [no_verb]}
-    for word, name in reversed([*((verb, f"{verb}Rule") for verb in verbs), ("constants", "constants"), ("disable", "disable")]):
+    others = [(word, word) for word in ("life", "constants", "disable")]
+    for word, name in reversed([*((verb, f"{verb}Rule") for verb in verbs), *others]):
         document = {"if": {"required": [word]}, "then": {"$ref": f"#/definitions/{name}"}, "else": document}
     # Completion only uses `properties`, so the keys of all verbs are listed here.
     return _root("A document of a file of rules of grove", {"type": "object", "properties": every, **document}, definitions)

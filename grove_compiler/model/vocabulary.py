@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from grove_compiler.kube import addresses, duration, names, pod_request, quantity, timestamp
-from grove_compiler.model.admitted.podclique import AdmittedPodClique, owning_gang
-from grove_compiler.model.admitted.podgang import AdmittedPodGang, belongs_to_gang
+from grove_compiler.model.admitted.podclique import AdmittedCliqueDecisions, AdmittedPodClique
+from grove_compiler.model.admitted.podgang import AdmittedGangDecisions, AdmittedPodGang
 from grove_compiler.model.checks.group_variables import unset_group_variables
 from grove_compiler.model.checks.mnnvl_conflicts import class_conflicts, lost_waits, mode_conflicts, shared_claims
 from grove_compiler.model.checks.name_budget import names_too_long, names_too_long_together
@@ -18,33 +18,20 @@ from grove_compiler.model.checks.sharing_levels import sharing_levels
 from grove_compiler.model.checks.startup_order import startup_cycles, waits_for_others
 from grove_compiler.model.checks.template_changes import changed_template_fields
 from grove_compiler.model.checks.update import mnnvl_changes, old_clique, old_group, placement_changes, topology_changed
+from grove_compiler.model.decisions import declared
 from grove_compiler.model.expanded.attempts.attempt import attempt_pods, has_ended, replica_attempt
 from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
-from grove_compiler.model.expanded.check_failures import check_back_off, checks_are_over, failed_checks
+from grove_compiler.model.expanded.check_failures import checks_are_over, failed_checks
 from grove_compiler.model.expanded.claim_waits import awaited_claim_templates, awaited_claim_templates_of_set, missing_shared_templates
-from grove_compiler.model.expanded.claims import claim_names, claims, pod_claim_names, shared_claim_name, unresolved_sharing
+from grove_compiler.model.expanded.claims import ClaimDecisions, claim_names, claims, pod_claim_names, unresolved_sharing
 from grove_compiler.model.expanded.clique_roll import clique_roll
-from grove_compiler.model.expanded.clique_state import (
-    clique_is_breached,
-    is_breached,
-    is_up_to_date,
-    lifts_gates,
-    pod_counts,
-    status_is_deferred,
-)
-from grove_compiler.model.expanded.context import (
-    gang_scheduler,
-    kai_queue,
-    live_replicas,
-    scheduler_of,
-    scheduler_uses,
-    volcano_queue,
-)
+from grove_compiler.model.expanded.clique_state import clique_is_breached, is_up_to_date, lifts_gates, pod_counts
+from grove_compiler.model.expanded.context import SetDecisions, scheduler_uses
 from grove_compiler.model.expanded.domain_states import domain_states, domains_are_served, is_leaving_empty
-from grove_compiler.model.expanded.domains import domain_claim_name, domain_name, domains, gangs_with_domains, pod_claim
+from grove_compiler.model.expanded.domains import DomainDecisions, domains, gangs_with_domains, pod_claim
 from grove_compiler.model.expanded.first_start import first_start_ends
-from grove_compiler.model.expanded.gang import base_gang, gang_is_initialized, gang_of, gangs, scaled_gangs
-from grove_compiler.model.expanded.gates import base_gang_is_scheduled, gate_is_lifted, is_named_by_gang, new_pod_is_gated
+from grove_compiler.model.expanded.gang import GangDecisions, base_gang, gang_of, gangs, scaled_gangs
+from grove_compiler.model.expanded.gates import GateDecisions, base_gang_is_scheduled, is_named_by_gang
 from grove_compiler.model.expanded.group_roll import group_roll, member_is_updating, replaced_with_member
 from grove_compiler.model.expanded.group_state import group_is_up_to_date, replica_counts
 from grove_compiler.model.expanded.kueue import queued_pods
@@ -67,31 +54,27 @@ from grove_compiler.model.expanded.pod_state import (
     stuck_containers,
     waits_in_order,
 )
-from grove_compiler.model.expanded.pods import pod_names, pods, retained_pods, scale_in_order
-from grove_compiler.model.expanded.readiness import ready_when
+from grove_compiler.model.expanded.pods import PodDecisions, pod_names, pods, retained_pods
+from grove_compiler.model.expanded.readiness import ReadinessDecisions
 from grove_compiler.model.expanded.revisions import desired_revisions
-from grove_compiler.model.expanded.rolls import may_replace_next
-from grove_compiler.model.expanded.set_update import replica_is_updating, set_update, update_order
+from grove_compiler.model.expanded.set_update import replica_is_updating, set_update
 from grove_compiler.model.expanded.shortage import is_short, scaled_in, serves_with_fewer, short_cliques, waiting_gangs
 from grove_compiler.model.expanded.startup import dependencies, unmet_dependencies
-from grove_compiler.model.expanded.structure import ExpandedSet, may_be_updated
+from grove_compiler.model.expanded.structure import ExpandedSet, UpdateDecisions
 from grove_compiler.model.expanded.tally import tally
 from grove_compiler.model.expanded.termination import (
     comes_back,
     is_next_to_restart,
     is_restarting,
     member_breaches,
-    member_is_terminated,
     replica_breaches,
-    replica_is_terminated,
     was_deleted_with_gang,
 )
-from grove_compiler.model.expanded.topology import ExpandedTopology, topology_is_desired
+from grove_compiler.model.expanded.topology import ExpandedTopology, TopologyDecisions
 from grove_compiler.model.expanded.topology_state import old_drift, scheduler_topologies
 from grove_compiler.model.expanded.training.clique_failure import (
     clique_failure,
     failure_body,
-    failure_stands_alone,
     gang_is_held_up,
     lost_indices,
     lost_since,
@@ -99,28 +82,19 @@ from grove_compiler.model.expanded.training.clique_failure import (
     requeue_time,
 )
 from grove_compiler.model.expanded.training.failure_description import failure_description
-from grove_compiler.model.expanded.training.job import failure_is_counted, job_outcome, restart_wait, training_job
+from grove_compiler.model.expanded.training.job import training_job
 from grove_compiler.model.expanded.training.job_status import job_status
 from grove_compiler.model.inputs.check_run import TestedPod
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.managed_edit import ManagedEdit, ScaleRequest
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.preflight.forming_gang import FormingGang, is_expected, is_registered
-from grove_compiler.model.preflight.gang import gang_methods, gang_reference, gang_size
+from grove_compiler.model.preflight.forming_gang import FormingGang, PeerDecisions
+from grove_compiler.model.preflight.gang import CheckedGangDecisions
 from grove_compiler.model.preflight.globs import matches_any
-from grove_compiler.model.preflight.pod import (
-    CheckedPod,
-    gets_network_devices,
-    is_checked,
-    is_copied_mount,
-    runs_in_gang,
-    skip_reason,
-    unmet_need,
-    uses_network,
-)
-from grove_compiler.model.preflight.pod_devices import is_gpu_request, is_mnnvl_claim, is_network_request
+from grove_compiler.model.preflight.pod import CheckDecisions, CheckedPod
+from grove_compiler.model.preflight.pod_devices import DeviceDecisions
 from grove_compiler.model.preflight.values import Preflight
-from grove_compiler.model.spec.mnnvl_layers import mnnvl_annotation
+from grove_compiler.model.spec.mnnvl_layers import AnnotationDecisions
 from grove_compiler.model.spec.pod_spec import pod_spec_path
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.model.spec.sharing import device_request_names
@@ -151,51 +125,23 @@ def _by_name(*functions: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
     return {function.__name__: function for function in functions}
 
 
-DECISIONS = _by_name(
-    belongs_to_gang,
-    check_back_off,
-    domain_claim_name,
-    domain_name,
-    failure_is_counted,
-    failure_stands_alone,
-    gang_is_initialized,
-    gang_methods,
-    gang_reference,
-    gang_scheduler,
-    gang_size,
-    gets_network_devices,
-    gate_is_lifted,
-    is_breached,
-    is_checked,
-    is_copied_mount,
-    is_expected,
-    is_gpu_request,
-    is_mnnvl_claim,
-    is_network_request,
-    is_registered,
-    job_outcome,
-    kai_queue,
-    live_replicas,
-    may_be_updated,
-    may_replace_next,
-    member_is_terminated,
-    mnnvl_annotation,
-    new_pod_is_gated,
-    owning_gang,
-    ready_when,
-    replica_is_terminated,
-    restart_wait,
-    runs_in_gang,
-    scale_in_order,
-    scheduler_of,
-    shared_claim_name,
-    skip_reason,
-    status_is_deferred,
-    topology_is_desired,
-    unmet_need,
-    update_order,
-    uses_network,
-    volcano_queue,
+DECISIONS = declared(
+    AdmittedCliqueDecisions,
+    AdmittedGangDecisions,
+    AnnotationDecisions,
+    CheckDecisions,
+    CheckedGangDecisions,
+    ClaimDecisions,
+    DeviceDecisions,
+    DomainDecisions,
+    GangDecisions,
+    GateDecisions,
+    PeerDecisions,
+    PodDecisions,
+    ReadinessDecisions,
+    SetDecisions,
+    TopologyDecisions,
+    UpdateDecisions,
 )
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

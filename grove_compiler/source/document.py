@@ -57,6 +57,10 @@ class Document:
         below, column = position(text, start, start + nearest(self._root, path).offset)
         return line + below - 1, column
 
+    def path_in_file(self, path: FieldPath) -> FieldPath:
+        """Returns the path in the file: the same one, unless the document was made from a part of another."""
+        return path
+
 
 def nearest(place: PlaceNode, path: FieldPath) -> PlaceNode:
     """Returns the place at `path`, or that of its longest prefix that exists."""

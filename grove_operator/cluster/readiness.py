@@ -9,7 +9,7 @@ from applier.readiness import Readiness, ReadinessRule, readiness
 from applier.ref import Manifest
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.model.decisions import DecisionRules
-from grove_compiler.model.expanded.readiness import READY_KINDS, ready_when
+from grove_compiler.model.expanded.readiness import READY_KINDS, ReadinessDecisions
 
 ReadinessCheck = Callable[[Manifest], Readiness]
 """Returns the readiness of a live object."""
@@ -17,7 +17,7 @@ ReadinessCheck = Callable[[Manifest], Readiness]
 
 def readiness_rules(program: Program) -> tuple[ReadinessRule, ...]:
     """Returns the rule `ready_when` for Grove's kinds as rules of the applier. Raises `ApplierError` for invalid ones."""
-    decide = DecisionRules(program.decisions).of(ready_when)
+    decide = DecisionRules(program.decisions).of(ReadinessDecisions).ready_when
     return tuple(_rule(kind, group, decide(kind)) for kind, group in READY_KINDS.items())
 
 

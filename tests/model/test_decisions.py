@@ -16,13 +16,6 @@ from grove_compiler.graph.diagnostic import has_errors
 from grove_compiler.model.admitted.podclique import AdmittedPodClique
 from grove_compiler.model.admitted.podgang import AdmittedPodGang, DomainResource
 from grove_compiler.model.decisions import DecisionRules
-from grove_compiler.model.expanded.attempts.attempt import replica_attempt
-from grove_compiler.model.expanded.attempts.pod_end import Failure
-from grove_compiler.model.expanded.availability import ReplicaState
-from grove_compiler.model.expanded.reported_breach import ReportedBreach
-from grove_compiler.model.expanded.rolls import Roll
-from grove_compiler.model.expanded.termination import Breach
-from grove_compiler.model.expanded.training.job import Job, ReplicaFailure
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import ObjectList, Snapshot
 from grove_compiler.model.preflight.devices import Device, DeviceRequest, PodResourceClaim
@@ -36,7 +29,7 @@ from grove_operator import rulebook
 from tests.preflight.injecting import pod_of, values_of
 from tests.seeds.through_webhooks import podclique, podgang
 
-from .sets import Manifest, clique, existing, existing_pod, expand, group, pcs
+from .sets import Manifest, clique, existing, existing_pod, group, pcs
 from .topologies import manifest_of
 
 Objects = dict[tuple[str, str], Manifest]
@@ -56,12 +49,6 @@ SHARING: dict[str, Any] = {
         }
     ],
 }
-SET = expand(pcs([clique("a")], [group("g", ["a"], 3)]))
-GROUP = SET.replicas[0].scaling_groups[0]
-PROGRAM_FAILED = Failure("PodFailed", "p", "main")
-BREACH = Breach(0, ReportedBreach(0.0, "demo-0-a", True), delay=60.0, pods=[])
-JOB = Job(SET, {})
-FAILURE = ReplicaFailure(JOB, replica_attempt(SET.replicas[0]), "demo-0-a", {"cause": "PodFailed"})
 DECISION_RULES = DecisionRules()
 ADMITTED = AdmittedPodClique(podclique(), "default", Settings(), Snapshot(), DECISION_RULES)
 FREE = DomainResource({"metadata": {"labels": {"grove.io/pcs-name": "demo"}}})
@@ -163,13 +150,6 @@ def domains(program: Program) -> Any:
     return names(objects, "ComputeDomain") + names(objects, "ResourceClaim")
 
 
-def breach(program: Program) -> Any:
-    """What a clique reports whose only pod has a node and has not started."""
-    live = [existing("PodClique", "demo-0-a", spec={"replicas": 1}), existing_pod("demo-0-a", "b", 0, spec={"nodeName": "n"})]
-    result = compile_inputs(Inputs([Document(pcs([clique("a")]))], live, settings=Settings(pods=True)), program)
-    return next(one.reason for one in result.subjects[0].conditions if one.type == "MinAvailableBreached")
-
-
 def kai_topologies(program: Program) -> Any:
     config = {**SCHEDULERS, "topologyAwareScheduling": {"enabled": True}}
     lab = manifest_of("lab", "zone", metadata=GOING)
@@ -203,36 +183,15 @@ CASES: dict[str, list[tuple[str, Callable[[Program], Any], Any, Any]]] = {
         ("[0 - pod.index]", pods_left, ["demo-0-a-runs"], ["demo-0-a-runs"]),
         ("[pod.index]", pods_left, None, ["demo-0-a-waits"]),
     ],
-    "gate_is_lifted": [("true", gates, True, False)],
+    "gate_state": [("'Released'", gates, True, False)],
     "new_pod_is_gated": [("false", new_pod_gates, True, False)],
     "may_be_updated": [("false", image_that_runs, None, "old"), ("true", image_that_runs, None, "busybox")],
-    "is_breached": [("true", breach, "SufficientReadyPods", "InsufficientReadyPods")],
-    "status_is_deferred": [
-        ("true", lambda program: program.decisions.status_is_deferred(SET.replicas[0].all_cliques[0], 0.0), False, True),
-    ],
-    "update_order": [
-        ("[0 - state.index]", lambda program: program.decisions.update_order(ReplicaState(3, is_available=True)), [0, 1, 1, 3], [-3])
-    ],
-    "may_replace_next": [("true", lambda program: program.decisions.may_replace_next(Roll(3, 2, 0, 1, 0, [])), False, True)],
-    "replica_is_terminated": [
-        ("false", lambda program: program.decisions.replica_is_terminated(SET, BREACH, BREACH.deadline), True, False)
-    ],
-    "member_is_terminated": [
-        ("false", lambda program: program.decisions.member_is_terminated(GROUP, BREACH, BREACH.deadline), True, False)
-    ],
-    "gang_is_initialized": [("gang.has_all_pods", gates_once_initialized, False, True)],
+    "gang_state": [("'Initialized' if gang.has_all_pods else 'Forming'", gates_once_initialized, False, True)],
     "shared_claim_name": [("template ~ '-of-' ~ owner", shared_claims, ["demo-all-t"], ["t-of-demo"])],
     "mnnvl_annotation": [("annotations | first", domains, ["demo-0-a-cd", "demo-0-a-mnnvl-claim"], [])],
     "domain_name": [("'nv-' ~ owner", domains, None, ["nv-demo-0-a", "demo-0-a-mnnvl-claim"])],
     "domain_claim_name": [("'nv-' ~ owner", domains, None, ["demo-0-a-cd", "nv-demo-0-a"])],
     "ready_when": [("[[kind]]", lambda program: program.decisions.ready_when("Pod"), [], [["Pod"]])],
-    "job_outcome": [("'Succeeded'", lambda program: program.decisions.job_outcome(JOB, 0.0), "", "Succeeded")],
-    "failure_is_counted": [("false", lambda program: program.decisions.failure_is_counted(FAILURE), True, False)],
-    "failure_stands_alone": [
-        ("true", lambda program: program.decisions.failure_stands_alone(Failure("PodFailed", "p", "main")), False, True)
-    ],
-    "check_back_off": [("5", lambda program: program.decisions.check_back_off(60.0), 60.0, 5)],
-    "restart_wait": [("failure.in_a_row * 7", lambda program: program.decisions.restart_wait(FAILURE), 0, 7)],
     "topology_is_desired": [("true", kai_topologies, [], ["lab"])],
     "is_checked": [("false", checks, ["dcgm-diag"], [])],
     "is_gpu_request": [("true", lambda program: program.decisions.is_gpu_request(request("nic"), ["gpu"]), False, True)],

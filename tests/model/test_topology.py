@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_compiler.model.expanded import topology as expanded
-from grove_compiler.model.expanded.topology import ExpandedTopology, default_topology
+from grove_compiler.model.expanded.topology import ExpandedTopology, TopologyDecisions, default_topology
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.snapshot import Snapshot
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
@@ -27,7 +26,7 @@ OFF = Configuration({})
 
 
 def topology_is_desired(found: ExpandedTopology, config: Configuration) -> bool:
-    return decisions().of(expanded.topology_is_desired)(found, config)
+    return decisions().of(TopologyDecisions).topology_is_desired(found, config)
 
 
 def test_a_domain_has_a_node_label_and_a_rank() -> None:

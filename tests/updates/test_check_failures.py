@@ -9,12 +9,10 @@ import pytest
 
 from applier.ref import Manifest
 from grove_compiler.kube.timestamp import timestamp
-from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.expanded.live_pods import LivePod
 from grove_compiler.model.expanded.reported_breach import ReportedBreach
 from grove_compiler.model.expanded.termination import Breach
 from tests.model.sets import clique, pcs
-from tests.shipped import program
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.world import CLIQUE
 
@@ -137,7 +135,7 @@ DEADLINES = {"the first time": (0.0, 60.0), "soon after": (70.0, 70.0), "later":
 def test_a_gang_whose_checks_fail_is_restarted_ever_later(when: str) -> None:
     elapsed, delay = DEADLINES[when]
     pod = LivePod(None, {"metadata": {"creationTimestamp": timestamp(elapsed)}})  # type: ignore[arg-type]
-    breach = Breach(0, ReportedBreach(0.0, "demo-0-a", True), 60.0, [pod], 0.0, DecisionRules(program().decisions))
+    breach = Breach(0, ReportedBreach(0.0, "demo-0-a", True), 60.0, [pod], 0.0)
     assert breach.deadline - breach.began == delay
 
 

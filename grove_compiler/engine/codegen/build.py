@@ -102,7 +102,7 @@ def _info(rule: Rule, rules: list[Rule], rule_set: RuleSet, vocabulary: Vocabula
         if word not in vocabulary.subjects:
             message = f"rules cannot be about {word!r}; there are {', '.join(vocabulary.subjects) or 'no kinds'}"
             rule.source.fail(("about",), message, nearest(word, vocabulary.subjects))
-    details = {**_details(rule, rule_set), "about": about}
+    details = {**_details(rule, rule_set), "about": about, **({"life": rule.life.id} if rule.life else {})}
     applied = patches.of(rule) if rule.verb == "generate" else []
     if rule.verb == "generate" and has_user_part(rule, applied, rule_set):
         details["written"] = written_fields(rule, applied, resolver)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any
 
 from grove_compiler.engine.codegen.module_codegen import INDEX, ModuleCodegen
@@ -12,12 +13,21 @@ from grove_compiler.engine.expressions.expression_syntax import ExpressionError,
 from grove_compiler.engine.expressions.scope import Code, Scope, named, variable
 from grove_compiler.engine.language.includes import Resolver
 from grove_compiler.engine.language.keys import RUN_TIME_VERBS
+from grove_compiler.engine.language.life import Life
 from grove_compiler.engine.language.place import SourceLocation
-from grove_compiler.engine.language.rule import Rule
+from grove_compiler.engine.language.rule import Rule, as_expression
 from grove_compiler.engine.language.template_ast import Expression, TemplateNode, Text
 from grove_compiler.engine.sources import Vocabulary
+from grove_compiler.record import record
 
 _LAZIES = "\0lazies "
+
+
+@record
+class FirstThatHolds(Expression):
+    """Represents the first of several values whose conditions all hold: the transition that a life takes."""
+
+    cases: list[tuple[str, list[Expression]]] = field(default_factory=list)
 
 
 class Surroundings:
@@ -49,8 +59,10 @@ class RuleFunction:
         roots = around.vocabulary.in_scope(rule.about(around.vocabulary.subjects), update, rule.verb in RUN_TIME_VERBS)
         self.bind({} if rule.verb == "decide" else roots)
         self.whens = self.listed("when")
-        self.lets = [(name, Expression(text, ("let", name), rule.at("let", name))) for name, text in rule.named("let").items()]
-        self.lets += [(name, Expression(text, ("with", name), rule.at("with", name))) for name, text in rule.named("with").items()]
+        bound = [(key, name, text) for key in ("let", "with") for name, text in rule.named(key).items()]
+        self.lets = [(name, Expression(text, (key, name), rule.at(key, name))) for key, name, text in bound]
+        if rule.life is not None and rule.verb != "decide":
+            self.lets += names_of_life(rule.life, rule)
 
     # -- loops, guards and names -----------------------------------------------------------------------------------------------
 
@@ -72,7 +84,7 @@ class RuleFunction:
         for expression in self.whens:
             self.code(expression)  # names that nothing binds: reported here
         for word, expression in self.lets:
-            self.code(expression)
+            self._bound(expression)
             self.scope = self.scope.with_name(word, named(word, Any, self.depth))  # so that its uses are not reported as well
 
     def enter_rule(self, more: str, leave: str = "return") -> None:
@@ -116,7 +128,7 @@ class RuleFunction:
             if self._is_ready(expression):
                 self.lets.remove(entry)
                 self.templates.refuse_constant(word, expression, self.scope)
-                code = self.code(expression, may_omit=True)
+                code = self._bound(expression)
                 name = Code(variable(word), code.type, self.depth, code.may_omit)
                 if word in self.scope.names and code.python != name.python:  # hides a name that outer parts still need
                     name.python = self.module.fresh(f"{name.python}_")
@@ -126,9 +138,20 @@ class RuleFunction:
                 return True
         return False
 
+    def _bound(self, expression: Expression) -> Code:
+        """Compiles what a name is bound to: of the first value whose conditions all hold, an empty text where there is none."""
+        if not isinstance(expression, FirstThatHolds):
+            return self.code(expression, may_omit=True)
+        text = ""
+        for value, conditions in expression.cases:
+            tests = [f"({self.code(condition).python}){self.block.mark(condition.at)}" for condition in conditions]
+            text += f"{value!r} if {' and '.join(tests) or 'True'} else "
+        return Code(f"({text}'')", str, self.depth)
+
     def _is_ready(self, expression: Expression) -> bool:
+        parts = [part for _, parts in expression.cases for part in parts] if isinstance(expression, FirstThatHolds) else [expression]
         try:
-            words = names_in(expression.text)
+            words = {word for part in parts for word in names_in(part.text)}
         except ExpressionError:
             return True  # reported when it is written
         known = self.scope.names.keys() | (self.compiler.functions.keys() | {"omit"}) - {word for word, _ in self.lets}
@@ -175,6 +198,23 @@ class RuleFunction:
     def tree(self, node: TemplateNode) -> Code:
         """Compiles a template, or a value with template keys, in the rule's current scope."""
         return self.templates.write(node, self.scope, self.block, self.depth)
+
+
+def names_of_life(life: Life, rule: Rule) -> list[tuple[str, Expression]]:
+    """Returns the names that the effects of a life have besides its own: `transition`, empty where none is taken, and `next`."""
+    cases: list[tuple[str, list[Expression]]] = []
+    for one in life.decided:
+        conditions = [Expression(life.is_in(one.sources), one.path, rule.at(*one.path, "from"))]
+        if one.at is not None:
+            conditions.append(Expression(f"({one.at}) is not none and now >= ({one.at})", one.path, rule.at(*one.path, "at")))
+        conditions += [Expression(as_expression(text), one.path, rule.at(*one.path, "when", step)) for step, text in enumerate(one.when)]
+        cases.append((one.name, conditions))
+    at = rule.at("transitions")
+    words = "the first of the transitions that fires"
+    return [
+        ("transition", FirstThatHolds(words, ("transitions",), at, words, cases)),
+        ("next", Expression(life.next_state, ("transitions",), at, "the state after the transition")),
+    ]
 
 
 def _constant(value: Any, module: ModuleCodegen) -> Code:

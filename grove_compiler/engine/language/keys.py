@@ -11,6 +11,8 @@ RENAMED = {"again": "requeue", "once": "dedupKey"}
 RUN_TIME_VERBS = ("condition", "status", "event", "requeue", "delete", "wait")
 """The verbs about what runs. Only they may use `now`: the desired objects must not depend on the time."""
 
+LIFE_VERBS: tuple[Verb, ...] = ("status", "condition", "event", "requeue", "delete")
+"""The verbs of a life's effects."""
 SLICED_VERBS = ("generate", *RUN_TIME_VERBS)
 """The verbs whose rules can be evaluated for one slice of the input."""
 
@@ -202,8 +204,47 @@ POLICY_KEYS = {
     ),
 }
 
+LIFE_KEYS = {
+    "life": RuleKey("word", "the life's id, `topic/name`; a life of the same id that comes later replaces it", required=True),
+    "doc": RuleKey("line", "what it is about, and its source", required=True),
+    "about": _ABOUT,
+    "forEach": _FOR_EACH,
+    "when": COMMON_KEYS["when"],
+    "let": RuleKey("names", "names for all of its expressions; `state`, `transition` and `next`, a state, are names as well"),
+    "of": RuleKey("expression", "the object that its events are about, unless they say otherwise"),
+    "state": RuleKey("expression", "the name of the state that it is in, from what is recorded or observed; without it, the first one"),
+    "states": RuleKey("map", "its states, each with what it means, or with the keys of a state; it begins in the first", required=True),
+    "transitions": RuleKey("maps", "its transitions, in order of precedence: the first one that fires is taken", required=True),
+    "always": RuleKey("maps", "effects of every step"),
+    "decide": RuleKey("word", "the decision that gives the next state when the model asks for it; such a life has no effects"),
+}
+
+STATE_KEYS = {
+    "doc": RuleKey("line", "what it means", required=True),
+    "final": RuleKey("boolean", "whether no transition leaves it"),
+    "while": RuleKey("maps", "effects of every step in this state"),
+}
+
+TRANSITION_KEYS = {
+    "name": RuleKey("word", "one word in CamelCase", required=True),
+    "doc": RuleKey("line", "why, and its source"),
+    "from": RuleKey("words", "the states that it leaves", required=True),
+    "to": RuleKey("word", "the state that it leads to; without it, the state stays the same"),
+    "at": RuleKey("expression", "when it fires, in seconds since the epoch; none for never. There is a requeue at that time"),
+    "when": RuleKey("expressions", "conditions; it fires if all hold"),
+    "then": RuleKey("maps", "its effects"),
+}
+
+OBSERVED_TRANSITION_KEYS = {
+    "observed": RuleKey(
+        "line", "what happens in the cluster, in words: the transition is drawn, and no rule has a part in it", required=True
+    ),
+    "from": TRANSITION_KEYS["from"],
+    "to": TRANSITION_KEYS["to"]._replace(required=True),
+}
+
 DISABLE_KEYS = {
-    "disable": RuleKey("words", "ids of rules to disable", required=True),
+    "disable": RuleKey("words", "ids of rules or lives to disable", required=True),
     "doc": RuleKey("line", "why"),
 }
 

@@ -7,6 +7,8 @@ from functools import lru_cache
 from typing import Any
 
 from grove_compiler.engine.language.keys import COMMON_KEYS, CONSTANTS_KEYS, DISABLE_KEYS, RENAMED, VERB_KEYS, Verb
+from grove_compiler.engine.language.life import LifeRule, rules_of_life
+from grove_compiler.engine.language.life_schema import check_life
 from grove_compiler.engine.language.place import RuleFile, SourceLocation
 from grove_compiler.engine.language.rule import Constant, Rule, RuleSet, Template
 from grove_compiler.engine.language.rule_schema import check_constant, check_keys, check_root, check_rule
@@ -35,6 +37,12 @@ def load(sources: Sequence[RuleSource]) -> RuleSet:
 def _read_shipped(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
     """Reads a file that ships, once in a process: each build with other rules of a user reads it again."""
     return read_yaml(text, file)
+
+
+@lru_cache(maxsize=100)
+def _rules_of_shipped_life(text: str, file: str, index: int) -> list[LifeRule]:
+    """Returns the rules of a life that ships, made once in a process: what is generated for a rule is found by its document."""
+    return rules_of_life(_read_shipped(text, file)[0][index])
 
 
 class _Loader:
@@ -68,6 +76,8 @@ class _Loader:
                 self._constants(source, document, file)
             elif "disable" in document.value:
                 self._disable(document, file)
+            elif "life" in document.value:
+                self._life(source, document, file)
             else:
                 self._rule(source, document, file)
 
@@ -117,6 +127,23 @@ class _Loader:
         rule.usable = not file.broken
         self.rules[rule.id] = rule
 
+    def _life(self, source: RuleSource, document: Document, file: RuleFile) -> None:
+        """Adds the rules of a life. They take the place of those of an earlier life of its id."""
+        life = check_life(document.value, file)
+        is_shipped = not source.is_metered
+        parts = _rules_of_shipped_life(source.text, source.file, document.index) if is_shipped else rules_of_life(document)
+        rules: dict[str, Rule] = {}
+        for part in parts:
+            own = RuleFile(source.file, part.document, self._report, source.is_metered, file.broken)
+            rules[part.id] = Rule(part.id, part.doc, part.verb, part.document.value, source.origin, own, not file.broken, life)
+        earlier = [rule for rule in self.rules.values() if life.id in (rule.id, rule.life.id if rule.life else "")]
+        if any(rule.origin == source.origin for rule in earlier):
+            file.fail(("life",), f"the id {life.id!r} is taken in {earlier[0].source.file}:{earlier[0].line}")
+        kept = {rule_id: rule for rule_id, rule in self.rules.items() if rule not in earlier}
+        position = list(self.rules).index(earlier[0].id) if earlier else len(self.rules)
+        before = list(kept.items())[:position]
+        self.rules = dict([*before, *rules.items(), *list(kept.items())[position:]])
+
     def _no_verb(self, file: RuleFile, keys: dict[str, Any], verbs: list[Verb]) -> None:
         """Reports a rule without a verb, or with several. An unknown key that resembles a verb is suggested to be that verb."""
         known = {*COMMON_KEYS, *(word for of_verb in VERB_KEYS.values() for word in of_verb)}
@@ -127,10 +154,18 @@ class _Loader:
         file.fail(path, f"a rule has exactly one verb of {', '.join(VERB_KEYS)}; this one has {has}", near)
 
     def apply_disables(self) -> None:
-        """Removes the rules that `disable` names. Runs after all sources are read, since a rule may be disabled before it is defined."""
-        known = list(self.rules)
-        for rule_id, at in self.disables:
-            if rule_id not in known:
-                at.fail(f"there is no rule {rule_id!r} to disable", nearest(rule_id, known))
-            elif rule_id in self.rules:
-                self.disabled[rule_id] = self.rules.pop(rule_id), at
+        """Removes the rules that `disable` names, and all rules of the lives that it names.
+
+        Runs after all sources are read, since a rule may be disabled before it is defined.
+        """
+        lives: dict[str, list[str]] = {}
+        for rule in self.rules.values():
+            if rule.life:
+                lives.setdefault(rule.life.id, []).append(rule.id)
+        known = [*self.rules, *lives]
+        for named, at in self.disables:
+            if named not in known:
+                at.fail(f"there is no rule {named!r} to disable", nearest(named, known))
+            for rule_id in lives.get(named, [named]):
+                if rule_id in self.rules:
+                    self.disabled[rule_id] = self.rules.pop(rule_id), at

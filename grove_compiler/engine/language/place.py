@@ -35,7 +35,11 @@ class RuleFile:
         """Reports a mistake at a path, and marks the document as broken."""
         self.broken = True
         self.wrong_keys |= {*path[:1], *([suggestion] if suggestion else [])}
-        self.report(self.file, self.line(path), path, message, suggestion)
+        self.report(self.file, self.line(path), self.path_in_file(path), message, suggestion)
+
+    def path_in_file(self, path: FieldPath) -> FieldPath:
+        """Returns the path as it is in the file: a rule may be a part of a document."""
+        return self.document.path_in_file(path) if self.document else path
 
 
 @record
@@ -59,7 +63,7 @@ class SourceLocation:
     @property
     def written(self) -> tuple[str, int, str]:
         """The file, the line and the path as text."""
-        return *self.position, render(self.path)
+        return *self.position, render(self.file.path_in_file(self.path))
 
     def below(self, *steps: str | int) -> SourceLocation:
         """Returns the place of a part of this part."""

@@ -7,6 +7,7 @@ from dataclasses import field
 from typing import Any
 
 from grove_compiler.engine.language.keys import SLICED_VERBS, Verb
+from grove_compiler.engine.language.life import Life
 from grove_compiler.engine.language.place import RuleFile, SourceLocation
 from grove_compiler.engine.language.template_ast import Field, Literal, MapNode, TemplateNode
 from grove_compiler.engine.sources import Vocabulary
@@ -18,7 +19,7 @@ from grove_compiler.record import record
 class Rule:
     """Represents one rule: an id, a line of documentation, one verb and its keys. `keys` is the document as read; `source` knows its lines.
 
-    `usable` is false when its form is wrong; it is then kept only so that other rules may name it.
+    `usable` is false when its form is wrong; it is then kept only so that other rules may name it. `life` is the one whose effect it is.
     """
 
     id: str
@@ -28,6 +29,7 @@ class Rule:
     origin: str
     source: RuleFile
     usable: bool = True
+    life: Life | None = None
 
     @property
     def line(self) -> int:

@@ -39,7 +39,7 @@ def check_rule(rule: Rule) -> None:
         rule.source.fail(("rule",), message)
     for number, operation in enumerate(_maps(rule, "do")):
         check_keys(operation, OPERATION_KEYS, ("do", number), rule.source, "an operation")
-    _check_cases(_maps(rule, "cases"), rule)
+    check_cases(rule.keys.get("cases"), rule.verb == "decide", ("cases",), rule.source)
     if isinstance(rule.keys.get("policy"), dict):
         check_keys(rule.keys["policy"], POLICY_KEYS, ("policy",), rule.source, "`policy`")
     if rule.verb == "decide" and ("value" in rule.keys) == ("cases" in rule.keys):
@@ -49,6 +49,16 @@ def check_rule(rule: Rule) -> None:
 def keys_of(verb: Verb) -> dict[str, RuleKey]:
     """Returns the keys that a rule of this verb may have. A decision is made whenever it is called, so it has no `when`."""
     return {**{word: key for word, key in COMMON_KEYS.items() if (verb, word) != ("decide", "when")}, **VERB_KEYS[verb]}
+
+
+def effect_keys(verb: Verb) -> dict[str, RuleKey]:
+    """Returns the keys that an effect of a life may have: those of a rule of this verb, without an id, and with optional documentation.
+
+    The object of an event may be that of its life.
+    """
+    keys = {**{word: key for word, key in COMMON_KEYS.items() if word != "rule"}, **VERB_KEYS[verb]}
+    optional = ("doc", "of") if verb == "event" else ("doc",)
+    return {word: key._replace(required=False) if word in optional else key for word, key in keys.items() if word != "about"}
 
 
 def article(word: str) -> str:
@@ -123,14 +133,15 @@ def _maps(rule: Rule, key: str) -> list[dict[str, Any]]:
     return value if isinstance(value, list) and all(isinstance(part, dict) for part in value) else []
 
 
-def _check_cases(cases: list[dict[str, Any]], rule: Rule) -> None:
-    is_decision = rule.verb == "decide"
+def check_cases(given: Any, is_decision: bool, path: FieldPath, file: RuleFile) -> None:
+    """Reports what is wrong with the cases of a condition or a decision."""
+    cases = given if isinstance(given, list) and all(isinstance(part, dict) for part in given) else []
     for number, case in enumerate(cases):
-        check_keys(case, DECISION_CASE_KEYS if is_decision else CASE_KEYS, ("cases", number), rule.source, "a case")
+        check_keys(case, DECISION_CASE_KEYS if is_decision else CASE_KEYS, (*path, number), file, "a case")
         if "when" not in case and number < len(cases) - 1:
-            rule.source.fail(("cases", number), "a case without `when` always holds, so the cases after it are never reached")
+            file.fail((*path, number), "a case without `when` always holds, so the cases after it are never reached")
     if is_decision and cases and "when" in cases[-1]:
-        rule.source.fail(("cases", len(cases) - 1), "something is always decided, so the last case has no `when`")
+        file.fail((*path, len(cases) - 1), "something is always decided, so the last case has no `when`")
 
 
 def _check_value(word: str, value: Any, key: RuleKey, path: FieldPath, file: RuleFile) -> None:

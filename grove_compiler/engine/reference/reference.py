@@ -16,10 +16,14 @@ from grove_compiler.engine.language.keys import (
     DISABLE_KEYS,
     FORMS,
     ITEM_KEYS,
+    LIFE_KEYS,
     MAP_KEYS,
+    OBSERVED_TRANSITION_KEYS,
     OPERATION_KEYS,
     OPERATIONS,
     POLICY_KEYS,
+    STATE_KEYS,
+    TRANSITION_KEYS,
     VERB_KEYS,
     RuleKey,
 )
@@ -98,6 +102,10 @@ def _keys() -> str:
     text += _section("Cases of a condition", "The keys of each entry of `cases`.", _key_table(CASE_KEYS))
     text += _section("Cases of a decision", "The keys of each entry of `cases`.", _key_table(DECISION_CASE_KEYS))
     text += _section("`policy`", "What an applier may do with an existing object.", _key_table(POLICY_KEYS))
+    text += _section("`life`", "A separate document, instead of a rule: see [Lives](#lives-what-changes-over-time).", _key_table(LIFE_KEYS))
+    text += _section("States of a life", "The keys of each entry of `states`, which may be a line of text instead.", _key_table(STATE_KEYS))
+    text += _section("Transitions of a life", "The keys of each entry of `transitions`.", _key_table(TRANSITION_KEYS))
+    text += _section("Observed transitions", "Those that the cluster makes.", _key_table(OBSERVED_TRANSITION_KEYS))
     text += _section("`constants`", "A separate document, instead of a rule.", _key_table(CONSTANTS_KEYS))
     return text + _section("`disable`", "A separate document, instead of a rule.", _key_table(DISABLE_KEYS))
 

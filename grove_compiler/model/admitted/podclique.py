@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.admitted.place import CLIQUE, GANG, Place, place_of
 from grove_compiler.model.decisions import DecisionRules
-from grove_compiler.model.expanded.domains import domain_claim_name, domain_name
+from grove_compiler.model.expanded.domains import DomainDecisions
 from grove_compiler.model.inputs.mnnvl_shape import DOMAIN, DRIVER, DRIVER_API_VERSION, shape_of
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import Snapshot, is_terminating
@@ -152,14 +154,18 @@ class AdmittedPodClique:
         membership = Membership(ANNOTATIONS, self.scope, self.device_class, "", f"metadata.annotations[{ENABLED}]")
         owners = {mnnvl.REPLICA: self.place.replica_name, SCALING_GROUP_REPLICA: self.place.member_name}
         owner = owners.get(self.scope, self.name)
-        name, claim = (self.decisions.of(decision)(membership, owner) for decision in (domain_name, domain_claim_name))
+        decisions = self.decisions.of(DomainDecisions)
+        name, claim = decisions.domain_name(membership, owner), decisions.domain_claim_name(membership, owner)
         is_driver_shaped = shape_of(self.settings.mnnvl_shape, self.snapshot) == DRIVER
         desired = [(DRIVER_API_VERSION, DOMAIN, name), *([] if is_driver_shaped else [(CLAIM_API_VERSION, "ResourceClaim", claim)])]
         live = (self.snapshot.get(version, kind, self.namespace, object_name) for version, kind, object_name in desired)
-        gang = self.decisions.of(owning_gang)(self)
+        gang = self.decisions.of(AdmittedCliqueDecisions).owning_gang(self)
         return JoinedDomain(name, claim, membership, is_driver_shaped, gang, [manifest for manifest in live if manifest is not None])
 
 
-def owning_gang(podclique: AdmittedPodClique) -> str:
-    """Decides the name of the PodGang that owns the domain of a PodClique."""
-    raise NotImplementedError
+class AdmittedCliqueDecisions(Protocol):
+    """Declares the decisions about the domain of an admitted PodClique."""
+
+    @staticmethod
+    def owning_gang(podclique: AdmittedPodClique) -> str:
+        """Decides the name of the PodGang that owns the domain of a PodClique."""

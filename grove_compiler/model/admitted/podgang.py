@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.admitted.place import GANG, SET, Place, place_of
 from grove_compiler.model.decisions import DecisionRules
@@ -76,7 +78,8 @@ class AdmittedPodGang:
             for manifest in self.snapshot.labelled(group, kind, SET, self.place.set_name, self.namespace)
             if not is_terminating(manifest)
         )
-        return [resource for resource in candidates if self.decisions.of(belongs_to_gang)(resource, self)] if self.place.set_name else []
+        belongs = self.decisions.of(AdmittedGangDecisions).belongs_to_gang
+        return [resource for resource in candidates if belongs(resource, self)] if self.place.set_name else []
 
     @lazy
     def strays(self) -> list[DomainResource]:
@@ -84,6 +87,9 @@ class AdmittedPodGang:
         return [resource for resource in self.resources if resource.owner_uid != self.uid]
 
 
-def belongs_to_gang(resource: DomainResource, podgang: AdmittedPodGang) -> bool:
-    """Decides whether a ComputeDomain or ResourceClaim belongs to a PodGang of its set."""
-    raise NotImplementedError
+class AdmittedGangDecisions(Protocol):
+    """Declares the decisions about what an admitted PodGang owns."""
+
+    @staticmethod
+    def belongs_to_gang(resource: DomainResource, podgang: AdmittedPodGang) -> bool:
+        """Decides whether a ComputeDomain or ResourceClaim belongs to a PodGang of its set."""

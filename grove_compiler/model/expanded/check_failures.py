@@ -16,11 +16,13 @@ from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.record import record
 
 FAILING = "PreflightFailing"
+MIN_PAUSE, MAX_PAUSE = 10.0, 3600.0
+"""The shortest and longest back-off, in seconds."""
 
 
-def check_back_off(elapsed: float) -> float:
-    """Decides how many seconds to wait before the next attempt, given for how many seconds checks have been failing."""
-    raise NotImplementedError
+def back_off(elapsed: float) -> float:
+    """Returns how many seconds to wait before the next attempt: as long as checks have been failing, within bounds, so that it doubles."""
+    return min(max(elapsed, MIN_PAUSE), MAX_PAUSE)
 
 
 @record(slots=False)
@@ -38,10 +40,10 @@ class FailedCheck:
 
     @lazy
     def retry_at(self) -> float:
-        """When the pod is recreated, by the rule `check_back_off`, in seconds since the epoch."""
+        """When the pod is recreated, in seconds since the epoch."""
         since = failing_since(self.clique)
         elapsed = 0.0 if since is None else max(0.0, self.ended - since)
-        return self.ended + self.clique.set.decisions.of(check_back_off)(elapsed)
+        return self.ended + back_off(elapsed)
 
 
 @memoized

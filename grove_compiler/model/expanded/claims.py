@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.expanded.pods import pods
@@ -28,9 +29,12 @@ class Claim:
     spec: Manifest
 
 
-def shared_claim_name(owner: str, index: int | None, template: str) -> str:
-    """Decides the name of a shared ResourceClaim: of one replica of its owner, or of all of them where `index` is none."""
-    raise NotImplementedError
+class ClaimDecisions(Protocol):
+    """Declares the decisions about shared claims."""
+
+    @staticmethod
+    def shared_claim_name(owner: str, index: int | None, template: str) -> str:
+        """Decides the name of a shared ResourceClaim: of one replica of its owner, or of all of them where `index` is none."""
 
 
 def claims(owner: ExpandedSet | ScalingGroup | Clique) -> list[Claim]:
@@ -133,7 +137,7 @@ def _claim_template(pcs: ExpandedSet, namespace: str, name: str) -> Manifest | N
 
 
 def _name(pcs: ExpandedSet, owner: str, index: int | None, ref: SharingRef) -> str:
-    return pcs.decisions.of(shared_claim_name)(owner, index, ref.name)
+    return pcs.decisions.of(ClaimDecisions).shared_claim_name(owner, index, ref.name)
 
 
 def _level(clique: Clique, refs: list[SharingRef], owner: str, index: int) -> list[str]:

@@ -8,7 +8,7 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.model.expanded.live_object import live_object, old_status
 from grove_compiler.model.expanded.live_pods import POD_HASH_LABEL, LivePod, leaving_pods, live_pods
 from grove_compiler.model.expanded.pods import pods
-from grove_compiler.model.expanded.rolls import Roll, Selection, may_replace_next, next_selection, selected
+from grove_compiler.model.expanded.rolls import Roll, Selection, next_selection, selected
 from grove_compiler.model.expanded.set_update import is_over_out_of_turn, replica_is_updating
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.lazy import lazy, memoized
@@ -71,7 +71,7 @@ class CliqueRoll:
         """The ready pods selected for replacement, with the next one if it may be replaced now."""
         if not self.is_active:
             return self._selected
-        return next_selection(self._selected, self._roll, self.clique.set.decisions.of(may_replace_next))
+        return next_selection(self._selected, self._roll)
 
     @lazy
     def _selected(self) -> Selection:
@@ -88,7 +88,7 @@ class CliqueRoll:
             return []
         unready = [pod for pod in self._outdated if not pod.is_ready]
         chosen = [pod for pod in self._outdated if pod.is_ready and pod.name == self.selection.current]
-        return unready + (chosen if chosen and self.clique.set.decisions.of(may_replace_next)(self._roll) else [])
+        return unready + (chosen if chosen and self._roll.may_replace_next else [])
 
     @lazy
     def _remaining(self) -> list[LivePod]:

@@ -33,11 +33,6 @@ class PodCounts:
     updated: int = 0
 
 
-def is_breached(clique: Clique) -> bool:
-    """Decides whether a clique has fewer pods than its `minAvailable`."""
-    raise NotImplementedError
-
-
 @memoized
 def pod_counts(clique: Clique) -> PodCounts:
     """Counts the pods of a clique by state."""
@@ -60,11 +55,6 @@ def pod_counts(clique: Clique) -> PodCounts:
     return counts
 
 
-def status_is_deferred(clique: Clique, at: float) -> bool:
-    """Decides whether a clique's status is not written yet: neither fields nor conditions, since a status is written as a whole."""
-    raise NotImplementedError
-
-
 @memoized
 def lifts_gates(clique: Clique) -> bool:
     """Reports whether this step removes the scheduling gate of any pod of the clique."""
@@ -73,8 +63,11 @@ def lifts_gates(clique: Clique) -> bool:
 
 @memoized
 def clique_is_breached(clique: Clique) -> bool:
-    """Reports whether a clique is short of pods, by the rule `is_breached`; false while an update replaces its pods."""
-    return not is_updating(clique) and clique.set.decisions.of(is_breached)(clique)
+    """Reports whether fewer than `minAvailable` pods are ready or still starting; false while an update replaces them (shipped §7.6).
+
+    Pods that crashed or do not become ready do not count.
+    """
+    return not is_updating(clique) and pod_counts(clique).holding < clique.min_available
 
 
 @memoized

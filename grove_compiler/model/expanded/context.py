@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import field
 from functools import partial
+from typing import Protocol
 
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.model.expanded.inherited_hashes import inherited_hashes, knows_hashes
@@ -20,32 +21,31 @@ from grove_compiler.model.spec.topology import Topology
 from grove_compiler.record import record
 
 
-def live_replicas(pcs: PodCliqueSet, declared: int, live: int | None, least: int) -> int:
-    """Decides how many replicas a clique or scaling group has; `live` is the object's `spec.replicas`, none before it exists.
+class SetDecisions(Protocol):
+    """Declares the decisions about a set as a whole."""
 
-    `least` is the `minAvailable` of a scaling group, and 0 for a clique.
-    """
-    raise NotImplementedError
+    @staticmethod
+    def live_replicas(pcs: PodCliqueSet, declared: int, live: int | None, least: int) -> int:
+        """Decides how many replicas a clique or scaling group has; `live` is the object's `spec.replicas`, none before it exists.
 
+        `least` is the `minAvailable` of a scaling group, and 0 for a clique.
+        """
 
-def scheduler_of(clique: CliqueTemplate, config: Configuration) -> str:
-    """Decides the scheduler of a clique's pods."""
-    raise NotImplementedError
+    @staticmethod
+    def scheduler_of(clique: CliqueTemplate, config: Configuration) -> str:
+        """Decides the scheduler of a clique's pods."""
 
+    @staticmethod
+    def gang_scheduler(pcs: PodCliqueSet, config: Configuration) -> str:
+        """Decides the scheduler of a set's gangs."""
 
-def gang_scheduler(pcs: PodCliqueSet, config: Configuration) -> str:
-    """Decides the scheduler of a set's gangs."""
-    raise NotImplementedError
+    @staticmethod
+    def kai_queue(pcs: PodCliqueSet) -> str:
+        """Decides the KAI queue that the set's gangs are accounted to; empty for none."""
 
-
-def kai_queue(pcs: PodCliqueSet) -> str:
-    """Decides the KAI queue that the set's gangs are accounted to; empty for none."""
-    raise NotImplementedError
-
-
-def volcano_queue(pcs: PodCliqueSet) -> str:
-    """Decides the Volcano queue of the set's gangs. A queue that only cliques name counts too."""
-    raise NotImplementedError
+    @staticmethod
+    def volcano_queue(pcs: PodCliqueSet) -> str:
+        """Decides the Volcano queue of the set's gangs. A queue that only cliques name counts too."""
 
 
 @record
@@ -150,13 +150,13 @@ class SetInContext(PodCliqueSet):
     @lazy
     def scheduler(self) -> str:
         """The scheduler of its gangs, by the rule `gang_scheduler`."""
-        return self.decisions.of(gang_scheduler)(self, self.config)
+        return self.decisions.of(SetDecisions).gang_scheduler(self, self.config)
 
     def replicas_of(self, ref: ObjectRef, declared: int, least: int = 0) -> int:
         """Returns the number of replicas of one of its cliques or scaling groups, by the rule `live_replicas`."""
         manifest = self.snapshot.live(ref)
         live = None if manifest is None else (manifest.get("spec") or {}).get("replicas")
-        return self.decisions.of(live_replicas)(self, declared, live, least)
+        return self.decisions.of(SetDecisions).live_replicas(self, declared, live, least)
 
 
 def scheduler_uses(pcs: PodCliqueSet, config: Configuration) -> list[SchedulerUse]:
@@ -166,5 +166,5 @@ def scheduler_uses(pcs: PodCliqueSet, config: Configuration) -> list[SchedulerUs
     """
     first: dict[str, CliqueTemplate] = {}
     for clique in pcs.cliques:
-        first.setdefault(pcs.decisions.of(scheduler_of)(clique, config), clique)
+        first.setdefault(pcs.decisions.of(SetDecisions).scheduler_of(clique, config), clique)
     return [SchedulerUse(scheduler, clique) for scheduler, clique in first.items()]

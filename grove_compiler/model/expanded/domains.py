@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
+from typing import Protocol
 
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.model.expanded.gang import Gang, base_gang, gangs
@@ -47,14 +48,16 @@ class PodClaim:
     pointers: list[str]
 
 
-def domain_name(membership: Membership, owner: str) -> str:
-    """Decides the name of a ComputeDomain; `owner` is the name of the replica, PodClique or scaling group's replica that it is for."""
-    raise NotImplementedError
+class DomainDecisions(Protocol):
+    """Declares the decisions about ComputeDomains."""
 
+    @staticmethod
+    def domain_name(membership: Membership, owner: str) -> str:
+        """Decides the name of a ComputeDomain; `owner` is the name of the replica, PodClique or scaling group's replica that it is for."""
 
-def domain_claim_name(membership: Membership, owner: str) -> str:
-    """Decides the name of the ResourceClaim or ResourceClaimTemplate through which pods join a domain."""
-    raise NotImplementedError
+    @staticmethod
+    def domain_claim_name(membership: Membership, owner: str) -> str:
+        """Decides the name of the ResourceClaim or ResourceClaimTemplate through which pods join a domain."""
 
 
 @memoized
@@ -65,7 +68,7 @@ def domains(replica: Replica) -> list[ComputeDomain]:
         for clique in gang.cliques:
             membership = clique.membership
             if membership is not None and clique.is_desired:
-                name = replica.set.decisions.of(domain_name)(membership, _owner_name(clique, membership))
+                name = replica.set.decisions.of(DomainDecisions).domain_name(membership, _owner_name(clique, membership))
                 if name not in by_name:
                     by_name[name] = _domain(name, clique, membership, gang)
                 by_name[name].cliques.append(clique)
@@ -93,7 +96,7 @@ def pod_claim(clique: Clique) -> PodClaim | None:
 
 
 def _claim_name(clique: Clique, membership: Membership) -> str:
-    return clique.set.decisions.of(domain_claim_name)(membership, _owner_name(clique, membership))
+    return clique.set.decisions.of(DomainDecisions).domain_claim_name(membership, _owner_name(clique, membership))
 
 
 def _owner_name(clique: Clique, membership: Membership) -> str:

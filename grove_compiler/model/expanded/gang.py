@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
+from typing import Protocol
 
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.kube.conditions import is_true
@@ -16,9 +17,12 @@ from grove_compiler.record import record
 PODGANG_API_VERSION = "scheduler.grove.io/v1alpha1"
 
 
-def gang_is_initialized(gang: Gang) -> bool:
-    """Decides whether a gang is ready for its scheduler, the condition `Initialized`."""
-    raise NotImplementedError
+class GangDecisions(Protocol):
+    """Declares the decisions about gangs."""
+
+    @staticmethod
+    def gang_state(gang: Gang) -> str:
+        """Decides the next state of a gang in the life `gates/gang`: Forming or Initialized."""
 
 
 @record
@@ -119,8 +123,8 @@ class Gang:
 
     @lazy
     def is_initialized(self) -> bool:
-        """Whether it is ready for its scheduler, by the rule `gang_is_initialized`."""
-        return self.set.decisions.of(gang_is_initialized)(self)
+        """Whether it is ready for its scheduler, by the life `gates/gang`."""
+        return self.set.decisions.of(GangDecisions).gang_state(self) == "Initialized"
 
     @lazy
     def was_initialized(self) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.kube.conditions import status_of
 from grove_compiler.model.expanded.attempts.attempt import attempt_pods
@@ -12,14 +14,16 @@ from grove_compiler.model.lazy import memoized
 from grove_compiler.model.spec.podcliqueset import API_VERSION
 
 
-def gate_is_lifted(pod: LivePod) -> bool:
-    """Decides whether Grove's scheduling gate is removed from a pod that has it."""
-    raise NotImplementedError
+class GateDecisions(Protocol):
+    """Declares the decisions about scheduling gates."""
 
+    @staticmethod
+    def gate_state(pod: LivePod) -> str:
+        """Decides the next state of a pod in the life `gates/pod`: Gated, or Released when Grove's scheduling gate is removed."""
 
-def new_pod_is_gated(clique: Clique) -> bool:
-    """Decides whether a pod of a clique is made with Grove's scheduling gate."""
-    raise NotImplementedError
+    @staticmethod
+    def new_pod_is_gated(clique: Clique) -> bool:
+        """Decides whether a pod of a clique is made with Grove's scheduling gate."""
 
 
 def is_named_by_gang(pod: LivePod) -> bool:

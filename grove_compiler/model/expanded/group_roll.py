@@ -8,7 +8,7 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.model.expanded.clique_state import is_up_to_date
 from grove_compiler.model.expanded.live_object import live_object, old_status
 from grove_compiler.model.expanded.live_pods import POD_HASH_LABEL, LivePod, leaving_pods, live_pods
-from grove_compiler.model.expanded.rolls import Roll, Selection, may_replace_next, next_selection, selected
+from grove_compiler.model.expanded.rolls import Roll, Selection, next_selection, selected
 from grove_compiler.model.expanded.set_update import is_over_out_of_turn, replica_is_updating
 from grove_compiler.model.expanded.structure import Clique, ScalingGroup, ScalingGroupReplica
 from grove_compiler.model.lazy import lazy, memoized
@@ -66,7 +66,7 @@ class GroupRoll:
         """The indices of the available replicas selected for replacement, with the next one if it may be replaced now."""
         if not self.is_active:
             return self._selected
-        return next_selection(self._selected, self.roll, self.group.set.decisions.of(may_replace_next))
+        return next_selection(self._selected, self.roll)
 
     @lazy
     def _selected(self) -> Selection:
@@ -106,7 +106,7 @@ def member_is_updating(member: ScalingGroupReplica) -> bool:
     if not is_available(member):
         return True
     is_selected = selected(roll.old, SELECTED).current == member.index
-    return is_selected and member.group.set.decisions.of(may_replace_next)(roll.roll)
+    return is_selected and roll.roll.may_replace_next
 
 
 @memoized

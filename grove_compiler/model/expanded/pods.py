@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 from grove_compiler.model import names
 from grove_compiler.model.expanded.attempts.attempt import attempt_pods, is_kept, replica_attempt
 from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
 from grove_compiler.model.expanded.check_failures import failed_checks
-from grove_compiler.model.expanded.gates import gate_is_lifted, new_pod_is_gated
+from grove_compiler.model.expanded.gates import GateDecisions
 from grove_compiler.model.expanded.live_pods import LivePod, live_pods
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.lazy import memoized
@@ -33,9 +34,12 @@ class Pod:
     template_hash: str
 
 
-def scale_in_order(pod: LivePod) -> list[int]:
-    """Decides which pods are deleted on scale-in: those with the lowest lists of values, compared element by element."""
-    raise NotImplementedError
+class PodDecisions(Protocol):
+    """Declares the decisions about pods."""
+
+    @staticmethod
+    def scale_in_order(pod: LivePod) -> list[int]:
+        """Decides which pods are deleted on scale-in: those with the lowest lists of values, compared element by element."""
 
 
 @memoized
@@ -51,7 +55,7 @@ def pods(clique: Clique) -> list[Pod]:
         return _existing_and_new(clique, holders, clique_attempt(clique).to_create)
     missing = clique.replicas - len(holders)
     if missing < 0:
-        for pod in sorted(holders.values(), key=clique.set.decisions.of(scale_in_order))[:-missing]:
+        for pod in sorted(holders.values(), key=clique.set.decisions.of(PodDecisions).scale_in_order)[:-missing]:
             del holders[pod.index]
     return _existing_and_new(clique, holders, _free_indices(holders, missing))
 
@@ -92,7 +96,7 @@ def _free_indices(taken: dict[int, LivePod], count: int) -> list[int]:
 
 def _existing_pod(clique: Clique, pod: LivePod) -> Pod:
     # Kubernetes lets gates be removed from a pod but never added, so the rule is only asked for a pod that has one.
-    gated = pod.is_gated and not clique.set.decisions.of(gate_is_lifted)(pod)
+    gated = pod.is_gated and clique.set.decisions.of(GateDecisions).gate_state(pod) == "Gated"
     template, template_hash = clique.template, pod.template_hash or clique.template_hash
     if template_hash != clique.template_hash:
         newer = clique.declared if template_hash == clique.pod_template_hash else None
@@ -113,7 +117,7 @@ def _new_pod(clique: Clique, index: int, new_names: set[str]) -> Pod:
         is_taken = lambda name: name in new_names or name in had or snapshot.get("v1", "Pod", namespace, name) is not None  # noqa: E731
     name = names.pod(clique.name, index, is_taken, replica_attempt(clique.replica).number if clique.set.is_training else 1)
     new_names.add(name)
-    gated = clique.set.decisions.of(new_pod_is_gated)(clique)
+    gated = clique.set.decisions.of(GateDecisions).new_pod_is_gated(clique)
     return Pod(name, names.part_of(clique.name, index), index, False, gated, clique.template, clique.template_hash)
 
 

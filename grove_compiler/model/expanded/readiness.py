@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from grove_compiler.graph.node import Manifest
 
 READY_KINDS = {
@@ -13,6 +15,9 @@ READY_KINDS = {
 """The kinds with a readiness rule, and their API groups."""
 
 
-def ready_when(kind: str) -> list[Manifest]:
-    """Decides the requirements: each a `field`, `comparison`, `value` or `other`, and `default`, or a `condition` with its `status`."""
-    raise NotImplementedError
+class ReadinessDecisions(Protocol):
+    """Declares the decisions about readiness."""
+
+    @staticmethod
+    def ready_when(kind: str) -> list[Manifest]:
+        """Decides the requirements: each a `field`, `comparison`, `value` or `other`, and `default`, or a `condition` with its `status`."""

@@ -11,7 +11,7 @@ and an edit takes it over: a roll whose successors fit nowhere takes one item, h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import field
 from typing import Any, NamedTuple
 
@@ -47,10 +47,10 @@ class Roll:
         """How many have to serve at the end of the update: `minAvailable`, or the desired number if that is lower."""
         return min(self.min_available, self.desired)
 
-
-def may_replace_next(roll: Roll) -> bool:
-    """Decides whether a serving pod or replica may be replaced now."""
-    raise NotImplementedError
+    @property
+    def may_replace_next(self) -> bool:
+        """Whether one that serves may be replaced now: only while all that can serve do, and `needed` of them remain (grove #697, #840)."""
+        return self.serving >= max(self.possible, self.needed)
 
 
 class Selection(NamedTuple):
@@ -78,8 +78,8 @@ def selected(progress: Manifest, items: str, *, anew: bool = False) -> Selection
     return selection._replace(completed=()) if anew else selection
 
 
-def next_selection(old: Selection, roll: Roll, may_go: Callable[[Roll], bool]) -> Selection:
+def next_selection(old: Selection, roll: Roll) -> Selection:
     """Returns the selection with the next item, if the last one has been replaced and one more may go; else the same selection."""
-    if not roll.outdated or old.current in roll.outdated or not may_go(roll):
+    if not roll.outdated or old.current in roll.outdated or not roll.may_replace_next:
         return old
     return Selection(roll.outdated[0], roll.serving, [*old.completed, *([] if old.current is None else [old.current])])

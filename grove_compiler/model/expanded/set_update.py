@@ -17,11 +17,6 @@ from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.record import record
 
 
-def update_order(state: ReplicaState) -> list[int]:
-    """Decides which outdated replica is updated next: the one with the lowest list of values, compared element by element."""
-    raise NotImplementedError
-
-
 @record(slots=False)
 class SetUpdate:
     """The update of a set: what its `updateProgress` should be, given what it is (`old`)."""
@@ -57,7 +52,7 @@ class SetUpdate:
             return {"replicaIndex": recorded[0]["replicaIndex"]}
         if recorded or not unfinished:
             return recorded[0] if recorded else None
-        return {"replicaIndex": min((states[index] for index in sorted(unfinished)), key=self.set.decisions.of(update_order)).index}
+        return {"replicaIndex": min((states[index] for index in sorted(unfinished)), key=_update_order).index}
 
     def currently_updating(self, now: float) -> list[Manifest]:
         """Returns `currentlyUpdating` of the status; a replica that is chosen now starts at `now`."""
@@ -81,6 +76,11 @@ def replica_is_updating(replica: Replica) -> bool:
     status = replica.set.status
     updating = [entry.get("replicaIndex") for entry in _in_progress(status.get("updateProgress") or {})]
     return status.get("currentGenerationHash") == replica.set.generation_hash and replica.index in updating
+
+
+def _update_order(state: ReplicaState) -> tuple[bool, bool, bool, int]:
+    """Returns what outdated replicas are sorted by: without scheduled pods first, then breached, then unavailable (shipped §7.5)."""
+    return state.has_scheduled_pods, not state.is_breached, state.is_available, state.index
 
 
 def is_over_out_of_turn(pcs: ExpandedSet, progress: Manifest) -> bool:

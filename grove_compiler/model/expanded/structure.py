@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import field
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.model import names
-from grove_compiler.model.expanded.context import SetInContext, scheduler_of
+from grove_compiler.model.expanded.context import SetDecisions, SetInContext
 from grove_compiler.model.expanded.recorded_templates import POD_HASH_LABEL
 from grove_compiler.model.lazy import LazySequence, is_untracked, lazy
 from grove_compiler.model.spec.mnnvl import Membership
@@ -24,9 +24,12 @@ from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemp
 from grove_compiler.record import record
 
 
-def may_be_updated(clique: Clique) -> bool:
-    """Decides whether a PodClique with an older template, and its new pods, switch to the declared template now."""
-    raise NotImplementedError
+class UpdateDecisions(Protocol):
+    """Declares the decisions about updates."""
+
+    @staticmethod
+    def may_be_updated(clique: Clique) -> bool:
+        """Decides whether a PodClique with an older template, and its new pods, switch to the declared template now."""
 
 
 @record(slots=False)
@@ -233,7 +236,7 @@ class Clique:
         if not self.set.revisions or not self.live_hash or self.live_hash == self.pod_template_hash:
             return None
         recorded = self.set.recorded_template(self.declared, self.live_hash)
-        return None if recorded is None or self.set.decisions.of(may_be_updated)(self) else recorded
+        return None if recorded is None or self.set.decisions.of(UpdateDecisions).may_be_updated(self) else recorded
 
     @property
     def owner(self) -> ObjectRef:
@@ -268,7 +271,7 @@ class Clique:
     @lazy
     def scheduler(self) -> str:
         """The scheduler of its pods, by the rule `scheduler_of`."""
-        return self.set.decisions.of(scheduler_of)(self.template, self.set.config)
+        return self.set.decisions.of(SetDecisions).scheduler_of(self.template, self.set.config)
 
     @property
     def membership(self) -> Membership | None:

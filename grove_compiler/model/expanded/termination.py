@@ -13,8 +13,7 @@ from dataclasses import field
 from grove_compiler.kube.conditions import is_true
 from grove_compiler.kube.duration import seconds
 from grove_compiler.kube.timestamp import time
-from grove_compiler.model.decisions import DecisionRules
-from grove_compiler.model.expanded.check_failures import check_back_off, failing_since
+from grove_compiler.model.expanded.check_failures import back_off, failing_since
 from grove_compiler.model.expanded.live_object import condition_since, live_condition, live_object
 from grove_compiler.model.expanded.live_pods import LivePod, live_pods
 from grove_compiler.model.expanded.reported_breach import (
@@ -34,16 +33,6 @@ from grove_compiler.record import record
 IN_PROGRESS = "GangTerminationInProgress"
 
 
-def replica_is_terminated(pcs: ExpandedSet, breach: Breach, at: float) -> bool:
-    """Decides whether a breached replica of the set is restarted at the time `at`."""
-    raise NotImplementedError
-
-
-def member_is_terminated(group: ScalingGroup, breach: Breach, at: float) -> bool:
-    """Decides whether a breached replica of a scaling group is restarted alone at the time `at`."""
-    raise NotImplementedError
-
-
 @record(slots=False)
 class Breach:
     """A replica of a set, or of a scaling group, that is short of pods. `reported` is the oldest breach of one of its objects.
@@ -56,7 +45,6 @@ class Breach:
     delay: float
     pods: list[LivePod] = field(repr=False)
     checks_fail_since: float | None = None
-    decisions: DecisionRules | None = field(default=None, repr=False)
 
     @property
     def name(self) -> str:
@@ -95,9 +83,7 @@ class Breach:
 
     @lazy
     def _pause(self) -> float:
-        if self.checks_fail_since is None or self.decisions is None:
-            return 0.0
-        return self.decisions.of(check_back_off)(max(0.0, self.began - self.checks_fail_since))
+        return 0.0 if self.checks_fail_since is None else back_off(max(0.0, self.began - self.checks_fail_since))
 
     @lazy
     def _ages(self) -> list[float]:
@@ -134,8 +120,7 @@ def member_breaches(group: ScalingGroup) -> list[Breach]:
 def _breach(cliques: Sequence[Clique], index: int, reported: ReportedBreach, delay: float) -> Breach:
     pods = [pod for clique in cliques for pod in live_pods(clique)]
     failing = min((since for clique in cliques if (since := failing_since(clique)) is not None), default=None)
-    decisions = cliques[0].set.decisions if cliques else None
-    return Breach(index, reported, delay, pods, failing, decisions)
+    return Breach(index, reported, delay, pods, failing)
 
 
 def is_next_to_restart(breach: Breach, pcs: ExpandedSet, now: float) -> bool:

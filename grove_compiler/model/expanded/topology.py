@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import field
+from typing import Protocol
 
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.inputs.configuration import Configuration
@@ -18,9 +19,12 @@ MANAGED_BY = "app.kubernetes.io/managed-by"
 OPERATOR = "grove-operator"
 
 
-def topology_is_desired(topology: ExpandedTopology, config: Configuration) -> bool:
-    """Decides whether a topology should exist, with its finalizer."""
-    raise NotImplementedError
+class TopologyDecisions(Protocol):
+    """Declares the decisions about topologies."""
+
+    @staticmethod
+    def topology_is_desired(topology: ExpandedTopology, config: Configuration) -> bool:
+        """Decides whether a topology should exist, with its finalizer."""
 
 
 @record

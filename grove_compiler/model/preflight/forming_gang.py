@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.conditions import status_of
@@ -98,7 +98,7 @@ class FormingGang:
     @lazy
     def peers(self) -> list[Peer]:
         """The registered pods, by the rule `is_registered`, sorted by name. A pod's position is its rank."""
-        registered = self.decisions.of(is_registered)
+        registered = self.decisions.of(PeerDecisions).is_registered
         return sorted((pod for pod in self.pods if registered(pod)), key=lambda pod: pod.name)
 
     @property
@@ -125,7 +125,7 @@ class FormingGang:
     def expected(self) -> int:
         """How many pods have to register: the gang's size, or the pods for which `is_expected` holds if they are more; 0 while unknown."""
         size = self.reference.size if self.reference is not None else 0
-        expected = self.decisions.of(is_expected)
+        expected = self.decisions.of(PeerDecisions).is_expected
         return max(size, sum(map(expected, self.pods))) if size else 0
 
     @property
@@ -151,11 +151,13 @@ def _mounts_gang(container: Manifest) -> bool:
     return any(mount.get("name") == VOLUME for mount in container.get("volumeMounts") or [])
 
 
-def is_registered(pod: Peer) -> bool:
-    """Decides whether a pod is among the peers of its gang."""
-    raise NotImplementedError
+class PeerDecisions(Protocol):
+    """Declares the decisions about the peers of a gang."""
 
+    @staticmethod
+    def is_registered(pod: Peer) -> bool:
+        """Decides whether a pod is among the peers of its gang."""
 
-def is_expected(pod: Peer) -> bool:
-    """Decides whether a gang waits for a pod, even if its size is smaller."""
-    raise NotImplementedError
+    @staticmethod
+    def is_expected(pod: Peer) -> bool:
+        """Decides whether a gang waits for a pod, even if its size is smaller."""

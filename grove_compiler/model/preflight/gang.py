@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.kube.names import dns1123_subdomain
@@ -107,7 +107,7 @@ class GangReference:
     @lazy
     def size(self) -> int:
         """How many of its pods will register, by the rule `gang_size`; 0 while unknown."""
-        return max(0, self._context.decisions.of(gang_size)(self))
+        return max(0, self._context.decisions.of(CheckedGangDecisions).gang_size(self))
 
     @lazy
     def workload_group(self) -> Manifest:
@@ -153,28 +153,29 @@ class GangReference:
         return (spec.get("replicas") or 0) if self._context.has_gang_check(template) else 0
 
 
-def gang_methods(preflight: Preflight) -> list[str]:
-    """Decides by which methods the gang of a pod is discovered; the first one that finds a gang applies."""
-    raise NotImplementedError
+class CheckedGangDecisions(Protocol):
+    """Declares the decisions about the gang of a checked pod."""
 
+    @staticmethod
+    def gang_methods(preflight: Preflight) -> list[str]:
+        """Decides by which methods the gang of a pod is discovered; the first one that finds a gang applies."""
 
-def gang_reference(pod: PodGroupMember, method: str) -> dict[str, Any] | None:
-    """Decides the gang of a pod: `parts`, optionally `apiVersion`, `kind` and `name` of its object, and `size`; none without a gang.
+    @staticmethod
+    def gang_reference(pod: PodGroupMember, method: str) -> dict[str, Any] | None:
+        """Decides the gang of a pod: `parts`, optionally `apiVersion`, `kind` and `name` of its object, and `size`; none without a gang.
 
-    `sizeFrom` says in words where the pod declares the size.
-    """
-    raise NotImplementedError
+        `sizeFrom` says in words where the pod declares the size.
+        """
 
-
-def gang_size(gang: GangReference) -> int:
-    """Decides how many pods of a gang will register; 0 while that is unknown."""
-    raise NotImplementedError
+    @staticmethod
+    def gang_size(gang: GangReference) -> int:
+        """Decides how many pods of a gang will register; 0 while that is unknown."""
 
 
 def find_gang(pod: PodGroupMember, namespace: str, context: GangContext) -> GangReference | None:
     """Returns the gang of a pod; none for a pod without a gang."""
-    for method in context.decisions.of(gang_methods)(pod.preflight):
-        answer = context.decisions.of(gang_reference)(pod, method)
+    for method in context.decisions.of(CheckedGangDecisions).gang_methods(pod.preflight):
+        answer = context.decisions.of(CheckedGangDecisions).gang_reference(pod, method)
         if answer and all(answer["parts"]):
             reference = ObjectRef(answer.get("apiVersion") or "", answer.get("kind") or "", namespace, answer.get("name") or "")
             size, problem = _declared_size(answer)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.label_selector import selects
 from grove_compiler.model.inputs.snapshot import Unknown
@@ -69,23 +71,23 @@ class CheckedPod(PodWithDevices):
     @lazy
     def has_gang_check(self) -> bool:
         """Whether any of its checks runs across its gang."""
-        return any(self.decisions.of(runs_in_gang)(check) for check in self.checks)
+        return any(self.decisions.of(CheckDecisions).runs_in_gang(check) for check in self.checks)
 
     @lazy
     def suits_gang_check(self) -> bool:
         """Whether it would get a check that runs across its gang, whatever the gang's size; true while its claims are unknown."""
-        runs, unmet = self.decisions.of(runs_in_gang), self.decisions.of(unmet_need)
+        runs, unmet = self.decisions.of(CheckDecisions).runs_in_gang, self.decisions.of(CheckDecisions).unmet_need
         suits = any(runs(check) and not unmet(check, self) for check in self.chosen)
-        return bool(self.unknown_claims) or (suits and self.decisions.of(is_checked)(self))
+        return bool(self.unknown_claims) or (suits and self.decisions.of(CheckDecisions).is_checked(self))
 
     @lazy
     def has_network_check(self) -> bool:
         """Whether any of its checks needs the devices and settings of the network."""
-        return any(self.decisions.of(uses_network)(check) for check in self.checks)
+        return any(self.decisions.of(CheckDecisions).uses_network(check) for check in self.checks)
 
     def why_skipped(self, check: PreflightCheck) -> str:
         """Returns why a check is not injected, by the rule `skip_reason`; empty if it is."""
-        return self.decisions.of(skip_reason)(check, self)
+        return self.decisions.of(CheckDecisions).skip_reason(check, self)
 
     @lazy
     def gang(self) -> GangReference | None:
@@ -147,7 +149,7 @@ class CheckedPod(PodWithDevices):
 
         The topology file's mount comes first.
         """
-        is_copied = self.decisions.of(is_copied_mount)
+        is_copied = self.decisions.of(CheckDecisions).is_copied_mount
         copies = [copied_mount(self.topology_mount)] if self.topology_mount is not None else []
         given = (copied_mount(mount) for container in self.containers for mount in container.mounts)
         copies += (mount for mount in given if is_copied(mount, self.preflight))
@@ -190,36 +192,33 @@ class CheckedPod(PodWithDevices):
         return self.namespace_labels is None or selects(selector, self.namespace_labels)
 
 
-def is_copied_mount(mount: dict[str, object], preflight: Preflight) -> bool:
-    """Decides whether network checks copy a mount of the pod's containers, besides that of the topology file."""
-    raise NotImplementedError
+class CheckDecisions(Protocol):
+    """Declares the decisions about the checks of a pod."""
 
+    @staticmethod
+    def is_copied_mount(mount: dict[str, object], preflight: Preflight) -> bool:
+        """Decides whether network checks copy a mount of the pod's containers, besides that of the topology file."""
 
-def runs_in_gang(check: PreflightCheck) -> bool:
-    """Decides whether a check runs across the gang of a pod."""
-    raise NotImplementedError
+    @staticmethod
+    def runs_in_gang(check: PreflightCheck) -> bool:
+        """Decides whether a check runs across the gang of a pod."""
 
+    @staticmethod
+    def gets_network_devices(check: PreflightCheck) -> bool:
+        """Decides whether a check is given the network devices of its pod, if there are any: extended resources and claims."""
 
-def gets_network_devices(check: PreflightCheck) -> bool:
-    """Decides whether a check is given the network devices of its pod, if there are any: extended resources and claims."""
-    raise NotImplementedError
+    @staticmethod
+    def uses_network(check: PreflightCheck) -> bool:
+        """Decides whether a check needs the network: only pods with network devices get it, with NCCL's settings and topology."""
 
+    @staticmethod
+    def unmet_need(check: PreflightCheck, pod: CheckedPod) -> str:
+        """Decides which requirement of a check a pod does not meet, in words; empty if it meets all."""
 
-def uses_network(check: PreflightCheck) -> bool:
-    """Decides whether a check needs the network: pods without network devices do not get it, others with NCCL's settings and topology."""
-    raise NotImplementedError
+    @staticmethod
+    def skip_reason(check: PreflightCheck, pod: CheckedPod) -> str:
+        """Decides why a chosen check is not injected into a pod; empty if it is."""
 
-
-def unmet_need(check: PreflightCheck, pod: CheckedPod) -> str:
-    """Decides which requirement of a check a pod does not meet, in words; empty if it meets all."""
-    raise NotImplementedError
-
-
-def skip_reason(check: PreflightCheck, pod: CheckedPod) -> str:
-    """Decides why a chosen check is not injected into a pod; empty if it is."""
-    raise NotImplementedError
-
-
-def is_checked(pod: CheckedPod) -> bool:
-    """Decides whether a pod gets checks at all."""
-    raise NotImplementedError
+    @staticmethod
+    def is_checked(pod: CheckedPod) -> bool:
+        """Decides whether a pod gets checks at all."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.inputs.snapshot import Snapshot
@@ -77,19 +79,19 @@ class PodWithDevices:
     @lazy
     def gpu_claims(self) -> list[PodResourceClaim]:
         """The claims that request GPUs, by the rule `is_gpu_request`."""
-        is_gpu = self.decisions.of(is_gpu_request)
+        is_gpu = self.decisions.of(DeviceDecisions).is_gpu_request
         return [claim for claim in self.claims if any(is_gpu(request, self.gpu_classes) for request in claim.requests)]
 
     @lazy
     def network_claims(self) -> list[PodResourceClaim]:
         """The claims that request network devices, by the rule `is_network_request`."""
-        is_network = self.decisions.of(is_network_request)
+        is_network = self.decisions.of(DeviceDecisions).is_network_request
         return [claim for claim in self.claims if any(is_network(request, self.network_classes) for request in claim.requests)]
 
     @lazy
     def mnnvl_claims(self) -> list[PodResourceClaim]:
         """The claims through which it joins a ComputeDomain, by the rule `is_mnnvl_claim`."""
-        return [claim for claim in self.claims if self.decisions.of(is_mnnvl_claim)(claim)]
+        return [claim for claim in self.claims if self.decisions.of(DeviceDecisions).is_mnnvl_claim(claim)]
 
     @lazy
     def has_gpus(self) -> bool:
@@ -151,16 +153,17 @@ class PodWithDevices:
         return extended_resources(self.snapshot, classes) if classes else []
 
 
-def is_gpu_request(request: DeviceRequest, classes: list[str]) -> bool:
-    """Decides whether a device request is for GPUs that checks may test; `classes` are the device classes of GPUs."""
-    raise NotImplementedError
+class DeviceDecisions(Protocol):
+    """Declares the decisions about the devices of a checked pod."""
 
+    @staticmethod
+    def is_gpu_request(request: DeviceRequest, classes: list[str]) -> bool:
+        """Decides whether a device request is for GPUs that checks may test; `classes` are the device classes of GPUs."""
 
-def is_network_request(request: DeviceRequest, classes: list[str]) -> bool:
-    """Decides whether a device request is for network devices; `classes` are their device classes."""
-    raise NotImplementedError
+    @staticmethod
+    def is_network_request(request: DeviceRequest, classes: list[str]) -> bool:
+        """Decides whether a device request is for network devices; `classes` are their device classes."""
 
-
-def is_mnnvl_claim(claim: PodResourceClaim) -> bool:
-    """Decides whether a pod joins a ComputeDomain through a claim."""
-    raise NotImplementedError
+    @staticmethod
+    def is_mnnvl_claim(claim: PodResourceClaim) -> bool:
+        """Decides whether a pod joins a ComputeDomain through a claim."""

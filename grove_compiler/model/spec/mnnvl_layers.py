@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
+from typing import Protocol
 
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
@@ -26,9 +27,12 @@ class MnnvlAnnotation:
         return f"{self.layer.path}[{self.key}]"
 
 
-def mnnvl_annotation(annotations: list[MnnvlAnnotation]) -> MnnvlAnnotation:
-    """Decides which of the annotations with the same key on a layer and the layers above applies; they come outermost first."""
-    raise NotImplementedError
+class AnnotationDecisions(Protocol):
+    """Declares the decisions about which MNNVL annotation applies."""
+
+    @staticmethod
+    def mnnvl_annotation(annotations: list[MnnvlAnnotation]) -> MnnvlAnnotation:
+        """Decides which of the annotations with the same key on a layer and the layers above applies; they come outermost first."""
 
 
 @record
@@ -74,7 +78,7 @@ class Layer:
             if key in layer.annotations:
                 annotations.insert(0, MnnvlAnnotation(layer, key, layer.annotations[key]))
             layer = layer.above
-        return self.decisions.of(mnnvl_annotation)(annotations) if annotations else None
+        return self.decisions.of(AnnotationDecisions).mnnvl_annotation(annotations) if annotations else None
 
     def value(self, key: str, default: str) -> str:
         """Returns the value that applies here; the default for an absent or empty one."""

@@ -13,7 +13,7 @@ from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_operator.cli import output as outputs
 from grove_operator.cli.completed_values import rule_ids
-from grove_operator.cli.options import filenames_option, rules_option, text_or_json_option
+from grove_operator.cli.options import filenames_option, output_option, rules_option
 from grove_operator.cli.program import LoadedRules
 from grove_operator.terminal import visible
 
@@ -31,16 +31,18 @@ Examples:
   grove rules --rules my-rules/             with your own directory: added, replaced and disabled rules take effect
   grove rules -f workload.yaml              and what each rule does for these manifests
   grove rules podgang/base                  one rule: its text, its template, the patches that apply
+  grove rules lives                         what changes over time: updates, restarts, jobs; with their states
+  grove rules lives training/job            one life: its states and transitions; -o mermaid draws it
   grove rules check my-rules/               check your own rules, for CI
   grove rules check my-rules/ -f set.yaml   and check that each of their patches changes something
   grove rules new patch my-rules/team       a commented skeleton; also: template, case, and the other verbs
   grove rules schema rule                   the JSON Schema of rules, for editors; also: template, part, options, asserts""",
 )
-@click.argument("words", metavar="[ID | check DIR… | new WHAT DIR/NAME | schema NAME]", nargs=-1, shell_complete=rule_ids)
+@click.argument("words", metavar="[ID | lives [ID] | check DIR… | new WHAT DIR/NAME | schema NAME]", nargs=-1, shell_complete=rule_ids)
 @rules_option
 @filenames_option("Manifests to compile, to count what each rule does")
 @click.option("--strict", is_flag=True, help="With check: treat warnings as errors.")
-@text_or_json_option
+@output_option("text", "json", "mermaid", help_text="Output format; mermaid draws lives.")
 def command(words: tuple[str, ...], rules: tuple[str, ...], files: tuple[str, ...], strict: bool, output: str) -> int:
     """List the active rules, show one, or check your own rules.
 
@@ -51,6 +53,10 @@ def command(words: tuple[str, ...], rules: tuple[str, ...], files: tuple[str, ..
         if len(words) == 1:
             raise click.UsageError("check requires a directory of rules, as in: grove rules check my-rules/")
         return _check((*rules, *words[1:]), files, strict, output == "json")
+    if words[:1] == ("lives",):
+        return _lives(LoadedRules(rules), words[1:], output)
+    if output == "mermaid":
+        raise click.UsageError("only lives can be drawn, as in: grove rules lives training/job -o mermaid")
     if words[:1] == ("new",):
         return _new(words[1:])
     if words[:1] == ("schema",):
@@ -120,6 +126,29 @@ def _schema(words: tuple[str, ...]) -> int:
     return 0
 
 
+def _lives(book: LoadedRules, wanted: tuple[str, ...], output: str) -> int:
+    from grove_operator.cli.rules.listing import place
+    from grove_operator.cli.rules.lives import as_manifest, as_mermaid, as_text, lives_of
+
+    if book.program() is None:
+        return 1
+    lives = lives_of(book.book.sources())
+    unknown = [life_id for life_id in wanted if life_id not in lives]
+    if unknown:
+        return _report_unknown(unknown[0], list(lives), is_disabled=False, what="life")
+    shown = [
+        (rule.life, place(book.book, rule.source.file, rule.source.line(("life",)), rule.origin))
+        for life_id, rule in lives.items()
+        if rule.life is not None and (not wanted or life_id in wanted)
+    ]
+    if output == "json":
+        outputs.write([outputs.json_report([as_manifest(life, at) for life, at in shown])])
+        return 0
+    drawn = [as_mermaid(life) if output == "mermaid" else as_text(life, at) for life, at in shown]
+    outputs.write([outputs.encoded("\n".join("".join(f"{visible(line)}\n" for line in lines) for lines in drawn))])
+    return 0
+
+
 def _list(book: LoadedRules, program: Program, counts: dict[str, int] | None, is_json: bool) -> int:
     from grove_operator.cli.rules.listing import list_rules
 
@@ -182,14 +211,14 @@ def _head(listed: Any, rule: RuleInfo) -> Iterator[str]:
         yield f"after     {', '.join(word for word, _ in rule.after)}"
 
 
-def _report_unknown(rule_id: str, known: list[str], is_disabled: bool) -> int:
+def _report_unknown(rule_id: str, known: list[str], is_disabled: bool, what: str = "rule") -> int:
     from grove_compiler.graph.nearest import nearest
 
     if is_disabled:
         lines = [f"grove: the rule {rule_id!r} is disabled; `grove rules {rule_id}` without --rules shows it"]
     else:
         close = nearest(rule_id, known) or next((candidate for candidate in known if candidate.partition("/")[2] == rule_id), "")
-        lines = [f"grove: unknown rule {rule_id!r}", *([f'    did you mean "{close}"?'] if close else [])]
+        lines = [f"grove: unknown {what} {rule_id!r}", *([f'    did you mean "{close}"?'] if close else [])]
     print("\n".join(map(visible, lines)), file=sys.stderr)
     return 1
 

@@ -99,12 +99,13 @@ def patches_for(rule: RuleInfo, program: Program) -> list[RuleInfo]:
 
 
 def source_text(sources: Sequence[RuleSource], rule: RuleInfo) -> str:
-    """Returns the source of a rule."""
+    """Returns the source of a rule: for one that is an effect of a life, all of that."""
     for source in sources:
         if source.file != rule.file or source.origin != rule.origin:
             continue
         for document in read_yaml(source.text, source.file)[0]:
-            if isinstance(document.value, dict) and str(document.value.get("rule")) == rule.id and document.origin:
+            named = document.value if isinstance(document.value, dict) else {}
+            if document.origin and (named.get("rule") == rule.id or ("life" in named and named["life"] == rule.details.get("life"))):
                 text = document.origin.text[document.origin.start : document.origin.end].strip("\n")
                 return MARKER.sub("", text).strip("\n")
     return ""

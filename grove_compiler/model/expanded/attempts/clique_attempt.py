@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 
 from grove_compiler.graph.node import Manifest
+from grove_compiler.kube.conditions import is_true_in
 from grove_compiler.kube.duration import seconds
 from grove_compiler.kube.timestamp import timestamp
 from grove_compiler.model.expanded.attempts import indices
@@ -65,6 +66,11 @@ class CliqueAttempt:
     def has_succeeded(self) -> bool:
         """Whether all its pods have succeeded."""
         return len(self.succeeded) >= self.clique.replicas
+
+    @lazy
+    def had_succeeded(self) -> bool:
+        """Whether its status records that all its pods have succeeded."""
+        return is_true_in(self.old, "Succeeded")
 
     @lazy
     def failed(self) -> list[LivePod]:

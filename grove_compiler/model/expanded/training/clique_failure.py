@@ -22,16 +22,11 @@ PAUSE_SECONDS = 10.0
 """The pause before a failed pod that is replaced alone is replaced."""
 
 
-def failure_stands_alone(failure: Failure) -> bool:
-    """Decides whether a failure is independent of pods of the gang that have not started."""
-    raise NotImplementedError
-
-
 def clique_failure(clique: Clique, now: float) -> Failure | None:
     """Returns why a clique has failed just now; none while it has not, and once the failure is recorded.
 
-    While a pod of the gang does not run yet, another one may have failed only because that one was missing, unless the rule
-    `failure_stands_alone` says otherwise.
+    While a pod of the gang does not run yet, another one may have failed only because that one was missing. A failed check counts at
+    once, since it reports on its own node only (LWS KEP-820, maxGroupRestarts).
     """
     state = clique_attempt(clique)
     if state.attempt.is_over or state.old.get("failure"):
@@ -42,7 +37,7 @@ def clique_failure(clique: Clique, now: float) -> Failure | None:
         return Failure("MinAvailableBreached", message=_shortage(state), at=now) if _is_overdue(state, now) else None
     failures = [] if state.replaces_pods else _failures(state, now)
     if gang_is_held_up(clique):
-        failures = [failure for failure in failures if clique.set.decisions.of(failure_stands_alone)(failure)]
+        failures = [failure for failure in failures if failure.is_of_check]
     return min(
         failures, key=lambda failure: (now if failure.at is None else failure.at, not failure.is_disruption, failure.pod), default=None
     )
@@ -104,7 +99,7 @@ def requeue_time(clique: Clique, now: float) -> float | None:
 
 def is_early(clique: Clique, failure: Failure, now: float) -> bool:
     """Reports whether a pod failed long before the last pod of its gang started, so that it may have given up waiting for that one."""
-    if clique.set.decisions.of(failure_stands_alone)(failure):
+    if failure.is_of_check:
         return False
     starts = [time(state.start_time(now)) or now for state in _gang(clique)]
     return failure.at is not None and max(starts) >= failure.at + LATE_SECONDS

@@ -1,7 +1,7 @@
 """Models a training workload as a whole: failed and finished replicas, the restart budget and the deadline (GREP-0285).
 
 It reads the statuses of PodCliques about the current attempts, not their pods. Its outcome is written to the set's status before any
-replica acts on it. Rules decide what follows from which fact (`rules/training/outcome.yaml`).
+replica acts on it. What follows from which fact is the life `training/job` (`rules/lives/training.yaml`).
 """
 
 from __future__ import annotations
@@ -20,21 +20,6 @@ from grove_compiler.model.expanded.training.failure_description import failure_d
 from grove_compiler.model.expanded.training.replica_course import deciding_cliques, is_done, start_of
 from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.record import record
-
-
-def job_outcome(job: Job, at: float) -> str:
-    """Decides how a training workload has ended by the time `at`: Succeeded, or the reason of its failure; empty while it has not."""
-    raise NotImplementedError
-
-
-def restart_wait(failure: ReplicaFailure) -> float:
-    """Decides for how many seconds a replica waits before its next attempt."""
-    raise NotImplementedError
-
-
-def failure_is_counted(failure: ReplicaFailure) -> bool:
-    """Decides whether the restart after a failure counts against `maxRestarts`."""
-    raise NotImplementedError
 
 
 @record(slots=False)
@@ -87,13 +72,17 @@ class ReplicaFailure:
 
     @lazy
     def wait(self) -> float:
-        """For how many seconds the replica waits before its next attempt, by the rule `restart_wait`."""
-        return self.job.set.decisions.of(restart_wait)(self)
+        """For how many seconds the replica waits before its next attempt: the back-off doubles with each failure, up to its maximum."""
+        return min(self.job.first_wait * 2**self.doublings, self.job.longest_wait) if self.job.backs_off else 0.0
 
     @lazy
     def is_counted(self) -> bool:
-        """Whether the restart counts against the budget, by the rule `failure_is_counted`."""
-        return self.job.set.decisions.of(failure_is_counted)(self)
+        """Whether the restart counts against the budget (`maxRestarts`).
+
+        It does unless the gang never fully started, a failure rule ignores the failure, or it is a disruption and the set ignores these.
+        """
+        is_ignored = self.action == "Ignore" or (self.is_disruption and self.job.ignores_disruptions)
+        return not self.is_early and not is_ignored
 
     @lazy
     def number(self) -> int:
@@ -251,14 +240,6 @@ class Job:
     def recorded_message(self) -> str:
         """What the recorded condition `Failed` says, which is final like the outcome; empty before there is one."""
         return str(condition_in(self.old, "Failed").get("message") or "") if self.recorded_outcome else ""
-
-    def outcome(self, now: float) -> str:
-        """Returns how it has ended by `now`, by the rule `job_outcome`; empty while it has not."""
-        return self.set.decisions.of(job_outcome)(self, now)
-
-    def restarted(self, now: float) -> list[ReplicaFailure]:
-        """Returns the failures whose replicas are restarted now; empty once the workload has ended."""
-        return [] if self.outcome(now) else self.failures
 
     @lazy
     def limits(self) -> Manifest:

@@ -19,14 +19,14 @@ ENDED_BY_FAILURE = ("MaxRestartsExceeded", "FailureRule")
 
 @record(slots=False)
 class JobStatus:
-    """The status of a training workload at the time `now`. Once it has ended, its status no longer changes."""
+    """The status of a training workload at the time `now`. Once it has ended, its status no longer changes.
+
+    `outcome` is how it has ended by then: Succeeded, or the reason of its failure; empty while it has not (`rules/lives/training.yaml`).
+    """
 
     job: Job = field(repr=False)
+    outcome: str
     now: float
-
-    @lazy
-    def outcome(self) -> str:
-        return self.job.outcome(self.now)
 
     @lazy
     def phase(self) -> str:
@@ -111,7 +111,8 @@ class JobStatus:
 
     @lazy
     def _restarted(self) -> list[ReplicaFailure]:
-        return self.job.restarted(self.now)
+        """The failures whose replicas are restarted now."""
+        return [] if self.outcome else self.job.failures
 
     @lazy
     def _ended(self) -> list[Manifest]:
@@ -153,9 +154,9 @@ class JobStatus:
         return {"failuresInARow": failure.in_a_row, "backoffUntil": timestamp(self.now + failure.wait)}
 
 
-def job_status(job: Job, now: float) -> JobStatus:
-    """Returns the status of a training workload at the time `now`."""
-    return JobStatus(job, now)
+def job_status(job: Job, outcome: str, now: float) -> JobStatus:
+    """Returns the status of a training workload at the time `now`, given how it has ended by then; `outcome` is empty while it has not."""
+    return JobStatus(job, outcome, now)
 
 
 def ended_attempt(attempt: ReplicaAttempt, cause: str, now: float, failure: ReplicaFailure | None = None) -> Manifest:
