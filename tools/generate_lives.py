@@ -15,8 +15,8 @@ HEAD = """# Lives
 
 What changes over time, as states and transitions: updates, restarts, training workloads, scheduling gates, retried checks. Written by
 `python -m tools.generate_lives` from `rules/lives`, where each life is one document. The
-[rules language](rules-language.md#lives-what-changes-over-time) says how to read and to replace them, and `grove rules lives` shows those in
-force with your own rules.
+[rules language](rules-language.md#lives-what-changes-over-time) says how to read and to replace them;
+`grove rules lives` shows those in force.
 
 A transition in parentheses is made by the cluster. Of those that the operator makes, the first one that fires is taken.
 """

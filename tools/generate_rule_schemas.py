@@ -179,8 +179,9 @@ def rule_schema() -> Schema:
     # of the YAML language server, which supports it with `const` but not with `not`.
     no_verb = {"const": "a rule with a verb", "errorMessage": f"a rule has exactly one verb of {', '.join(verbs)}"}
     document: Schema = {"properties": every, "additionalProperties": False, "allOf": [no_verb]}
-    others = [(word, word) for word in ("life", "constants", "disable")]
-    for word, name in reversed([*((verb, f"{verb}Rule") for verb in verbs), *others]):
+    others = [("constants", "constants"), ("disable", "disable")]
+    # A life first, since it may have the key `decide` as well.
+    for word, name in reversed([("life", "life"), *((verb, f"{verb}Rule") for verb in verbs), *others]):
         document = {"if": {"required": [word]}, "then": {"$ref": f"#/definitions/{name}"}, "else": document}
     # Completion only uses `properties`, so the keys of all verbs are listed here.
     return _root("A document of a file of rules of grove", {"type": "object", "properties": every, **document}, definitions)

@@ -12,6 +12,7 @@ from grove_compiler.engine.language.keys import VERB_KEYS
 from grove_compiler.engine.sources import InvalidRules
 from grove_compiler.graph.diagnostic import has_errors
 from grove_operator.golden.expected_findings import compare_findings
+from tools.generate_lives import page as lives_page
 
 from .pages import DOCS, Section, is_part, objects_in, program_of, sections
 
@@ -30,10 +31,7 @@ KINDS = {
 ROOTS = "|".join(KINDS)
 NAMES = re.findall(rf"^\| `((?:{ROOTS})\.[\w.]+|\w+\((?:{ROOTS})\))` \|", (DOCS / "rule-authors.md").read_text(), re.MULTILINE)
 MNNVL_FILES = ("rules/mnnvl.yaml", "rules/scoped-domains.yaml", "rules/validation/mnnvl.yaml")
-TRAINING_RULES = (
-    "attempts", "backoff", "defaults", "failure-rules", "finished", "outcome", "restart-requests", "success-cliques", "suspension",
-)  # fmt: skip
-TRAINING_FILES = (*(f"rules/training/{name}.yaml" for name in TRAINING_RULES), "rules/validation/training.yaml")
+TRAINING_FILES = ("rules/training/defaults.yaml", "rules/training/pods.yaml", "rules/validation/training.yaml", "rules/lives/training.yaml")
 
 
 def root_of(name: str) -> str:
@@ -102,7 +100,11 @@ def test_the_page_lists_names_of_every_scope() -> None:
 
 def test_the_page_on_training_lists_its_rules_and_no_others() -> None:
     listed = set(re.findall(r"`((?:default|training|validate)/[\w-]+)`", (DOCS / "training.md").read_text()))
-    assert listed == {rule.id for rule in program_of({}).rules if rule.file in TRAINING_FILES}
+    assert listed == {rule.details.get("life", rule.id) for rule in program_of({}).rules if rule.file in TRAINING_FILES}
+
+
+def test_the_page_of_lives_is_that_of_the_rules() -> None:
+    assert (DOCS / "lives.md").read_text(encoding="utf-8") == lives_page(), "run `python -m tools.generate_lives`"
 
 
 def test_the_page_on_mnnvl_lists_its_rules_and_no_others() -> None:

@@ -1,4 +1,4 @@
-"""Collects the facts about a gang by which `rules/gates.yaml` decides when its pods may be scheduled."""
+"""Collects the facts about a gang by which `rules/lives/gates.yaml` decides when its pods may be scheduled."""
 
 from __future__ import annotations
 
