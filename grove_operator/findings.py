@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_operator.reading.files import InputFile
 from grove_operator.terminal import Terminal, terminal_of, visible
+from grove_operator.wording import short_value, wording
 
 if TYPE_CHECKING:
     from grove_compiler.source.secrets import SecretParts
 
-MAX_VALUE_LENGTH = 80
 SAME_CAUSE = 3
 """Findings that say the same, from which on they are told as one with its places."""
 MAX_SHOWN = 1000
@@ -66,7 +66,7 @@ def _also_at(others: Sequence[Diagnostic], excerpts: _Excerpts, terminal: Termin
         text = excerpts.file(finding.file)
         place, value = visible(_place(finding, text.name if text else finding.file)), ""
         if finding.value is not None:
-            value = f" ({visible(_short(finding.value))})"
+            value = f" ({visible(short_value(finding.value))})"
         yield "      " + f"{place}: " * bool(place) + terminal.paint(visible(finding.path), "36") + value
 
 
@@ -105,22 +105,6 @@ def _lines(finding: Diagnostic, excerpts: _Excerpts, terminal: Terminal) -> Iter
 
 def _place(finding: Diagnostic, name: str) -> str:
     return ":".join(str(part) for part in (name, finding.line, finding.column if finding.line else 0) if part)
-
-
-def wording(finding: Diagnostic) -> str:
-    """Returns a message as admission does: `Invalid value: 5: must be at most 3`."""
-    if not finding.type:
-        return finding.message
-    if finding.value is None:
-        return f"{finding.type}: {finding.message}"
-    return f"{finding.type}: {_short(finding.value)}: {finding.message}"
-
-
-def _short(value: Any) -> str:
-    import json  # only when something is wrong
-
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= MAX_VALUE_LENGTH else text[: MAX_VALUE_LENGTH - 1] + "…"
 
 
 def _wrap(text: str, terminal: Terminal) -> list[str]:

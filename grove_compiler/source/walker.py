@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from sys import getrefcount
 from typing import Any
@@ -38,7 +39,7 @@ class LongKey(Exception):
     """Signals that a mapping has a key that is too long to be written before a colon."""
 
 
-class Texts(dict[str, str]):
+class Texts(dict[str, str], ABC):
     """Caches texts as they are written, keys with their colon."""
 
     def __missing__(self, text: str) -> str:
@@ -49,12 +50,12 @@ class Texts(dict[str, str]):
             self[text] = written
         return written
 
+    @abstractmethod
     def encode(self, text: str) -> str:
         """Returns the text in the output format."""
-        raise NotImplementedError
 
 
-class Walker:
+class Walker(ABC):
     """Renders containers to text whose first line has no indentation, since the parent writes what is before it.
 
     Subclasses define texts, indentation and how containers are joined. They are called once per container, because calls dominate the cost.
@@ -73,21 +74,21 @@ class Walker:
         self.texts: dict[tuple[int, int], str] = {}
         self._held: list[Any] = []  # keeps cached containers alive, so that no id is reused
 
+    @abstractmethod
     def join_mapping(self, parts: Sequence[str], indent: int) -> str:
         """Joins the entries of a mapping, whose own lines are indented already."""
-        raise NotImplementedError
 
+    @abstractmethod
     def join_list(self, parts: Sequence[str], indent: int) -> str:
         """Joins the items of a list."""
-        raise NotImplementedError
 
-    def block(self, text: str, indent: int) -> str:
-        """Returns a text that depends on the indentation, for which `strings` returns `""`."""
-        raise NotImplementedError
+    def block(self, text: str, _: int) -> str:
+        """Returns a text that depends on the indentation, for which `strings` returns `""`: none does, unless a subclass says so."""
+        return self.strings.encode(text)
 
-    def with_long_keys(self, node: dict[str, Any], indent: int) -> str:
-        """Returns the text of a mapping that has a key for which `keys` raises `LongKey`."""
-        raise NotImplementedError
+    def with_long_keys(self, node: dict[str, Any], _: int) -> str:
+        """Returns the text of a mapping that has a key for which `keys` raises `LongKey`, where the format can write it."""
+        raise LongKey(next(iter(node)))
 
     def mapping(self, node: dict[str, Any], indent: int) -> str:
         """Returns the text of a mapping that is not empty. Raises `TypeError` and `ValueError` for what cannot be written."""

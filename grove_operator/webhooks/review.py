@@ -18,8 +18,8 @@ from grove_compiler.model.inputs.snapshot import ObjectReader, Unknown, group_of
 from grove_compiler.record import record
 from grove_compiler.source.document import Document
 from grove_compiler.step import StepContext
-from grove_operator.findings import wording
 from grove_operator.webhooks.effects import EffectsPreview
+from grove_operator.wording import wording
 
 API_VERSION = "admission.k8s.io/v1"
 UNPROCESSABLE = 422
