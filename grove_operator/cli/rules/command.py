@@ -35,7 +35,7 @@ Examples:
   grove rules lives training/job            one life: its states and transitions; -o mermaid draws it
   grove rules check my-rules/               check your own rules, for CI
   grove rules check my-rules/ -f set.yaml   and check that each of their patches changes something
-  grove rules new patch my-rules/team       a commented skeleton; also: template, case, and the other verbs
+  grove rules new patch my-rules/team       a commented skeleton; also: life, template, case, and the other verbs
   grove rules schema rule                   the JSON Schema of rules, for editors; also: template, part, options, asserts""",
 )
 @click.argument("words", metavar="[ID | lives [ID] | check DIR… | new WHAT DIR/NAME | schema NAME]", nargs=-1, shell_complete=rule_ids)

@@ -53,6 +53,34 @@ _RULES: dict[str, dict[str, str]] = {
 }
 """Examples of the keys by verb. `decide` has none: decisions are replaced, and `grove rules ID` prints their source."""
 
+_LIFE = """\
+# A life says what changes over time: of the transitions, the first one that fires is taken, and no other. Effects are rules without an id,
+# with the verbs status, condition, event, requeue and delete. `grove rules lives my/{name} -o mermaid` draws it. See docs/lives.md.
+life: my/{name}
+doc: Says in one line what changes over time here, and what requires it.
+of: set.ref
+# forEach: {replica: set.replicas}  # one life for each item
+# when: set.is_training  # where there is one
+let: {until: "time(set.annotations['example.com/until'])"}
+state: "'Waiting' if until is not none else 'Idle'"
+states:
+  Idle: Nobody has set the annotation.
+  Waiting:
+    doc: The time has not come.
+    # while: []  # effects of every step in this state
+  Over: {doc: The time has come., final: true}
+transitions:
+  - {observed: somebody sets the annotation, from: Idle, to: Waiting}  # made by the cluster: only words
+  - name: TimeHasCome
+    from: Waiting
+    to: Over
+    at: until  # there is a step at that time
+    # when: []  # further conditions
+    then:
+      - {event: Normal, reason: TimeHasCome, message: the time has come}
+# always: []  # effects of every step
+"""
+
 _TEMPLATE = """\
 # A template is the object as YAML. A scalar that is one whole expression keeps its type; text around it makes a string; `omit` leaves
 # a key out. In lists: `$for: name in expression`, `$if`; in maps: `$merge`, `$include`, `$let`. See docs/rules-language.md.
@@ -94,7 +122,7 @@ _ASSERTS = """\
 - absent: {kind: HorizontalPodAutoscaler}
 """
 
-WORDS = (*_RULES, "template", "case")
+WORDS = (*_RULES, "life", "template", "case")
 
 
 class SkeletonRefused(Exception):
@@ -102,7 +130,7 @@ class SkeletonRefused(Exception):
 
 
 def new(what: str, target: str) -> list[str]:
-    """Writes `FOLDER/NAME` as a rule with this verb, as a template with its rule, or as a case, and returns the files.
+    """Writes `FOLDER/NAME` as a rule with this verb, as a life, as a template with its rule, or as a case, and returns the files.
 
     Raises `SkeletonRefused` for other words, for names that no rule can have, and for files that are there: nothing is replaced.
     """
@@ -128,7 +156,8 @@ def _files(what: str, folder: str, name: str) -> dict[str, str]:
     if what == "case":
         case = os.path.join(folder, name)
         return {os.path.join(case, "input.yaml"): _INPUT, os.path.join(case, "asserts.yaml"): _header("asserts") + _ASSERTS}
-    files = {os.path.join(folder, "rules", f"{name}.yaml"): _rule(what, name)}
+    rule = _header("rule") + _LIFE.replace("{name}", name) if what == "life" else _rule(what, name)
+    files = {os.path.join(folder, "rules", f"{name}.yaml"): rule}
     if what == "generate":
         files[os.path.join(folder, "templates", f"{name}.yaml")] = _header("template") + _TEMPLATE.replace("{name}", name)
     if what == "status":
