@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.pod_request import request_of
-from grove_compiler.kube.quantity import QuantityError
 from grove_compiler.record import record
+from kube_objects.manifest import labels_of, section
+from kube_objects.quantity import QuantityError
 
 CLIQUE_KIND = "PodClique"
 SET = "app.kubernetes.io/part-of"
@@ -120,20 +121,3 @@ def key_of(manifest: Manifest) -> Key:
     """Returns an object's namespace and name; empty where it has none."""
     metadata = section(manifest, "metadata")
     return str(metadata.get("namespace") or ""), str(metadata.get("name") or "")
-
-
-def labels_of(manifest: Manifest) -> Manifest:
-    """Returns an object's labels."""
-    return section(manifest, "metadata", "labels")
-
-
-def section(value: Any, *path: str) -> Manifest:
-    """Returns the map at a path, or an empty one where there is none: rules of users may make objects of any shape."""
-    for step in path:
-        value = value.get(step) if isinstance(value, Mapping) else None
-    return value if isinstance(value, dict) else {}
-
-
-def maps(values: Any) -> list[Manifest]:
-    """Returns the maps among the items of a list; empty where the value is no list."""
-    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []

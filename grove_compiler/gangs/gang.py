@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import Literal, NamedTuple
 
-from grove_compiler.gangs.clique import SET, CompiledClique, Key, key_of, labels_of, maps, section
+from grove_compiler.gangs.clique import SET, CompiledClique, Key, key_of
 from grove_compiler.graph.node import Manifest
 from grove_compiler.record import record
+from kube_objects.manifest import labels_of, maps, section
 
 GANG_KIND = "PodGang"
 LevelName = Literal["gang", "group", "podgroup"]

@@ -15,7 +15,7 @@ from applier.loop import View
 from applier.outcome import Action, dotted
 from applier.plan import Intent, plan
 from applier.plan.reasons import listed
-from applier.ref import Kind, Manifest, Ref, is_being_deleted
+from applier.ref import Kind, Manifest, Ref
 from grove_compiler.graph.field_path import ABSENT
 from grove_compiler.kube.semantic_difference import ANYTHING, differences, object_differences
 from grove_compiler.step import Key, StepContext
@@ -25,6 +25,7 @@ from grove_operator.controller.keys import Keys
 from grove_operator.controller.membership import MemberIndex
 from grove_operator.controller.operator import DEFAULT, MANAGER
 from grove_operator.controller.recorded_cache import RecordedCache
+from kube_objects.manifest import is_terminating
 
 VERBS = {Action.CREATED: "create", Action.CONFIGURED: "configure", Action.RECREATED: "recreate"}
 SERVER_FIELDS = {("metadata", "ownerReferences"), ("metadata", "managedFields"), ("metadata", "uid")}
@@ -108,7 +109,7 @@ class DryRun:
             reasons |= {deletion.of.ref: deletion.reason for deletion in desired.deletions}
         for ref, reason in reasons.items():
             live = self._cache.get(ref)
-            if live is not None and not is_being_deleted(live):
+            if live is not None and not is_terminating(live):
                 yield PlannedWrite(str(key), "delete", str(ref), reason)
 
 

@@ -11,6 +11,7 @@ from grove_compiler.model.expanded.attempts.attempt import ENDS
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.step import Key
 from grove_operator.controller.membership import MemberIndex
+from kube_objects.manifest import mapping
 
 MAX_REPLICAS = Settings().max_objects
 """A set of more replicas would exceed the limit of objects, and is held."""
@@ -62,14 +63,14 @@ class Keys:
 
 def replicas_of(pcs: Manifest) -> int:
     """Returns how many replicas a set declares."""
-    count = _map(pcs.get("spec")).get("replicas")
+    count = mapping(pcs.get("spec")).get("replicas")
     return count if isinstance(count, int) and count > 0 else 0
 
 
 def _read_by_replicas(pcs: Manifest) -> tuple[Any, ...]:
     """Returns the fields of a set that steps of its replicas read: the spec, and decisions for all replicas in the set's status."""
-    metadata, status = pcs["metadata"], _map(pcs.get("status"))
-    progress = _map(status.get("updateProgress"))
+    metadata, status = pcs["metadata"], mapping(pcs.get("status"))
+    progress = mapping(status.get("updateProgress"))
     return (
         metadata.get("uid"),
         metadata.get("generation"),
@@ -90,11 +91,6 @@ def _changed_attempts(old: Manifest, new: Manifest) -> list[int]:
 
 
 def _training_replicas(pcs: Manifest) -> list[Manifest]:
-    entries = _map(pcs.get("status")).get("trainingReplicas")
+    entries = mapping(pcs.get("status")).get("trainingReplicas")
     maps = filter(lambda each: isinstance(each, dict), entries if isinstance(entries, list) else ())
     return [each for each in maps if isinstance(each.get("index"), int)]
-
-
-def _map(value: Any) -> Manifest:
-    """Returns a map, or an empty one in place of anything else: an exception here would end the watch of all sets."""
-    return value if isinstance(value, dict) else {}

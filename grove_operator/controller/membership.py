@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterable, Iterator
 from applier.loop import View
 from applier.ref import GroupKind, Manifest, Ref
 from grove_compiler.decoder import SET_KIND
-from grove_compiler.model.inputs.snapshot import PART_OF, controller_of, is_terminating
+from grove_compiler.model.inputs.snapshot import PART_OF, controller_of
 from grove_compiler.model.names import replica_of
 from grove_compiler.model.spec.topology import CLUSTER_TOPOLOGY, DEFAULT_TOPOLOGY
 from grove_compiler.step import Key
+from kube_objects.manifest import is_terminating
 
 MANAGED_BY = "app.kubernetes.io/managed-by"
 OPERATOR = "grove-operator"

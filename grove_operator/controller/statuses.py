@@ -9,7 +9,8 @@ from applier.ref import Manifest
 from grove_compiler.engine.runtime.results import StatusCondition, StatusPatch
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.kube.timestamp import timestamp
-from grove_compiler.model.inputs.snapshot import ObjectReader, group_of
+from grove_compiler.model.inputs.snapshot import ObjectReader
+from kube_objects.manifest import group_of
 
 MANAGER = "grove-operator-status"
 """The field manager of statuses. It is not that of the objects, whose applies would remove the fields of the status."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import field
 
-from applier.ref import Manifest, is_being_deleted, uid_of
-from grove_compiler.gangs.clique import labels_of, maps, section
+from applier.ref import Manifest, uid_of
 from grove_compiler.record import record
+from kube_objects.manifest import is_terminating, labels_of, maps, section
 
 CLIQUE_LABEL = "grove.io/podclique"
 """The label of a pod's PodClique. Shipped Grove matches the prefix of pod names, so that `a` counts the pods of `ab` (§14, 46)."""
@@ -54,4 +54,4 @@ def is_up(pod: Manifest) -> bool:
     if status.get("phase") == "Succeeded":
         return True
     conditions = maps(status.get("conditions"))
-    return not is_being_deleted(pod) and any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions)
+    return not is_terminating(pod) and any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions)

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Sequence
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.conditions import status_of
 from grove_compiler.model.expanded.recorded_templates import POD_HASH_LABEL, Hashes
-from grove_compiler.model.inputs.snapshot import is_terminating
 from grove_compiler.model.names import part_of
 from grove_compiler.model.spec.templates import CliqueTemplate
+from kube_objects.manifest import is_terminating
 
 GROUP, MEMBER = "grove.io/podcliquescalinggroup", "grove.io/podcliquescalinggroup-replica-index"
 SET, REPLICA = "app.kubernetes.io/part-of", "grove.io/podcliqueset-replica-index"

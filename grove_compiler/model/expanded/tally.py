@@ -17,11 +17,12 @@ from grove_compiler.model.expanded.availability import CLIQUE_KIND, GROUP_KIND, 
 from grove_compiler.model.expanded.recorded_templates import Hashes
 from grove_compiler.model.expanded.reported_breach import ReportedBreach
 from grove_compiler.model.expanded.structure import ExpandedSet
-from grove_compiler.model.inputs.snapshot import PART_OF, is_terminating
+from grove_compiler.model.inputs.snapshot import PART_OF
 from grove_compiler.model.lazy import memoized
 from grove_compiler.model.names import replica_of
 from grove_compiler.model.spec.podcliqueset import API_VERSION
 from grove_compiler.record import record
+from kube_objects.manifest import is_terminating
 
 GROUP = "grove.io"
 WAITS_FOR_TEMPLATES = "ResourceClaimTemplatesUnavailable"

@@ -8,8 +8,8 @@ from itertools import groupby
 from grove_compiler.fit.joint import DOES_NOT_FIT, FITS, UNKNOWN, Verdict
 from grove_compiler.fit.node_reader import names
 from grove_compiler.fit.report import FitReport, GangReport, LevelReport, SetReport, Short
-from grove_compiler.kube.quantity import BINARY_SI, DECIMAL_SI, render
 from grove_operator.terminal import Terminal, visible
+from kube_objects.quantity import BINARY_SI, DECIMAL_SI, render
 
 COLOURS = {FITS: "32", DOES_NOT_FIT: "31", UNKNOWN: "33"}
 MAX_ALIKE = 3

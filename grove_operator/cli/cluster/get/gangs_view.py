@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from applier.ref import Manifest
 from grove_compiler.kube.conditions import condition_of, is_true, status_of
 from grove_compiler.kube.timestamp import time
-from grove_compiler.model.inputs.snapshot import PART_OF, is_finished, is_terminating
+from grove_compiler.model.inputs.snapshot import PART_OF, is_finished
 from grove_operator.age import since
 from grove_operator.cli.cluster.get.table import KindView, Row
 from grove_operator.cluster.facts import deletion_of
 from grove_operator.cluster.list_query import Found
 from grove_operator.cluster.sets_query import gpus_of
+from kube_objects.manifest import is_terminating
 
 GANG = "grove.io/podgang"
 SCHEDULER = "grove.io/scheduler-name"
