@@ -27,6 +27,8 @@ SHIPPED = "grove"
 PACKAGE = os.path.dirname(os.path.abspath(grove_compiler.__file__))
 CHECKOUT = os.path.dirname(PACKAGE)
 PARTS = ("rules", "templates")
+CODE_BELOW_RULES = ("engine", "graph", "kube", "model", "source")
+"""Packages of the compiler that a build of rules imports; a test holds that none is missing."""
 WARM_FOLDER = os.path.join(PACKAGE, "_warm")
 MAX_RULE_FILE = 1 << 20
 USUAL_RULE_FILE = 1 << 16
@@ -216,23 +218,30 @@ def _load(data: bytes | None, load: Callable[[bytes], T]) -> T | None:
 
 
 def _fingerprint_of_code() -> str:
-    """Returns a hash that changes with edits of the engine or the model in a checkout, whose release number stays the same."""
+    """Returns a hash that changes with edits, in a checkout, of the code that rules are compiled with; the release number stays the same."""
     digest = blake2b(digest_size=8)
-    for room in ("engine", "model", "source"):
-        for entry in sorted(_python_files(os.path.join(PACKAGE, room)), key=lambda entry: entry.path):
-            status = entry.stat()
-            digest.update(f"{entry.path}\0{status.st_mtime_ns}\0{status.st_size}\0".encode())
+    for entry in sorted(_code_below_rules(), key=lambda entry: entry.path):
+        status = entry.stat()
+        digest.update(f"{entry.path}\0{status.st_mtime_ns}\0{status.st_size}\0".encode())
     return digest.hexdigest()
 
 
-def _python_files(folder: str) -> Iterator[os.DirEntry[str]]:
-    """Yields the sources below a folder; none if the package is not on disk."""
+def _code_below_rules() -> Iterator[os.DirEntry[str]]:
+    """Yields what a build of rules imports, and files beside that: passes of the compiler, packages below them, what is shared."""
+    yield from _python_files(PACKAGE, deep=False)
+    for package in CODE_BELOW_RULES:
+        yield from _python_files(os.path.join(PACKAGE, package))
+    yield from _python_files(os.path.join(os.path.dirname(PACKAGE), "kube_objects"))
+
+
+def _python_files(folder: str, *, deep: bool = True) -> Iterator[os.DirEntry[str]]:
+    """Yields the sources in a folder, if `deep` also those below it; none if the package is not on disk."""
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
                 if entry.name.endswith(".py"):
                     yield entry
-                elif entry.name != "__pycache__" and entry.is_dir():
+                elif deep and entry.name != "__pycache__" and entry.is_dir():
                     yield from _python_files(entry.path)
     except OSError:
         return
