@@ -218,7 +218,7 @@ def _load(data: bytes | None, load: Callable[[bytes], T]) -> T | None:
 
 
 def _fingerprint_of_code() -> str:
-    """Returns a hash that changes with edits, in a checkout, of the code that rules are compiled with; the release number stays the same."""
+    """Returns a hash that changes with edits of the code that rules are compiled with: in a checkout the release number stays the same."""
     digest = blake2b(digest_size=8)
     for entry in sorted(_code_below_rules(), key=lambda entry: entry.path):
         status = entry.stat()
