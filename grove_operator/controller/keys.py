@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import Any
 
 from applier.ref import Manifest, Ref
 from grove_compiler.decoder import SET_KIND
@@ -45,7 +44,7 @@ class Keys:
         set_key = Key(SET_KIND, ref.namespace, ref.name)
         yield set_key
         states = [state for state in (old, new) if state is not None]
-        if len(states) < 2 or _read_by_replicas(states[0]) != _read_by_replicas(states[1]):
+        if len(states) < 2 or read_by_replicas(states[0]) != read_by_replicas(states[1]):
             before, after = (self._replicas(set_key, state) for state in (old, new))
             for index in (*(index for index in before if index not in after), *after):
                 yield set_key._replace(replica=index)
@@ -67,21 +66,16 @@ def replicas_of(pcs: Manifest) -> int:
     return count if isinstance(count, int) and count > 0 else 0
 
 
-def _read_by_replicas(pcs: Manifest) -> tuple[Any, ...]:
-    """Returns the fields of a set that steps of its replicas read: the spec, and decisions for all replicas in the set's status."""
-    metadata, status = pcs["metadata"], mapping(pcs.get("status"))
-    progress = mapping(status.get("updateProgress"))
-    return (
-        metadata.get("uid"),
-        metadata.get("generation"),
-        metadata.get("labels"),
-        metadata.get("annotations"),
-        metadata.get("deletionTimestamp"),
-        status.get("currentGenerationHash"),
-        progress.get("currentlyUpdating"),
-        progress.get("updateEndedAt"),
-        status.get("phase") in ENDS and status["phase"],
-    )
+def read_by_replicas(pcs: Manifest) -> Manifest:
+    """Returns the part of a set that steps of its replicas read: the spec, for which its generation stands, and what is decided for all.
+
+    Each replica also reads its own attempt in `status.trainingReplicas`. Simulations hold that steps read nothing else.
+    """
+    status = mapping(pcs.get("status"))
+    metadata = {field: pcs["metadata"].get(field) for field in ("uid", "generation", "labels", "annotations", "deletionTimestamp")}
+    progress = {field: mapping(status.get("updateProgress")).get(field) for field in ("currentlyUpdating", "updateEndedAt")}
+    decided = {"currentGenerationHash": status.get("currentGenerationHash"), "updateProgress": progress}
+    return {"metadata": metadata, "status": {**decided, "phase": status["phase"]} if status.get("phase") in ENDS else decided}
 
 
 def _changed_attempts(old: Manifest, new: Manifest) -> list[int]:
