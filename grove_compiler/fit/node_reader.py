@@ -8,10 +8,11 @@ from typing import Any
 
 from grove_compiler.fit.cluster import Cluster, ClusterNode, Taint
 from grove_compiler.fit.manifests import Sourced, sourced_objects
-from grove_compiler.gangs.clique import GANG_LABEL, Key
+from grove_compiler.gangs.clique import Key
 from grove_compiler.graph.diagnostic import Diagnostic, Severity
 from grove_compiler.graph.nearest import nearest
 from grove_compiler.kube.pod_request import PODS, Amounts, amounts, host_ports, request
+from grove_compiler.labels import GANG_LABEL
 from grove_compiler.record import record
 from grove_compiler.source.document import Document
 from kube_objects.manifest import section

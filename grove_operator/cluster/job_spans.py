@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from applier.ref import Manifest
 from grove_compiler.kube.timestamp import time
+from grove_compiler.labels import ATTEMPT_LABEL, REPLICA_LABEL
 from grove_compiler.model import names
 from grove_compiler.record import record
 from grove_operator.cluster.job_query import RecordedJob
 from kube_objects.manifest import mapping
 
-REPLICA_LABEL, ATTEMPT_LABEL, INDEX_LABEL = "grove.io/podcliqueset-replica-index", "grove.io/attempt", "grove.io/podclique-pod-index"
 TAKEN_NAMES = 4
 """Candidates for the name of a deleted pod by index; other than the first only if that was taken."""
 

@@ -9,7 +9,8 @@ from applier.ref import Manifest
 from grove_compiler.kube.conditions import is_true, status_of
 from grove_compiler.kube.pod_request import request_of
 from grove_compiler.kube.timestamp import time
-from grove_compiler.model.inputs.snapshot import PART_OF, is_finished
+from grove_compiler.labels import PART_OF
+from grove_compiler.model.inputs.snapshot import is_finished
 from grove_compiler.record import record
 from grove_operator.cluster.facts import deletion_of, gates_of
 from kube_objects.manifest import is_terminating

@@ -19,11 +19,12 @@ from applier.ref import Kind, Manifest, Ref
 from grove_compiler.graph.field_path import ABSENT
 from grove_compiler.kube.semantic_difference import ANYTHING, differences, object_differences
 from grove_compiler.step import Key, StepContext
+from grove_operator import field_managers
 from grove_operator.controller.desired_state import DesiredState
 from grove_operator.controller.evaluator import Clock, Evaluator
 from grove_operator.controller.keys import Keys
 from grove_operator.controller.membership import MemberIndex
-from grove_operator.controller.operator import DEFAULT, MANAGER
+from grove_operator.controller.operator import DEFAULT
 from grove_operator.controller.recorded_cache import RecordedCache
 from kube_objects.manifest import is_terminating
 
@@ -93,7 +94,7 @@ class DryRun:
                 yield PlannedWrite(str(key), "status", str(status.of.ref), listed(fields))
 
     def _applies(self, key: Key, graph: Graph, view: View, schemas: Schemas) -> Iterator[PlannedWrite]:
-        planned = plan(graph, view, schemas, Intent(MANAGER, ("*",), brief=True), unserved=view.unserved())
+        planned = plan(graph, view, schemas, Intent(field_managers.OPERATOR, ("*",), brief=True), unserved=view.unserved())
         for step in planned.changed():
             live = planned.live.get(step.ref)
             fields = [dotted(change.path) for change in step.changes]

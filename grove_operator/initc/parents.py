@@ -6,11 +6,9 @@ from collections.abc import Iterable
 from dataclasses import field
 
 from applier.ref import Manifest, uid_of
+from grove_compiler.labels import CLIQUE_LABEL
 from grove_compiler.record import record
 from kube_objects.manifest import is_terminating, labels_of, maps, section
-
-CLIQUE_LABEL = "grove.io/podclique"
-"""The label of a pod's PodClique. Shipped Grove matches the prefix of pod names, so that `a` counts the pods of `ab` (§14, 46)."""
 
 
 @record
@@ -28,6 +26,7 @@ class Parents:
 
     def update(self, pod: Manifest, *, gone: bool = False) -> None:
         """Updates the state by a pod, or removes a deleted one."""
+        # By label: shipped Grove matches the prefix of pod names, so that `a` counts the pods of `ab` (§14, 46).
         ready = self._ready.setdefault(labels_of(pod).get(CLIQUE_LABEL, ""), set())
         if not gone and is_up(pod):
             ready.add(uid_of(pod))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from applier.errors import Expired, Unreachable
-from grove_operator.controller.membership import MANAGED_BY
+from grove_compiler.labels import MANAGED_BY
 from kube_objects.manifest import is_terminating
 from tests.simulation.network import NEVER
 from tests.simulation.operator import Operator

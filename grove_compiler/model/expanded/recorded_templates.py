@@ -12,7 +12,6 @@ from grove_compiler.model.spec.templates import CliqueTemplate
 from grove_compiler.record import record
 from kube_objects.manifest import is_terminating
 
-POD_HASH_LABEL = "grove.io/pod-template-hash"
 ACCEPTED_FINDINGS = "grove.io/accepted-findings"
 
 LAST_NUMBER = 2**53

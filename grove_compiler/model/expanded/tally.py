@@ -13,11 +13,11 @@ from typing import TypeVar
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.conditions import is_true
+from grove_compiler.labels import PART_OF
 from grove_compiler.model.expanded.availability import CLIQUE_KIND, GROUP_KIND, ReplicaState, is_part_of, replica_state
 from grove_compiler.model.expanded.recorded_templates import Hashes
 from grove_compiler.model.expanded.reported_breach import ReportedBreach
 from grove_compiler.model.expanded.structure import ExpandedSet
-from grove_compiler.model.inputs.snapshot import PART_OF
 from grove_compiler.model.lazy import memoized
 from grove_compiler.model.names import replica_of
 from grove_compiler.model.spec.podcliqueset import API_VERSION

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import field
 
 from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.labels import MANAGED_BY, OPERATOR
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.snapshot import Snapshot, controller_of
 from grove_compiler.model.lazy import lazy
@@ -15,8 +16,6 @@ from grove_compiler.record import record
 from kube_objects.manifest import is_terminating
 
 KAI_API_VERSION = "kai.scheduler/v1alpha1"
-MANAGED_BY = "app.kubernetes.io/managed-by"
-OPERATOR = "grove-operator"
 
 
 def topology_is_desired(topology: ExpandedTopology, config: Configuration) -> bool:

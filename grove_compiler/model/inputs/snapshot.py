@@ -7,10 +7,10 @@ from typing import NamedTuple, Protocol
 
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.kube.conditions import status_of
+from grove_compiler.labels import PART_OF
 from kube_objects.manifest import group_of, is_terminating
 
 FINISHED_PHASES = ("Succeeded", "Failed")
-PART_OF = "app.kubernetes.io/part-of"
 
 
 class Unknown(Exception):
