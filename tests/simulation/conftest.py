@@ -59,13 +59,14 @@ class WithoutTheRestOfItsSet(LiveObjects):
 
 
 @pytest.fixture(autouse=True)
-def replicas_read_only_what_wakes_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def replicas_read_only_what_wakes_them(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """One in ten steps of replicas is taken again without what else is in their set.
 
     A change of a field that is not in `controller/keys.py` would be seen by none of them, until something else wakes it.
     """
     taken: Callable[..., StepResult | StepGone | StepHold] = vars(evaluator)["step"]  # itself checked, perhaps
     number = count()
+    differing: list[Key] = []  # told at the end: an operator goes on after an error of one key
 
     def checked(asked: Recording | LiveObjects, key: Key, now: float, context: StepContext) -> StepResult | StepGone | StepHold:
         outcome = taken(asked, key, now, context)
@@ -75,11 +76,13 @@ def replicas_read_only_what_wakes_them(monkeypatch: pytest.MonkeyPatch) -> None:
             less = WithoutTheRestOfItsSet(View(view._view._cache), Ref(*SET, key.namespace, key.name), is_sound=view.is_sound)
             less.replica = key.replica
             again = step(less, key, now, context)
-            assert isinstance(again, StepResult)
-            assert decided(again) == decided(outcome), "a replica reads a field of its set that does not wake it: controller/keys.py"
+            if not isinstance(again, StepResult) or decided(again) != decided(outcome):
+                differing.append(key)
         return outcome
 
     monkeypatch.setattr(evaluator, "step", checked)
+    yield
+    assert differing == [], "these replicas read a field of their set that does not wake them: controller/keys.py"
 
 
 def decided(outcome: StepResult) -> str:
