@@ -174,7 +174,7 @@ def _yaml_files(folder: str, *, deep: bool = True) -> Iterable[tuple[str, str]]:
                 elif entry.name.endswith((".yaml", ".yml")) and _is_readable(entry.path):
                     files.append((entry.name, entry.path))
     except OSError as error:
-        raise UnreadableRules(f"{folder}: {_reason(error)}") from None
+        raise UnreadableRules(f"{folder}: {reason_of(error)}") from None
     return sorted(files)
 
 
@@ -190,7 +190,7 @@ def _data(path: str) -> bytes:
             if len(data) == USUAL_RULE_FILE:
                 data += stream.read(MAX_RULE_FILE) or b""
     except OSError as error:
-        raise UnreadableRules(f"{path}: {_reason(error)}") from None
+        raise UnreadableRules(f"{path}: {reason_of(error)}") from None
     if len(data) > MAX_RULE_FILE:
         raise UnreadableRules(f"{path}: larger than {MAX_RULE_FILE >> 20} MiB, the limit of rule files")
     return data
@@ -203,7 +203,8 @@ def _text(file: RulebookFile) -> str:
         raise UnreadableRules(f"{file.path}: not UTF-8 text (byte {error.start})") from None
 
 
-def _reason(error: OSError) -> str:
+def reason_of(error: OSError) -> str:
+    """Returns why a file cannot be read, as messages have it: `permission denied`."""
     return (error.strerror or type(error).__name__).lower()
 
 
