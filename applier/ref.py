@@ -1,10 +1,10 @@
-"""Identifies kinds and objects of a cluster, and reads an object's metadata: UID, version, deletion and owners."""
+"""Identifies kinds and objects of a cluster, and reads an object's metadata: UID, version and owners."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-Manifest = dict[str, Any]
+from kube_objects.manifest import Manifest as Manifest
 
 GroupKind = tuple[str, str]
 """A group and a kind, without a version. It is computed as `ref[:2]`, very often: a type of its own takes three times as long."""
@@ -74,11 +74,6 @@ def uid_of(manifest: Manifest) -> str:
 def resource_version_of(manifest: Manifest) -> str:
     """Returns an object's resource version; empty for a manifest that was not read from a server."""
     return str((manifest.get("metadata") or {}).get("resourceVersion") or "")
-
-
-def is_being_deleted(manifest: Manifest) -> bool:
-    """Reports whether a live object's deletion has begun."""
-    return bool((manifest.get("metadata") or {}).get("deletionTimestamp"))
 
 
 def being_deleted(live: Manifest) -> str:

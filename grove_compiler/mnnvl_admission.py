@@ -12,6 +12,7 @@ from typing import Any
 from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest
+from grove_compiler.kube.metadata_patch import metadata_operations
 from grove_compiler.model.admitted.podclique import AdmittedPodClique
 from grove_compiler.model.admitted.podgang import AdmittedPodGang
 from grove_compiler.model.decisions import DecisionRules
@@ -77,12 +78,13 @@ def admit_podgang(manifest: Manifest, view: ObjectReader, context: StepContext, 
         admissions = [node.object for node in context.program.generate(scope, settings.max_objects, (), GANG_SUBJECT)]
     except RuleFailure as failure:
         return GangAdmission(problem=failure.diagnostic)
-    operations = [operation for admission in admissions for operation in _annotated(manifest, admission.get("annotations") or {})]
+    annotations = {key: value for admission in admissions for key, value in (admission.get("annotations") or {}).items()}
+    operations = metadata_operations(manifest, "annotations", annotations)
     return GangAdmission(operations, [manifest for admission in admissions for manifest in admission.get("merged") or ()])
 
 
 def _clique_operations(manifest: Manifest, admission: Manifest) -> Iterator[Manifest]:
-    yield from _annotated(manifest, admission.get("annotations") or {})
+    yield from metadata_operations(manifest, "annotations", admission.get("annotations") or {})
     spec = (manifest.get("spec") or {}).get("podSpec") or {}
     for claim in admission.get("resourceClaims") or ():
         yield _append("/spec/podSpec/resourceClaims", spec.get("resourceClaims"), claim)
@@ -94,13 +96,3 @@ def _clique_operations(manifest: Manifest, admission: Manifest) -> Iterator[Mani
 
 def _append(path: str, present: Any, item: Manifest) -> Manifest:
     return {"op": "add", "path": f"{path}/-", "value": item} if present else {"op": "add", "path": path, "value": [item]}
-
-
-def _annotated(manifest: Manifest, annotations: dict[str, str]) -> Iterator[Manifest]:
-    present = (manifest.get("metadata") or {}).get("annotations")
-    new = {key: value for key, value in annotations.items() if (present or {}).get(key) != value}
-    if new and not present:
-        yield {"op": "add", "path": "/metadata/annotations", "value": new}
-        return
-    for key, value in new.items():
-        yield {"op": "add", "path": f"/metadata/annotations/{key.replace('~', '~0').replace('/', '~1')}", "value": value}

@@ -13,6 +13,7 @@ from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest, Node
 from grove_compiler.kube.defaults import apply_defaults
 from grove_compiler.kube.definitions import DEFINITIONS
+from grove_compiler.kube.metadata_patch import metadata_operations
 from grove_compiler.kube.structure import check_and_prune
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.inputs.configuration import Configuration
@@ -118,14 +119,4 @@ def _operations(pod: Manifest, injection: Manifest, prepend: bool) -> list[Manif
             operations += ({"op": "add", "path": f"{path}/{index}", "value": item} for index, item in enumerate(items))
         else:
             operations += ({"op": "add", "path": f"{path}/-", "value": item} for item in items)
-    return operations + _label_operations(pod, injection["metadata"].get("labels") or {})
-
-
-def _label_operations(pod: Manifest, labels: dict[str, str]) -> list[Manifest]:
-    present = (pod.get("metadata") or {}).get("labels")
-    if not present:
-        return [{"op": "add", "path": "/metadata/labels", "value": labels}] if labels else []
-    new = {key: value for key, value in labels.items() if present.get(key) != value}
-    return [
-        {"op": "add", "path": f"/metadata/labels/{key.replace('~', '~0').replace('/', '~1')}", "value": value} for key, value in new.items()
-    ]
+    return operations + metadata_operations(pod, "labels", injection["metadata"].get("labels") or {})

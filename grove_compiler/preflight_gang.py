@@ -10,12 +10,13 @@ from grove_compiler.graph.node import Manifest, Node
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.inputs.snapshot import ObjectReader, Snapshot, is_finished, is_terminating
+from grove_compiler.model.inputs.snapshot import ObjectReader, Snapshot, is_finished
 from grove_compiler.model.preflight.forming_gang import VOLUME, FormingGang, Peer
 from grove_compiler.model.preflight.gang import LABEL, PREFIX
 from grove_compiler.model.preflight.placement import node_instance_type
 from grove_compiler.model.preflight.pod import CheckedPod
 from grove_compiler.model.preflight.values import Preflight
+from kube_objects.manifest import is_terminating
 
 SUBJECT = "PreflightGang"
 

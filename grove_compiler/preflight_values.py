@@ -14,8 +14,8 @@ from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.duration import explain, seconds
-from grove_compiler.kube.quantity import compare
 from grove_compiler.model.preflight.values import Preflight
+from kube_objects.quantity import compare
 
 CODE = "preflight/value"
 PORT = 65535

@@ -30,11 +30,12 @@ from grove_compiler.model.expanded.live_pods import live_pods
 from grove_compiler.model.expanded.structure import ExpandedSet, Replica
 from grove_compiler.model.expanded.tally import use_cached_tally
 from grove_compiler.model.expanded.training.job import backing_off, time_is_up
-from grove_compiler.model.inputs.snapshot import ObjectReader, Snapshot, Unknown, is_terminating
+from grove_compiler.model.inputs.snapshot import ObjectReader, Snapshot, Unknown
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet, share_templates
 from grove_compiler.record import record
 from grove_compiler.step_context import Generation, StepContext
 from grove_compiler.subjects import Subject, expand, live_sets, validate
+from kube_objects.manifest import is_terminating
 
 __all__ = ["GROUP", "Key", "StepContext", "StepGone", "StepHold", "StepResult", "step"]
 

@@ -27,6 +27,8 @@ SHIPPED = "grove"
 PACKAGE = os.path.dirname(os.path.abspath(grove_compiler.__file__))
 CHECKOUT = os.path.dirname(PACKAGE)
 PARTS = ("rules", "templates")
+CODE_BELOW_RULES = ("engine", "graph", "kube", "model", "source")
+"""Packages of the compiler that a build of rules imports; a test holds that none is missing."""
 WARM_FOLDER = os.path.join(PACKAGE, "_warm")
 MAX_RULE_FILE = 1 << 20
 USUAL_RULE_FILE = 1 << 16
@@ -172,7 +174,7 @@ def _yaml_files(folder: str, *, deep: bool = True) -> Iterable[tuple[str, str]]:
                 elif entry.name.endswith((".yaml", ".yml")) and _is_readable(entry.path):
                     files.append((entry.name, entry.path))
     except OSError as error:
-        raise UnreadableRules(f"{folder}: {_reason(error)}") from None
+        raise UnreadableRules(f"{folder}: {reason_of(error)}") from None
     return sorted(files)
 
 
@@ -188,7 +190,7 @@ def _data(path: str) -> bytes:
             if len(data) == USUAL_RULE_FILE:
                 data += stream.read(MAX_RULE_FILE) or b""
     except OSError as error:
-        raise UnreadableRules(f"{path}: {_reason(error)}") from None
+        raise UnreadableRules(f"{path}: {reason_of(error)}") from None
     if len(data) > MAX_RULE_FILE:
         raise UnreadableRules(f"{path}: larger than {MAX_RULE_FILE >> 20} MiB, the limit of rule files")
     return data
@@ -201,7 +203,8 @@ def _text(file: RulebookFile) -> str:
         raise UnreadableRules(f"{file.path}: not UTF-8 text (byte {error.start})") from None
 
 
-def _reason(error: OSError) -> str:
+def reason_of(error: OSError) -> str:
+    """Returns why a file cannot be read, as messages have it: `permission denied`."""
     return (error.strerror or type(error).__name__).lower()
 
 
@@ -216,23 +219,30 @@ def _load(data: bytes | None, load: Callable[[bytes], T]) -> T | None:
 
 
 def _fingerprint_of_code() -> str:
-    """Returns a hash that changes with edits of the engine or the model in a checkout, whose release number stays the same."""
+    """Returns a hash that changes with edits of the code that rules are compiled with: in a checkout the release number stays the same."""
     digest = blake2b(digest_size=8)
-    for room in ("engine", "model", "source"):
-        for entry in sorted(_python_files(os.path.join(PACKAGE, room)), key=lambda entry: entry.path):
-            status = entry.stat()
-            digest.update(f"{entry.path}\0{status.st_mtime_ns}\0{status.st_size}\0".encode())
+    for entry in sorted(_code_below_rules(), key=lambda entry: entry.path):
+        status = entry.stat()
+        digest.update(f"{entry.path}\0{status.st_mtime_ns}\0{status.st_size}\0".encode())
     return digest.hexdigest()
 
 
-def _python_files(folder: str) -> Iterator[os.DirEntry[str]]:
-    """Yields the sources below a folder; none if the package is not on disk."""
+def _code_below_rules() -> Iterator[os.DirEntry[str]]:
+    """Yields what a build of rules imports, and files beside that: passes of the compiler, packages below them, what is shared."""
+    yield from _python_files(PACKAGE, deep=False)
+    for package in CODE_BELOW_RULES:
+        yield from _python_files(os.path.join(PACKAGE, package))
+    yield from _python_files(os.path.join(os.path.dirname(PACKAGE), "kube_objects"))
+
+
+def _python_files(folder: str, *, deep: bool = True) -> Iterator[os.DirEntry[str]]:
+    """Yields the sources in a folder, if `deep` also those below it; none if the package is not on disk."""
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
                 if entry.name.endswith(".py"):
                     yield entry
-                elif entry.name != "__pycache__" and entry.is_dir():
+                elif deep and entry.name != "__pycache__" and entry.is_dir():
                     yield from _python_files(entry.path)
     except OSError:
         return

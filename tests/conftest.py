@@ -29,6 +29,7 @@ pytest_plugins = [
     "tests.suite.janitor",
     "tests.suite.limits",
     "tests.suite.order",
+    "tests.suite.shared_parts",
     "tests.suite.skips",
     "tests.suite.touched",
 ]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from applier.cache.journal import Changes
 from applier.cache.read import Unread, as_one, read_once
-from applier.cache.selectors import Selector
 from applier.cache.snapshot import FetchedObjects, Query
 from applier.cache.watch_cache import WatchCache
 from applier.cache.write_through import WriteThrough
+from kube_objects.label_selector import Selector
 
 __all__ = ["Changes", "FetchedObjects", "Query", "Selector", "Unread", "WatchCache", "WriteThrough", "as_one", "read_once"]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from applier.decision import LAST_APPLIED, hide_secrets
+from applier.decision import hide_secrets
 from applier.ref import Manifest
+from kube_objects.manifest import LAST_APPLIED
 
 GENERATION = 5_000
 

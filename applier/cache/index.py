@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from applier.cache.selectors import Selector
 from applier.ref import Manifest, Ref
+from kube_objects.label_selector import Selector
 
 EVERY = ""  # a pseudo-label that all objects have, with the empty value: it indexes by namespace alone
 

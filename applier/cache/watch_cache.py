@@ -12,12 +12,12 @@ from applier.cache.definitions import DefinitionWatch
 from applier.cache.journal import Changes, Journals, Selected
 from applier.cache.objects import ObjectStore, Subscriber
 from applier.cache.read import as_one
-from applier.cache.selectors import selector as read_selector
 from applier.cache.snapshot import Query
 from applier.cache.source import Reflector
 from applier.cluster import Cluster
 from applier.errors import ClusterError, Forbidden, NotSynced, UnknownKind
 from applier.ref import GroupKind, Kind, Manifest, Ref
+from kube_objects.label_selector import selector as read_selector
 
 UNSELECTED_FOR = 2.0
 """Seconds for which an object is known that was read, and that its watch does not select: no event will tell of its end."""

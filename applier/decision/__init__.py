@@ -2,14 +2,13 @@
 
 from applier.decision.decide import Decision, Verdict, decide
 from applier.decision.intent import hide_secrets, prepared
-from applier.decision.managers import CLIENT_SIDE, LAST_APPLIED, owners_at, rewrite_old_versions, take_over
+from applier.decision.managers import CLIENT_SIDE, owners_at, rewrite_old_versions, take_over
 from applier.decision.merge_result import merged
 from applier.decision.openapi import read_openapi
 from applier.decision.schema import Schemas, Type
 
 __all__ = [
     "CLIENT_SIDE",
-    "LAST_APPLIED",
     "Decision",
     "Schemas",
     "Type",

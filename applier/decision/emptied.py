@@ -16,6 +16,7 @@ from applier.decision.schema import Type
 from applier.decision.server_side_apply import simulate
 from applier.decision.values import LIST, SchemaMismatch, is_leaf, member_type, shape_of, steps_to
 from applier.ref import Manifest, resource_version_of
+from kube_objects import json_pointer
 
 
 class Emptied(NamedTuple):
@@ -51,7 +52,7 @@ def without_emptied(intent: Manifest, emptied: list[Emptied]) -> Manifest:
     """Returns a copy of the intent without these, which are members of maps: items of lists have keys."""
     rest = copy.deepcopy(intent)
     for places in emptied:
-        *path, name = (step.replace("~1", "/").replace("~0", "~") for step in places.intent.split("/")[1:])
+        *path, name = json_pointer.split(places.intent)
         around: Any = rest
         for step in path:
             around = around[int(step) if isinstance(around, list) else step]
@@ -84,8 +85,8 @@ def _members(first: Any, second: Any, schema: Type, at: Emptied) -> Iterator[tup
     if isinstance(first, dict) and isinstance(second, dict) and schema.is_map and not schema.map_atomic:
         for name, value in first.items():
             if isinstance(value, dict | list):
-                step = "/" + name.replace("~", "~0").replace("/", "~1")
-                yield value, second.get(name), member_type(schema, name), Emptied(at.intent + step, at.live + step)
+                below = Emptied(*(json_pointer.join((name,), pointer) for pointer in (at.intent, at.live)))
+                yield value, second.get(name), member_type(schema, name), below
     elif (
         isinstance(first, list) and isinstance(second, list) and schema.is_list and not is_leaf(schema, LIST) and schema.list_kind == "map"
     ):

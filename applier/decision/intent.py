@@ -16,11 +16,13 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from applier.decision.fields import path_of, union
-from applier.decision.managers import LAST_APPLIED, Identity, Managers, apply_identity, owners_among, owns
+from applier.decision.managers import Identity, Managers, apply_identity, owners_among, owns
 from applier.decision.schema import Type
 from applier.decision.values import decoded, equal, equal_in_form, step_at, value_below
 from applier.outcome import ABSENT, FieldChange
 from applier.ref import Manifest
+from kube_objects import json_pointer
+from kube_objects.manifest import LAST_APPLIED
 
 _MARK = "sha256:"
 
@@ -202,8 +204,7 @@ def _place(intent: Manifest, live: Manifest, schema: Type, pointer: str) -> _Pla
     live_value: Any = live
     keys: list[Any] = []
     steps: list[str] = []
-    for token in pointer.split("/")[1:]:
-        name = token.replace("~1", "/").replace("~0", "~")
+    for name in json_pointer.split(pointer):
         key: Any = int(name) if isinstance(value, list) and name.isdigit() else name
         if not (key in value if isinstance(value, dict) else isinstance(key, int) and key < len(value)):
             return None

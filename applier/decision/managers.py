@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 from applier.decision.fields import Fields, difference, step_of, union
 from applier.outcome import Owner, Path
 from applier.ref import Manifest, resource_version_of
+from kube_objects import json_pointer
+from kube_objects.manifest import LAST_APPLIED
 
 
 class Identity(NamedTuple):
@@ -123,8 +125,6 @@ def owns(fields: Fields, steps: tuple[str, ...]) -> bool:
 Patch = list[dict[str, Any]]
 CLIENT_SIDE = ("kubectl-client-side-apply", "kubectl-last-applied")
 """Managers under which client-side apply records its fields. Any manager that owns its annotation counts as one."""
-LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-_ANNOTATIONS = "/metadata/annotations/"
 _LAST_APPLIED_FIELDS: Fields = {"f:metadata": {"f:annotations": {"f:" + LAST_APPLIED: {}}}}
 
 
@@ -182,7 +182,7 @@ def _patch(live: Manifest, managers: Managers, *, drop_annotation: bool = False)
         {"op": "replace", "path": "/metadata/managedFields", "value": to_managed_fields(managers)},
     ]
     if drop_annotation:
-        patch.append({"op": "remove", "path": _ANNOTATIONS + LAST_APPLIED.replace("~", "~0").replace("/", "~1")})
+        patch.append({"op": "remove", "path": json_pointer.join(("metadata", "annotations", LAST_APPLIED))})
     return patch
 
 

@@ -8,19 +8,14 @@ import json
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from decimal import ROUND_CEILING, Decimal, InvalidOperation
 from typing import Any
 
 from applier.decision.schema import Type
 from applier.outcome import ABSENT
+from kube_objects import quantity
 
-_SCALES = {
-    "n": Decimal("1e-9"), "u": Decimal("1e-6"), "m": Decimal("1e-3"), "": Decimal(1), "k": Decimal("1e3"), "M": Decimal("1e6"),
-    "G": Decimal("1e9"), "T": Decimal("1e12"), "P": Decimal("1e15"), "E": Decimal("1e18"), "Ki": Decimal(2**10), "Mi": Decimal(2**20),
-    "Gi": Decimal(2**30), "Ti": Decimal(2**40), "Pi": Decimal(2**50), "Ei": Decimal(2**60),
-}  # fmt: skip
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?").fullmatch
 _SIX_DIGITS = re.compile(r"\.\d{6}(?:Z|[+-]\d\d:\d\d)$")
+MILLI = -3
 _TIMES = ("time", "micro-time")
 _EMPTY: tuple[Any, ...] = (None, False, 0, "", {}, [])
 
@@ -80,33 +75,9 @@ def equal_in_form(form: str, first: Any, second: Any) -> bool:
 def equal_when_rounded(first: Any, second: Any) -> bool:
     """Reports whether two quantities are equal once rounded up to thousandths, as the server rounds the resources of Pods."""
     try:
-        sizes = [quantity(value)[0].quantize(_SCALES["m"], rounding=ROUND_CEILING) for value in (first, second)]
+        return quantity.rounded_up(str(first), MILLI) == quantity.rounded_up(str(second), MILLI)
     except ValueError:
         return False
-    return sizes[0] == sizes[1]
-
-
-def quantity(value: Any) -> tuple[Decimal, str]:
-    """Parses a resource quantity into its size, rounded up to nano as the server does, and its suffix family. Raises ValueError.
-
-    The server preserves the family: `1024` stays `1024` and does not become `1Ki`.
-    """
-    text = str(value)
-    digits = text.rstrip("".join(sorted({letter for suffix in _SCALES for letter in suffix})))
-    suffix = text[len(digits) :]
-    number, exponent, power = text.lower().partition("e")
-    if exponent and power.lstrip("+-").isdigit():
-        digits, suffix, family = f"{number}e{power}", "", "exponent"
-    else:
-        family = "binary" if suffix.endswith("i") else "decimal"
-    # Decimal reads more than the server does: spaces, underscores, infinity.
-    if suffix not in _SCALES or not _NUMBER(digits):
-        raise ValueError(f"not a quantity: {text}")
-    try:
-        size = (Decimal(digits) * _SCALES[suffix]).quantize(Decimal("1e-9"), rounding=ROUND_CEILING)
-    except InvalidOperation as error:
-        raise ValueError(f"not a quantity: {text}") from error
-    return size, family if abs(size) >= 1024 or family != "binary" else "decimal"
 
 
 def _seconds(value: Any) -> datetime:
@@ -135,7 +106,12 @@ def decoded(value: Any) -> bytes:
         raise ValueError("not base64") from error
 
 
-_READERS: dict[str, Any] = {"quantity": quantity, "time": _seconds, "micro-time": _microseconds, "bytes": decoded}
+def _quantity(value: Any) -> str:
+    """Returns the text of a quantity in the family of its suffix, which the server preserves: `1024` does not become `1Ki`."""
+    return quantity.normalized(str(value))
+
+
+_READERS: dict[str, Any] = {"quantity": _quantity, "time": _seconds, "micro-time": _microseconds, "bytes": decoded}
 
 
 _PLAIN = re.compile(r"[A-Za-z0-9 _./:@*+=,;()-]*").fullmatch

@@ -23,20 +23,9 @@ from applier.execute.refusals import conflicts_of, is_passing
 from applier.outcome import Action, Conflict, Outcome
 from applier.plan import Plan
 from applier.plan.order import defined_kinds
-from applier.ref import (
-    GroupKind,
-    Kind,
-    Manifest,
-    Ref,
-    being_deleted,
-    is_being_deleted,
-    is_reference_to,
-    refers_to,
-    resource_version_of,
-    uid_of,
-    with_owner,
-)
+from applier.ref import GroupKind, Kind, Manifest, Ref, being_deleted, is_reference_to, refers_to, resource_version_of, uid_of, with_owner
 from applier.stop import Stop
+from kube_objects.manifest import is_terminating
 
 T = TypeVar("T")
 OVER = object()
@@ -184,7 +173,7 @@ async def _uid_of_owner(run: Execution, manifest: Manifest, owner: Ref) -> str:
     """Reads the UID of an owner outside the graph. Raises `OwnerMissing`."""
     entry = next(entry for entry in manifest["metadata"]["ownerReferences"] if is_reference_to(entry, owner))
     live = await run.read(owner, Kind.read(str(entry["apiVersion"]), owner.kind))
-    if live is None or is_being_deleted(live):
+    if live is None or is_terminating(live):
         raise OwnerMissing(f"its owner {owner} {'does not exist' if live is None else 'is being deleted'}")
     return uid_of(live)
 
@@ -256,7 +245,7 @@ async def delete_and_wait(run: Execution, live: Manifest) -> Manifest | None:
             if not error.maybe_done or not left:
                 raise
         now = await run.read(ref, resource.kind)
-        if now is None or uid_of(now) != uid_of(live) or is_being_deleted(now):
+        if now is None or uid_of(now) != uid_of(live) or is_terminating(now):
             break
     # Waits even if the run is stopped: an object that we delete and do not create again would be missing.
     return await wait_until_gone(run, live, stop=Stop())
@@ -275,6 +264,6 @@ async def wait_until_gone(run: Execution, live: Manifest, *, stop: Stop) -> Mani
         if now is None or uid_of(now) != uid:
             return now
         live = now
-    if not is_being_deleted(live):
+    if not is_terminating(live):
         raise DeletionPending(f"could not be deleted within {run.options.timeouts.gone:g} s")
     raise DeletionPending(f"{being_deleted(live)}; the next run after its deletion recreates it")

@@ -27,7 +27,8 @@ from applier.execute.requests import (
 from applier.outcome import QUIET, WRITTEN, Action, Conflict, Step
 from applier.plan.planner import step_for
 from applier.plan.reasons import RECREATE, listed, manager_names, what_conflicts
-from applier.ref import Kind, Manifest, Ref, being_deleted, is_being_deleted, resource_version_of, uid_of
+from applier.ref import Kind, Manifest, Ref, being_deleted, resource_version_of, uid_of
+from kube_objects.manifest import is_terminating
 
 
 class WriteResult(NamedTuple):
@@ -193,7 +194,7 @@ async def _configure(run: Execution, desired: Desired, step: Step, before: Manif
         if not desired.policy.recreate:
             return WriteResult(Action.HELD, f"{error}; {RECREATE}", live)
         return await _recreate(run, desired, live, str(error))
-    if is_being_deleted(after):
+    if is_terminating(after):
         raise ObjectChanged(WriteConflict(409, "Conflict", f"{desired.ref} {being_deleted(after)}"))
     run.notify_written(after)
     return WriteResult(Action.UNCHANGED if _is_same(run, before, after) else Action.CONFIGURED, "", after)

@@ -17,7 +17,8 @@ from applier.loop.view import View
 from applier.outcome import Action, Outcome, Step
 from applier.prune import deletion
 from applier.prune.teardown import Teardown, teardown
-from applier.ref import Kind, Manifest, Ref, is_being_deleted, resource_version_of, uid_of
+from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
+from kube_objects.manifest import is_terminating
 
 RELEASED = "our work before its deletion is done"
 
@@ -89,7 +90,7 @@ class DeletionWriter:
         """Removes our finalizers from members that others have deleted; returns an outcome for each that had one."""
         releases = []
         for member in members:
-            if is_being_deleted(member):
+            if is_terminating(member):
                 ours = self.finalizers - self.guards if Ref.of(member) in desired else self.finalizers
                 if not ours.isdisjoint(_finalizers(member)):
                     releases.append(self._release(member, ours))
@@ -139,7 +140,7 @@ class DeletionWriter:
 def _live(deletion: Deletion, view: View) -> Manifest | None:
     """Returns the live object of a deletion, by UID; None if it is gone or terminating."""
     live = view.get(deletion.of.ref)
-    return live if live is not None and uid_of(live) == deletion.of.uid and not is_being_deleted(live) else None
+    return live if live is not None and uid_of(live) == deletion.of.uid and not is_terminating(live) else None
 
 
 def _without(ours: frozenset[str], live: Manifest) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import Generic, TypeVar
 
-from applier.cache.selectors import selector
 from applier.loop.view import Ownership, SelectorRead, View
 from applier.ref import Manifest, Ref
+from kube_objects.label_selector import selector
 
 K = TypeVar("K", bound=Hashable)
 

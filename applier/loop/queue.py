@@ -26,7 +26,6 @@ class Counts:
     """Holds the counters of a queue. `waited` and `worked` are sums in seconds over the keys `taken` and `done`."""
 
     added: int = 0
-    coalesced: int = 0
     taken: int = 0
     done: int = 0
     retried: int = 0
@@ -86,16 +85,13 @@ class WorkQueue(Generic[K]):
             return
         if (earliest := self._not_before.get(key)) is not None:
             if (delay := earliest - self._now()) > 0:
-                self.counts.coalesced += key in self._due
                 self.add_after(key, delay)
                 return
             del self._not_before[key]
         self.counts.added += 1
         self._due.pop(key, None)
         waiting = self._again if key in self._active else self._waiting.setdefault(self._group(key), {})
-        if key in waiting:
-            self.counts.coalesced += 1
-        else:
+        if key not in waiting:
             waiting[key] = self._now()
             self._changed.set()
 

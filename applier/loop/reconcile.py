@@ -26,7 +26,8 @@ from applier.loop.status import StatusWriter
 from applier.loop.view import View
 from applier.outcome import UNDONE, Outcome
 from applier.plan import Intent, plan
-from applier.ref import Kind, Manifest, Ref, is_being_deleted, uid_of
+from applier.ref import Kind, Manifest, Ref, uid_of
+from kube_objects.manifest import is_terminating
 
 K = TypeVar("K", bound=Hashable)
 Members = Callable[[View, K], Iterable[Manifest]]
@@ -160,7 +161,7 @@ def _leaving(graph: Graph, view: View, existing: set[Ref]) -> set[Ref]:
     """
     gone = {ref for ref in existing if not _live(view, ref)}
     leaving = {deletion.of.ref for deletion in graph.deletions if uid_of(_live(view, deletion.of.ref)) == deletion.of.uid}
-    leaving |= {ref for ref in graph.objects if is_being_deleted(_live(view, ref))}
+    leaving |= {ref for ref in graph.objects if is_terminating(_live(view, ref))}
     leaving |= gone
     while leaving and (more := {ref for ref, desired in graph.objects.items() if desired.owner in leaving} - leaving):
         leaving |= more

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from applier.cache.read import read_once
 from applier.cache.snapshot import by_place
 from applier.cluster import Cluster, Resource
-from applier.decision import LAST_APPLIED, hide_secrets, prepared
+from applier.decision import hide_secrets, prepared
 from applier.decision.managers import after_takeover, managers_to_take_over, ownership_patch
 from applier.desired import Desired, Graph
 from applier.errors import ClusterError, Invalid, WriteConflict
@@ -24,6 +24,7 @@ from applier.events import Finished, RunMeter, Sink, nowhere
 from applier.outcome import ABSENT, Action, FieldChange, Outcome, Step, dotted
 from applier.plan.membership import staying
 from applier.ref import Kind, Manifest, resource_version_of, uid_of
+from kube_objects.manifest import LAST_APPLIED
 
 T = TypeVar("T")
 AT_ONCE = 16  # objects in progress

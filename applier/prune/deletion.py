@@ -12,9 +12,10 @@ from applier.errors import ApplierError, ClusterError, NotFound, WriteConflict
 from applier.events import Finished, Sink, Started, WaveStarted, nowhere
 from applier.outcome import Action, Outcome, Step
 from applier.prune.teardown import Teardown
-from applier.ref import Kind, Manifest, Ref, is_being_deleted, resource_version_of, uid_of
+from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
 from applier.stop import STOPPED, Stop
 from applier.wait.gone import wait_gone
+from kube_objects.manifest import is_terminating
 
 AT_ONCE = 16  # deletes in flight
 TRIES = 8  # attempts for an object that is written concurrently
@@ -98,7 +99,7 @@ class Deleter:
             return Outcome(step, step.action, step.reason, step.uid)
         if waits_for := [user for user in users if user in there]:
             return Outcome(step, Action.HELD, f"{waits_for[0]} depends on it and still exists", step.uid)
-        if is_being_deleted(live):
+        if is_terminating(live):
             return Outcome(step, Action.PRUNED, step.reason, step.uid)
         async with self._at_once:
             self.sink(Started(step))

@@ -31,7 +31,8 @@ from applier.prune.members import Members, dependents, find_members, orphans
 from applier.prune.record import ApplySetScope, Record
 from applier.prune.taken_along import NOTHING, TakenAlong, taken_along, takes_others
 from applier.prune.teardown import last, still_needed, teardown
-from applier.ref import NAMESPACE, Kind, Manifest, Ref, being_deleted, is_being_deleted, resource_version_of, uid_of
+from applier.ref import NAMESPACE, Kind, Manifest, Ref, being_deleted, resource_version_of, uid_of
+from kube_objects.manifest import is_terminating
 
 Json = dict[str, Any]
 
@@ -107,7 +108,7 @@ class OpenApplySet:
         applyset, budget = self.options.applyset, self.options.budget
         desired = list(self.graph.objects) if self.whole else [*self.graph.objects, applyset.parent]
         self.steps = [_step(self.live[ref], number, desired) for number, wave in enumerate(self.order.waves) for ref in wave]
-        going = [step for step in self.steps if step.action is Action.PRUNED and not is_being_deleted(self.live[step.ref])]
+        going = [step for step in self.steps if step.action is Action.PRUNED and not is_terminating(self.live[step.ref])]
         takers = [self.live[step.ref] for step in going if takes_others(step.ref)]
         self.taken = await self._taken_along(takers)
         members, deletes = len(self.members.objects), len(going) + len(self.taken.objects)
@@ -246,7 +247,7 @@ def _step(live: Manifest, wave: int, desired: list[Ref]) -> Step:
         Ref.of(live), Action.PRUNED, "is no longer in the ApplySet", uid=uid_of(live), resource_version=resource_version_of(live), wave=wave
     )
     waits = f"; waits for {', '.join(finalizers)}" if (finalizers := finalizers_of(live)) else ""
-    if is_being_deleted(live):
+    if is_terminating(live):
         step.reason = being_deleted(live)
     elif needed := still_needed(live, desired):
         step.action, step.reason = Action.HELD, f"would take {needed[0]} with it{f' and {len(needed) - 1} more' if needed[1:] else ''}"

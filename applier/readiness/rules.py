@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from applier.errors import ApplierError
 from applier.readiness.state import Readiness, conditions, failed, in_progress, one_line, ready
 from applier.ref import Manifest
+from kube_objects.json_pointer import at
 
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {"=": eq, "!=": ne, ">=": ge, "<=": le, ">": gt, "<": lt}
 
@@ -94,20 +95,6 @@ class ReadinessRule:
         for expected in self.fields:
             if why := expected.why_not(manifest):
                 yield why
-
-
-def at(manifest: Any, pointer: str, default: Any = None) -> Any:
-    """Returns the value at a JSON pointer (RFC 6901); the default where there is none."""
-    value = manifest
-    for token in pointer.split("/")[1:]:
-        key = token.replace("~1", "/").replace("~0", "~")
-        if isinstance(value, dict):
-            value = value.get(key)
-        elif isinstance(value, list) and key.isdigit() and int(key) < len(value):
-            value = value[int(key)]
-        else:
-            return default
-    return default if value is None else value
 
 
 def _expected(entry: Any) -> Expected:

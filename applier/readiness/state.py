@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from applier.ref import Manifest
+from kube_objects.manifest import mapping
 
 
 class State(StrEnum):
@@ -64,8 +65,7 @@ def one_line(text: str) -> str:
 
 def part(manifest: Manifest, name: str) -> dict[str, Any]:
     """Returns `spec`, `status` or `metadata`; empty where there is none."""
-    value = manifest.get(name)
-    return value if isinstance(value, dict) else {}
+    return mapping(manifest.get(name))
 
 
 def number(fields: dict[str, Any], name: str, default: int = 0) -> int:

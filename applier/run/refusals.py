@@ -16,7 +16,8 @@ from applier.errors import ClusterError, Forbidden
 from applier.outcome import Action, Step
 from applier.plan import Plan
 from applier.plan.membership import LABEL, set_of
-from applier.ref import NAMESPACE, Kind, Manifest, Ref, is_being_deleted
+from applier.ref import NAMESPACE, Kind, Manifest, Ref
+from kube_objects.manifest import is_terminating
 
 if TYPE_CHECKING:
     from applier.prune import OpenApplySet
@@ -77,7 +78,7 @@ def _why_unusable(name: str, live: Manifest | None) -> str:
     """Returns why nothing can be created in a namespace, as the server's refusal is reported; empty if something can."""
     if live is None:
         return f"namespace {name!r} does not exist"
-    if is_being_deleted(live):
+    if is_terminating(live):
         return f"namespace {name!r} is being deleted: nothing can be created in it until it is deleted and recreated"
     return ""
 

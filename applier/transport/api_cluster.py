@@ -14,7 +14,7 @@ import orjson
 from applier.cluster import Listing, Resource, WatchEvent, find
 from applier.errors import AlreadyExists, ClusterError, Invalid, NotFound, Unreachable, WriteConflict
 from applier.events import Sink, nowhere
-from applier.ref import Kind, Manifest, Ref, is_being_deleted
+from applier.ref import Kind, Manifest, Ref
 from applier.transport.discovery import Discovery
 from applier.transport.disk import Disk
 from applier.transport.established import await_established
@@ -25,6 +25,7 @@ from applier.transport.openapi import OpenApi
 from applier.transport.retries import ApiRequest, Retries
 from applier.transport.watches import Watches
 from applier.transport.wire import Answer, Trace, Uncertain, Wire, untraced
+from kube_objects.manifest import is_terminating
 
 APPLY, JSON_PATCH, MERGE_PATCH = "application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json"
 
@@ -224,7 +225,7 @@ class ApiCluster:
             return await find(self, resource, namespace, name)
         # For an object that is gone at once the server returns a Status, or for some kinds its last state, without a deletionTimestamp.
         returned = _object(self._with_warnings(request, answer))
-        return returned if is_being_deleted(returned) else None
+        return returned if is_terminating(returned) else None
 
     def _with_warnings(self, request: ApiRequest, answer: Answer) -> Answer:
         """Passes on the server's warnings, `299 - "text"` (RFC 7234 section 5.5); returns the answer."""

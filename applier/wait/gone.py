@@ -7,8 +7,9 @@ from collections.abc import Iterable
 
 from applier.cluster import Cluster
 from applier.events import Sink, Waiting, nowhere
-from applier.ref import Manifest, Ref, being_deleted, is_being_deleted, uid_of
+from applier.ref import Manifest, Ref, being_deleted, uid_of
 from applier.wait.follow import follow
+from kube_objects.manifest import is_terminating
 
 QUIET = 3.0
 """Seconds until remaining objects are reported. Most objects are gone by then, and need no report."""
@@ -75,7 +76,7 @@ class _Going:
 def what_keeps(live: Manifest) -> str:
     """Returns why an object that should be gone still exists."""
     metadata = live.get("metadata") or {}
-    if not is_being_deleted(live):
+    if not is_terminating(live):
         return "is not being deleted"
     if finalizers := metadata.get("finalizers"):
         return f"{FOR_FINALIZERS}{'' if len(finalizers) == 1 else 's'} {', '.join(finalizers)}"

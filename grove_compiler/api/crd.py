@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import copy
 from functools import cache
-from typing import Any
 
 from grove_compiler.api.kube import Column, Crd
 from grove_compiler.api.metadata import KubernetesObject
 from grove_compiler.api.openapi import openapi
 from grove_compiler.api.tables import STORED, key, tables
 from grove_compiler.kube.definitions import Definitions
-
-Manifest = dict[str, Any]
+from kube_objects.manifest import Manifest
 
 
 def crds() -> list[Manifest]:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from grove_compiler.fit.cluster import ClusterNode, Taint
-from grove_compiler.gangs.clique import maps, section
 from grove_compiler.graph.node import Manifest
+from kube_objects.manifest import maps, section
 
 REPELLING = ("NoSchedule", "NoExecute")
 CORDON = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")

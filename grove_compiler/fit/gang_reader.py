@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from grove_compiler.fit.gang import ConstraintScope, DomainKey, GangDemand
 from grove_compiler.gangs import gang as gangs
 from grove_compiler.gangs.claims import CLAIM_KINDS, DOMAIN_KIND, domain_template, is_channel, pod_claims
-from grove_compiler.gangs.clique import CompiledClique, Key, key_of, maps, read_cliques, section
+from grove_compiler.gangs.clique import CompiledClique, Key, key_of, read_cliques
 from grove_compiler.graph.node import Manifest, Node
 from grove_compiler.kube.pod_request import request
-from grove_compiler.kube.quantity import QuantityError
+from kube_objects.manifest import maps, section
+from kube_objects.quantity import QuantityError
 
 
 def read_gangs(nodes: Iterable[Node]) -> list[GangDemand]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from grove_compiler.gangs.clique import key_of, section
+from grove_compiler.gangs.clique import key_of
 from grove_compiler.graph.diagnostic import Diagnostic, Severity
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.record import record
 from grove_compiler.source.document import Document, objects_in
+from kube_objects.manifest import section
 
 
 @record

@@ -9,9 +9,9 @@ from typing import Any
 from grove_compiler.fit.cluster import HOSTNAME, Cluster, ClusterNode
 from grove_compiler.fit.gang import GangDemand
 from grove_compiler.fit.node_reader import names
-from grove_compiler.gangs.clique import maps
 from grove_compiler.graph.diagnostic import Diagnostic, Severity
 from grove_compiler.graph.nearest import nearest
+from kube_objects.manifest import maps
 
 TOPOLOGY_WORDS = ("region", "zone", "datacenter", "block", "nvl-block", "rack", "nvlink-domain", "nvl-domain")
 """The last parts by which label keys customarily name topology levels, from far to near."""

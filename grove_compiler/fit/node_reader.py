@@ -8,13 +8,15 @@ from typing import Any
 
 from grove_compiler.fit.cluster import Cluster, ClusterNode, Taint
 from grove_compiler.fit.manifests import Sourced, sourced_objects
-from grove_compiler.gangs.clique import GANG_LABEL, Key, section
+from grove_compiler.gangs.clique import Key
 from grove_compiler.graph.diagnostic import Diagnostic, Severity
 from grove_compiler.graph.nearest import nearest
 from grove_compiler.kube.pod_request import PODS, Amounts, amounts, host_ports, request
-from grove_compiler.kube.quantity import QuantityError
+from grove_compiler.labels import GANG_LABEL
 from grove_compiler.record import record
 from grove_compiler.source.document import Document
+from kube_objects.manifest import section
+from kube_objects.quantity import QuantityError
 
 USUAL_PODS = 110
 """The kubelet's default pod limit, for nodes without `pods` in their allocatable resources."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from grove_compiler.gangs.clique import labels_of, maps, section
 from grove_compiler.graph.node import Manifest
+from kube_objects.manifest import labels_of, maps, section
 
 DOMAIN_KIND = "ComputeDomain"
 CLAIM_KINDS = ("ResourceClaim", "ResourceClaimTemplate")

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.pod_request import request_of
-from grove_compiler.kube.quantity import QuantityError
+from grove_compiler.labels import BASE_GANG_LABEL, GANG_LABEL, GROUP_LABEL, MEMBER_LABEL, PART_OF, REPLICA_LABEL
 from grove_compiler.record import record
+from kube_objects.manifest import labels_of, section
+from kube_objects.quantity import QuantityError
 
 CLIQUE_KIND = "PodClique"
-SET = "app.kubernetes.io/part-of"
-SET_REPLICA = "grove.io/podcliqueset-replica-index"
-GROUP = "grove.io/podcliquescalinggroup"
-GROUP_REPLICA = "grove.io/podcliquescalinggroup-replica-index"
-GANG_LABEL = "grove.io/podgang"
-BASE_GANG = "grove.io/base-podgang"
 GPU, MIG = "GPU", "MIG device"
 """Whole GPUs of any vendor, and MIG slices. Up to seven slices make one GPU, so the two are never added up."""
 
@@ -77,12 +73,12 @@ def read_clique(manifest: Manifest) -> CompiledClique:
     pods = spec.get("replicas") or 0
     return CompiledClique(
         *key_of(manifest),
-        set_name=labels.get(SET, ""),
-        replica=index_of(labels.get(SET_REPLICA)),
-        group=labels.get(GROUP, ""),
-        group_replica=index_of(labels.get(GROUP_REPLICA)),
+        set_name=labels.get(PART_OF, ""),
+        replica=index_of(labels.get(REPLICA_LABEL)),
+        group=labels.get(GROUP_LABEL, ""),
+        group_replica=index_of(labels.get(MEMBER_LABEL)),
         gang=labels.get(GANG_LABEL, ""),
-        base_gang=labels.get(BASE_GANG, ""),
+        base_gang=labels.get(BASE_GANG_LABEL, ""),
         pods=pods,
         minimum=spec.get("minAvailable") or pods,
         pod_spec=section(spec, "podSpec"),
@@ -120,20 +116,3 @@ def key_of(manifest: Manifest) -> Key:
     """Returns an object's namespace and name; empty where it has none."""
     metadata = section(manifest, "metadata")
     return str(metadata.get("namespace") or ""), str(metadata.get("name") or "")
-
-
-def labels_of(manifest: Manifest) -> Manifest:
-    """Returns an object's labels."""
-    return section(manifest, "metadata", "labels")
-
-
-def section(value: Any, *path: str) -> Manifest:
-    """Returns the map at a path, or an empty one where there is none: rules of users may make objects of any shape."""
-    for step in path:
-        value = value.get(step) if isinstance(value, Mapping) else None
-    return value if isinstance(value, dict) else {}
-
-
-def maps(values: Any) -> list[Manifest]:
-    """Returns the maps among the items of a list; empty where the value is no list."""
-    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import Literal, NamedTuple
 
-from grove_compiler.gangs.clique import SET, CompiledClique, Key, key_of, labels_of, maps, section
+from grove_compiler.gangs.clique import CompiledClique, Key, key_of
 from grove_compiler.graph.node import Manifest
+from grove_compiler.labels import PART_OF
 from grove_compiler.record import record
+from kube_objects.manifest import labels_of, maps, section
 
 GANG_KIND = "PodGang"
 LevelName = Literal["gang", "group", "podgroup"]
@@ -89,7 +91,7 @@ def read_gang(manifest: Manifest) -> CompiledGang:
     levels += [_level("group", str(group.get("name", "")), list(group.get("podGroupNames") or []), group) for group in groups]
     levels += [_level("podgroup", str(group["name"]), [str(group["name"])], group) for group in podgroups]
     topologies = [annotations[key] for key in TOPOLOGY_NAMES if key in annotations]
-    return CompiledGang(namespace, name, labels_of(manifest).get(SET, ""), minimums, levels, topologies)
+    return CompiledGang(namespace, name, labels_of(manifest).get(PART_OF, ""), minimums, levels, topologies)
 
 
 def _level(level: LevelName, name: str, podgroups: list[str], holder: Manifest) -> LevelConstraint:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.node import Node
-from grove_compiler.graph.order import After, Order, group_of
+from grove_compiler.graph.order import After, Order
 from grove_compiler.record import record
+from kube_objects.manifest import group_of
 
 __all__ = ["After", "CompiledGraph"]
 

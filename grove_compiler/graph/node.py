@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-Manifest = dict[str, Any]
+from kube_objects.manifest import Manifest as Manifest
 
 
 class ObjectRef(NamedTuple):

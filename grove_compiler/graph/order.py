@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from grove_compiler.graph.node import Node, ObjectRef
+from kube_objects.manifest import group_of
 
 After = Mapping[str, Sequence[tuple[str, int]]]
 """For each rule, the rules whose objects come first, each with the number of leading loops that both share."""
@@ -119,11 +120,6 @@ class Order:
 
     def _owner(self, node: Node) -> int | None:
         return None if node.owner is None else self._owners[id(node.owner)]
-
-
-def group_of(api_version: str) -> str:
-    """Returns the API group of an `apiVersion`; empty for the core's."""
-    return api_version.rpartition("/")[0]
 
 
 def _positions_of_owners(nodes: Sequence[Node]) -> dict[int, int | None]:

@@ -8,15 +8,14 @@ from typing import Any
 
 from grove_compiler.decoder import CLAIM_TEMPLATE_KIND, Decoder
 from grove_compiler.engine.runtime.program import Program
-from grove_compiler.gangs.clique import section
 from grove_compiler.graph import field_path
 from grove_compiler.graph.field_path import ABSENT, FieldPath
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.semantic_difference import Change, object_differences
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.spec.podcliqueset import LAST_APPLIED
 from grove_compiler.record import record
 from grove_compiler.source.document import Document, is_list, objects_in
+from kube_objects.manifest import LAST_APPLIED, section
 
 Key = tuple[str, str, str]
 """Kind, namespace and name."""

@@ -13,10 +13,10 @@ from typing import Literal
 from grove_compiler.gangs.clique import CLIQUE_KIND, CompiledClique, read_clique
 from grove_compiler.graph.field_path import render
 from grove_compiler.graph.node import Manifest, Node
-from grove_compiler.graph.order import group_of
 from grove_compiler.kube.semantic_difference import object_differences, pod_template_differences
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.record import record
+from kube_objects.manifest import group_of
 
 What = Literal["made", "changed", "replaced", "deleted", "left"]
 Operator = Literal["grove", "shipped"]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-Manifest = dict[str, Any]
+from kube_objects.manifest import Manifest
 
 
 def status_of(manifest: Manifest | None) -> Manifest:

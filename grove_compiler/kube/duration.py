@@ -5,7 +5,7 @@ They are counted in nanoseconds, as Go does.
 
 from __future__ import annotations
 
-from grove_compiler.kube.digits import leading_number
+from kube_objects.digits import leading_number
 
 MAX_TEXT_LENGTH = 100
 MAX_NANOSECONDS = 2**63 - 1

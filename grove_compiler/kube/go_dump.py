@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from grove_compiler.kube import quantity
 from grove_compiler.kube.tables import read_table
+from kube_objects import quantity
 
 FIELDS: dict[str, str] = read_table("pod_template_fields")
 """The structs of a pod template as Kubernetes v0.35.5 holds it in Go, which is the version that shipped Grove hashes with.

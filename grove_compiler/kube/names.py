@@ -6,7 +6,7 @@ Each function says what is wrong with a value and what would be right, in words 
 
 from __future__ import annotations
 
-from grove_compiler.kube.digits import DIGITS
+from kube_objects.digits import DIGITS
 
 LOWER = "abcdefghijklmnopqrstuvwxyz"
 UPPER = LOWER.upper()

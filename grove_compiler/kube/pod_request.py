@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from grove_compiler.kube.quantity import LARGEST_INT64, QuantityError, parse
+from kube_objects.manifest import maps
+from kube_objects.quantity import LARGEST_INT64, QuantityError, parse
 
 Amounts = dict[str, int]
 """Resource name to amount. `pods` counts the pods themselves."""
@@ -64,14 +65,14 @@ def request_of(pod_spec: Mapping[str, Any], is_selected: ResourceFilter = bool) 
     """
     running: Amounts = {}
     peak: Amounts = {}
-    for container in _containers(pod_spec, "initContainers"):
+    for container in maps(pod_spec.get("initContainers")):
         requests = _requests(container, is_selected)
         if container.get("restartPolicy") == "Always":  # a sidecar keeps running beside the containers after it
             running = _sum(running, requests)
             peak = _maximum(peak, running)
         else:
             peak = _maximum(peak, _sum(running, requests))
-    for container in _containers(pod_spec, "containers"):
+    for container in maps(pod_spec.get("containers")):
         running = _sum(running, _requests(container, is_selected))
     total = {**_maximum(running, peak), **_requests(pod_spec, is_selected)}
     total = _sum(total, amounts(pod_spec.get("overhead"), is_selected))
@@ -90,23 +91,15 @@ def host_ports(pod_spec: Mapping[str, Any]) -> set[HostPort]:
 
 
 def _ports_of(container: Mapping[str, Any], on_host: bool) -> Iterator[HostPort]:
-    for port in _maps(container.get("ports")):
+    for port in maps(container.get("ports")):
         number = port.get("hostPort") or (port.get("containerPort") if on_host else 0)
         if isinstance(number, int) and number > 0:
             yield str(port.get("hostIP") or EVERY_IP), str(port.get("protocol") or "TCP"), number
 
 
 def _all_containers(pod_spec: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    yield from _containers(pod_spec, "containers")
-    yield from (container for container in _containers(pod_spec, "initContainers") if container.get("restartPolicy") == "Always")
-
-
-def _containers(pod_spec: Mapping[str, Any], field: str) -> Iterable[Mapping[str, Any]]:
-    return _maps(pod_spec.get(field))
-
-
-def _maps(values: Any) -> list[Mapping[str, Any]]:
-    return [value for value in values if isinstance(value, Mapping)] if isinstance(values, list) else []
+    yield from maps(pod_spec.get("containers"))
+    yield from (container for container in maps(pod_spec.get("initContainers")) if container.get("restartPolicy") == "Always")
 
 
 def _requests(holder: Mapping[str, Any], is_selected: ResourceFilter) -> Amounts:

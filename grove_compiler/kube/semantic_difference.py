@@ -18,10 +18,10 @@ from grove_compiler.kube.definitions import DEFINITIONS, KINDS
 from grove_compiler.kube.duration import DurationError
 from grove_compiler.kube.duration import parse as parse_duration
 from grove_compiler.kube.go_dump import FIELDS
-from grove_compiler.kube.quantity import QuantityError
-from grove_compiler.kube.quantity import parse as parse_quantity
 from grove_compiler.kube.structure import Schema
 from grove_compiler.record import record
+from kube_objects.quantity import QuantityError
+from kube_objects.quantity import parse as parse_quantity
 
 ANYTHING: Schema = {"kind": "any"}
 POD_TEMPLATE: Schema = {"ref": "core/v1.PodTemplateSpec"}

@@ -88,7 +88,7 @@ def _quantity(value: Any, _schema: dict[str, Any], path: FieldPath, findings: St
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         findings.wrong_type(path, value, "a quantity such as 8, 500m or 2Gi")
         return
-    from grove_compiler.kube.quantity import explain  # most documents that are only linted have none
+    from kube_objects.quantity import explain  # most documents that are only linted have none
 
     reason = explain(value)
     if reason:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from grove_compiler.kube import addresses, duration, names, pod_request, quantity, timestamp
+from grove_compiler.kube import addresses, duration, names, pod_request, timestamp
 from grove_compiler.model.admitted.podclique import AdmittedCliqueDecisions, AdmittedPodClique
 from grove_compiler.model.admitted.podgang import AdmittedGangDecisions, AdmittedPodGang
 from grove_compiler.model.checks.group_variables import unset_group_variables
@@ -99,6 +99,7 @@ from grove_compiler.model.spec.pod_spec import pod_spec_path
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.model.spec.sharing import device_request_names
 from grove_compiler.model.spec.topology import Topology
+from kube_objects import quantity
 
 ROOTS: dict[str, type] = {"config": Configuration, "settings": Settings}
 

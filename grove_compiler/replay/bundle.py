@@ -17,7 +17,7 @@ from grove_compiler.kube.timestamp import timestamp
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import ChangedNames, Unknown
 from grove_compiler.record import record
-from grove_compiler.replay.decision import decision_value
+from grove_compiler.replay.decision import decision_value, exact_text
 from grove_compiler.replay.memory import Memory, read_memory
 from grove_compiler.replay.plain import plain, redacted
 from grove_compiler.replay.views import Question
@@ -88,7 +88,7 @@ def encode(step: RecordedStep) -> bytes:
         "writes": list(step.writes),
         "held": step.held,
     }
-    lines = ",\n".join(f"{json.dumps(key)}:{_lines(part) if key == 'objects' else _text(part)}" for key, part in value.items())
+    lines = ",\n".join(f"{json.dumps(key)}:{_lines(part) if key == 'objects' else exact_text(part)}" for key, part in value.items())
     body = "{\n" + lines
     return f'{body},\n"digest":"{sha256(body.encode()).hexdigest()}"\n}}\n'.encode()
 
@@ -163,9 +163,5 @@ def _answer(answer: Any, objects: list[Manifest]) -> Any:
     return None if answer is None else objects[answer]
 
 
-def _text(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"))
-
-
 def _lines(objects: list[Manifest]) -> str:
-    return "[\n" + ",\n".join(map(_text, objects)) + "\n]"
+    return "[\n" + ",\n".join(map(exact_text, objects)) + "\n]"

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from grove_compiler.graph.node import Manifest
+from kube_objects.manifest import LAST_APPLIED, Manifest
 
 HIDDEN = "hidden"
-LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-"""An annotation with a copy of the whole object, including the values of a Secret."""
 
 
 def plain(value: Any) -> Any:

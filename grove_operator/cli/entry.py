@@ -9,11 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import NoReturn
 
-FINE = 0
-FINDINGS = 1
-MISUSE = 2
-INTERRUPTED = 130
-READER_GONE = 141
+from grove_operator.cli.exit_codes import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_OK, EXIT_SIGPIPE
 
 LAST_STREAM = 2
 """The number of standard error's descriptor."""
@@ -52,23 +48,23 @@ def run(arguments: Sequence[str], name: str = "grove") -> int:
             sys.stdout.flush()
     except BrokenPipeError:
         _silence_stdout()
-        return READER_GONE
+        return EXIT_SIGPIPE
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return EXIT_INTERRUPTED
     except OSError as error:
         if error.filename is None:  # of the standard output, not of a file
             _silence_stdout()
         _say(f"{'output' if error.filename is None else error.filename or repr('')}: {(error.strerror or str(error)).lower()}")
-        return MISUSE
+        return EXIT_ERROR
     except MemoryError:
         _say("out of memory")
-        return MISUSE
+        return EXIT_ERROR
     except Exception as error:
         if os.environ.get("GROVE_TRACEBACK"):
             raise
         _say(f"internal error: {_describe(error)}")
         _say(f"please report it with the input at {ISSUES}; GROVE_TRACEBACK=1 prints a traceback")
-        return MISUSE
+        return EXIT_ERROR
     return code
 
 
@@ -86,7 +82,7 @@ def _invoke(arguments: Sequence[str], name: str) -> int:
     except click.exceptions.Exit as finished:
         return finished.exit_code
     except click.Abort:
-        return INTERRUPTED
+        return EXIT_INTERRUPTED
     except click.ClickException as error:
         if isinstance(error, click.NoSuchOption):
             from grove_operator.cli.suggestions import likely_options  # only for a mistake
@@ -94,12 +90,12 @@ def _invoke(arguments: Sequence[str], name: str) -> int:
             # click would filter the possibilities by its own similarity, so they are replaced.
             vars(error)["possibilities"] = likely_options(error.option_name, error.ctx.command if error.ctx else None)
         error.show()
-        return MISUSE
+        return EXIT_ERROR
     except UnreadableInput as error:
         for problem in error.problems:
             _say(problem)
-        return MISUSE
-    return code if isinstance(code, int) else FINE
+        return EXIT_ERROR
+    return code if isinstance(code, int) else EXIT_OK
 
 
 def _say(text: str) -> None:

@@ -11,6 +11,7 @@ from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.order import GraphCycle
 from grove_operator.cli import output as outputs
 from grove_operator.cli.compilation import Compilation, compile_files, declared
+from grove_operator.cli.exit_codes import EXIT_FINDINGS
 from grove_operator.cli.options import FILES, CompileOptions, input_options, max_objects_option, output_option, pods_option
 from grove_operator.render.collapse import collapse
 from grove_operator.render.input_lines import Lines
@@ -62,11 +63,11 @@ def command(
         raise click.UsageError(f"--lines requires -o html, not -o {output}.")
     compiled = compile_files(files, context, pods=pods, max_objects=max_objects)
     if compiled is None:
-        return 1
+        return EXIT_FINDINGS
     picture = None if has_errors(compiled.findings) else _picture(compiled.result, compiled.inputs, compiled.findings)
     compiled.report()
     if picture is None or compiled.fails(context.strict):
-        return 1
+        return EXIT_FINDINGS
     _write(outputs.encoded(_rendered(picture, output, whole, compiled, lines)), output_file)
     return 0
 

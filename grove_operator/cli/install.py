@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grove_operator.cli import output as outputs
+from grove_operator.cli.exit_codes import EXIT_ERROR
 from grove_operator.cli.options import FILES, _namespace, output_option
 from grove_operator.reading.files import InputFile, read_one
 
 if TYPE_CHECKING:
     from grove_operator.install.values import Values
 
-ERROR = 2
 UNKNOWN_FIELD = "schema/unknown-field"
 
 
@@ -65,9 +65,9 @@ def command(namespace: str, files: tuple[str, ...], settings: tuple[str, ...], n
     except InvalidValues as error:
         for line in error.lines:
             print(f"grove: {line}", file=sys.stderr)
-        return ERROR
+        return EXIT_ERROR
     if not _is_sound(values):
-        return ERROR
+        return EXIT_ERROR
     objects: list[dict[str, Any]] = manifests(values, namespace)
     outputs.write(outputs.as_json(objects) if output == "json" else outputs.as_yaml(objects))
     return 0

@@ -9,10 +9,10 @@ from grove_compiler.decoder import SET_KIND
 from grove_compiler.kube.timestamp import time
 from grove_compiler.model.names import replica_of
 from grove_compiler.record import record
+from grove_operator import field_managers
 from grove_operator.cluster.tree_query import NoSuchObject, check_name
 from grove_operator.short_names import SHORT_NAMES
 
-OPERATOR = "grove-operator"
 CLUSTER_WIDE = ("ClusterTopology", "ClusterTopologyBinding")
 """Cluster-scoped kinds, whose events are in the namespace `default`."""
 KINDS = (SET_KIND, "PodCliqueScalingGroup", "PodClique", "PodGang", "Pod", "ComputeDomain", *CLUSTER_WIDE)
@@ -49,7 +49,7 @@ class EventFilter:
 
     def matches(self, event: Manifest) -> bool:
         """Returns whether an event is by the operator, and selected."""
-        if _reporter(event) != OPERATOR or (self.types and event.get("type") not in self.types):
+        if _reporter(event) != field_managers.OPERATOR or (self.types and event.get("type") not in self.types):
             return False
         of = event.get("involvedObject") or {}
         kind, name = str(of.get("kind")), str(of.get("name"))

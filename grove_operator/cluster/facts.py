@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from applier.ref import Manifest
 from grove_compiler.kube.duration import seconds
 from grove_compiler.kube.timestamp import time, timestamp
+from kube_objects.manifest import mapping
 
 Facts = Iterator[str]
 
@@ -15,7 +15,7 @@ Facts = Iterator[str]
 def facts(manifest: Manifest) -> list[str]:
     """Returns the facts of an object; none for kinds that are summarised by their readiness only."""
     summarise = _BY_KIND.get(str(manifest.get("kind")))
-    found = [] if summarise is None else list(summarise(_map(manifest.get("spec")), _map(manifest.get("status"))))
+    found = [] if summarise is None else list(summarise(mapping(manifest.get("spec")), mapping(manifest.get("status"))))
     if deletion := deletion_of(manifest):
         found.append(deletion)
     return found
@@ -23,20 +23,20 @@ def facts(manifest: Manifest) -> list[str]:
 
 def deletion_of(manifest: Manifest) -> str:
     """Returns that an object is being deleted, and which finalizers it has; empty for an object that is not being deleted."""
-    metadata = _map(manifest.get("metadata"))
+    metadata = mapping(manifest.get("metadata"))
     held = ", ".join(map(str, metadata.get("finalizers") or []))
     return ("being deleted" + (f", held by {held}" if held else "")) if metadata.get("deletionTimestamp") else ""
 
 
 def gates_of(manifest: Manifest) -> list[str]:
     """Returns the scheduling gates of a pod."""
-    spec = _map(manifest.get("spec"))
-    return [str(_map(gate).get("name")) for gate in spec.get("schedulingGates") or []] if manifest.get("kind") == "Pod" else []
+    spec = mapping(manifest.get("spec"))
+    return [str(mapping(gate).get("name")) for gate in spec.get("schedulingGates") or []] if manifest.get("kind") == "Pod" else []
 
 
 def _pod(spec: Manifest, status: Manifest) -> Facts:
     yield str(status.get("phase") or "no phase yet")
-    gates = [str(_map(gate).get("name")) for gate in spec.get("schedulingGates") or []]
+    gates = [str(mapping(gate).get("name")) for gate in spec.get("schedulingGates") or []]
     if gates:
         yield f"gated by {', '.join(gates)}"
     elif spec.get("nodeName"):
@@ -44,7 +44,7 @@ def _pod(spec: Manifest, status: Manifest) -> Facts:
     else:
         yield from _conditions(status, "PodScheduled", wrong="False")
     yield from dict.fromkeys(_stuck(status))
-    restarts = sum(int(_map(container).get("restartCount") or 0) for container in status.get("containerStatuses") or [])
+    restarts = sum(int(mapping(container).get("restartCount") or 0) for container in status.get("containerStatuses") or [])
     if restarts:
         yield f"{restarts} restart{'s' if restarts > 1 else ''}"
 
@@ -52,8 +52,8 @@ def _pod(spec: Manifest, status: Manifest) -> Facts:
 def _stuck(status: Manifest) -> Facts:
     """Yields why containers wait or ended, as in kubectl's STATUS column."""
     for container in (*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])):
-        state = _map(_map(container).get("state"))
-        waiting, ended = _map(state.get("waiting")), _map(state.get("terminated"))
+        state = mapping(mapping(container).get("state"))
+        waiting, ended = mapping(state.get("waiting")), mapping(state.get("terminated"))
         if waiting.get("reason"):
             yield str(waiting["reason"])
         elif ended.get("reason") and ended["reason"] != "Completed":
@@ -87,14 +87,14 @@ def _set(spec: Manifest, status: Manifest) -> Facts:
     if status.get("phase"):
         yield str(status["phase"])
     if spec.get("workloadType") == "Training":
-        yield from _job(_map(spec.get("trainingSpec")), status)
+        yield from _job(mapping(spec.get("trainingSpec")), status)
     yield from _errors(status)
 
 
 def _job(limits: Manifest, status: Manifest) -> Facts:
     """Yields the remaining restarts and time of a training workload, and its attempt."""
     yield from _conditions(status, "Failed", wrong="True")
-    attempts = [int(_map(replica).get("attempt") or 1) for replica in status.get("trainingReplicas") or []]
+    attempts = [int(mapping(replica).get("attempt") or 1) for replica in status.get("trainingReplicas") or []]
     if max(attempts, default=1) > 1:
         yield f"attempt {max(attempts)}"
     if limits.get("maxRestarts") or status.get("restartCount"):
@@ -114,8 +114,8 @@ def deadline(limits: Manifest, status: Manifest) -> float | None:
 
 def _gang(spec: Manifest, status: Manifest) -> Facts:
     yield str(status.get("phase") or "no phase yet")
-    groups = spec.get("podgroups") or []
-    waiting = [_map(group) for group in groups if len(_map(group).get("podReferences") or []) < (_map(group).get("minReplicas") or 0)]
+    groups = map(mapping, spec.get("podgroups") or [])
+    waiting = [group for group in groups if len(group.get("podReferences") or []) < (group.get("minReplicas") or 0)]
     if waiting:
         yield f"waits for pods of {', '.join(str(group.get('name')) for group in waiting[:3])}"
     for kind in ("Scheduled", "Ready"):
@@ -142,17 +142,13 @@ def _claim(_: Manifest, status: Manifest) -> Facts:
 def _conditions(status: Manifest, condition_type: str, *, wrong: str) -> Facts:
     """Yields the reason of a condition with the status `wrong`."""
     for condition in status.get("conditions") or []:
-        if _map(condition).get("type") == condition_type and condition.get("status") == wrong and condition.get("reason"):
+        if mapping(condition).get("type") == condition_type and condition.get("status") == wrong and condition.get("reason"):
             yield f"{condition['reason']}"
 
 
 def _errors(status: Manifest) -> Facts:
     for error in (status.get("lastErrors") or [])[:1]:
-        yield f"last error {_map(error).get('code') or ''}".rstrip()
-
-
-def _map(value: Any) -> Manifest:
-    return value if isinstance(value, dict) else {}
+        yield f"last error {mapping(error).get('code') or ''}".rstrip()
 
 
 _BY_KIND: dict[str, Callable[[Manifest, Manifest], Facts]] = {

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from applier.cluster import Cluster, Resource
 from applier.ref import Kind, Manifest
 from grove_compiler.decoder import SET_KIND
-from grove_compiler.model.inputs.snapshot import PART_OF
+from grove_compiler.labels import PART_OF
 from grove_compiler.record import record
 from grove_operator.cluster import one_set
 from grove_operator.cluster.tree_query import NoSuchObject

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from applier.ref import Manifest
 from grove_compiler.kube.timestamp import time
+from grove_compiler.labels import ATTEMPT_LABEL, REPLICA_LABEL
 from grove_compiler.model import names
 from grove_compiler.record import record
 from grove_operator.cluster.job_query import RecordedJob
+from kube_objects.manifest import mapping
 
-REPLICA_LABEL, ATTEMPT_LABEL, INDEX_LABEL = "grove.io/podcliqueset-replica-index", "grove.io/attempt", "grove.io/podclique-pod-index"
 TAKEN_NAMES = 4
 """Candidates for the name of a deleted pod by index; other than the first only if that was taken."""
 
@@ -52,10 +53,10 @@ def _of_pod(pod: Manifest) -> Span | None:
     clique, _, index = str((pod.get("spec") or {}).get("hostname") or "").rpartition("-")
     if made is None or not clique or not index.isdecimal():
         return None
-    states = [_map(container.get("state")) for container in status.get("containerStatuses") or []]
+    states = [mapping(container.get("state")) for container in status.get("containerStatuses") or []]
     starts = [at for state in states for part in state.values() if (at := time((part or {}).get("startedAt") or None)) is not None]
     phase = str(status.get("phase") or "Pending")
-    ends = [at for state in states if (at := time(_map(state.get("terminated")).get("finishedAt") or None)) is not None]
+    ends = [at for state in states if (at := time(mapping(state.get("terminated")).get("finishedAt") or None)) is not None]
     ended = max(ends, default=None) if phase in ("Succeeded", "Failed") else None
     began = max(starts, default=None) or (time(status.get("startTime") or None) if phase != "Pending" else None)
     number = _number(labels.get(ATTEMPT_LABEL), 1)
@@ -95,7 +96,3 @@ def _index(clique: str, size: int, pod: str, attempt: int) -> int | None:
 def _number(value: object, default: int) -> int:
     text = str(value)
     return int(text) if text.isascii() and text.isdecimal() else default
-
-
-def _map(value: object) -> Manifest:
-    return value if isinstance(value, dict) else {}

@@ -8,11 +8,12 @@ from collections.abc import Iterable
 from applier.readiness import Readiness, State
 from applier.ref import Manifest
 from grove_compiler.kube.conditions import condition_of, is_true, status_of
-from grove_compiler.model.inputs.snapshot import is_finished, is_terminating
+from grove_compiler.labels import GANG_LABEL
+from grove_compiler.model.inputs.snapshot import is_finished
 from grove_operator.cluster.facts import facts, metrics_failure
 from grove_operator.cluster.readiness import ReadinessCheck
+from kube_objects.manifest import is_terminating
 
-GANG_LABEL, CLIQUE_LABEL = "grove.io/podgang", "grove.io/podclique"
 GANG, AUTOSCALER = "PodGang", "HorizontalPodAutoscaler"
 
 

@@ -6,13 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from applier.ref import Manifest
-from grove_compiler.model.inputs.snapshot import PART_OF
+from grove_compiler.labels import CLIQUE_LABEL, GROUP_LABEL, MEMBER_LABEL, PART_OF, REPLICA_LABEL
 from grove_compiler.record import record
-from grove_operator.cluster.live_states import CLIQUE_LABEL
 from grove_operator.cluster.tree_query import NoSuchObject
-
-REPLICA, GROUP = "grove.io/podcliqueset-replica-index", "grove.io/podcliquescalinggroup"
-MEMBER = "grove.io/podcliquescalinggroup-replica-index"
 
 
 class LogSource(NamedTuple):
@@ -42,7 +38,7 @@ class LogSelection:
     @property
     def labels(self) -> str:
         """The label selector of the pods, without the clique: its PodCliques have several names."""
-        return f"{PART_OF}={self.set}" + ("" if self.replica is None else f",{REPLICA}={self.replica}")
+        return f"{PART_OF}={self.set}" + ("" if self.replica is None else f",{REPLICA_LABEL}={self.replica}")
 
     def sources(self, pods: Iterable[Manifest]) -> list[LogSource]:
         """Returns the selected containers of these pods, by pod."""
@@ -68,7 +64,7 @@ def check_container(pods: Sequence[Manifest], container: str) -> None:
 def clique_of(pod: Manifest) -> str:
     """Returns the name that a pod's clique has in the set's template: the PodClique's without those of the replicas that it is in."""
     labels = pod["metadata"].get("labels") or {}
-    owner, index = (GROUP, MEMBER) if labels.get(GROUP) else (PART_OF, REPLICA)
+    owner, index = (GROUP_LABEL, MEMBER_LABEL) if labels.get(GROUP_LABEL) else (PART_OF, REPLICA_LABEL)
     return str(labels.get(CLIQUE_LABEL) or "").removeprefix(f"{labels.get(owner)}-{labels.get(index)}-")
 
 

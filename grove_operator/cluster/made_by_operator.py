@@ -9,10 +9,8 @@ from applier.cache.read import read_once
 from applier.cluster import Cluster
 from applier.desired import Desired, Graph
 from applier.ref import Kind, Manifest
+from grove_compiler.labels import MANAGED
 
-SHIPPED = "grove-operator"
-"""The field manager of the shipped operator, and of ours as well."""
-OURS = f"app.kubernetes.io/managed-by={SHIPPED}"
 MADE = (
     Kind("grove.io", "v1alpha1", "PodClique"),
     Kind("grove.io", "v1alpha1", "PodCliqueScalingGroup"),
@@ -27,7 +25,7 @@ SERVER_FIELDS = ("managedFields", "resourceVersion", "generation", "creationTime
 
 async def made_by_operator(cluster: Cluster, namespace: str) -> Graph:
     """Returns the objects of an operator in a namespace, or in all if it is empty. Raises `ClusterError`."""
-    live = await read_once(cluster, [Query(kind, namespace, labels=OURS) for kind in MADE], labels=OURS)
+    live = await read_once(cluster, [Query(kind, namespace, labels=MANAGED) for kind in MADE], labels=MANAGED)
     return Graph(list(_desired(live.objects.values())))
 
 

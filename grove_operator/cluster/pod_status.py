@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from applier.ref import Manifest, is_being_deleted
+from applier.ref import Manifest
 from grove_compiler.kube.conditions import condition_of, is_true, status_of
+from kube_objects.manifest import is_terminating
 
 
 def status_text(pod: Manifest) -> str:
     """Returns `Running`, `Init:0/1`, `CrashLoopBackOff`, `SchedulingGated`, …"""
-    if is_being_deleted(pod):
+    if is_terminating(pod):
         return "Terminating"
     status = status_of(pod)
     gated = condition_of(pod, "PodScheduled").get("reason") == "SchedulingGated"

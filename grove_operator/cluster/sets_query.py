@@ -8,11 +8,13 @@ from collections.abc import Iterable, Sequence
 from applier.ref import Manifest
 from grove_compiler.kube.conditions import is_true, status_of
 from grove_compiler.kube.pod_request import request_of
-from grove_compiler.kube.quantity import QuantityError
 from grove_compiler.kube.timestamp import time
-from grove_compiler.model.inputs.snapshot import PART_OF, is_finished, is_terminating
+from grove_compiler.labels import PART_OF
+from grove_compiler.model.inputs.snapshot import is_finished
 from grove_compiler.record import record
 from grove_operator.cluster.facts import deletion_of, gates_of
+from kube_objects.manifest import is_terminating
+from kube_objects.quantity import QuantityError
 
 WAITING = ("Stalled", "WhyPending", "TopologyLevelsUnavailable", "ComputeDomainsUnavailable", "ResourceClaimTemplatesUnavailable")
 """Conditions of a set that explain why it is not ready, by precedence."""

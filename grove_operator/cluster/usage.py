@@ -9,12 +9,13 @@ from applier.ref import Manifest
 from grove_compiler.graph.node import Node, ObjectRef
 from grove_compiler.kube.conditions import is_true
 from grove_compiler.kube.pod_request import Amounts, amounts, request_of
-from grove_compiler.kube.quantity import QuantityError
-from grove_compiler.model.inputs.snapshot import PART_OF, is_finished, is_terminating
+from grove_compiler.labels import CLIQUE_LABEL, GANG_LABEL, PART_OF
+from grove_compiler.model.inputs.snapshot import is_finished
 from grove_compiler.record import record
-from grove_operator.cluster.live_states import CLIQUE_LABEL, GANG_LABEL
 from grove_operator.cluster.sets_query import GPUS
 from grove_operator.render.domains import Domain, find_domains
+from kube_objects.manifest import is_terminating
+from kube_objects.quantity import QuantityError
 
 CPU, MEMORY = "cpu", "memory"
 METRICS = "metrics.k8s.io"

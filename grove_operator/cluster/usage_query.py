@@ -9,7 +9,7 @@ from applier.cluster import Cluster
 from applier.ref import Manifest
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.gangs.gang import read_gang
-from grove_compiler.model.inputs.snapshot import PART_OF
+from grove_compiler.labels import PART_OF
 from grove_compiler.record import record
 from grove_operator.cluster.one_set import read_set
 from grove_operator.cluster.tree_query import NoSuchObject, check_name, list_readable

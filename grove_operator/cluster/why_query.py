@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from applier.ref import Manifest
 from grove_compiler.decoder import SET_KIND
-from grove_compiler.model.inputs.snapshot import PART_OF
+from grove_compiler.labels import PART_OF
 from grove_operator.cluster.tree_query import DEFAULT_KIND, NoSuchObject, check_name
 from grove_operator.short_names import SHORT_NAMES
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from applier.desired import Gone, Graph, Hold
 from applier.errors import Forbidden, NotSynced
 from applier.loop import View
-from applier.ref import Manifest, Ref, is_being_deleted
+from applier.ref import Manifest, Ref
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.step import Key
 from grove_operator.controller.evaluator import Evaluator
 from grove_operator.controller.keys import TOPOLOGY_KINDS, replicas_of
 from grove_operator.controller.membership import MemberIndex, topology_members
 from grove_operator.controller.ownership import is_of_set
+from kube_objects.manifest import is_terminating
 
 ORPHANED = "orphan"
 """The finalizer of an object that is deleted with `--cascade=orphan`, while the garbage collector takes its references from all others."""
@@ -49,10 +50,10 @@ class DesiredState:
             return topology_members(view, key)
         pcs = view.peek(Ref("grove.io", SET_KIND, key.namespace, key.name))
         if pcs is None:
-            return [one for one in self._membership.of(view, key, 0) if is_being_deleted(one)]  # they may have finalizers of ours
+            return [one for one in self._membership.of(view, key, 0) if is_terminating(one)]  # they may have finalizers of ours
         if self._is_terminating(view, key.namespace):
             return self._owned(view, key, pcs, 0)
-        if not is_being_deleted(pcs):
+        if not is_terminating(pcs):
             return self._owned(view, key, pcs, replicas_of(pcs))
         # A set that the shipped operator has reconciled has its finalizer, which nobody else would remove.
         itself = [pcs] if key.replica is None else []
@@ -60,7 +61,7 @@ class DesiredState:
 
     def _owned(self, view: View, key: Key, pcs: Manifest, replicas: int) -> list[Manifest]:
         """Returns the objects of a set, and those of an earlier set of its name that go: they have finalizers of ours."""
-        return [one for one in self._membership.of(view, key, replicas) if is_being_deleted(one) or is_of_set(view, one, pcs)]
+        return [one for one in self._membership.of(view, key, replicas) if is_terminating(one) or is_of_set(view, one, pcs)]
 
     def _is_terminating(self, view: View, namespace: str) -> bool:
         if not self._with_namespaces or not namespace:
@@ -71,4 +72,4 @@ class DesiredState:
             if not isinstance(error.cause, Forbidden):
                 raise
             return False  # creations in a terminating namespace are then refused, and reported
-        return live is not None and is_being_deleted(live)
+        return live is not None and is_terminating(live)

@@ -21,11 +21,11 @@ from grove_compiler.mnnvl_admission import admit_podgang
 from grove_compiler.model.inputs.mnnvl_shape import AS_PROPOSED
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.step import StepContext
+from grove_operator import field_managers
 from grove_operator.controller.live_objects import LiveObjects
 
 PAUSE = 30.0
 """Seconds until the loop is started again after a cluster could not be read."""
-MANAGER = "grove-operator"
 MADE_BY_WEBHOOKS = "grove.io/mnnvl-managed=true"
 POD_GANG = Kind("scheduler.grove.io", "v1alpha1", "PodGang")
 
@@ -80,7 +80,7 @@ class DomainAdoption:
             cluster = WriteThrough(self._cluster, self._cache)
             resource = await cluster.resource(Kind.of(each.manifest))
             try:
-                await cluster.patch(resource, each.ref.namespace, each.ref.name, each.manifest, manager=MANAGER)
+                await cluster.patch(resource, each.ref.namespace, each.ref.name, each.manifest, manager=field_managers.OPERATOR)
             except (NotFound, WriteConflict):  # it has changed meanwhile: the watch enqueues its gang again
                 continue
         return []

@@ -15,16 +15,18 @@ from applier.loop import View
 from applier.outcome import Action, dotted
 from applier.plan import Intent, plan
 from applier.plan.reasons import listed
-from applier.ref import Kind, Manifest, Ref, is_being_deleted
+from applier.ref import Kind, Manifest, Ref
 from grove_compiler.graph.field_path import ABSENT
 from grove_compiler.kube.semantic_difference import ANYTHING, differences, object_differences
 from grove_compiler.step import Key, StepContext
+from grove_operator import field_managers
 from grove_operator.controller.desired_state import DesiredState
 from grove_operator.controller.evaluator import Clock, Evaluator
 from grove_operator.controller.keys import Keys
 from grove_operator.controller.membership import MemberIndex
-from grove_operator.controller.operator import DEFAULT, MANAGER
+from grove_operator.controller.operator import DEFAULT
 from grove_operator.controller.recorded_cache import RecordedCache
+from kube_objects.manifest import is_terminating
 
 VERBS = {Action.CREATED: "create", Action.CONFIGURED: "configure", Action.RECREATED: "recreate"}
 SERVER_FIELDS = {("metadata", "ownerReferences"), ("metadata", "managedFields"), ("metadata", "uid")}
@@ -92,7 +94,7 @@ class DryRun:
                 yield PlannedWrite(str(key), "status", str(status.of.ref), listed(fields))
 
     def _applies(self, key: Key, graph: Graph, view: View, schemas: Schemas) -> Iterator[PlannedWrite]:
-        planned = plan(graph, view, schemas, Intent(MANAGER, ("*",), brief=True), unserved=view.unserved())
+        planned = plan(graph, view, schemas, Intent(field_managers.OPERATOR, ("*",), brief=True), unserved=view.unserved())
         for step in planned.changed():
             live = planned.live.get(step.ref)
             fields = [dotted(change.path) for change in step.changes]
@@ -108,7 +110,7 @@ class DryRun:
             reasons |= {deletion.of.ref: deletion.reason for deletion in desired.deletions}
         for ref, reason in reasons.items():
             live = self._cache.get(ref)
-            if live is not None and not is_being_deleted(live):
+            if live is not None and not is_terminating(live):
                 yield PlannedWrite(str(key), "delete", str(ref), reason)
 
 

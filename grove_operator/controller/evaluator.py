@@ -12,7 +12,7 @@ from applier.ref import Manifest, Ref
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.engine.runtime.results import Event, RequestedDeletion
 from grove_compiler.graph.node import ObjectRef
-from grove_compiler.model.inputs.snapshot import ObjectReader, group_of
+from grove_compiler.model.inputs.snapshot import ObjectReader
 from grove_compiler.replay.replay import StepFunction
 from grove_compiler.step import GROUP, Key, StepContext, StepGone, StepHold, StepResult, step
 from grove_operator.cluster.desired import Sources, desired_graph
@@ -30,6 +30,7 @@ from grove_operator.controller.stalled_condition import (
 )
 from grove_operator.controller.status_debounce import StatusDebounce
 from grove_operator.controller.statuses import status_writes
+from kube_objects.manifest import group_of
 
 Clock = Callable[[], float]
 Record = Callable[[StepFunction, ObjectReader, Key, float, StepContext], StepResult | StepGone | StepHold]

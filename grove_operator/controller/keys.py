@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import Any
 
 from applier.ref import Manifest, Ref
 from grove_compiler.decoder import SET_KIND
@@ -11,6 +10,7 @@ from grove_compiler.model.expanded.attempts.attempt import ENDS
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.step import Key
 from grove_operator.controller.membership import MemberIndex
+from kube_objects.manifest import mapping
 
 MAX_REPLICAS = Settings().max_objects
 """A set of more replicas would exceed the limit of objects, and is held."""
@@ -44,7 +44,7 @@ class Keys:
         set_key = Key(SET_KIND, ref.namespace, ref.name)
         yield set_key
         states = [state for state in (old, new) if state is not None]
-        if len(states) < 2 or _read_by_replicas(states[0]) != _read_by_replicas(states[1]):
+        if len(states) < 2 or read_by_replicas(states[0]) != read_by_replicas(states[1]):
             before, after = (self._replicas(set_key, state) for state in (old, new))
             for index in (*(index for index in before if index not in after), *after):
                 yield set_key._replace(replica=index)
@@ -62,25 +62,20 @@ class Keys:
 
 def replicas_of(pcs: Manifest) -> int:
     """Returns how many replicas a set declares."""
-    count = _map(pcs.get("spec")).get("replicas")
+    count = mapping(pcs.get("spec")).get("replicas")
     return count if isinstance(count, int) and count > 0 else 0
 
 
-def _read_by_replicas(pcs: Manifest) -> tuple[Any, ...]:
-    """Returns the fields of a set that steps of its replicas read: the spec, and decisions for all replicas in the set's status."""
-    metadata, status = pcs["metadata"], _map(pcs.get("status"))
-    progress = _map(status.get("updateProgress"))
-    return (
-        metadata.get("uid"),
-        metadata.get("generation"),
-        metadata.get("labels"),
-        metadata.get("annotations"),
-        metadata.get("deletionTimestamp"),
-        status.get("currentGenerationHash"),
-        progress.get("currentlyUpdating"),
-        progress.get("updateEndedAt"),
-        status.get("phase") in ENDS and status["phase"],
-    )
+def read_by_replicas(pcs: Manifest) -> Manifest:
+    """Returns the part of a set that steps of its replicas read: the spec, for which its generation stands, and what is decided for all.
+
+    Each replica also reads its own attempt in `status.trainingReplicas`. Simulations hold that steps read nothing else.
+    """
+    status = mapping(pcs.get("status"))
+    metadata = {field: pcs["metadata"].get(field) for field in ("uid", "generation", "labels", "annotations", "deletionTimestamp")}
+    progress = {field: mapping(status.get("updateProgress")).get(field) for field in ("currentlyUpdating", "updateEndedAt")}
+    decided = {"currentGenerationHash": status.get("currentGenerationHash"), "updateProgress": progress}
+    return {"metadata": metadata, "status": {**decided, "phase": status["phase"]} if status.get("phase") in ENDS else decided}
 
 
 def _changed_attempts(old: Manifest, new: Manifest) -> list[int]:
@@ -90,11 +85,6 @@ def _changed_attempts(old: Manifest, new: Manifest) -> list[int]:
 
 
 def _training_replicas(pcs: Manifest) -> list[Manifest]:
-    entries = _map(pcs.get("status")).get("trainingReplicas")
+    entries = mapping(pcs.get("status")).get("trainingReplicas")
     maps = filter(lambda each: isinstance(each, dict), entries if isinstance(entries, list) else ())
     return [each for each in maps if isinstance(each.get("index"), int)]
-
-
-def _map(value: Any) -> Manifest:
-    """Returns a map, or an empty one in place of anything else: an exception here would end the watch of all sets."""
-    return value if isinstance(value, dict) else {}

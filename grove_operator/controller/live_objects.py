@@ -11,6 +11,7 @@ from applier.loop import View
 from applier.ref import Kind, Manifest, Ref
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.graph.node import ObjectRef
+from grove_compiler.labels import CLIQUE_LABEL, MANAGED
 from grove_compiler.model.inputs.snapshot import ChangedNames, Unknown
 from grove_compiler.step import Key
 from grove_operator.cluster.snapshot import DRIVER
@@ -23,27 +24,25 @@ T = TypeVar("T")
 SET = ("grove.io", "PodCliqueSet")
 NAMESPACE = Kind("", "v1", "Namespace")
 COMPUTE_DOMAIN = Kind("resource.nvidia.com", "v1beta1", "ComputeDomain")
-CLIQUE_LABEL = "grove.io/podclique"
-OURS = "app.kubernetes.io/managed-by=grove-operator"
 WATCHED = (
     Query(Kind("grove.io", "v1alpha1", "PodCliqueSet")),
     Query(Kind("grove.io", "v1alpha1", "PodClique")),
     Query(Kind("grove.io", "v1alpha1", "PodCliqueScalingGroup")),
     Query(Kind("scheduler.grove.io", "v1alpha1", "PodGang")),
-    Query(Kind("", "v1", "Pod"), managed=False, labels=OURS, keeps_deleted=CLIQUE_LABEL),
-    Query(Kind("apps", "v1", "ControllerRevision"), labels=OURS),
+    Query(Kind("", "v1", "Pod"), managed=False, labels=MANAGED, keeps_deleted=CLIQUE_LABEL),
+    Query(Kind("apps", "v1", "ControllerRevision"), labels=MANAGED),
     Query(Kind("grove.io", "v1alpha1", "ClusterTopology")),
     Query(Kind("grove.io", "v1alpha1", "ClusterTopologyBinding"), optional=True),
     Query(Kind("kai.scheduler", "v1alpha1", "Topology"), optional=True),
     Query(COMPUTE_DOMAIN, optional=True),
     Query(Kind("resource.k8s.io", "v1", "ResourceClaimTemplate"), optional=True),
-    Query(Kind("resource.k8s.io", "v1", "ResourceClaim"), labels=OURS, optional=True),
+    Query(Kind("resource.k8s.io", "v1", "ResourceClaim"), labels=MANAGED, optional=True),
     Query(Kind("scheduling.k8s.io", "v1", "PriorityClass"), optional=True),
-    Query(Kind("", "v1", "Service"), labels=OURS),
-    Query(Kind("", "v1", "Secret"), labels=OURS),
-    Query(Kind("", "v1", "ServiceAccount"), labels=OURS),
-    Query(Kind("rbac.authorization.k8s.io", "v1", "Role"), labels=OURS),
-    Query(Kind("rbac.authorization.k8s.io", "v1", "RoleBinding"), labels=OURS),
+    Query(Kind("", "v1", "Service"), labels=MANAGED),
+    Query(Kind("", "v1", "Secret"), labels=MANAGED),
+    Query(Kind("", "v1", "ServiceAccount"), labels=MANAGED),
+    Query(Kind("rbac.authorization.k8s.io", "v1", "Role"), labels=MANAGED),
+    Query(Kind("rbac.authorization.k8s.io", "v1", "RoleBinding"), labels=MANAGED),
     Query(Kind("autoscaling", "v2", "HorizontalPodAutoscaler")),  # of any manager: none may scale a part of a training set (GREP-0285)
 )
 """The kinds that steps read, in their newest versions, and those that they create, whose leftovers have to be known to be pruned.

@@ -12,14 +12,13 @@ from collections.abc import Callable, Iterable, Iterator
 from applier.loop import View
 from applier.ref import GroupKind, Manifest, Ref
 from grove_compiler.decoder import SET_KIND
-from grove_compiler.model.inputs.snapshot import PART_OF, controller_of, is_terminating
+from grove_compiler.labels import MANAGED_BY, OPERATOR, PART_OF, REPLICA_LABEL
+from grove_compiler.model.inputs.snapshot import controller_of
 from grove_compiler.model.names import replica_of
 from grove_compiler.model.spec.topology import CLUSTER_TOPOLOGY, DEFAULT_TOPOLOGY
 from grove_compiler.step import Key
+from kube_objects.manifest import is_terminating
 
-MANAGED_BY = "app.kubernetes.io/managed-by"
-OPERATOR = "grove-operator"
-REPLICA_INDEX = "grove.io/podcliqueset-replica-index"
 KAI_TOPOLOGY: GroupKind = ("kai.scheduler", "Topology")
 PARTS = ("PodClique", "PodCliqueScalingGroup", "PodGang")
 """The kinds of the parts of a set: they are owned, and own objects themselves."""
@@ -153,7 +152,7 @@ def key_of(ref: Ref, manifest: Manifest) -> Key | None:
     else:
         return None
     # The name of a revision ends with a hash, which may look like the index of a replica.
-    replica = None if ref.kind == "ControllerRevision" else _replica_of(ref.name, name, labels.get(REPLICA_INDEX) or "")
+    replica = None if ref.kind == "ControllerRevision" else _replica_of(ref.name, name, labels.get(REPLICA_LABEL) or "")
     return Key(SET_KIND, ref.namespace, name, replica)
 
 

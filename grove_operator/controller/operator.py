@@ -12,11 +12,13 @@ from applier.desired import Gone, Graph, Hold
 from applier.events import Sink, nowhere
 from applier.loop import DeletionOptions, FencedCluster, Lease, LeaseThread, Loop, Reconciler, Result, View, WorkQueue
 from grove_compiler.decoder import SET_KIND
+from grove_compiler.labels import DELETION_REASON
 from grove_compiler.model.inputs.mnnvl_shape import AS_PROPOSED
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.spec.topology import CLUSTER_TOPOLOGY, DEFAULT_TOPOLOGY
 from grove_compiler.record import record
 from grove_compiler.step import Key, StepContext
+from grove_operator import field_managers
 from grove_operator.controller.desired_state import DesiredState
 from grove_operator.controller.evaluator import Clock, Evaluator
 from grove_operator.controller.keys import Keys
@@ -24,8 +26,6 @@ from grove_operator.controller.live_objects import CLUSTER_WIDE, NAMESPACE, WATC
 from grove_operator.controller.membership import MemberIndex
 from grove_operator.controller.recorder import Retention, StepRecorder
 
-MANAGER = "grove-operator"
-DELETION_REASON = "grove.io/deletion-reason"
 FINALIZERS = (
     "grove.io/podcliqueset.grove.io",
     "grove.io/podclique.grove.io",
@@ -86,7 +86,7 @@ class Operator:
         reconciler = Reconciler[Key](
             writable,
             self.cache,
-            manager=MANAGER,
+            manager=field_managers.OPERATOR,
             force=("*",),
             members=self._state.members,
             namespace=options.namespace,

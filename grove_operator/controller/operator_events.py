@@ -13,7 +13,7 @@ from applier.errors import ClusterError
 from applier.events import Sink, nowhere
 from applier.loop.event_recorder import EventRecorder
 from applier.ref import Kind, Manifest, Ref
-from grove_operator.controller.operator import MANAGER
+from grove_operator import field_managers
 
 LEASE, POD = Kind("coordination.k8s.io", "v1", "Lease"), Kind("", "v1", "Pod")
 REPLICA_SET, DEPLOYMENT = Kind("apps", "v1", "ReplicaSet"), Kind("apps", "v1", "Deployment")
@@ -30,7 +30,7 @@ class OperatorEvents:
     def __init__(self, cluster: Cluster, namespace: str, lease: tuple[str, str] | None, sink: Sink = nowhere) -> None:
         self._cluster, self._namespace, self._lease = cluster, namespace, lease
         self._pod = os.environ.get(POD_NAME) or socket.gethostname()
-        self._recorder = EventRecorder(cluster, source=MANAGER, sink=sink)
+        self._recorder = EventRecorder(cluster, source=field_managers.OPERATOR, sink=sink)
 
     async def record(self, event_type: Literal["Normal", "Warning"], reason: str, message: str, occurrence: str) -> None:
         """Records an occurrence once. Errors of the cluster are ignored: the log has the message as well."""

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from applier.decision.managers import applied_by
 from applier.loop import View
 from applier.ref import Manifest, Ref, uid_of
-from grove_compiler.model.inputs.snapshot import group_of
-from grove_operator.controller.membership import OPERATOR, PARTS
+from grove_compiler.labels import OPERATOR
+from grove_operator.controller.membership import PARTS
+from kube_objects.manifest import group_of
 
 MAX_CHAIN = 3
 """Owners between an object and its set: a pod is of a PodClique, and that of a scaling group."""

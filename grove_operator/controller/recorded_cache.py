@@ -7,9 +7,9 @@ from typing import cast
 
 from applier.cache import Changes, WatchCache
 from applier.cache.objects import ObjectStore
-from applier.cache.selectors import selector
 from applier.loop import View
 from applier.ref import GroupKind, Kind, Manifest, Ref
+from kube_objects.label_selector import selector
 
 
 class RecordedCache:

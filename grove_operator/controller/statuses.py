@@ -9,10 +9,9 @@ from applier.ref import Manifest
 from grove_compiler.engine.runtime.results import StatusCondition, StatusPatch
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.kube.timestamp import timestamp
-from grove_compiler.model.inputs.snapshot import ObjectReader, group_of
-
-MANAGER = "grove-operator-status"
-"""The field manager of statuses. It is not that of the objects, whose applies would remove the fields of the status."""
+from grove_compiler.model.inputs.snapshot import ObjectReader
+from grove_operator import field_managers
+from kube_objects.manifest import group_of
 
 OWN_GENERATION = ("PodCliqueSet", "ClusterTopology", "ClusterTopologyBinding")
 """Kinds whose conditions have an `observedGeneration` (shipped §1.12). Conditions of others describe the running pods and not the spec. The
@@ -45,7 +44,7 @@ def status_writes(
         status = dict(bodies.get(of, {}))
         if of in by_object:
             status["conditions"] = [*status.get("conditions", []), *(_as_manifest(condition, live, now) for condition in by_object[of])]
-        yield StatusWrite(ObjectReference.of(live), status, _expected_version(status, live), MANAGER)
+        yield StatusWrite(ObjectReference.of(live), status, _expected_version(status, live), field_managers.STATUS)
 
 
 def _expected_version(status: Manifest, live: Manifest) -> str:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import field
 
-from applier.ref import Manifest, is_being_deleted, uid_of
-from grove_compiler.gangs.clique import labels_of, maps, section
+from applier.ref import Manifest, uid_of
+from grove_compiler.labels import CLIQUE_LABEL
 from grove_compiler.record import record
-
-CLIQUE_LABEL = "grove.io/podclique"
-"""The label of a pod's PodClique. Shipped Grove matches the prefix of pod names, so that `a` counts the pods of `ab` (§14, 46)."""
+from kube_objects.manifest import is_terminating, labels_of, maps, section
 
 
 @record
@@ -28,6 +26,7 @@ class Parents:
 
     def update(self, pod: Manifest, *, gone: bool = False) -> None:
         """Updates the state by a pod, or removes a deleted one."""
+        # By label: shipped Grove matches the prefix of pod names, so that `a` counts the pods of `ab` (§14, 46).
         ready = self._ready.setdefault(labels_of(pod).get(CLIQUE_LABEL, ""), set())
         if not gone and is_up(pod):
             ready.add(uid_of(pod))
@@ -54,4 +53,4 @@ def is_up(pod: Manifest) -> bool:
     if status.get("phase") == "Succeeded":
         return True
     conditions = maps(status.get("conditions"))
-    return not is_being_deleted(pod) and any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions)
+    return not is_terminating(pod) and any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions)

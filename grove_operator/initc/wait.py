@@ -11,7 +11,7 @@ from applier.cluster import Cluster, Listing, WatchEvent
 from applier.errors import ClusterError
 from applier.ref import Kind
 from applier.reflector import list_and_watch
-from grove_compiler.gangs.clique import GANG_LABEL
+from grove_compiler.labels import GANG_LABEL
 from grove_operator.initc.parents import Parents
 
 POD = Kind("", "v1", "Pod")

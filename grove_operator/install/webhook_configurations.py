@@ -10,6 +10,7 @@ from dataclasses import field
 from typing import Literal
 
 from grove_compiler.graph.node import Manifest
+from grove_compiler.labels import MANAGED_BY, OPERATOR
 from grove_compiler.record import record
 
 FailurePolicy = Literal["Fail", "Ignore"]
@@ -87,7 +88,7 @@ AUTHORIZE = Hook(
         RuleWithOperations("scheduler.grove.io", ["podgangs"], ALL),
     ],
     failure_policy="Fail",
-    labels={"app.kubernetes.io/managed-by": "grove-operator"},
+    labels={MANAGED_BY: OPERATOR},
 )
 POD_CLIQUES = RuleWithOperations("grove.io", ["podcliques"])
 MNNVL_POD_CLIQUES = Hook(

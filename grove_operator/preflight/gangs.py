@@ -20,9 +20,9 @@ from grove_compiler.model.preflight.values import Preflight
 from grove_compiler.preflight_gang import ForeignName, GangKey, gang_objects, key_of
 from grove_compiler.preflight_result import LABEL as CHECKED
 from grove_compiler.preflight_result import check_events
+from grove_operator import field_managers
 from grove_operator.controller.live_objects import LiveObjects
 
-MANAGER = "grove-preflight"
 COMPONENT = "app.kubernetes.io/component=preflight-gang"
 CONFIG_MAP = Kind("", "v1", "ConfigMap")
 POD = Kind("", "v1", "Pod")
@@ -80,7 +80,7 @@ class GangController:
     ) -> None:
         self.cache = cache or WatchCache(cluster, WATCHED)
         self._preflight, self._program, self._now = preflight, program, now
-        reconciler = Reconciler[Key](cluster, self.cache, manager=MANAGER, force=("*",), members=_members)
+        reconciler = Reconciler[Key](cluster, self.cache, manager=field_managers.PREFLIGHT, force=("*",), members=_members)
         self.loop = Loop[Key](self.cache, self._desired, reconciler, keys=self._keys, on_result=on_result)
 
     async def run(self) -> None:

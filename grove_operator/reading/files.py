@@ -8,6 +8,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from grove_operator.rulebook import reason_of
+
 MANIFEST_ENDINGS = (".yaml", ".yml", ".json")
 STDIN = "-"
 URLS = ("https://", "http://")
@@ -73,7 +75,7 @@ def read_one(path: str) -> InputFile:
             with open(path, "rb") as stream:
                 data = stream.read(MAX_FILE + 1)
     except OSError as error:
-        raise UnreadableInput([f"{name}: {_reason(error)}"]) from None
+        raise UnreadableInput([f"{name}: {reason_of(error)}"]) from None
     if data is None:  # started with <&-
         raise UnreadableInput([f"{name}: closed"])
     return _as_text(name, data)
@@ -150,7 +152,7 @@ def _walk(folder: str, problems: list[str]) -> Iterator[str]:
                 walked.add((status.st_dev, status.st_ino))
                 waiting += reversed(_entries(place))
         except OSError as error:
-            problems.append(f"{place}: {_reason(error)}")
+            problems.append(f"{place}: {reason_of(error)}")
 
 
 def _entries(folder: str) -> list[str]:
@@ -165,7 +167,3 @@ def _is_input(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir() or (is_named_so and (entry.is_file() or not os.path.exists(entry.path)))
     except OSError:  # a cyclic link
         return is_named_so
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or type(error).__name__).lower()

@@ -8,10 +8,11 @@ from dataclasses import field
 from typing import Literal
 
 from grove_compiler.gangs.claims import CLAIM_KINDS, DOMAIN_KIND, domain_template, pod_claims, quoted_names
-from grove_compiler.gangs.clique import Key, key_of, section
+from grove_compiler.gangs.clique import Key, key_of
 from grove_compiler.gangs.gang import GANG_KIND, LevelName, read_gang
 from grove_compiler.graph.node import Manifest, Node
 from grove_compiler.record import record
+from kube_objects.manifest import section
 
 DomainType = Literal["topology", "mnnvl"]
 Scope = Literal["", "gang", "scaling group", "clique"]

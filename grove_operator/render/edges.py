@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, cast
 
-from grove_compiler.gangs.clique import CLIQUE_KIND, key_of, section
+from grove_compiler.gangs.clique import CLIQUE_KIND, key_of
 from grove_compiler.graph.node import Node
 from grove_compiler.graph.order import After
+from kube_objects.manifest import section
 
 EdgeType = Literal["owner", "after", "startup"]
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grove_compiler.gangs.clique import GANG_LABEL, key_of, labels_of
+from grove_compiler.gangs.clique import key_of
 from grove_compiler.gangs.gang import GANG_KIND, read_gang
 from grove_compiler.graph.node import Node
+from grove_compiler.labels import GANG_LABEL
+from kube_objects.manifest import labels_of
 
 
 def find_gangs(nodes: Sequence[Node]) -> dict[str, str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from grove_compiler.gangs.clique import CLIQUE_KIND, section
+from grove_compiler.gangs.clique import CLIQUE_KIND
 from grove_compiler.gangs.gang import GANG_KIND
-from grove_compiler.model.inputs.snapshot import ObjectReader, group_of
+from grove_compiler.model.inputs.snapshot import ObjectReader
 from grove_operator.render.picture import Vertex
+from kube_objects.manifest import group_of, section
 
 
 def find_states(vertices: Iterable[Vertex], existing: ObjectReader) -> dict[str, str]:

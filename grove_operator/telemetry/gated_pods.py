@@ -9,8 +9,8 @@ from typing import Protocol
 from applier.errors import NotSynced
 from applier.ref import Manifest, Ref
 from grove_compiler.kube.conditions import condition_of, is_true, status_of
+from grove_compiler.labels import BASE_GANG_LABEL, GANG_LABEL
 
-GANG, BASE = "grove.io/podgang", "grove.io/base-podgang"
 REFUSED, NO_GANG, BASE_PENDING, LIFTED_NEXT = "Refused", "PodGangMissing", "BasePodGangPending", "GateToBeLifted"
 INITIALIZED = "Initialized"
 
@@ -38,13 +38,13 @@ def _reason(cache: Cache, clique: Manifest) -> str:
     labels = clique["metadata"].get("labels") or {}
     if is_true(clique, "Stalled"):
         return REFUSED
-    gang = _gang(cache, clique, labels.get(GANG, ""))
+    gang = _gang(cache, clique, labels.get(GANG_LABEL, ""))
     if gang is None:
         return NO_GANG
     initialized = condition_of(gang, INITIALIZED)
     if initialized.get("status") != "True":
         return str(initialized.get("reason") or "PodGangPodsCreationPending")
-    return BASE_PENDING if labels.get(BASE) else LIFTED_NEXT
+    return BASE_PENDING if labels.get(BASE_GANG_LABEL) else LIFTED_NEXT
 
 
 def _gang(cache: Cache, clique: Manifest, name: str) -> Manifest | None:

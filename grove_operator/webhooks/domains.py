@@ -16,9 +16,9 @@ from grove_compiler.model.admitted.place import place_of
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import ObjectList, ObjectReader
 from grove_compiler.step import StepContext
+from grove_operator import field_managers
 from grove_operator.webhooks.review import AdmissionRequest, answer
 
-MANAGER = "grove-operator"
 SET = Kind("grove.io", "v1alpha1", "PodCliqueSet")
 TIMEOUT = 8.0
 """Seconds for all requests of one review; an API server waits ten for the response."""
@@ -85,7 +85,7 @@ class DomainWebhooks:
     async def _create(self, manifests: Iterable[Manifest]) -> None:
         for manifest in manifests:
             try:
-                await self._cluster.create(await self._cluster.resource(Kind.of(manifest)), manifest, manager=MANAGER)
+                await self._cluster.create(await self._cluster.resource(Kind.of(manifest)), manifest, manager=field_managers.OPERATOR)
             except AlreadyExists:  # by the review of another PodClique of the domain
                 continue
 

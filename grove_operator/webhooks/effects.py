@@ -13,8 +13,9 @@ from grove_compiler.impact.account import account
 from grove_compiler.impact.fate import ON_DELETE
 from grove_compiler.impact.impact import SetImpact, impact
 from grove_compiler.impact.pods import ReplicaRestart
+from grove_compiler.labels import PART_OF
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.inputs.snapshot import PART_OF, ObjectReader
+from grove_compiler.model.inputs.snapshot import ObjectReader
 from grove_compiler.source.document import Document
 from grove_operator.impact_words import amounts, devices, gangs, indices, number, objects, runs_alike
 from grove_operator.webhooks.share import Share

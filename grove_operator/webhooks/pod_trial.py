@@ -21,6 +21,7 @@ from grove_compiler.model.inputs.snapshot import ObjectReader
 from grove_compiler.record import record
 from grove_compiler.source.document import Document
 from grove_compiler.step import StepContext
+from grove_operator import field_managers
 from grove_operator.webhooks.effects import CLUSTER_KINDS
 from grove_operator.webhooks.share import Share
 from grove_operator.webhooks.trial_pods import TrialPod, changed_cliques, trial_pods
@@ -28,7 +29,6 @@ from grove_operator.webhooks.trial_pods import TrialPod, changed_cliques, trial_
 Mode = Literal["warn", "deny", "off"]
 POD = Kind("", "v1", "Pod")
 CODE = "admission/pod-refused"
-MANAGER = "grove-operator"
 AT_ONCE = 16
 """Concurrent trials, of all sets together."""
 MAX_PODS = 64
@@ -95,7 +95,7 @@ class PodTrial:
     async def _try(self, resource: Resource, pod: TrialPod) -> ApiError | None:
         async with self._room:
             try:
-                await self._cluster.create(resource, pod.manifest, manager=MANAGER, dry_run=True)
+                await self._cluster.create(resource, pod.manifest, manager=field_managers.OPERATOR, dry_run=True)
             except (Invalid, Forbidden) as error:
                 return None if NOT_TRIED.search(error.message) else error
             except ApplierError:

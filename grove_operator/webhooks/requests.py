@@ -7,11 +7,13 @@ from typing import Any
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.node import Manifest
+from grove_compiler.labels import PART_OF
 from grove_compiler.model.inputs.managed_edit import ManagedEdit, ScaleRequest
-from grove_compiler.model.inputs.snapshot import PART_OF, ObjectReader, controller_of, group_of, is_terminating
+from grove_compiler.model.inputs.snapshot import ObjectReader, controller_of
 from grove_compiler.scale import Scaling, judge_scaling
 from grove_compiler.step import StepContext
 from grove_operator.webhooks.review import AdmissionRequest, NoReview
+from kube_objects.manifest import group_of, is_terminating
 
 GROUP = "grove.io"
 SCALED = {"podcliquesets": SET_KIND, "podcliques": "PodClique", "podcliquescalinggroups": "PodCliqueScalingGroup"}

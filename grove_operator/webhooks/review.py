@@ -14,12 +14,14 @@ from grove_compiler.compile import Inputs, lint_manifests
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.inputs.snapshot import ObjectReader, Unknown, group_of
+from grove_compiler.model.inputs.snapshot import ObjectReader, Unknown
 from grove_compiler.record import record
 from grove_compiler.source.document import Document
 from grove_compiler.step import StepContext
 from grove_operator.webhooks.effects import EffectsPreview
 from grove_operator.wording import wording
+from kube_objects import json_pointer
+from kube_objects.manifest import group_of
 
 API_VERSION = "admission.k8s.io/v1"
 UNPROCESSABLE = 422
@@ -242,21 +244,17 @@ def _operations(before: Any, after: Any, path: str) -> Iterator[Manifest]:
     if isinstance(before, dict) and isinstance(after, dict):
         for key in before:
             if key not in after:
-                yield {"op": "remove", "path": _below(path, key)}
+                yield {"op": "remove", "path": json_pointer.join((key,), path)}
         for key, value in after.items():
             if key not in before:
-                yield {"op": "add", "path": _below(path, key), "value": value}
+                yield {"op": "add", "path": json_pointer.join((key,), path), "value": value}
             else:
-                yield from _operations(before[key], value, _below(path, key))
+                yield from _operations(before[key], value, json_pointer.join((key,), path))
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for index, (old, new) in enumerate(zip(before, after, strict=True)):
             yield from _operations(old, new, f"{path}/{index}")
     elif type(before) is not type(after) or before != after:
         yield {"op": "replace", "path": path, "value": after}
-
-
-def _below(path: str, key: str) -> str:
-    return f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
 
 
 def _validated_parts(manifest: Manifest) -> list[Any]:

@@ -16,13 +16,13 @@ from applier.cluster import Cluster, find
 from applier.errors import AlreadyExists, ApplierError, NotFound, WriteConflict
 from applier.ref import Kind, Manifest
 from grove_compiler.record import record
+from grove_operator import field_managers
 from grove_operator.webhooks import rotation
 from grove_operator.webhooks.authority import Material
 from grove_operator.webhooks.certificate import Log, NoCertificate, ServedCertificate
 from grove_operator.webhooks.trust import Service, distribute
 
 SECRET = Kind("", "v1", "Secret")
-MANAGER = "grove-operator"
 LABELS = {"app.kubernetes.io/name": "grove-operator", "app.kubernetes.io/component": "webhooks"}
 ATTEMPTS = 5
 """Attempts to read or write a Secret that other replicas write concurrently."""
@@ -134,10 +134,10 @@ class SharedCertificate:
         if secret is None:
             metadata = {"name": name, "namespace": namespace, "labels": LABELS}
             made = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": "kubernetes.io/tls", "data": data}
-            await self._cluster.create(resource, made, manager=MANAGER)
+            await self._cluster.create(resource, made, manager=field_managers.OPERATOR)
         else:
             version = {"uid": secret["metadata"]["uid"], "resourceVersion": secret["metadata"]["resourceVersion"]}
-            await self._cluster.patch(resource, namespace, name, {"metadata": version, "data": data}, manager=MANAGER)
+            await self._cluster.patch(resource, namespace, name, {"metadata": version, "data": data}, manager=field_managers.OPERATOR)
 
     async def _distribute(self, needed: Sequence[x509.Certificate], *, only_needed: bool) -> list[Manifest]:
         return await distribute(self._cluster, self._place.service, needed, _time(self._clock()), only_needed=only_needed)

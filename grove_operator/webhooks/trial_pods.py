@@ -13,6 +13,7 @@ from grove_compiler.gangs.clique import CLIQUE_KIND, read_clique
 from grove_compiler.graph.diagnostic import has_errors
 from grove_compiler.graph.node import Manifest
 from grove_compiler.impact.fate import rollout
+from grove_compiler.labels import CLIQUE_LABEL
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
 
@@ -54,7 +55,7 @@ def trial_pods(
     templates = {read_clique(node).name: read_clique(node).template_name for node in nodes if node["kind"] == CLIQUE_KIND}
     pods: dict[str, TrialPod] = {}
     for pod in nodes:
-        name = templates.get(pod["metadata"]["labels"].get("grove.io/podclique", ""), "") if pod["kind"] == "Pod" else ""
+        name = templates.get(pod["metadata"]["labels"].get(CLIQUE_LABEL, ""), "") if pod["kind"] == "Pod" else ""
         if name in cliques and name not in pods:
             number, pod_spec = declared[name]
             pods[name] = TrialPod(number, name, _for_trial(pod, pcs["metadata"]["name"]), pod_spec)

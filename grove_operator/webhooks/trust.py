@@ -13,13 +13,12 @@ from cryptography import x509
 from applier.cluster import Cluster
 from applier.errors import NotFound
 from applier.ref import Kind, Manifest
+from grove_operator import field_managers
 from grove_operator.webhooks.authority import read_bundle, write_bundle
 
 CONFIGURATIONS = tuple(
     Kind("admissionregistration.k8s.io", "v1", kind) for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 )
-MANAGER = "grove-operator-ca-bundle"
-"""The field manager of the bundles only, so that installers can apply the configurations without conflicts (grove #453)."""
 
 
 class Service(NamedTuple):
@@ -51,7 +50,7 @@ async def distribute(
             if patch is None:
                 continue
             try:
-                applied.append(await cluster.apply(resource, patch, manager=MANAGER, force=True))
+                applied.append(await cluster.apply(resource, patch, manager=field_managers.CA_BUNDLE, force=True))
             except NotFound:
                 continue
     return applied

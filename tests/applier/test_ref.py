@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from applier.cluster import Resource
-from applier.ref import Kind, Ref, being_deleted, is_being_deleted, resource_version_of, uid_of
+from applier.ref import Kind, Ref, being_deleted, resource_version_of, uid_of
 
 DEPLOYMENT = {
     "apiVersion": "apps/v1",
@@ -76,13 +76,6 @@ NODES = Resource(Kind("", "v1", "Node"), "nodes", False)
 )
 def test_a_resource_knows_its_urls(path: str, expected: str) -> None:
     assert path == expected
-
-
-@pytest.mark.parametrize(
-    ("metadata", "expected"), [({"deletionTimestamp": "2026-01-01T00:00:00Z"}, True), ({"deletionTimestamp": None}, False), (None, False)]
-)
-def test_an_object_is_being_deleted_from_when_that_is_asked_for(metadata: object, expected: bool) -> None:
-    assert is_being_deleted({"metadata": metadata}) is expected
 
 
 def test_who_holds_up_a_deletion_is_said() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from grove_compiler.engine.sources import InvalidRules, RuleSource, Vocabulary
 from grove_compiler.engine.tracing import provenance
 from grove_operator import rulebook, warm_cache
 from grove_operator.rulebook import UnreadableRules
+from tests.suite.rows import rows
 
 VOCABULARY = Vocabulary(roots={"word": str})
 
@@ -200,6 +203,21 @@ class TestTheKey:
         assert rulebook.read().key != before
 
 
+BUILD = """
+import sys
+from grove_compiler.compile import VOCABULARY
+from grove_operator import rulebook
+book = rulebook.read()
+book.build(VOCABULARY)
+imported = {module.__file__ for name, module in sys.modules.items() if name.split(".")[0] in ("grove_compiler", "kube_objects")}
+print(*sorted(imported - {entry.path for entry in rulebook._code_below_rules()}))
+"""
+
+
+def test_all_that_a_build_imports_is_in_the_key_of_the_cache() -> None:
+    assert subprocess.run([sys.executable, "-c", BUILD], capture_output=True, check=True, text=True).stdout.strip() == ""
+
+
 class TestWarmStarts:
     def test_the_second_start_does_not_build(self, builds: list[str]) -> None:
         first, second = (rulebook.read().program(VOCABULARY) for _ in range(2))
@@ -217,6 +235,12 @@ class TestWarmStarts:
         write(shipped / "engine" / "engine.py", "# edited")
         rulebook.read().program(VOCABULARY)
         assert len(builds) == 2
+
+    @rows("package", ["engine", "graph", "kube", "model", "source", ".", "../kube_objects"])
+    def test_an_edit_of_what_rules_are_compiled_with_builds_again(self, package: str, shipped: Path) -> None:
+        before = rulebook._fingerprint_of_code()
+        write(shipped / package / "new.py", "")
+        assert rulebook._fingerprint_of_code() != before
 
     def test_what_the_wheel_holds_is_not_built(self, builds: list[str], shipped: Path) -> None:
         book = rulebook.read()

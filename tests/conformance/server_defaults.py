@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from grove_compiler.kube import quantity
+from kube_objects import quantity
 
 Manifest = dict[str, Any]
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from applier.ref import Kind, Manifest, Ref, is_being_deleted
+from applier.ref import Kind, Manifest, Ref
+from kube_objects.manifest import is_terminating
 from tests.simulation.schedules import MakeAnew
 from tests.simulation.sets import NAME, demo, replicas
 from tests.simulation.simulation import Simulation, running
@@ -85,7 +86,7 @@ def test_while_a_set_is_being_orphaned_nothing_of_it_goes() -> None:
     simulation.operator.restart()
     simulation.settle()
     left = simulation.world.all(POD) + simulation.world.all(CLIQUE) + simulation.world.all(SERVICE)
-    assert {one["metadata"]["uid"] for one in left if not is_being_deleted(one)} == before
+    assert {one["metadata"]["uid"] for one in left if not is_terminating(one)} == before
     assert simulation.world.get(SET, NAME)["metadata"]["finalizers"] == ["orphan"]
 
 

@@ -17,7 +17,7 @@ README = (ROOT / "README.md").read_text()
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md")), ROOT / "examples" / "rules" / "README.md"]
 COMPILING = ("compile", "lint", "explain", "impact", "graph", "fit")
 FLAGS = re.findall(r"^\| (`-.+?) \| ([\w, ]+) \| (.+) \|$", README, re.MULTILINE)
-OUR_PATH = re.compile(r"`((?:docs|examples|grove_compiler|grove_operator|tests)/[\w./-]+)`")
+OUR_PATH = re.compile(r"`((?:docs|examples|grove_compiler|grove_operator|kube_objects|tests)/[\w./-]+)`")
 
 
 def name_of(page: Path) -> str:

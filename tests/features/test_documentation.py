@@ -20,7 +20,7 @@ PAGE = (ROOT / "docs" / "what-becomes-what.md").read_text()
 ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text()
 ROW = re.compile(r"^\| (.+) \| `([a-z0-9/-]+)` in `([a-z0-9./-]+)` \|$", re.MULTILINE)
 OUTPUT = re.compile(r"<!-- output: (.+) -->\n```\n(.*?)```", re.DOTALL)
-LINKED = re.compile(r"`((?:grove_compiler|grove_operator|examples|tests|docs)/[A-Za-z0-9_./-]+)`")
+LINKED = re.compile(r"`((?:grove_compiler|grove_operator|kube_objects|examples|tests|docs)/[A-Za-z0-9_./-]+)`")
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from grove_compiler.kube.pod_request import amount, amounts, host_ports, request
-from grove_compiler.kube.quantity import QuantityError
+from kube_objects.quantity import QuantityError
 from tests.suite.rows import rows
 
 

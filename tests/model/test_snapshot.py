@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from grove_compiler.graph.node import ObjectRef
-from grove_compiler.model.inputs.snapshot import Snapshot, controller_of, group_of, is_finished, is_terminating
+from grove_compiler.model.inputs.snapshot import Snapshot, controller_of, is_finished
 
 from .sets import existing, existing_pod
 
@@ -80,18 +80,8 @@ def test_an_object_without_anything_harms_nobody() -> None:
     assert Snapshot([{}, {"metadata": None, "kind": None, "apiVersion": None}]).owned("Pod", CLIQUE) == []
 
 
-@pytest.mark.parametrize(("version", "group"), [("v1", ""), ("apps/v1", "apps"), ("", ""), ("grove.io/v1alpha1", "grove.io")])
-def test_the_group_is_what_stands_before_the_slash(version: str, group: str) -> None:
-    assert group_of(version) == group
-
-
 @pytest.mark.parametrize(
     ("status", "expected"), [({}, False), ({"phase": "Running"}, False), ({"phase": "Failed"}, True), ({"phase": "Succeeded"}, True)]
 )
 def test_a_pod_is_finished_when_it_failed_or_succeeded(status: Any, expected: bool) -> None:
     assert is_finished({"status": status}) is expected
-
-
-@pytest.mark.parametrize(("metadata", "expected"), [({}, False), (GONE, True), ({"deletionTimestamp": None}, False), (None, False)])
-def test_an_object_is_going_when_somebody_asked_for_its_deletion(metadata: Any, expected: bool) -> None:
-    assert is_terminating({"metadata": metadata}) is expected

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from applier.ref import Manifest, is_being_deleted
+from applier.ref import Manifest
+from kube_objects.manifest import is_terminating
 from tests.simulation.labels import CLIQUE_LABEL, GROUP_LABEL, MEMBER_LABEL, REPLICA_LABEL, label
 from tests.simulation.simulation import Simulation
 from tests.simulation.world import CLIQUE, GROUP, SET, is_ready
@@ -44,7 +45,7 @@ def _is_declared(simulation: Simulation, set: Manifest, clique: Manifest) -> boo
     group = simulation.world.find(GROUP, name) if (name := label(clique, GROUP_LABEL)) else None
     member = int(label(clique, MEMBER_LABEL) or 0)
     is_wanted = int(label(clique, REPLICA_LABEL)) < set["spec"]["replicas"] and (group is None or member < group["spec"]["replicas"])
-    return is_wanted and not is_being_deleted(clique)
+    return is_wanted and not is_terminating(clique)
 
 
 def _is_part(clique: Manifest, whole: Manifest) -> bool:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from applier.ref import Manifest, is_being_deleted
+from applier.ref import Manifest
 from grove_compiler.kube.timestamp import timestamp
 from grove_compiler.model.inputs.snapshot import is_finished
+from kube_objects.manifest import is_terminating
 from tests.simulation.world import POD, World
 
 BROKEN = "broken"
@@ -33,10 +34,10 @@ class Machines:
         before = self.world.version
         self.world.collect_garbage()
         for pod in self.world.all(POD):
-            if is_being_deleted(pod) and pod["metadata"]["uid"] not in self.lost:
+            if is_terminating(pod) and pod["metadata"]["uid"] not in self.lost:
                 self.world.end(pod)
         for pod in self.world.all(POD):
-            if not is_being_deleted(pod):
+            if not is_terminating(pod):
                 self._move(pod)
         return self.world.version != before
 

@@ -12,7 +12,7 @@ from typing import TypeVar, Unpack
 from applier.cluster import DeleteOptions, Resource, WatchEvent, WrappedCluster
 from applier.errors import ServerFailure, Unreachable
 from applier.ref import Manifest, Ref
-from grove_operator.controller.operator import DELETION_REASON
+from grove_compiler.labels import DELETION_REASON
 from tests.simulation.world import World
 
 T = TypeVar("T")

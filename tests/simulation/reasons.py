@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from applier.ref import Kind, Manifest, is_being_deleted
+from applier.ref import Kind, Manifest
 from grove_compiler.kube.duration import seconds
 from grove_compiler.kube.timestamp import time
+from kube_objects.manifest import is_terminating
 from tests.simulation.labels import CLIQUE_LABEL, GROUP_LABEL, MEMBER_LABEL, REPLICA_LABEL, label
 from tests.simulation.network import NO_LONGER_WANTED
 from tests.simulation.simulation import Simulation
@@ -88,7 +89,7 @@ class Reasons:
     def _check_scale_in(self, pod: Manifest) -> None:
         clique = self._find(CLIQUE, label(pod, CLIQUE_LABEL))
         set = next(iter(self.simulation.world.all(SET)), None)
-        if clique is None or is_being_deleted(clique) or set is None or is_being_deleted(set) or self._goes_with_its_replica(pod, set):
+        if clique is None or is_terminating(clique) or set is None or is_terminating(set) or self._goes_with_its_replica(pod, set):
             return
         left = [one for one in self.simulation.world.pods() if label(one, CLIQUE_LABEL) == clique["metadata"]["name"]]
         declared = self._declared(clique)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from applier.errors import Expired, Unreachable
-from applier.ref import is_being_deleted
-from grove_operator.controller.membership import MANAGED_BY
+from grove_compiler.labels import MANAGED_BY
+from kube_objects.manifest import is_terminating
 from tests.simulation.network import NEVER
 from tests.simulation.operator import Operator
 from tests.simulation.sets import NAME, image, replicas
@@ -78,7 +78,7 @@ class Meddle(NamedTuple):
 
     def happen(self, simulation: Simulation) -> None:
         kind = {"clique": CLIQUE, "group": GROUP, "gang": GANG, "service": SERVICE}[self.kind]
-        found = [one for one in simulation.world.all(kind) if not is_being_deleted(one) and one["metadata"].get("ownerReferences")]
+        found = [one for one in simulation.world.all(kind) if not is_terminating(one) and one["metadata"].get("ownerReferences")]
         if found:
             one = found[self.which % len(found)]
             if self.takes_label:

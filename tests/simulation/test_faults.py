@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grove_operator.controller.membership import MANAGED_BY
+from grove_compiler.labels import MANAGED_BY
 from tests.simulation.labels import label
 from tests.simulation.sets import demo, replicas
 from tests.simulation.simulation import Simulation, running

@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 
 from applier.ref import Manifest, Ref
-from grove_operator.controller.membership import MANAGED_BY
+from grove_compiler.labels import MANAGED_BY
 from tests.simulation.drawn import schedule
 from tests.simulation.labels import label
 from tests.simulation.schedules import MAX_BACKOFF, Action, CutOff, Die, Edit, Late, MakeAnew, Meddle, Pass, Slow, Tick, play

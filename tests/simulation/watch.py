@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from applier.ref import Manifest, Ref, is_being_deleted
+from applier.ref import Manifest, Ref
+from kube_objects.manifest import is_terminating
 from tests.simulation.endings import check_end
 from tests.simulation.labels import CLIQUE_LABEL, GROUP_LABEL, INDEX_LABEL, MEMBER_LABEL, label
 from tests.simulation.operator import Operator
@@ -36,7 +37,7 @@ def available_members(simulation: Simulation, ready: Counter[str]) -> Counter[st
 
 
 def _cliques(simulation: Simulation) -> list[Manifest]:
-    return [one for one in simulation.world.all(CLIQUE) if not is_being_deleted(one)]
+    return [one for one in simulation.world.all(CLIQUE) if not is_terminating(one)]
 
 
 def assert_no_index_twice(simulation: Simulation) -> None:
@@ -54,7 +55,7 @@ def assert_no_orphan(simulation: Simulation) -> None:
     uids = {one["metadata"]["uid"] for one in objects.values()}
     orphans = [ref for ref, one in objects.items() for owner in one["metadata"].get("ownerReferences", []) if owner["uid"] not in uids]
     assert not orphans
-    assert not [one for one in simulation.world.all(POD) if is_being_deleted(one)]
+    assert not [one for one in simulation.world.all(POD) if is_terminating(one)]
     wanted = {one["metadata"]["name"]: one["spec"]["replicas"] for one in simulation.world.all(CLIQUE)}
     assert Counter(label(one, CLIQUE_LABEL) for one in simulation.world.pods()) == Counter(wanted)
 
@@ -114,4 +115,4 @@ def check(simulation: Simulation, operator: Operator, reason: str, reasons: Reas
 def as_it_was(simulation: Simulation, ref: Ref) -> Manifest:
     """An object before it was deleted."""
     changes = (change for change in reversed(simulation.world.cluster.store.changes) if change.ref == ref)
-    return next(change.old for change in changes if change.old is not None and not is_being_deleted(change.old))
+    return next(change.old for change in changes if change.old is not None and not is_terminating(change.old))

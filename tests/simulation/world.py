@@ -8,10 +8,11 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
-from applier.ref import Kind, Manifest, Ref, is_being_deleted
+from applier.ref import Kind, Manifest, Ref
 from applier.testing.memory import MemoryCluster
 from applier.testing.memory.faults import MemoryRequest
 from grove_compiler.api.crd import crds
+from kube_objects.manifest import is_terminating
 from tests.applier.free_schemas import FreeSchemas
 
 T = TypeVar("T")
@@ -110,7 +111,7 @@ class World:
 
     def pods(self, prefix: str = "") -> list[Manifest]:
         """The pods that nobody has asked to go, by name; those of one PodClique, replica or set where a prefix of names says so."""
-        return [one for one in self.all(POD) if one["metadata"]["name"].startswith(prefix) and not is_being_deleted(one)]
+        return [one for one in self.all(POD) if one["metadata"]["name"].startswith(prefix) and not is_terminating(one)]
 
     @property
     def version(self) -> int:

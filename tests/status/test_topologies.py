@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from grove_compiler.model.expanded.topology import MANAGED_BY
+from grove_compiler.labels import MANAGED_BY
 from grove_compiler.source.document import Document
 from grove_compiler.step import Key
 from tests.model.sets import clique, pcs

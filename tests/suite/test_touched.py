@@ -11,13 +11,13 @@ from tests.suite.touched import touched_modules
     ("file", "touched", "not_touched"),
     [
         ("applier/decision/decide.py", "tests.applier.decision.test_decide", "tests.model.test_names"),
-        ("grove_compiler/kube/quantity.py", "tests.kube.test_quantity", "tests.applier.decision.test_decide"),
-        ("grove_operator/cli/explain/__init__.py", "tests.cli.explain.test_explain", "tests.kube.test_quantity"),
-        ("rules/startup.yaml", "tests.features.test_features", "tests.kube.test_quantity"),
-        ("docs/differences.md", "tests.docs.test_index", "tests.kube.test_quantity"),
-        ("examples/minimal.yaml", "tests.examples.test_examples", "tests.kube.test_quantity"),
-        ("tests/preflight/cases/x.yaml", "tests.preflight.test_cases", "tests.kube.test_quantity"),
-        ("tests/kube/test_quantity.py", "tests.kube.test_quantity", "tests.kube.test_duration"),
+        ("grove_compiler/kube/duration.py", "tests.kube.test_duration", "tests.applier.decision.test_decide"),
+        ("grove_operator/cli/explain/__init__.py", "tests.cli.explain.test_explain", "tests.kube_objects.test_quantity"),
+        ("rules/startup.yaml", "tests.features.test_features", "tests.kube_objects.test_quantity"),
+        ("docs/differences.md", "tests.docs.test_index", "tests.kube_objects.test_quantity"),
+        ("examples/minimal.yaml", "tests.examples.test_examples", "tests.kube_objects.test_quantity"),
+        ("tests/preflight/cases/x.yaml", "tests.preflight.test_cases", "tests.kube_objects.test_quantity"),
+        ("tests/kube_objects/test_quantity.py", "tests.kube_objects.test_quantity", "tests.kube.test_duration"),
     ],
 )
 def test_a_file_touches_what_reads_it_however_indirectly(file: str, touched: str, not_touched: str) -> None:

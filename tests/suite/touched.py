@@ -16,7 +16,7 @@ import grimp
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("applier", "grove_compiler", "grove_operator", "preflight_images", "tests", "tools")
+PACKAGES = ("applier", "grove_compiler", "grove_operator", "kube_objects", "preflight_images", "tests", "tools")
 COMMANDS, ENTRY, PROGRAM = "grove_operator.cli.", "grove_operator.cli.entry", '"grove_operator"'
 RULEBOOK = "grove_operator.rulebook"
 READ_BY = {"rules": RULEBOOK, "templates": RULEBOOK}

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from applier.ref import Manifest, Ref, is_being_deleted
+from applier.ref import Manifest, Ref
 from grove_compiler.model.inputs.snapshot import is_finished
+from kube_objects.manifest import is_terminating
 from tests.simulation.labels import label
 from tests.simulation.simulation import Simulation
 from tests.simulation.world import POD
@@ -60,7 +61,7 @@ class Kueue:
 
     def _work(self) -> None:
         for pod in self.simulation.world.all(POD):
-            if is_being_deleted(pod) and pod["spec"].get("nodeName") and not is_finished(pod):
+            if is_terminating(pod) and pod["spec"].get("nodeName") and not is_finished(pod):
                 self.simulation.world.report(pod, phase="Failed")  # its node has stopped it, and keeps what has a finalizer
         for pods in self.groups().values():
             self._work_on(pods)
@@ -84,11 +85,11 @@ class Kueue:
         new = {**now, **{key: {**now[key], **part} for key, part in parts.items()}}
         if new != now:
             self.simulation.world.put(new)
-            if is_being_deleted(new) and not new["metadata"].get("finalizers"):
+            if is_terminating(new) and not new["metadata"].get("finalizers"):
                 self.simulation.world.cluster.garbage.finish(Ref.of(new), new["metadata"]["deletionTimestamp"])
 
 
 def _is_active(pod: Manifest) -> bool:
     """Whether Kueue counts a pod: unless it has failed, or goes and never had a node."""
     phase = pod.get("status", {}).get("phase")
-    return phase != "Failed" and not (is_being_deleted(pod) and not pod["spec"].get("nodeName"))
+    return phase != "Failed" and not (is_terminating(pod) and not pod["spec"].get("nodeName"))

@@ -1,5 +1,5 @@
 """What the tests of updates share with those of the simulation."""
 
-from tests.simulation.conftest import no_simulation_left
+from tests.simulation.conftest import no_simulation_left, replicas_read_only_what_wakes_them
 
-__all__ = ["no_simulation_left"]
+__all__ = ["no_simulation_left", "replicas_read_only_what_wakes_them"]

@@ -18,12 +18,13 @@ from applier.errors import Forbidden
 from applier.ref import Kind, Ref, uid_of
 from applier.testing.memory import MemoryCluster
 from applier.testing.virtual_time import in_virtual_time, run_virtual
+from grove_operator.field_managers import CA_BUNDLE
 from grove_operator.install.webhook_configurations import Installation, webhook_configurations
 from grove_operator.webhooks import authority, rotation
 from grove_operator.webhooks.authority import read_bundle
 from grove_operator.webhooks.certificate import ServedCertificate
 from grove_operator.webhooks.shared_certificate import INTERVAL, OVERLAP, PROPAGATION, CertificateLocation, SharedCertificate
-from grove_operator.webhooks.trust import MANAGER, Service
+from grove_operator.webhooks.trust import Service
 from tests.suite.effort import runs
 
 from .in_memory import cluster_with_webhooks, found
@@ -141,7 +142,7 @@ async def test_of_a_configuration_nothing_is_owned_but_the_bundle() -> None:
     cluster = a_cluster()
     await Replica(cluster).start()
     for ref in REFS:
-        (entry,) = [one for one in found(cluster, ref)["metadata"]["managedFields"] if one["manager"] == MANAGER]
+        (entry,) = [one for one in found(cluster, ref)["metadata"]["managedFields"] if one["manager"] == CA_BUNDLE]
         (webhooks,) = entry["fieldsV1"].values()
         (webhook,) = webhooks.values()
         assert webhook == {".": {}, "f:name": {}, "f:clientConfig": {"f:caBundle": {}}}

@@ -13,7 +13,6 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
 
-from applier.cache.selectors import Selector
 from applier.cluster import Listing, Resource, WatchEvent
 from applier.decision import Schemas, Type
 from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
@@ -26,6 +25,7 @@ from applier.testing.memory.patch import patched
 from applier.testing.memory.rules import IMMUTABLE, check_finalizers, check_identity, check_immutable, check_version, is_same, named, settle
 from applier.testing.memory.store import Store, copied
 from applier.testing.memory.watch import watched
+from kube_objects.label_selector import Selector
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 ESTABLISHED = {"conditions": [{"type": kind, "status": "True"} for kind in ("NamesAccepted", "Established")]}

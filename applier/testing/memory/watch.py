@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 
-from applier.cache.selectors import Selector
 from applier.cluster import Resource, WatchEvent
 from applier.errors import Expired
 from applier.ref import Manifest, Ref
 from applier.testing.memory.store import Store, StoredChange, Watcher, copied
+from kube_objects.label_selector import Selector
 
 BOOKMARKS = 60.0  # seconds between two bookmarks of a stream
 

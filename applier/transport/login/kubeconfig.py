@@ -126,7 +126,6 @@ class Chosen(NamedTuple):
     cluster: KubeconfigEntry
     user: KubeconfigEntry
     label: str
-    user_name: str = ""
     files: tuple[Path, ...] = ()
     overrides: Mapping[str, Any] = NO_OVERRIDES
 
@@ -252,7 +251,7 @@ def choose(config: Kubeconfig, context: str, overrides: Mapping[str, Any] = NO_O
     user_name = str(entry.value.get("user") or "")
     user = _named(config.users, entry, "user", label) if user_name else KubeconfigEntry({}, entry.file, "nobody")
     namespace = entry.text("namespace") or "default"
-    return Chosen(name, namespace, cluster, user, label, user_name, tuple(config.files), overrides).overridden()
+    return Chosen(name, namespace, cluster, user, label, tuple(config.files), overrides).overridden()
 
 
 def _named(entries: dict[str, KubeconfigEntry], context: KubeconfigEntry, what: str, label: str) -> KubeconfigEntry:

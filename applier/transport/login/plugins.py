@@ -1,4 +1,4 @@
-"""Caches credentials of exec plugins and identity providers, and renews them before they expire."""
+"""Caches credentials of exec plugins, and renews them before they expire."""
 
 from __future__ import annotations
 

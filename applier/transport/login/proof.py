@@ -31,15 +31,14 @@ def prove(chosen: Chosen) -> Credentials:
 
 
 def _issued(chosen: Chosen) -> Credentials:
-    """Returns the credentials of an exec plugin or an identity provider; empty ones without either."""
+    """Returns the credentials of an exec plugin, or the token of an auth-provider; empty ones without either."""
     if "exec" in chosen.user.value:
         from applier.transport.login.exec_plugin import ExecPlugin
         from applier.transport.login.plugins import Plugin
 
         return Plugin(ExecPlugin(chosen).run)
     if "auth-provider" in chosen.user.value:
-        from applier.transport.login.oidc import IdentityProvider
-        from applier.transport.login.plugins import Plugin
+        from applier.transport.login.auth_provider import id_token
 
-        return Plugin(IdentityProvider(chosen).token)
+        return id_token(chosen)
     return Fixed()

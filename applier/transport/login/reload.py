@@ -51,7 +51,7 @@ class Followed:
         return False
 
     async def renew(self) -> bool:
-        """Reloads changed files; otherwise asks the user's plugin or identity provider. Raises `CredentialsError`."""
+        """Reloads changed files; otherwise asks the user's plugin. Raises `CredentialsError`."""
         before = self.ca, self.inner.authorization(), self.inner.pair
         if not self._reload() or self.inner.due():
             await self.inner.renew()

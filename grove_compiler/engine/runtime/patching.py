@@ -7,22 +7,22 @@ The operations are those of RFC 6902, with two liberties that rules need: `add` 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 from grove_compiler.engine.runtime.access import OMIT, EvaluationError, describe
+from kube_objects import json_pointer
+from kube_objects.json_pointer import is_index, join
 
 Pointer = tuple[str, ...]
 Change = Callable[[Any, str], None]
 """Changes a copy of a map or of a list at a key or an index."""
 
 
-@lru_cache(maxsize=1000)
 def pointer(text: str) -> Pointer:
     """Parses a JSON pointer (RFC 6901) into its steps: `/a~1b/0` is `("a/b", "0")`."""
     if not text.startswith("/"):
         raise EvaluationError(f"{text!r} is not a JSON pointer: it begins with `/`")
-    return tuple(step.replace("~1", "/").replace("~0", "~") for step in text[1:].split("/"))
+    return json_pointer.split(text)
 
 
 def patch_add(value: Any, path: Pointer, new: Any) -> Any:
@@ -31,10 +31,10 @@ def patch_add(value: Any, path: Pointer, new: Any) -> Any:
     def put(parent: Any, step: str) -> None:
         if isinstance(parent, dict):
             parent[step] = new
-        elif step == "-" or (_is_index(step) and int(step) <= len(parent)):
+        elif step == "-" or (is_index(step) and int(step) <= len(parent)):
             parent.insert(len(parent) if step == "-" else int(step), new)
         else:
-            raise EvaluationError(f"at {_text(path)}: no place {step!r} in a list of {len(parent)}")
+            raise EvaluationError(f"at {join(path)}: no place {step!r} in a list of {len(parent)}")
 
     return value if new is OMIT else _change(value, path, path, put, make=True)
 
@@ -73,7 +73,7 @@ def patch_test(value: Any, path: Pointer, expected: Any) -> Any:
     for step in path:
         present = present[_existing(present, step, path)]
     if present != expected:
-        raise EvaluationError(f"at {_text(path)}: expected {expected!r}, found {present!r}")
+        raise EvaluationError(f"at {join(path)}: expected {expected!r}, found {present!r}")
     return value
 
 
@@ -121,13 +121,13 @@ def _change(value: Any, path: Pointer, whole: Pointer, change: Change, make: boo
     step, rest = path[0], path[1:]
     if not rest:
         if not isinstance(value, dict | list):
-            raise EvaluationError(f"at {_text(whole)}: cannot go into {describe(value)}")
+            raise EvaluationError(f"at {join(whole)}: cannot go into {describe(value)}")
         copy = value.copy()
         change(copy, step)
         return copy
     if isinstance(value, dict) and value.get(step) is None and make:
-        if _is_index(rest[0]):
-            raise EvaluationError(f"at {_text(whole)}: nothing is there yet, so an item is added with `-`")
+        if is_index(rest[0]):
+            raise EvaluationError(f"at {join(whole)}: nothing is there yet, so an item is added with `-`")
         return {**value, step: _change([] if rest[0] == "-" else {}, rest, whole, change, make)}
     key = _existing(value, step, whole)
     copy = value.copy()
@@ -144,19 +144,10 @@ def _exists(value: Any, path: Pointer) -> bool:
     return True
 
 
-def _is_index(step: str) -> bool:
-    """Reports whether a step is an index as RFC 6901 writes them: digits without leading zeros."""
-    return step.isascii() and step.isdigit() and (step == "0" or step[0] != "0")
-
-
 def _existing(value: Any, step: str, path: Pointer) -> Any:
     """Returns the key or index of an existing step. Raises `EvaluationError` when it does not exist."""
     if isinstance(value, dict) and step in value:
         return step
-    if isinstance(value, list) and _is_index(step) and int(step) < len(value):
+    if isinstance(value, list) and is_index(step) and int(step) < len(value):
         return int(step)
-    raise EvaluationError(f"at {_text(path)}: there is no {step!r} in {describe(value)}")
-
-
-def _text(path: Pointer) -> str:
-    return "/" + "/".join(step.replace("~", "~0").replace("/", "~1") for step in path)
+    raise EvaluationError(f"at {join(path)}: there is no {step!r} in {describe(value)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grove_compiler.model.inputs.snapshot import PART_OF
+from grove_compiler.labels import GROUP_LABEL, MEMBER_LABEL, PART_OF, REPLICA_LABEL
 from grove_compiler.record import record
 
 SET, REPLICA, GROUP, MEMBER = "grove.io/pcs-name", "grove.io/pcs-replica-index", "grove.io/pcsg-name", "grove.io/pcsg-replica-index"
@@ -40,6 +40,6 @@ class Place:
 def place_of(labels: dict[str, str]) -> Place:
     """Reads the place from labels. The shipped operator writes a scaling group's full name into its label, the design its template's."""
     set_name = labels.get(SET) or labels.get(PART_OF) or ""
-    replica = labels.get(REPLICA) or labels.get("grove.io/podcliqueset-replica-index") or ""
-    group = labels.get(GROUP) or (labels.get("grove.io/podcliquescalinggroup") or "").removeprefix(f"{set_name}-{replica}-")
-    return Place(set_name, replica, group, labels.get(MEMBER) or labels.get("grove.io/podcliquescalinggroup-replica-index") or "")
+    replica = labels.get(REPLICA) or labels.get(REPLICA_LABEL) or ""
+    group = labels.get(GROUP) or (labels.get(GROUP_LABEL) or "").removeprefix(f"{set_name}-{replica}-")
+    return Place(set_name, replica, group, labels.get(MEMBER) or labels.get(MEMBER_LABEL) or "")

@@ -10,7 +10,7 @@ from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.expanded.domains import DomainDecisions
 from grove_compiler.model.inputs.mnnvl_shape import DOMAIN, DRIVER, DRIVER_API_VERSION, shape_of
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.inputs.snapshot import Snapshot, is_terminating
+from grove_compiler.model.inputs.snapshot import Snapshot
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.spec import mnnvl
 from grove_compiler.model.spec.declared import declared
@@ -19,6 +19,7 @@ from grove_compiler.model.spec.pod_spec import DOMAIN_CLAIM, GpuContainer, claim
 from grove_compiler.model.spec.podcliqueset import API_VERSION, PodCliqueSet
 from grove_compiler.model.spec.templates import CliqueTemplate
 from grove_compiler.record import record
+from kube_objects.manifest import is_terminating
 
 CLAIM_API_VERSION = "resource.k8s.io/v1"
 

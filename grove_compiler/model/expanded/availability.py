@@ -10,13 +10,14 @@ from itertools import repeat
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.conditions import is_true, status_of
+from grove_compiler.labels import PART_OF, POD_HASH_LABEL
 from grove_compiler.model import names
-from grove_compiler.model.expanded.recorded_templates import POD_HASH_LABEL
 from grove_compiler.model.expanded.reported_breach import BREACHED, ReportedBreach, first_reported_breach
 from grove_compiler.model.expanded.structure import ExpandedSet
-from grove_compiler.model.inputs.snapshot import PART_OF, controller_of, is_terminating
+from grove_compiler.model.inputs.snapshot import controller_of
 from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
 from grove_compiler.record import record
+from kube_objects.manifest import is_terminating
 
 CLIQUE_KIND, GROUP_KIND = "PodClique", "PodCliqueScalingGroup"
 HASH = "currentPodCliqueSetGenerationHash"

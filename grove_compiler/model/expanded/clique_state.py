@@ -7,10 +7,10 @@ successor takes its index at once. Finished pods are not counted either, except 
 
 from __future__ import annotations
 
+from grove_compiler.labels import POD_HASH_LABEL
 from grove_compiler.model.expanded.attempts.attempt import attempt_pods
 from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
 from grove_compiler.model.expanded.live_object import is_updating, live_object
-from grove_compiler.model.expanded.live_pods import POD_HASH_LABEL
 from grove_compiler.model.expanded.pods import pods
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.lazy import memoized

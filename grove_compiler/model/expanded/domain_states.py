@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.conditions import status_of
+from grove_compiler.labels import PART_OF
 from grove_compiler.model.expanded.domains import ComputeDomain, domains
 from grove_compiler.model.expanded.live_pods import live_pods
 from grove_compiler.model.expanded.structure import ExpandedSet
 from grove_compiler.model.inputs.mnnvl_shape import DOMAIN, DRIVER_API_VERSION, domain_definition
-from grove_compiler.model.inputs.snapshot import PART_OF, group_of, is_terminating
 from grove_compiler.model.lazy import memoized
+from kube_objects.manifest import group_of, is_terminating
 
 
 @dataclass(slots=True, eq=False)

@@ -7,8 +7,8 @@ from typing import Protocol
 
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.kube.conditions import is_true
+from grove_compiler.labels import GANG_LABEL
 from grove_compiler.model.expanded.attempts.attempt import attempt_pods
-from grove_compiler.model.expanded.live_pods import GANG_LABEL
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, Replica, ScalingGroupReplica
 from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.model.spec.constraints import Constraint, translate

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import field
 
 from grove_compiler.graph.node import Manifest
+from grove_compiler.labels import POD_HASH_LABEL
 from grove_compiler.model.expanded.clique_state import is_up_to_date
 from grove_compiler.model.expanded.live_object import live_object, old_status
-from grove_compiler.model.expanded.live_pods import POD_HASH_LABEL, LivePod, leaving_pods, live_pods
+from grove_compiler.model.expanded.live_pods import LivePod, leaving_pods, live_pods
 from grove_compiler.model.expanded.rolls import Roll, Selection, next_selection, selected
 from grove_compiler.model.expanded.set_update import is_over_out_of_turn, replica_is_updating
 from grove_compiler.model.expanded.structure import Clique, ScalingGroup, ScalingGroupReplica

@@ -11,13 +11,11 @@ from collections.abc import Callable, Iterable, Sequence
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.conditions import status_of
-from grove_compiler.model.expanded.recorded_templates import POD_HASH_LABEL, Hashes
-from grove_compiler.model.inputs.snapshot import is_terminating
+from grove_compiler.labels import GROUP_LABEL, MEMBER_LABEL, PART_OF, POD_HASH_LABEL, REPLICA_LABEL
+from grove_compiler.model.expanded.recorded_templates import Hashes
 from grove_compiler.model.names import part_of
 from grove_compiler.model.spec.templates import CliqueTemplate
-
-GROUP, MEMBER = "grove.io/podcliquescalinggroup", "grove.io/podcliquescalinggroup-replica-index"
-SET, REPLICA = "app.kubernetes.io/part-of", "grove.io/podcliqueset-replica-index"
+from kube_objects.manifest import is_terminating
 
 
 def knows_hashes(live: Manifest, generation: int | None) -> bool:
@@ -52,11 +50,12 @@ def _declared_hash(pod_clique: Manifest, generation: str, is_rolling: bool) -> s
     labels, status = pod_clique["metadata"].get("labels") or {}, status_of(pod_clique)
     if status.get("currentPodCliqueSetGenerationHash") == generation:
         return status.get("currentPodTemplateHash") or ""
-    return "" if is_rolling and GROUP in labels else labels.get(POD_HASH_LABEL) or ""
+    return "" if is_rolling and GROUP_LABEL in labels else labels.get(POD_HASH_LABEL) or ""
 
 
 def _place(pod_clique: Manifest) -> str:
     """Returns the prefix of a PodClique's name before the name of its clique."""
     labels = pod_clique["metadata"].get("labels") or {}
-    owner, index = (labels.get(GROUP), labels.get(MEMBER)) if GROUP in labels else (labels.get(SET), labels.get(REPLICA))
+    names = (GROUP_LABEL, MEMBER_LABEL) if GROUP_LABEL in labels else (PART_OF, REPLICA_LABEL)
+    owner, index = map(labels.get, names)
     return part_of(part_of(owner or "", index or ""), "")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from grove_compiler.graph.node import Manifest, ObjectRef
-from grove_compiler.model.inputs.snapshot import Snapshot, is_terminating
+from grove_compiler.model.inputs.snapshot import Snapshot
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.spec.declared import declared
 from grove_compiler.model.spec.templates import CliqueTemplate
 from grove_compiler.record import record
+from kube_objects.manifest import is_terminating
 
-POD_HASH_LABEL = "grove.io/pod-template-hash"
 ACCEPTED_FINDINGS = "grove.io/accepted-findings"
 
 LAST_NUMBER = 2**53

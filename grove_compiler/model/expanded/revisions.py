@@ -6,10 +6,10 @@ import builtins
 from dataclasses import field
 
 from grove_compiler.graph.node import Manifest
+from grove_compiler.labels import PART_OF, POD_HASH_LABEL
 from grove_compiler.model.expanded.immutable_fields import KEY, immutable_fields
-from grove_compiler.model.expanded.recorded_templates import ACCEPTED_FINDINGS, POD_HASH_LABEL, Revision
+from grove_compiler.model.expanded.recorded_templates import ACCEPTED_FINDINGS, Revision
 from grove_compiler.model.expanded.structure import ExpandedSet
-from grove_compiler.model.inputs.snapshot import PART_OF
 from grove_compiler.model.lazy import memoized
 from grove_compiler.model.names import part_of
 from grove_compiler.record import record

@@ -13,9 +13,9 @@ from functools import partial
 from typing import Any, Protocol
 
 from grove_compiler.graph.node import ObjectRef
+from grove_compiler.labels import POD_HASH_LABEL
 from grove_compiler.model import names
 from grove_compiler.model.expanded.context import SetDecisions, SetInContext
-from grove_compiler.model.expanded.recorded_templates import POD_HASH_LABEL
 from grove_compiler.model.lazy import LazySequence, is_untracked, lazy
 from grove_compiler.model.spec.mnnvl import Membership
 from grove_compiler.model.spec.pod_spec import GpuContainer

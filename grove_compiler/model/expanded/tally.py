@@ -13,15 +13,16 @@ from typing import TypeVar
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.conditions import is_true
+from grove_compiler.labels import PART_OF
 from grove_compiler.model.expanded.availability import CLIQUE_KIND, GROUP_KIND, ReplicaState, is_part_of, replica_state
 from grove_compiler.model.expanded.recorded_templates import Hashes
 from grove_compiler.model.expanded.reported_breach import ReportedBreach
 from grove_compiler.model.expanded.structure import ExpandedSet
-from grove_compiler.model.inputs.snapshot import PART_OF, is_terminating
 from grove_compiler.model.lazy import memoized
 from grove_compiler.model.names import replica_of
 from grove_compiler.model.spec.podcliqueset import API_VERSION
 from grove_compiler.record import record
+from kube_objects.manifest import is_terminating
 
 GROUP = "grove.io"
 WAITS_FOR_TEMPLATES = "ResourceClaimTemplatesUnavailable"

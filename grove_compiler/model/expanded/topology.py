@@ -7,16 +7,16 @@ from dataclasses import field
 from typing import Protocol
 
 from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.labels import MANAGED_BY, OPERATOR
 from grove_compiler.model.inputs.configuration import Configuration
-from grove_compiler.model.inputs.snapshot import Snapshot, controller_of, is_terminating
+from grove_compiler.model.inputs.snapshot import Snapshot, controller_of
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.model.spec.topology import API_VERSION, BINDING, CLUSTER_TOPOLOGY, DEFAULT_TOPOLOGY, DOMAINS, KAI, Topology
 from grove_compiler.record import record
+from kube_objects.manifest import is_terminating
 
 KAI_API_VERSION = "kai.scheduler/v1alpha1"
-MANAGED_BY = "app.kubernetes.io/managed-by"
-OPERATOR = "grove-operator"
 
 
 class TopologyDecisions(Protocol):

@@ -7,9 +7,10 @@ from typing import NamedTuple, Protocol
 
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.kube.conditions import status_of
+from grove_compiler.labels import PART_OF
+from kube_objects.manifest import group_of, is_terminating
 
 FINISHED_PHASES = ("Succeeded", "Failed")
-PART_OF = "app.kubernetes.io/part-of"
 
 
 class Unknown(Exception):
@@ -181,20 +182,10 @@ def _metadata(manifest: Manifest) -> Manifest:
     return manifest.get("metadata") or {}
 
 
-def group_of(api_version: str) -> str:
-    """Returns the API group of an `apiVersion`; empty for the core group."""
-    return api_version.rpartition("/")[0]
-
-
 def controller_of(manifest: Manifest) -> Manifest | None:
     """Returns the owner reference whose `controller` is true; None without one."""
     references = (manifest.get("metadata") or {}).get("ownerReferences") or []
     return next((reference for reference in references if reference.get("controller")), None)
-
-
-def is_terminating(manifest: Manifest) -> bool:
-    """Reports whether an object has a deletionTimestamp."""
-    return bool((manifest.get("metadata") or {}).get("deletionTimestamp"))
 
 
 def is_finished(pod: Manifest) -> bool:

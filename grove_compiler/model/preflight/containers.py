@@ -6,8 +6,8 @@ from typing import Any
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.pod_request import amount
-from grove_compiler.kube.quantity import QuantityError
 from grove_compiler.record import record
+from kube_objects.quantity import QuantityError
 
 TOPOLOGY_VARIABLE = "NCCL_TOPO_FILE"
 

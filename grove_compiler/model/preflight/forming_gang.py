@@ -8,10 +8,11 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.conditions import status_of
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.inputs.check_run import PREFIX, once_passed_containers
-from grove_compiler.model.inputs.snapshot import is_finished, is_terminating
+from grove_compiler.model.inputs.snapshot import is_finished
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.preflight.gang import GangReference
 from grove_compiler.record import record
+from kube_objects.manifest import is_terminating
 
 VOLUME = "preflight-gang-config"
 """The volume with the gang's ConfigMap."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Protocol
 
 from grove_compiler.graph.node import Manifest
-from grove_compiler.kube.label_selector import selects
 from grove_compiler.model.inputs.snapshot import Unknown
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.preflight.containers import TOPOLOGY_VARIABLE, Container, copied_mount
@@ -16,6 +15,7 @@ from grove_compiler.model.preflight.pod_devices import PodWithDevices
 from grove_compiler.model.preflight.values import Preflight, PreflightCheck
 from grove_compiler.model.spec.declared import declared
 from grove_compiler.record import record
+from kube_objects.label_selector import selects
 
 SELECTION = "nvsentinel.nvidia.com/preflight-checks"
 """The annotation with which a pod selects its checks."""

@@ -74,7 +74,7 @@ def _is_some(amount: Any) -> bool:
     """Reports whether a quantity is present and not zero. A malformed one, which has a finding of its own, counts."""
     if amount is None or isinstance(amount, int):
         return bool(amount)
-    from grove_compiler.kube.quantity import QuantityError, is_zero  # only for amounts that are written as text
+    from kube_objects.quantity import QuantityError, is_zero  # only for amounts that are written as text
 
     try:
         return not is_zero(amount)

@@ -27,10 +27,10 @@ from grove_compiler.model.spec.templates import (
 )
 from grove_compiler.model.spec.training import CliqueMention, clique_mentions
 from grove_compiler.record import record
+from kube_objects.manifest import LAST_APPLIED
 
 API_VERSION = "grove.io/v1alpha1"
 GROVE_PREFIX = "grove.io/"
-LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 @record(slots=False)

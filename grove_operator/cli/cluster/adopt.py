@@ -9,6 +9,7 @@ import click
 
 from applier.events import nowhere
 from applier.outcome import UNDONE
+from grove_operator import field_managers
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster import session as sessions
 from grove_operator.cli.cluster.fold import Folding
@@ -24,11 +25,10 @@ from grove_operator.cli.cluster.options import (
     take_target,
     target_options,
 )
-from grove_operator.cli.cluster.session import ERROR, Session
+from grove_operator.cli.cluster.session import Session
+from grove_operator.cli.exit_codes import EXIT_ERROR
 from grove_operator.cli.options import text_or_json_option
 from grove_operator.terminal import terminal_of
-
-SHIPPED = "grove-operator"
 
 
 @click.command(
@@ -59,7 +59,7 @@ def command(managers: tuple[str, ...], field_manager: str, dry_run: bool, journa
     fields is written, so nothing restarts. The other manager may still write to these objects: stop it first.
     Without FILE and from grove-operator: take over everything that the upstream operator created, for `grove operator run`.
     """
-    target, options = take_target(given), take_input(given, required=SHIPPED not in managers)
+    target, options = take_target(given), take_input(given, required=field_managers.OPERATOR not in managers)
     source = ClusterInput(options, target.namespace) if options.files else None
     lines = OutcomeLines(terminal_of(sys.stdout), suffix=CLIENT if dry_run else "", words={"configured": "adopted"})
 
@@ -69,7 +69,7 @@ def command(managers: tuple[str, ...], field_manager: str, dry_run: bool, journa
 
         # Without files the objects of the shipped operator are adopted, under the field manager that both operators use.
         graph = await source.graph(session) if source else await made_by_operator(session.cluster, target.namespace)
-        manager = field_manager if source else SHIPPED
+        manager = field_manager if source else field_managers.OPERATOR
         outcomes = await adopt(graph, session.cluster, manager=manager, managers=managers, dry_run=dry_run, sink=sink)
         if output == "json":
             from grove_operator.cli.cluster.report import as_json, outcomes_report
@@ -83,7 +83,7 @@ def command(managers: tuple[str, ...], field_manager: str, dry_run: bool, journa
                 if not outcome.uid:
                     missing.add(outcome.step.ref, f"{outcome.reason}, so there is nothing to take over")
             missing.end()
-        return ERROR if any(outcome.action in UNDONE for outcome in outcomes) else 0
+        return EXIT_ERROR if any(outcome.action in UNDONE for outcome in outcomes) else 0
 
     with listening(nowhere, journal, "adopt") as sink:
         return sessions.run(work, target, sink)

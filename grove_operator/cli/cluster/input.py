@@ -116,7 +116,7 @@ class ClusterInput:
     def _selects(self) -> Callable[[Manifest], bool] | None:
         if not self.options.selector:
             return None
-        from applier.cache.selectors import Selector  # only with -l
+        from kube_objects.label_selector import Selector  # only with -l
 
         try:
             return Selector(self.options.selector).matches

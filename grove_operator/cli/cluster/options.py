@@ -11,11 +11,11 @@ import click
 from click.core import ParameterSource
 
 from grove_compiler.record import record
+from grove_operator import field_managers
 from grove_operator.cli.options import FILES, _kube_version, _namespace, files_arguments, mnnvl_shape_option, rules_option, take_files
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-FIELD_MANAGER = "grove"
 SWITCHES = {"--server-side": "true", "--validate": "strict"}
 """Options that are accepted for compatibility with kubectl, with their values when given without one. They parse `=true` and `=false`
 themselves."""
@@ -204,7 +204,7 @@ _INPUT = (
 
 def field_manager_option(help_text: str) -> Callable[[F], F]:
     """Returns the option `--field-manager`, whose help differs between commands."""
-    return click.option("--field-manager", type=GIVEN, default=FIELD_MANAGER, show_default=True, metavar="NAME", help=help_text)
+    return click.option("--field-manager", type=GIVEN, default=field_managers.CLI, show_default=True, metavar="NAME", help=help_text)
 
 
 def _server_side(_: click.Context, __: click.Parameter, value: str) -> None:

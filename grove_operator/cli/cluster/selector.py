@@ -10,7 +10,7 @@ from grove_operator.cli.cluster.options import GIVEN
 def _selector(_: click.Context, __: click.Parameter, value: str) -> str:
     """Validates a selector here, as kubectl does, so that a mistake costs no request."""
     if value:
-        from applier.cache.selectors import Selector  # only with -l
+        from kube_objects.label_selector import Selector  # only with -l
 
         try:
             Selector(value)

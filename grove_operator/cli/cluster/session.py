@@ -16,16 +16,13 @@ from grove_compiler.record import record
 from grove_compiler.version import __version__
 from grove_operator.cli import garbage
 from grove_operator.cli.cluster.options import REQUESTS, ClusterFlags
+from grove_operator.cli.exit_codes import EXIT_ERROR, EXIT_FINDINGS, EXIT_TERMINATED
 from grove_operator.terminal import visible
 
 if TYPE_CHECKING:
     from applier.stop import Stop
     from grove_compiler.engine.runtime.program import Program
 
-FINDINGS = 1
-ERROR = 2
-TERMINATED = 143
-"""The exit code of a program that SIGTERM ended: 128 plus the signal's number."""
 USER_AGENT = f"grove/{__version__}"
 EXTRA = {"httptools", "orjson", "python_socks", "rich"}
 
@@ -108,7 +105,7 @@ def run(
     sink: Sink = nowhere,
     *,
     long: bool = False,
-    findings: int = FINDINGS,
+    findings: int = EXIT_FINDINGS,
 ) -> int:
     """Runs a command's work with a connection and returns its exit code. `long` is for work that may take minutes."""
     if long:
@@ -121,12 +118,12 @@ def run(
         try:
             return run_loop(_within(work, target, sink))
         except Terminated:
-            return TERMINATED
+            return EXIT_TERMINATED
 
     return attempt(connected, findings=findings)
 
 
-def attempt(work: Callable[[], int], *, findings: int = ERROR) -> int:
+def attempt(work: Callable[[], int], *, findings: int = EXIT_ERROR) -> int:
     """Runs a command's work and returns its exit code. Prints a line for each error; returns `findings` for `Reported`."""
     try:
         return work()
@@ -144,7 +141,7 @@ def attempt(work: Callable[[], int], *, findings: int = ERROR) -> int:
         from grove_operator.cli import extras  # only for a mistake
 
         say(extras.missing("connecting to a cluster needs", error, "cluster"))
-    return ERROR
+    return EXIT_ERROR
 
 
 def say(text: str) -> None:

@@ -10,6 +10,7 @@ import click
 from grove_compiler.graph.node import Manifest
 from grove_operator.cli import output as outputs
 from grove_operator.cli.compilation import Compilation, compile_files, declared
+from grove_operator.cli.exit_codes import EXIT_FINDINGS
 from grove_operator.cli.options import CompileOptions, input_options, max_objects_option, pods_option, preflight_values_option
 
 FORMATS = ("yaml", "kubectl", "json", "name", "summary")
@@ -66,14 +67,14 @@ def command(
         raise click.UsageError("--preflight-values requires --preflight.")
     compiled = compile_files(files, context, pods=pods or preflight, max_objects=max_objects, keep_others=pass_through)
     if compiled is None:
-        return 1
+        return EXIT_FINDINGS
     if preflight:
         from grove_operator.cli.compile.preflight import inject_checks  # only on request
 
         inject_checks(compiled, values)
     compiled.report()
     if compiled.fails(context.strict):
-        return 1
+        return EXIT_FINDINGS
     if pass_through:
         return _with_others(compiled, output)
     if output == "summary":
@@ -106,7 +107,7 @@ def _with_others(compiled: Compilation, output: str | None) -> int:
         manifests = in_apply_order(compiled.result.graph, compiled.others)
     except (DuplicateObject, Cycle) as error:
         click.echo(f"grove: {error}", err=True)
-        return 1
+        return EXIT_FINDINGS
     _write(manifests, output)
     return 0
 

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from grove_compiler.gangs.claims import DOMAIN_KIND
-from grove_compiler.gangs.clique import CLIQUE_KIND, read_clique, section
+from grove_compiler.gangs.clique import CLIQUE_KIND, read_clique
 from grove_compiler.gangs.gang import LevelName
 from grove_compiler.gangs.replicas import SetObjects
 from grove_compiler.graph.node import Manifest
+from kube_objects.manifest import section
 
 AUTOSCALER_KIND = "HorizontalPodAutoscaler"
 HOLDERS: dict[LevelName, str] = {"gang": "gang", "group": "scaling group replica", "podgroup": "clique"}

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable
 
 import click
 
-from grove_operator.cli.cluster.session import ERROR, FINDINGS, attempt, say
+from grove_operator.cli.cluster.session import attempt, say
+from grove_operator.cli.exit_codes import EXIT_ERROR, EXIT_FINDINGS
 from grove_operator.cli.group import Group
 from grove_operator.cli.options import FILES
 from grove_operator.terminal import visible
@@ -105,7 +106,7 @@ def status(folder: str | None) -> int:
     here = Folder.chosen(folder)
     state = here.running()
     print("\n".join(words.status(here, state)))
-    return 0 if state is not None and not state.ended else FINDINGS
+    return 0 if state is not None and not state.ended else EXIT_FINDINGS
 
 
 def _tell(lines: Iterable[str]) -> None:
@@ -124,4 +125,4 @@ def _with_testing(work: Callable[[], int]) -> int:
         from grove_operator.cli import extras
 
         say(extras.missing("a cluster on this machine needs", error, "cluster", "testing"))
-        return ERROR
+        return EXIT_ERROR

@@ -16,6 +16,7 @@ from grove_compiler.graph.node import Node
 from grove_operator.cli import output as outputs
 from grove_operator.cli.compilation import compile_files
 from grove_operator.cli.completed_values import object_names
+from grove_operator.cli.exit_codes import EXIT_FINDINGS
 from grove_operator.cli.explain.target import NoSuchField, ObjectTarget, TargetNotFound, find_object, parse_target, resolve_path
 from grove_operator.cli.explain.words import Words
 from grove_operator.cli.options import CompileOptions, context_options, filenames_option, pods_option, text_or_json_option
@@ -59,10 +60,10 @@ def command(
         raise click.UsageError(f"{target!r} is not an object: expected KIND/NAME or KIND/NAMESPACE/NAME, such as podgang/web-0.")
     compiled = compile_files(files, context, pods=pods or parsed.is_kind("Pod"))
     if compiled is None:
-        return 1
+        return EXIT_FINDINGS
     if compiled.fails(context.strict):
         compiled.report()
-        return 1
+        return EXIT_FINDINGS
     book = compiled.rules.book
     explainer = Explainer(compiled.inputs, book.traced(VOCABULARY), compiled.reader.snapshot_documents)
     return _Question(parsed, path, output, compiled.inputs, compiled.result, explainer, Words(explainer, book)).answer()
@@ -87,7 +88,7 @@ class _Question:
             text = self._object(nodes[object_id]) if object_id in nodes else self._input(declared[object_id])
         except TargetNotFound as missing:
             self._print_missing(missing)
-            return 1
+            return EXIT_FINDINGS
         outputs.write([outputs.encoded(text)])
         return 0
 

@@ -9,6 +9,7 @@ from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.graph.nearest import nearest
 from grove_compiler.graph.node import Manifest
 from grove_operator.short_names import SHORT_NAMES
+from kube_objects import json_pointer
 
 MAX_NAMES = 6
 
@@ -85,8 +86,7 @@ def resolve_path(text: str, manifest: Manifest) -> FieldPath:
     with dots may be plain, in brackets, or escaped by backslashes. Raises `TargetNotFound`, with the nearest path, if there is none.
     """
     if text.startswith("/"):
-        steps = [step.replace("~1", "/").replace("~0", "~") for step in text[1:].split("/")]
-        return _resolve(steps, manifest)
+        return _resolve(json_pointer.split(text), manifest)
     text = text.removeprefix("{").removesuffix("}").removeprefix("$").removeprefix(".").replace("\\.", ".")
     path: FieldPath = ()
     value: Any = manifest

@@ -8,8 +8,9 @@ from itertools import groupby
 from grove_compiler.fit.joint import DOES_NOT_FIT, FITS, UNKNOWN, Verdict
 from grove_compiler.fit.node_reader import names
 from grove_compiler.fit.report import FitReport, GangReport, LevelReport, SetReport, Short
-from grove_compiler.kube.quantity import BINARY_SI, DECIMAL_SI, render
+from grove_operator.cli.compile.traits import number
 from grove_operator.terminal import Terminal, visible
+from kube_objects.quantity import BINARY_SI, DECIMAL_SI, render
 
 COLOURS = {FITS: "32", DOES_NOT_FIT: "31", UNKNOWN: "33"}
 MAX_ALIKE = 3
@@ -35,7 +36,7 @@ def report_text(report: FitReport, terminal: Terminal) -> str:
 def _heading(owner: SetReport) -> str:
     name = f"{owner.namespace}/{owner.name}" if owner.namespace else owner.name
     started = f", {owner.started} at least in {_its(owner.started)} base gang" if owner.started > owner.whole else ""
-    return f"PodCliqueSet {name}: {owner.whole} of {_number(owner.replicas, 'replica')} {_fit(owner.whole)}{started}"
+    return f"PodCliqueSet {name}: {owner.whole} of {number(owner.replicas, 'replica')} {_fit(owner.whole)}{started}"
 
 
 def _gangs(reports: Sequence[GangReport], terminal: Terminal) -> Iterator[str]:
@@ -47,7 +48,7 @@ def _gangs(reports: Sequence[GangReport], terminal: Terminal) -> Iterator[str]:
             yield from _gang(report, width, terminal)
         if len(shown) < len(alike):
             last = visible(alike[-1].gang.name)
-            yield f"  {terminal.paint(verdict.ljust(12), COLOURS[verdict])}  … {_number(len(alike) - len(shown), 'more gang')}, to {last}"
+            yield f"  {terminal.paint(verdict.ljust(12), COLOURS[verdict])}  … {number(len(alike) - len(shown), 'more gang')}, to {last}"
 
 
 def _gang(report: GangReport, width: int, terminal: Terminal) -> Iterator[str]:
@@ -64,12 +65,12 @@ def _gang(report: GangReport, width: int, terminal: Terminal) -> Iterator[str]:
 
 
 def _facts(report: GangReport) -> Iterator[str]:
-    yield _number(report.gang.pods, "pod")
+    yield number(report.gang.pods, "pod")
     if report.extra.asked:
         yield f"{report.extra.placed} of {report.extra.asked} beyond the minimum would also fit"
     preferences, satisfied = report.preferred
     if preferences:
-        yield f"keeps {satisfied} of {_number(preferences, 'preference')}"
+        yield f"keeps {satisfied} of {number(preferences, 'preference')}"
     if report.moved:
         yield "only if others make room for it"
 
@@ -90,7 +91,7 @@ def _sentences(report: GangReport) -> Iterator[str]:
         yield _level(level) + (" <- fails first" if level is failed and level.verdict == DOES_NOT_FIT else "")
     yield from map(_short, report.short)
     for reasons, cliques in _alike(report.ruled_out.items()):
-        counts = ", ".join(f"{_number(count, 'node')} {why}" for why, count in reasons.items())
+        counts = ", ".join(f"{number(count, 'node')} {why}" for why, count in reasons.items())
         yield f"excluded for the pods of {names(cliques)}: {counts}"
 
 
@@ -106,7 +107,7 @@ def _level(level: LevelReport) -> str:
     where = LEVEL_WORDS[level.level] + (f" in one {', '.join(level.keys)}" if level.keys else "")
     least = "" if level.most else "at least "
     doubt = ", possibly more" if level.verdict == UNKNOWN else ""
-    return f"{where}: {least}{level.pods} of {_number(level.asked, 'pod')} {_fit(level.pods)}{_tight(level)}{doubt}"
+    return f"{where}: {least}{level.pods} of {number(level.asked, 'pod')} {_fit(level.pods)}{_tight(level)}{doubt}"
 
 
 def _tight(level: LevelReport) -> str:
@@ -115,7 +116,7 @@ def _tight(level: LevelReport) -> str:
         return ""
     where = f"the best domain, {tight.domain}, holds" if tight.domain else "the nodes hold"
     whose = "" if level.level == "gang" else f" of {tight.scope}"
-    return f"; {where} {tight.pods} of {_number(tight.asked, 'pod')}{whose}"
+    return f"; {where} {tight.pods} of {number(tight.asked, 'pod')}{whose}"
 
 
 def _short(short: Short) -> str:
@@ -126,7 +127,7 @@ def _short(short: Short) -> str:
 
 def _ending(report: FitReport, terminal: Terminal) -> Iterator[str]:
     count = {verdict: sum(gang.verdict == verdict for gang in report.gangs) for verdict in (FITS, DOES_NOT_FIT, UNKNOWN)}
-    total = f"{_number(len(report.gangs), 'gang')} on {_number(report.nodes, 'node')}"
+    total = f"{number(len(report.gangs), 'gang')} on {number(report.nodes, 'node')}"
     parts = ", ".join(f"{number} {_plural(verdict, number)}" for verdict, number in count.items() if number)
     text = f"{total}: {parts}" if report.gangs else f"{total}: nothing to place"
     if report.verdict == FITS and any(gang.extra.asked for gang in report.gangs):
@@ -146,10 +147,6 @@ def _fit(number: int) -> str:
 
 def _its(number: int) -> str:
     return "its" if number == 1 else "their"
-
-
-def _number(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def _amount(resource: str, number: int) -> str:

@@ -20,6 +20,7 @@ from grove_compiler.source.reader import read_bytes
 from grove_operator import findings
 from grove_operator.cli import output as outputs
 from grove_operator.cli.compilation import compile_files
+from grove_operator.cli.exit_codes import EXIT_FINDINGS
 from grove_operator.cli.options import FILES, CompileOptions, input_options, text_or_json_option
 from grove_operator.reading.files import STDIN, InputFile, UnreadableInput, read_all
 from grove_operator.terminal import terminal_of
@@ -71,7 +72,7 @@ def command(
         raise click.UsageError("Standard input can be the sets or the nodes, not both.")
     compiled = compile_files(files, context)
     if compiled is None:
-        return 1
+        return EXIT_FINDINGS
     given = _NodeFiles(nodes)
     result = compiled.findings
     result += given.problems

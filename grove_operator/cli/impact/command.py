@@ -11,14 +11,11 @@ from grove_compiler.impact.fate import Operator
 from grove_compiler.impact.impact import Impact, impact
 from grove_operator import findings
 from grove_operator.cli import output as outputs
+from grove_operator.cli.exit_codes import EXIT_ERROR, EXIT_FINDINGS, EXIT_OK
 from grove_operator.cli.options import FILES, CompileOptions, context_options, text_or_json_option
 from grove_operator.cli.program import LoadedRules
 from grove_operator.reading.files import STDIN
 from grove_operator.reading.inputs import InputReader
-
-NOTHING_CHANGES = 0
-CHANGES = 1
-ERRORS = 2
 
 
 @click.command(
@@ -79,7 +76,7 @@ def command(
     program = book.program()
     old_program = LoadedRules(old_rules).program() if new is None or old_rules else program
     if program is None or old_program is None:
-        return ERRORS
+        return EXIT_ERROR
     result = Impact(findings=reader.problems)
     if result.is_known:
         edited = Inputs(after.documents, before.snapshot, [], before.config, settings)
@@ -97,5 +94,5 @@ def command(
         findings.write(reported, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
         outputs.write([outputs.encoded(impact_text(result, terminal_of(sys.stdout)))])
     if not result.is_known or (context.strict and reported):
-        return ERRORS
-    return CHANGES if result.touches else NOTHING_CHANGES
+        return EXIT_ERROR
+    return EXIT_FINDINGS if result.touches else EXIT_OK

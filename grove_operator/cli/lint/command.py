@@ -11,6 +11,7 @@ from grove_compiler.compile import lint
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_operator import findings
 from grove_operator.cli import output as outputs
+from grove_operator.cli.exit_codes import EXIT_FINDINGS
 from grove_operator.cli.options import FILES, CompileOptions, input_options, max_objects_option, output_option
 from grove_operator.cli.program import LoadedRules
 from grove_operator.reading.inputs import InputReader
@@ -53,7 +54,7 @@ def command(
     book = LoadedRules(context.rules)
     program = book.program()
     if program is None:
-        return 1
+        return EXIT_FINDINGS
     result, silenced = reader.silence(reader.problems + lint(inputs, program), context.ignore, book.own_files)
     if output == "text":
         findings.write(result, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)

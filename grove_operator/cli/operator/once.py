@@ -11,6 +11,7 @@ from applier.decision import Schemas
 from applier.ref import Manifest, Ref
 from grove_compiler.step import StepContext
 from grove_operator.cli.cluster.session import say
+from grove_operator.cli.exit_codes import EXIT_ERROR, EXIT_FINDINGS
 from grove_operator.cli.operator.read_objects import in_cluster, in_file
 from grove_operator.cli.output import encoded, json_report, write
 from grove_operator.controller.dry_run import DryRun, PlannedWrite
@@ -19,7 +20,6 @@ from grove_operator.terminal import visible
 if TYPE_CHECKING:
     from applier.cluster import Cluster
 
-DIFFERS, WRONG = 1, 2
 UNDONE = ("hold", "failed", "held")
 
 
@@ -57,7 +57,7 @@ def _kind_of(object_id: str) -> str:
 
 def _report(writes: Sequence[PlannedWrite], output: str) -> int:
     write([json_report([planned._asdict() for planned in writes])] if output == "json" else map(encoded, _table(writes)))
-    return WRONG if any(planned.does in UNDONE for planned in writes) else DIFFERS if writes else 0
+    return EXIT_ERROR if any(planned.does in UNDONE for planned in writes) else EXIT_FINDINGS if writes else 0
 
 
 def _table(writes: Sequence[PlannedWrite]) -> Iterable[str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from grove_operator.cli.cluster.options import GIVEN, ClusterFlags, login_options, operator_config_option, optional_namespace
-from grove_operator.cli.cluster.session import ERROR, Session, attempt, run
+from grove_operator.cli.cluster.session import Session, attempt, run
+from grove_operator.cli.exit_codes import EXIT_ERROR
 from grove_operator.cli.operator.relay import Relay
 from grove_operator.cli.operator.start_files import live_context, read_start_files, recorded_context
 from grove_operator.cli.options import FILES, rules_option
@@ -74,4 +75,4 @@ def command(
         return await operate(session, files, shared, relay, namespace, workers or WORKERS)
 
     relay = Relay()
-    return run(work, ClusterFlags(namespace=namespace, kubeconfig=kubeconfig, context=context), relay, long=not once, findings=ERROR)
+    return run(work, ClusterFlags(namespace=namespace, kubeconfig=kubeconfig, context=context), relay, long=not once, findings=EXIT_ERROR)

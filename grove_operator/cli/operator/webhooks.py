@@ -7,7 +7,8 @@ import sys
 import click
 
 from grove_operator.cli.cluster.options import GIVEN, ClusterFlags, login_options, operator_config_option
-from grove_operator.cli.cluster.session import ERROR, Session, run
+from grove_operator.cli.cluster.session import Session, run
+from grove_operator.cli.exit_codes import EXIT_ERROR
 from grove_operator.cli.garbage import freeze_existing
 from grove_operator.cli.operator.start_files import read_start_files
 from grove_operator.cli.options import rules_option
@@ -70,4 +71,4 @@ def command(config: str | None, rules: tuple[str, ...], cert_dir: str, port: int
         log.line("stopped")
         return 0
 
-    return run(work, ClusterFlags(kubeconfig=kubeconfig, context=context), long=True, findings=ERROR)
+    return run(work, ClusterFlags(kubeconfig=kubeconfig, context=context), long=True, findings=EXIT_ERROR)

@@ -10,7 +10,8 @@ import click
 
 from grove_compiler.record import record
 from grove_operator.cli.cluster.options import GIVEN, ClusterFlags, login_options
-from grove_operator.cli.cluster.session import ERROR, Failed, Session, program_of, run
+from grove_operator.cli.cluster.session import Failed, Session, program_of, run
+from grove_operator.cli.exit_codes import EXIT_ERROR
 from grove_operator.cli.garbage import freeze_existing
 from grove_operator.cli.options import preflight_values_option, rules_option
 
@@ -51,7 +52,7 @@ def command(kubeconfig: str, context: str, **options: Any) -> int:
     async def work(session: Session) -> int:
         return await _control(session, PreflightOptions(**options))
 
-    return run(work, ClusterFlags(kubeconfig=kubeconfig, context=context), long=True, findings=ERROR)
+    return run(work, ClusterFlags(kubeconfig=kubeconfig, context=context), long=True, findings=EXIT_ERROR)
 
 
 @record

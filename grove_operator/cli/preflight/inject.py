@@ -18,6 +18,7 @@ from grove_compiler.preflight import Injection, inject
 from grove_compiler.source.document import Document, objects_in
 from grove_operator import findings
 from grove_operator.cli import output as outputs
+from grove_operator.cli.exit_codes import EXIT_FINDINGS
 from grove_operator.cli.options import FILES, files_arguments, output_option, preflight_values_option, rules_option, take_files
 from grove_operator.cli.preflight.values import values_of
 from grove_operator.cli.program import LoadedRules
@@ -63,12 +64,12 @@ def command(values: str | None, snapshot: str | None, namespace: str, rules: tup
         raise UnreadableInput([f"expected {'one Pod' if output == 'patch' else 'Pods'} in the input, found {len(pods) or 'none'}{hint}"])
     program = book.program()
     if program is None:
-        return 1
+        return EXIT_FINDINGS
     for document, at, manifest in pods:
         reader.problems += structural(document, at, manifest)
     if has_errors(reader.problems):
         findings.write(reader.problems, reader.find_file, sys.stderr)
-        return 1
+        return EXIT_FINDINGS
     view = ObjectList([*existing, *(manifest for _, _, manifest in given if manifest.get("kind") != "Pod")])
     results = [inject(manifest, view, preflight, program, namespace) for _, _, manifest in pods]
     problems = list(reader.problems)
@@ -76,7 +77,7 @@ def command(values: str | None, snapshot: str | None, namespace: str, rules: tup
         problems += _located(result.findings, document, at)
     findings.write(problems, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
     if has_errors(problems):
-        return 1
+        return EXIT_FINDINGS
     outputs.write(_printed(results, output))
     return 0
 

@@ -10,12 +10,11 @@ import click
 
 from grove_compiler.graph.diagnostic import has_errors
 from grove_operator.cli import output as outputs
+from grove_operator.cli.exit_codes import EXIT_ERROR
 from grove_operator.cli.options import preflight_values_option, rules_option, text_or_json_option
 from grove_operator.cli.preflight.values import values_of
 from grove_operator.cli.program import LoadedRules
 from grove_operator.reading.inputs import InputReader
-
-MISUSE = 2
 
 
 @click.command(
@@ -56,10 +55,10 @@ def command(checks: tuple[str, ...], hostengine: str, values: str | None, rules:
         from grove_operator import findings
 
         findings.write(reader.problems, reader.find_file, sys.stderr)
-        return MISUSE
+        return EXIT_ERROR
     program = LoadedRules(rules).program()
     if program is None:
-        return MISUSE
+        return EXIT_ERROR
     configured = [check.name for check in preflight.checks if check.name in known and check.name != "nccl-allreduce"]
     unknown = [name for name in checks if name not in known]
     if unknown:

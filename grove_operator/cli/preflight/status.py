@@ -10,7 +10,8 @@ import click
 
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster.options import GIVEN, ClusterFlags, login_options
-from grove_operator.cli.cluster.session import ERROR, Session, run
+from grove_operator.cli.cluster.session import Session, run
+from grove_operator.cli.exit_codes import EXIT_ERROR
 from grove_operator.cli.options import text_or_json_option
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def command(namespace: str, kubeconfig: str, context: str, output: str) -> int:
         states = [gang.state for gang in gangs] + [pod.state for pod in alone]
         return 1 if "failed" in states else 0
 
-    return run(work, ClusterFlags(kubeconfig=kubeconfig, context=context), findings=ERROR)
+    return run(work, ClusterFlags(kubeconfig=kubeconfig, context=context), findings=EXIT_ERROR)
 
 
 def as_text(gangs: Sequence[GangState], alone: Sequence[PodState], now: float) -> Iterator[bytes]:

@@ -8,10 +8,9 @@ import click
 
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster.session import Reported, program_of, say
+from grove_operator.cli.exit_codes import EXIT_ERROR, EXIT_FINDINGS, EXIT_OK
 from grove_operator.cli.options import FILES, output_option, rules_option
 from grove_operator.reading.files import UnreadableInput
-
-EQUAL, DIFFERS, WRONG = 0, 1, 2
 
 
 @click.command(
@@ -42,23 +41,23 @@ def command(files: tuple[str, ...], rules: tuple[str, ...], output: str) -> int:
     try:
         program = program_of(rules, named=True)
     except Reported:
-        return WRONG
+        return EXIT_ERROR
     reports: list[ReplayedBundle] = []
-    code = EQUAL
+    code = EXIT_OK
     for file in files:
         try:
             bundle = decode(read_one(file).data)
         except UnreadableInput as error:
             for problem in error.problems:
                 say(problem)
-            code = WRONG
+            code = EXIT_ERROR
             continue
         except BadBundle as error:
             say(f"{file}: {error}")
-            code = WRONG
+            code = EXIT_ERROR
             continue
         reports.append(ReplayedBundle(file, bundle, replay(bundle, program), program.name))
-        code = max(code, EQUAL if reports[-1].replayed.is_equal else DIFFERS)
+        code = max(code, EXIT_OK if reports[-1].replayed.is_equal else EXIT_FINDINGS)
     if output == "json":
         outputs.write([outputs.json_report([report_value(report) for report in reports])])
     elif output == "yaml":

@@ -9,7 +9,8 @@ from applier.cluster import Cluster
 from applier.errors import ApplierError
 from applier.ref import Manifest
 from grove_operator.cli import output as outputs
-from grove_operator.cli.cluster.session import FINDINGS, Failed, Session, program_of, say
+from grove_operator.cli.cluster.session import Failed, Session, program_of, say
+from grove_operator.cli.exit_codes import EXIT_FINDINGS
 from grove_operator.cluster.rollout import edits
 from grove_operator.cluster.rollout.carry_out import Done, Plan, carry_out
 from grove_operator.cluster.rollout.edits import SetEdit
@@ -31,7 +32,7 @@ async def edit_sets(session: Session, what: str, names: Sequence[str], *, dry_ru
             wrong.append(str(error))
             continue
         if done.owners:
-            code = FINDINGS
+            code = EXIT_FINDINGS
             _say_owned(done)
         else:
             outputs.write([outputs.encoded(f"{line}\n") for line in _lines(done, dry_run)])

@@ -11,7 +11,8 @@ from typing import Any
 from grove_operator.age import age
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster.get.watch import readings
-from grove_operator.cli.cluster.session import FINDINGS, Session, say
+from grove_operator.cli.cluster.session import Session, say
+from grove_operator.cli.exit_codes import EXIT_FINDINGS
 from grove_operator.cluster.rollout.progress import RolloutProgress, message_of, read_progress
 from grove_operator.terminal import visible
 
@@ -39,7 +40,7 @@ async def show_status(session: Session, name: str, *, watch: bool, timeout: floa
         say(f"timed out after {age(timeout)}{how}")
     if last is not None:
         _end(last, output, watch)
-    return 0 if last is not None and last.is_over else FINDINGS
+    return 0 if last is not None and last.is_over else EXIT_FINDINGS
 
 
 def progress_value(progress: RolloutProgress) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_operator.cli import output as outputs
 from grove_operator.cli.completed_values import rule_ids
+from grove_operator.cli.exit_codes import EXIT_FINDINGS
 from grove_operator.cli.options import filenames_option, output_option, rules_option
 from grove_operator.cli.program import LoadedRules
 from grove_operator.terminal import visible
@@ -66,12 +67,12 @@ def command(words: tuple[str, ...], rules: tuple[str, ...], files: tuple[str, ..
     book = LoadedRules(rules)
     program = book.program()
     if program is None:
-        return 1
+        return EXIT_FINDINGS
     counts = None
     if files:
         counted, problems = _counted(book, files)
         if has_errors(problems):
-            return 1
+            return EXIT_FINDINGS
         counts = dict(counted.counts)
     if words:
         return _show(words[0], book, program, counts, output == "json")
@@ -220,7 +221,7 @@ def _report_unknown(rule_id: str, known: list[str], is_disabled: bool, what: str
         close = nearest(rule_id, known) or next((candidate for candidate in known if candidate.partition("/")[2] == rule_id), "")
         lines = [f"grove: unknown {what} {rule_id!r}", *([f'    did you mean "{close}"?'] if close else [])]
     print("\n".join(map(visible, lines)), file=sys.stderr)
-    return 1
+    return EXIT_FINDINGS
 
 
 def _check(folders: tuple[str, ...], inputs: tuple[str, ...], strict: bool, is_json: bool) -> int:
@@ -238,7 +239,7 @@ def _check(folders: tuple[str, ...], inputs: tuple[str, ...], strict: bool, is_j
     if inputs and not has_errors(result):
         program, problems = _counted(book, inputs)
         if has_errors(problems):
-            return 1
+            return EXIT_FINDINGS
         result += idle_patches(program)
     files = book.own_files.values()
     if is_json:

@@ -15,7 +15,6 @@ from grove_compiler.decoder import SET_KIND
 from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.graph.order import GraphCycle
-from grove_compiler.model.inputs.snapshot import group_of, is_terminating
 from grove_compiler.record import record
 from grove_compiler.replay.plain import redacted
 from grove_compiler.source.document import Document
@@ -29,6 +28,7 @@ from grove_operator.controller.recorded_cache import RecordedCache
 from grove_operator.controller.stalled_condition import hold_message
 from grove_operator.render.as_html import page_data
 from grove_operator.render.picture import DECLARED, Picture, Vertex, draw, simplify
+from kube_objects.manifest import group_of, is_terminating
 
 MOODS = {State.READY: "ready", State.FAILED: "failed", State.TERMINATING: "going"}
 DECLARED_FIELDS = ("name", "namespace", "labels", "annotations", "generation")

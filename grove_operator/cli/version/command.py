@@ -10,13 +10,13 @@ from grove_compiler.version import __version__
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster.optional_values import OptionalValues
 from grove_operator.cli.cluster.options import query_options, take_target
+from grove_operator.cli.exit_codes import EXIT_FINDINGS
 from grove_operator.cli.options import output_option
 
 if TYPE_CHECKING:
     from grove_operator.cli.cluster.session import Session
     from grove_operator.cli.version.versions import Versions
 
-NO_CLUSTER = 1
 SECONDS = 10.0
 """How long to try to reach a cluster by default: the version of the client should not take minutes."""
 
@@ -60,7 +60,7 @@ def command(client: bool, output: str, **given: Any) -> int:
 
     code = sessions.run(work, target)
     _print(found[-1], output)
-    return NO_CLUSTER if code else 0
+    return EXIT_FINDINGS if code else 0
 
 
 def _print(versions: Versions, output: str) -> None:

@@ -17,13 +17,13 @@ from grove_operator.cli.cluster.optional_values import OptionalValues
 from grove_operator.cli.cluster.options import all_namespaces_option, operator_config_option, query_options, snapshot_option, take_target
 from grove_operator.cli.cluster.selector import selector_option
 from grove_operator.cli.cluster.session import Session
+from grove_operator.cli.exit_codes import EXIT_FINDINGS
 from grove_operator.cli.options import rules_option, text_or_json_option
 
 if TYPE_CHECKING:
     from grove_compiler.step import StepContext
     from grove_operator.cli.operator.read_objects import ReadObjects
 
-WAITS = 1
 _BOTH = "NAME excludes -A and -l: specify one object, or all sets."
 
 
@@ -112,7 +112,7 @@ def _print(asked: _Query, namespace: str, read: ReadObjects, context: StepContex
         waiting = waiting_sets(read, context, now, namespace, asked.selector)
         terminal, is_all = terminal_of(sys.stdout), not namespace
         _write(asked, lambda: several_value(waiting), lambda: several_text(waiting, now, terminal, with_namespaces=is_all))
-        return WAITS if waiting else 0
+        return EXIT_FINDINGS if waiting else 0
     return _print_one(asked, namespace, read, context)
 
 
@@ -129,7 +129,7 @@ def _print_one(asked: _Query, namespace: str, read: ReadObjects, context: StepCo
     root = Ref.of(manifest)
     causes = reasons(root, waits_of(pcs, read.objects, read.unserved, context, now, manifest))
     _write(asked, lambda: why_report(root, causes), lambda: why_text(root, causes, now, terminal_of(sys.stdout)))
-    return WAITS if causes else 0
+    return EXIT_FINDINGS if causes else 0
 
 
 def _write(asked: _Query, value: Callable[[], Any], text: Callable[[], str]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from applier.cache.selectors import Selector
 from applier.ref import Manifest, Ref
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.kube.conditions import status_of
@@ -19,6 +18,7 @@ from grove_operator.controller.recorded_cache import RecordedCache
 from grove_operator.controller.waiting import HELD, waits_in
 from grove_operator.render.as_table import HEADER, WAITING, table
 from grove_operator.terminal import Terminal, visible
+from kube_objects.label_selector import Selector
 
 HEAD = ("NAME", "READY", "FOR", "WHY")
 

@@ -8,9 +8,10 @@ from applier.cluster import Cluster
 from applier.errors import Invalid, WriteConflict
 from applier.ref import Manifest, resource_version_of
 from grove_compiler.record import record
+from grove_operator import field_managers
 from grove_operator.cluster.one_set import read_set
 from grove_operator.cluster.rollout.edits import SetEdit, refuse_training
-from grove_operator.cluster.rollout.field_owners import MANAGER, OwningTool, Tool, later_replacers, owners_of_changes
+from grove_operator.cluster.rollout.field_owners import OwningTool, Tool, later_replacers, owners_of_changes
 
 Plan = Callable[[Cluster, Manifest], Awaitable[SetEdit]]
 """Returns the edit of a set; one without changes if there is nothing to do. Raises `EditRefused`, `ClusterError`."""
@@ -52,7 +53,8 @@ async def carry_out(cluster: Cluster, plan: Plan, argument: str, namespace: str,
         if dry_run != "client":
             try:
                 patch = edit.patch(version)
-                await cluster.patch(resource, metadata["namespace"], metadata["name"], patch, manager=MANAGER, dry_run=dry_run == "server")
+                target = resource, metadata["namespace"], metadata["name"]
+                await cluster.patch(*target, patch, manager=field_managers.ROLLOUT, dry_run=dry_run == "server")
             except (Invalid, WriteConflict):
                 _, now = await read_set(cluster, argument, namespace)
                 if not remaining or resource_version_of(now) == version:

@@ -11,6 +11,7 @@ from grove_compiler.graph.field_path import ABSENT, FieldPath, replace
 from grove_compiler.kube.timestamp import timestamp
 from grove_operator.cluster.edits import EditRefused
 from grove_operator.cluster.one_set import is_training
+from kube_objects import json_pointer
 
 RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
 """The annotation of a pod template by which `kubectl rollout restart` restarts pods."""
@@ -43,7 +44,7 @@ class SetEdit(NamedTuple):
 
 
 def _operation(path: FieldPath, value: Any) -> dict[str, Any]:
-    pointer = "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in path)
+    pointer = json_pointer.join(path)
     return {"op": "remove", "path": pointer} if value is ABSENT else {"op": "add", "path": pointer, "value": value}
 
 

@@ -10,8 +10,6 @@ from applier.decision.managers import BadManagedFields, Identity, managers_of
 from applier.outcome import ABSENT, ItemKey, Path, dotted
 from applier.ref import Manifest
 
-MANAGER = "grove-rollout"
-"""Our field manager."""
 CLIQUES = ("spec", "template", "cliques")
 
 

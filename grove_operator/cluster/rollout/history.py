@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from applier.cluster import Cluster
 from applier.ref import Kind, Manifest
 from grove_compiler.kube.timestamp import time
+from grove_compiler.labels import PART_OF
 from grove_compiler.model.expanded.recorded_templates import Revision
-from grove_compiler.model.inputs.snapshot import PART_OF, is_terminating
 from grove_compiler.model.spec.templates import templates_in
 from grove_compiler.record import record
 from grove_operator.cluster.rollout.changes import changes_between
+from kube_objects.manifest import is_terminating
 
 REVISION = Kind("apps", "v1", "ControllerRevision")
 

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from applier.cluster import Cluster, Resource
 from applier.ref import Manifest
 from grove_compiler.kube.conditions import status_of
-from grove_compiler.model.inputs.snapshot import PART_OF, is_terminating
+from grove_compiler.labels import PART_OF
 from grove_compiler.record import record
 from grove_operator.cluster.one_set import read_set
 from grove_operator.cluster.rollout.edits import ON_DELETE, PAUSED, annotations_of, refuse_training, strategy_of
 from grove_operator.cluster.sets_query import why_of
+from kube_objects.manifest import is_terminating
 
 
 @record

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from grove_compiler.record import record
 from grove_operator.render.kubectl.errors import InvalidExpression
 from grove_operator.render.kubectl.values import indented, ordered
-
-Manifest = dict[str, Any]
+from kube_objects.manifest import Manifest
 
 WIDE = "wide"
 TABLES = ("", "text", WIDE)

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from functools import cmp_to_key
 from typing import Any
 
-from grove_compiler.kube.quantity import QuantityError, compare
 from grove_operator.render.kubectl.errors import InvalidExpression
 from grove_operator.render.kubectl.jsonpath import JsonPathTemplate
-
-Manifest = dict[str, Any]
+from kube_objects.manifest import Manifest
+from kube_objects.quantity import QuantityError, compare
 
 
 def sorted_by(path: JsonPathTemplate, objects: Sequence[Manifest]) -> list[Manifest]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from applier.decision.managers import CLIENT_SIDE, LAST_APPLIED, after_takeover, applied_by, managers_to_take_over, ownership_patch
+from applier.decision.managers import CLIENT_SIDE, after_takeover, applied_by, managers_to_take_over, ownership_patch
+from kube_objects.manifest import LAST_APPLIED
 from tests.suite.rows import rows
 
 from ..things import manifest

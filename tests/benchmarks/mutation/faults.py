@@ -17,7 +17,7 @@ from grove_operator import rulebook
 from tests.benchmarks.mutation.code import LiveFunctions, NoEffect
 from tests.benchmarks.mutation.mutant import Mutant
 
-OURS = ("applier", "grove_compiler", "grove_operator", "tests")
+OURS = ("applier", "grove_compiler", "grove_operator", "kube_objects", "tests")
 
 
 class Stillborn(Exception):

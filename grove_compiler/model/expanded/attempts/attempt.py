@@ -11,12 +11,12 @@ from typing import Any
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.conditions import status_of
+from grove_compiler.labels import ATTEMPT_LABEL
 from grove_compiler.model.expanded.live_pods import LivePod, leaving_pods, live_pods
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, Replica
 from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.record import record
 
-ATTEMPT_LABEL = "grove.io/attempt"
 ENDS = ("Succeeded", "Failed")
 """The final phases of a set."""
 

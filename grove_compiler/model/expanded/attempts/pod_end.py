@@ -8,12 +8,11 @@ from typing import Any
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.conditions import condition_in, is_true_in, status_of
 from grove_compiler.kube.timestamp import time
+from grove_compiler.labels import DELETION_REASON
 from grove_compiler.model.expanded.live_pods import LivePod
 from grove_compiler.model.inputs.check_run import PREFIX
 from grove_compiler.record import record
 
-DELETION_REASON = "grove.io/deletion-reason"
-"""The annotation with the reason for our own deletes; an object that is deleted without it was deleted by others."""
 DISRUPTIONS = ("Evicted", "NodeLost", "NodeShutdown", "Preempting", "Terminated", "UnexpectedAdmissionError")
 """Reasons of failed pods that blame the node and not the program, for pods without the condition `DisruptionTarget`."""
 DISRUPTED_BY = ("DisruptionTarget", "TerminationTarget")

@@ -16,8 +16,9 @@ from grove_operator.cli.cluster.apply.objects import WrittenObjects
 from grove_operator.cli.cluster.fold import Folding
 from grove_operator.cli.cluster.led import effects_line
 from grove_operator.cli.cluster.lines import CLIENT, SERVER, OutcomeLines, WaitLines, to_all
-from grove_operator.cli.cluster.session import ERROR, Failed, Session, SignalExit, graceful_once_planned, program_of, say
+from grove_operator.cli.cluster.session import Failed, Session, SignalExit, graceful_once_planned, program_of, say
 from grove_operator.cli.cluster.words import name_of, tally
+from grove_operator.cli.exit_codes import EXIT_ERROR, EXIT_OK
 from grove_operator.terminal import Terminal, terminal_of
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from grove_operator.cli.cluster.applyset import ApplySetChoice
     from grove_operator.cli.cluster.input import ClusterInput
 
-DONE = 0
 MAX_PLAN = 1 << 30
 SUFFIXES = {"client": CLIENT, "server": SERVER}
 
@@ -103,8 +103,8 @@ class ApplyRun:
         if self.source is not None and (line := effects_line(self.source)):
             say(line)
         if report.ok:
-            return DONE
-        return self.ended.code or ERROR
+            return EXIT_OK
+        return self.ended.code or EXIT_ERROR
 
     async def _report(self, session: Session) -> Report:
         if self.choices.plan is not None:

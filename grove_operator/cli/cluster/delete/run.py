@@ -13,8 +13,9 @@ from grove_compiler.record import record
 from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster.fold import Folding
 from grove_operator.cli.cluster.lines import CLIENT, SERVER, OutcomeLines, WaitLines, to_all
-from grove_operator.cli.cluster.session import ERROR, Failed, Session, SignalExit, say
+from grove_operator.cli.cluster.session import Failed, Session, SignalExit, say
 from grove_operator.cli.cluster.words import name_of
+from grove_operator.cli.exit_codes import EXIT_ERROR
 from grove_operator.terminal import terminal_of
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class DeleteRun:
         for outcome in replaced:
             say(f"{outcome.step.ref} not deleted: {outcome.reason}")
         failed = failed or bool(replaced) or any(outcome.action in UNDONE for outcome in outcomes)
-        return (self.ended.code or ERROR) if failed else 0
+        return (self.ended.code or EXIT_ERROR) if failed else 0
 
     async def _files(self, source: ClusterInput, session: Session) -> tuple[list[Outcome], bool]:
         """Deletes the objects of files. Returns the outcomes, and whether objects were missing."""

@@ -16,16 +16,14 @@ from grove_operator.cli.cluster.applyset import applyset_options, take_applyset
 from grove_operator.cli.cluster.input import ClusterInput
 from grove_operator.cli.cluster.optional_values import OptionalValues
 from grove_operator.cli.cluster.options import BARE_APPLY, input_options, manager_options, take_input, take_target, target_options
-from grove_operator.cli.cluster.session import ERROR, Session
+from grove_operator.cli.cluster.session import Session
+from grove_operator.cli.exit_codes import EXIT_ERROR, EXIT_FINDINGS, EXIT_OK
 from grove_operator.cli.options import text_or_json_option
 
 if TYPE_CHECKING:
     from applier.outcome import Step
     from applier.run.options import ApplyOptions
     from grove_operator.cluster.differences import Shown
-
-NOTHING_DIFFERS = 0
-DIFFERS = 1
 
 
 @click.command(
@@ -72,7 +70,7 @@ def command(output: str, server: bool, field_manager: str, **given: Any) -> int:
             _write_effects(source)
         return code
 
-    return sessions.run(work, target, findings=ERROR)
+    return sessions.run(work, target, findings=EXIT_ERROR)
 
 
 async def _diff(graph: Graph, session: Session, options: ApplyOptions, output: str, server: bool) -> int:
@@ -83,10 +81,10 @@ async def _diff(graph: Graph, session: Session, options: ApplyOptions, output: s
     found = differences(compared)
     steps = [each.step for each in compared]
     program = _program() if output == "text" else []
-    code = _show(program, found, steps) if program else DIFFERS if found else NOTHING_DIFFERS
+    code = _show(program, found, steps) if program else EXIT_FINDINGS if found else EXIT_OK
     if not program:
         _write(found, steps, output)
-    return ERROR if any(step.action in UNDONE for step in steps) else code
+    return EXIT_ERROR if any(step.action in UNDONE for step in steps) else code
 
 
 def _write_effects(source: ClusterInput) -> None:
@@ -118,7 +116,7 @@ def _show(program: list[str], found: list[Shown], steps: list[Step]) -> int:
             undone.add(step.ref, f"{step.action}: {reason_of(step)}")
     undone.end()
     code = show(program, found)
-    return code if code in (NOTHING_DIFFERS, DIFFERS) else ERROR
+    return code if code in (EXIT_OK, EXIT_FINDINGS) else EXIT_ERROR
 
 
 def _write(found: list[Shown], steps: list[Step], output: str) -> None:

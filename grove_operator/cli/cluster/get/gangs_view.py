@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from applier.ref import Manifest
 from grove_compiler.kube.conditions import condition_of, is_true, status_of
 from grove_compiler.kube.timestamp import time
-from grove_compiler.model.inputs.snapshot import PART_OF, is_finished, is_terminating
+from grove_compiler.labels import GANG_LABEL, PART_OF
+from grove_compiler.model.inputs.snapshot import is_finished
 from grove_operator.age import since
 from grove_operator.cli.cluster.get.table import KindView, Row
 from grove_operator.cluster.facts import deletion_of
 from grove_operator.cluster.list_query import Found
 from grove_operator.cluster.sets_query import gpus_of
+from kube_objects.manifest import is_terminating
 
-GANG = "grove.io/podgang"
 SCHEDULER = "grove.io/scheduler-name"
 
 
@@ -23,7 +24,7 @@ def _rows(found: Found, now: float) -> list[Row]:
     pods: dict[tuple[str, str], list[Manifest]] = defaultdict(list)
     for pod in found.beside["Pod"]:
         if not is_terminating(pod) and not is_finished(pod):
-            pods[pod["metadata"].get("namespace") or "", (pod["metadata"].get("labels") or {}).get(GANG) or ""].append(pod)
+            pods[pod["metadata"].get("namespace") or "", (pod["metadata"].get("labels") or {}).get(GANG_LABEL) or ""].append(pod)
     return [_row(gang, pods[gang["metadata"].get("namespace") or "", gang["metadata"]["name"]], now) for gang in found.objects]
 
 

@@ -15,6 +15,7 @@ from grove_operator.cli import output as outputs
 from grove_operator.cli.cluster.get.table import KindView, table_text
 from grove_operator.cli.cluster.get.watch import Drawing, watch
 from grove_operator.cli.cluster.session import Failed, Session
+from grove_operator.cli.exit_codes import EXIT_FINDINGS
 from grove_operator.cluster.list_query import Found, ListQuery, read_list
 from grove_operator.render.kubectl.errors import InvalidExpression
 from grove_operator.render.kubectl.formats import parse
@@ -22,8 +23,6 @@ from grove_operator.terminal import terminal_of, visible
 
 if TYPE_CHECKING:
     from grove_operator.render.kubectl.jsonpath import JsonPathTemplate
-
-MISSING = 1
 
 
 @record
@@ -72,7 +71,7 @@ class ViewListing:
         missing = [] if self._asked.ignore_not_found else found.missing
         for line in missing:
             print(visible(line), file=sys.stderr)
-        return MISSING if missing else 0
+        return EXIT_FINDINGS if missing else 0
 
     async def drawn(self, cluster: Cluster, namespace: str) -> Drawing:
         """Returns the output for one look at a cluster, and the resources that were read. Raises `ClusterError`, `Failed`."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 from applier.ref import Manifest
 from grove_compiler.kube.conditions import status_of
 from grove_compiler.kube.timestamp import time
+from grove_compiler.labels import GANG_LABEL, MANAGED
 from grove_operator.age import since
-from grove_operator.cli.cluster.get.gangs_view import GANG
 from grove_operator.cli.cluster.get.table import KindView, Row
 from grove_operator.cluster.list_query import Found
 from grove_operator.cluster.pod_status import containers_ready, restarts, status_text
 from grove_operator.cluster.sets_query import gpus_of
 
-OURS = "app.kubernetes.io/managed-by=grove-operator"
 FINE = ("Running", "Completed")
 
 
@@ -30,7 +29,7 @@ def _row(pod: Manifest, now: float) -> Row:
         text,
         str(restarts(pod)),
         since(time(metadata.get("creationTimestamp") or None), now),
-        str((metadata.get("labels") or {}).get(GANG) or ""),
+        str((metadata.get("labels") or {}).get(GANG_LABEL) or ""),
         str(gpus_of(pod)),
         str(status.get("podIP") or "<none>"),
         str(spec.get("nodeName") or "<none>"),
@@ -43,5 +42,5 @@ VIEW = KindView(
     ("NAME", "READY", "STATUS", "RESTARTS", "AGE", "GANG", "GPUS", "IP", "NODE"),
     _rows,
     wide=frozenset({"GANG", "GPUS", "IP", "NODE"}),
-    labels=OURS,
+    labels=MANAGED,
 )

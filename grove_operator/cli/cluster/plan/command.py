@@ -14,7 +14,8 @@ from grove_operator.cli.cluster.applyset import applyset_options, take_applyset
 from grove_operator.cli.cluster.input import ClusterInput
 from grove_operator.cli.cluster.optional_values import OptionalValues
 from grove_operator.cli.cluster.options import BARE_APPLY, input_options, manager_options, take_input, take_target, target_options
-from grove_operator.cli.cluster.session import ERROR, Session, say
+from grove_operator.cli.cluster.session import Session, say
+from grove_operator.cli.exit_codes import EXIT_ERROR
 from grove_operator.cli.options import FILES
 
 FORMATS = ("json", "yaml", "text", "name", "wide")
@@ -82,6 +83,6 @@ def command(output_file: str | None, field_manager: str, **given: Any) -> int:
         outputs.write([outputs.encoded(plan_text(result.plan.steps, terminal) + effects_text(source, terminal))])
         if result.approval:
             say(f"deletions exceed the limit and are held: to approve exactly these, use --approve {result.approval}")
-        return ERROR if any(step.action in UNDONE for step in result.plan.steps) else 0
+        return EXIT_ERROR if any(step.action in UNDONE for step in result.plan.steps) else 0
 
     return sessions.run(work, target)

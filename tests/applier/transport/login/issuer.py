@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import parse_qsl
 
 from ..certificates import OPENSSL, Pair
@@ -21,20 +21,12 @@ CLIENT = "grove"
 METADATA = "/.well-known/openid-configuration"
 
 
-class Asked(NamedTuple):
-    """A form that was sent to the token endpoint."""
-
-    form: dict[str, str]
-    authorization: str
-
-
 class Issuer:
-    """Signs tokens for `jane`. `refresh_token` is the one that counts; `answers` replaces what is served at a path, by status and body."""
+    """Signs tokens for `jane`. `refresh_token` is the one that counts."""
 
     def __init__(self, folder: Path) -> None:
-        self.url, self.refresh_token, self.rotates = "", "refresh-0", True
-        self.asked: list[Asked] = []
-        self.answers: dict[str, tuple[int, Any]] = {}
+        self.url, self.refresh_token = "", "refresh-0"
+        self.asked: list[dict[str, str]] = []
         self.key = folder / "signing.key"
         _openssl("genrsa", "-out", str(self.key), "2048")
         self.modulus = bytes.fromhex(_openssl("rsa", "-in", str(self.key), "-noout", "-modulus").decode().strip().partition("=")[2])
@@ -58,20 +50,16 @@ class Issuer:
             "subject_types_supported": ["public"],
             "id_token_signing_alg_values_supported": ["RS256"],
         }
-        return self.answers.get(path) or (200, {METADATA: metadata, "/keys": {"keys": [key]}}.get(path, {}))
+        return 200, {METADATA: metadata, "/keys": {"keys": [key]}}.get(path, {})
 
-    def post(self, asked: Asked) -> tuple[int, Any]:
+    def post(self, form: dict[str, str]) -> tuple[int, Any]:
         """What a form is answered."""
-        self.asked.append(asked)
-        if "/token" in self.answers:
-            return self.answers["/token"]
-        if asked.form.get("refresh_token") != self.refresh_token:
+        self.asked.append(form)
+        if form.get("refresh_token") != self.refresh_token:
             return 400, {"error": "invalid_grant", "error_description": "refresh token is used up"}
         answer = {"access_token": "access", "token_type": "Bearer", "expires_in": 3600, "id_token": self.token(3600, n=len(self.asked))}
-        if self.rotates:
-            self.refresh_token = f"refresh-{len(self.asked)}"
-            answer["refresh_token"] = self.refresh_token
-        return 200, answer
+        self.refresh_token = f"refresh-{len(self.asked)}"
+        return 200, answer | {"refresh_token": self.refresh_token}
 
     def config(self, **more: str) -> dict[str, Any]:
         """A kubeconfig's user of this issuer."""
@@ -89,10 +77,8 @@ def issuing(folder: Path, served_as: Pair) -> Iterator[Issuer]:
             """Says nothing."""
 
         def answer(self, status: int, body: Any) -> None:
-            content = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+            content = json.dumps(body).encode()
             self.send_response(status)
-            if 300 <= status < 400:
-                self.send_header("Location", str(body))
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)
@@ -102,7 +88,7 @@ def issuing(folder: Path, served_as: Pair) -> Iterator[Issuer]:
 
         def do_POST(self) -> None:
             form = self.rfile.read(int(self.headers["Content-Length"])).decode()
-            self.answer(*issuer.post(Asked(dict(parse_qsl(form)), self.headers.get("Authorization", ""))))
+            self.answer(*issuer.post(dict(parse_qsl(form))))
 
     class Server(ThreadingHTTPServer):
         def handle_error(self, request: Any, client_address: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from grove_compiler.kube.label_selector import selects
+from kube_objects.label_selector import selects
 from tests.suite.rows import rows
 
 LABELS = {"team": "a", "empty": ""}

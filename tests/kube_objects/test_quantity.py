@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_compiler.kube import quantity
-from grove_compiler.kube.quantity import QuantityError
+from kube_objects import quantity
+from kube_objects.quantity import QuantityError
 from tests.suite.rows import rows
 
 CANONICAL = [

@@ -1,13 +1,13 @@
-"""Parses and matches label selectors as `kubectl -l` and the API write them."""
+"""Parses and matches label selectors, as `kubectl -l` writes them and as the API's `LabelSelector`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from applier.ref import Manifest
+from kube_objects.manifest import Manifest
 
 _SET = re.compile(r"\s*([^\s,()=!]+)\s+(in|notin)\s*\(([^()]*)\)\s*$")
 _EQUAL = re.compile(r"\s*([^\s,()=!]+)\s*(==|=|!=)\s*([^\s,()=!]*)\s*$")
@@ -44,6 +44,23 @@ class Selector:
 def selector(text: str) -> Selector:
     """Parses a selector, cached. Raises ValueError for an invalid one."""
     return Selector(text)
+
+
+def selects(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
+    """Reports whether labels meet every requirement of a `LabelSelector`; an empty one matches everything, an unknown operator nothing."""
+    if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
+        return False
+    return all(_meets(expression, labels) for expression in selector.get("matchExpressions") or ())
+
+
+def _meets(expression: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
+    key = str(expression.get("key"))
+    match expression.get("operator"):
+        case "In" | "NotIn" as operator:
+            return Requirement(key, operator == "In", frozenset(expression.get("values") or ())).holds(labels)
+        case "Exists" | "DoesNotExist" as operator:
+            return Requirement(key, operator == "Exists").holds(labels)
+    return False
 
 
 def _requirement(part: str, text: str) -> Requirement:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from grove_compiler.kube.digits import DIGITS, leading_number
+from kube_objects.digits import DIGITS, leading_number
 
 DECIMAL_SI, BINARY_SI, DECIMAL_EXPONENT = "DecimalSI", "BinarySI", "DecimalExponent"
 NANO = -9
@@ -78,6 +78,19 @@ def canonical(value: QuantityValue | Quantity) -> str:
     """Returns the text Kubernetes stores: `1000m` becomes `1`, `1.5Gi` `1536Mi`, the number 8 `8`. Raises QuantityError."""
     quantity = _quantity(value)
     return quantity.text or render(quantity.number, quantity.exponent, quantity.format)
+
+
+def normalized(value: QuantityValue) -> str:
+    """Returns one text for all spellings of an amount in the same family of suffixes: `1e3` for `1E3`. Raises QuantityError."""
+    quantity = parse(value)
+    return render(quantity.number, quantity.exponent, quantity.format)
+
+
+def rounded_up(value: QuantityValue, exponent: int) -> int:
+    """Returns the amount in units of `10**exponent`, rounded up, away from zero. Raises QuantityError."""
+    quantity = parse(value)
+    size = _scaled_up(abs(quantity.number), quantity.exponent - exponent)
+    return -size if quantity.number < 0 else size
 
 
 def is_zero(value: QuantityValue | Quantity) -> bool:
@@ -197,9 +210,7 @@ def _big(number: int, exponent: int, family: str) -> Quantity:
     """Returns the big-decimal form: rounded up to nano, binary amounts capped at an int64."""
     negative, number = number < 0, abs(number)
     if number:
-        shift = exponent - NANO
-        number = number * 10**shift if shift >= 0 else -(-number // 10**-shift)
-        exponent = NANO
+        number, exponent = _scaled_up(number, exponent - NANO), NANO
     one = 10**-exponent if exponent < 0 else 1
     if family == BINARY_SI:
         if number > LARGEST_INT64 * one:
@@ -207,6 +218,11 @@ def _big(number: int, exponent: int, family: str) -> Quantity:
         elif 0 < number < one:
             family = DECIMAL_SI
     return Quantity(-number if negative else number, exponent, family, big=True)
+
+
+def _scaled_up(number: int, shift: int) -> int:
+    """Returns `number * 10**shift` of a positive number, rounded up."""
+    return number * int(10**shift) if shift >= 0 else -(-number // 10**-shift)
 
 
 def _aligned(left: Quantity, right: Quantity) -> tuple[int, int, int]:

@@ -1,0 +1,43 @@
+"""Reads what every manifest may have, also one that nobody has validated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+Manifest = dict[str, Any]
+
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+"""The annotation in which client-side `kubectl apply` keeps the manifest that it has applied."""
+
+
+def mapping(value: Any) -> Manifest:
+    """Returns a map, or an empty one in place of anything else: users and other clients may have written any value."""
+    return value if isinstance(value, dict) else {}
+
+
+def maps(values: Any) -> list[Manifest]:
+    """Returns the maps among the items of a list; empty where the value is no list."""
+    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
+
+
+def section(value: Any, *path: str) -> Manifest:
+    """Returns the map at a path, or an empty one where there is none: rules of users may generate objects of any shape."""
+    for step in path:
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return mapping(value)
+
+
+def labels_of(manifest: Manifest) -> Manifest:
+    """Returns an object's labels."""
+    return section(manifest, "metadata", "labels")
+
+
+def group_of(api_version: str) -> str:
+    """Returns the API group of an `apiVersion`; empty for the core group."""
+    return api_version.rpartition("/")[0]
+
+
+def is_terminating(manifest: Manifest) -> bool:
+    """Reports whether a live object's deletion has begun."""
+    return bool((manifest.get("metadata") or {}).get("deletionTimestamp"))

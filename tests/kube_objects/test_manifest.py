@@ -1,0 +1,34 @@
+"""Manifests that nobody has validated are read without an error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kube_objects.manifest import group_of, is_terminating, labels_of, mapping, maps, section
+from tests.suite.rows import rows
+
+TERMINATING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+
+
+@rows(("version", "group"), [("v1", ""), ("apps/v1", "apps"), ("", ""), ("grove.io/v1alpha1", "grove.io")])
+def test_the_group_is_what_stands_before_the_slash(version: str, group: str) -> None:
+    assert group_of(version) == group
+
+
+@rows(("metadata", "expected"), [({}, False), (TERMINATING, True), ({"deletionTimestamp": None}, False), (None, False)])
+def test_an_object_is_terminating_once_its_deletion_was_requested(metadata: Any, expected: bool) -> None:
+    assert is_terminating({"metadata": metadata}) is expected
+
+
+@rows("value", [None, "text", 1, ["a"]])
+def test_what_is_no_map_is_an_empty_one(value: Any) -> None:
+    assert mapping(value) == section({"spec": value}, "spec", "replicas") == labels_of({"metadata": value}) == {}
+
+
+def test_a_section_is_the_map_at_a_path() -> None:
+    assert section({"metadata": {"labels": {"a": "b"}}}, "metadata", "labels") == {"a": "b"}
+
+
+def test_of_a_list_the_maps_are_read() -> None:
+    assert maps([{"name": "a"}, "b", None]) == [{"name": "a"}]
+    assert maps("no list") == []

@@ -1,0 +1,79 @@
+"""Fails a test that changes what compiled objects share: constants of the compiled rules, and the sets that steps of one process cache.
+
+Rendered objects are read-only and have parts in common, which is where their speed comes from. Whoever changes one of them changes all
+others, also those that are rendered later: nothing would tell but wrong objects elsewhere.
+"""
+
+from __future__ import annotations
+
+import marshal
+import weakref
+from collections.abc import Iterator
+from functools import wraps
+from typing import Any
+
+import pytest
+
+from grove_compiler.engine.runtime.program import Program
+from grove_compiler.graph.node import Manifest
+from grove_compiler.step_context import Generation, StepContext
+
+CONSTANT = "K_"
+"""The prefix of a constant in generated code."""
+
+_programs: weakref.WeakKeyDictionary[Program, bytes] = weakref.WeakKeyDictionary()
+_sets: dict[int, tuple[Any, str]] = {}
+"""The manifests that the steps of one test have cached, by their id, with their text of then."""
+
+
+def constants_of(program: Program) -> bytes:
+    """The constants of a program as bytes, without references, so that equal ones have equal bytes."""
+    return marshal.dumps({name: value for name, value in program._namespace.items() if name.startswith(CONSTANT)}, 2)
+
+
+def watch_set(manifest: Any) -> None:
+    """Has the manifest of a set be the same at the end of the test."""
+    if id(manifest) not in _sets:
+        _sets[id(manifest)] = manifest, repr(manifest)
+
+
+def changed() -> list[str]:
+    """What is not any more what it was, in words; it is the new state from then on."""
+    found = []
+    for program, before in list(_programs.items()):
+        if (now := constants_of(program)) != before:
+            _programs[program] = now
+            found.append("constants of compiled rules, which all rendered objects share")
+    found += [f"the cached PodCliqueSet {manifest['metadata']['name']}" for manifest, before in _sets.values() if repr(manifest) != before]
+    _sets.clear()
+    return found
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Iterator[None]:
+    """Fails the test that changed something."""
+    yield
+    if found := changed():
+        pytest.fail(f"this test changed {' and '.join(found)}", pytrace=False)
+
+
+def _watch() -> None:
+    build, generation_of = Program.__init__, StepContext.generation
+
+    @wraps(build)
+    def watched_build(self: Program, *arguments: Any, **named: Any) -> None:
+        build(self, *arguments, **named)
+        _programs[self] = constants_of(self)
+
+    @wraps(generation_of)
+    def watched_generation(self: StepContext, manifest: Manifest) -> Generation | None:
+        generation = generation_of(self, manifest)
+        if generation is not None:
+            watch_set(generation.entry.manifest)
+        return generation
+
+    Program.__init__ = watched_build  # type: ignore[method-assign]
+    StepContext.generation = watched_generation  # type: ignore[method-assign]
+
+
+_watch()
