@@ -9,6 +9,8 @@ INDEX_LABEL = "grove.io/podclique-pod-index"
 GROUP_LABEL = "grove.io/podcliquescalinggroup"
 MEMBER_LABEL = "grove.io/podcliquescalinggroup-replica-index"
 REPLICA_LABEL = "grove.io/podcliqueset-replica-index"
+SET_LABEL = "app.kubernetes.io/part-of"
+ATTEMPT_LABEL = "grove.io/attempt"
 
 
 def label(one: Manifest, key: str) -> str:
