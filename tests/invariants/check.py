@@ -6,31 +6,54 @@ from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from applier.ref import Manifest, is_being_deleted
 from grove_operator.controller.operator import DELETION_REASON
 from tests.invariants.log import DELETE, Write, read
 from tests.invariants.reasons import NO_LONGER_WANTED, Reasons
 from tests.invariants.replayed import Namespace
-from tests.simulation.world import CLIQUE, GROUP, POD
+from tests.simulation.world import CLIQUE, GROUP, POD, is_ready
 
 AGENT = "grove"
 """How the user agents of operators begin."""
-LAG = 3.0
+LAG = 2.0
 """Seconds within which an operator on a busy machine hears of what others have done, and its requests arrive."""
 PARTS = (CLIQUE.kind, GROUP.kind)
 
 
 @dataclass(slots=True)
 class Verdict:
-    """What a log shows: how many deletions of ready pods were judged, by reason, and what is wrong with which of them."""
+    """What a log shows: how many deletions of ready pods were judged, by reason, and which of them are faults.
+
+    `doubtful` are those that would be faults, had the pod been ready for long enough that the operator knew.
+    """
 
     judged: Counter[str] = field(default_factory=Counter)
+    doubtful: int = 0
     faults: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         told = ", ".join(f"{count} for {reason}" for reason, count in sorted(self.judged.items()))
-        return f"{self.judged.total()} ready pods were deleted by operators ({told or 'none'}), {len(self.faults)} without a reason"
+        doubtful = f", {self.doubtful} just as they became ready" if self.doubtful else ""
+        return f"operators deleted {self.judged.total()} ready pods ({told or 'none'}): {len(self.faults)} without a reason{doubtful}"
+
+
+class _Deletion(NamedTuple):
+    """A deletion by an operator, with the object as it was. `is_known` is whether the operator can have known that it was so."""
+
+    write: Write
+    old: Manifest
+    is_known: bool
+
+    def __str__(self) -> str:
+        at = datetime.fromtimestamp(self.write.at, UTC).isoformat(timespec="milliseconds")
+        return f"{at} {self.write.kind} {self.write.namespace}/{self.write.name}"
+
+    @property
+    def reason(self) -> str:
+        reason: str = (self.old["metadata"].get("annotations") or {}).get(DELETION_REASON, NO_LONGER_WANTED)
+        return reason
 
 
 class Replay:
@@ -42,35 +65,34 @@ class Replay:
         self.reasons = Reasons(self.state, lag)
 
     def take(self, write: Write) -> None:
+        """Carries out a write, and judges it where an operator deletes a PodClique, or a pod that is ready."""
         is_ours = write.agent.startswith(self.agent)
-        old = self._served(write) if is_ours and write.verb == DELETE else None
-        if old is not None and write.kind == CLIQUE.kind:
-            self._judge(write, old)
+        old = self._staying(write) if is_ours and write.verb == DELETE else None
+        judged = None if old is None else _Deletion(write, old, is_known=self.state.is_known(old, write.at))
+        if judged and write.kind == CLIQUE.kind:
+            self._judge(judged)
         self.state.apply(write, is_by_operator=is_ours)
-        if old is not None and write.kind == POD.kind:
-            self._judge(write, old)
+        if judged and write.kind == POD.kind and is_ready(judged.old):
+            self.verdict.judged[judged.reason] += 1
+            self._judge(judged)
         if write.kind in PARTS:
             self._look(write)
 
-    def _served(self, write: Write) -> Manifest | None:
-        """The pod that was ready, or the PodClique, that a request deletes; nothing where it was terminating before."""
+    def _staying(self, write: Write) -> Manifest | None:
+        """The pod or PodClique that a request deletes; nothing where it was terminating before, which a second request does not change."""
         kind = next((kind for kind in (POD, CLIQUE) if kind.kind == write.kind), None)
         old = self.state.find(kind, write.name) if kind else None
-        if old is None or is_being_deleted(old) or (kind == POD and not self.state.is_known_ready(old)):
-            return None
-        return old
+        return None if old is None or is_being_deleted(old) else old
 
-    def _judge(self, write: Write, one: Manifest) -> None:
-        reason = (one["metadata"].get("annotations") or {}).get(DELETION_REASON, NO_LONGER_WANTED)
+    def _judge(self, deletion: _Deletion) -> None:
+        judge = self.reasons.check if deletion.old["kind"] == POD.kind else self.reasons.check_clique
         try:
-            if write.kind == POD.kind:
-                self.verdict.judged[reason] += 1
-                self.reasons.check(one, reason)
-            else:
-                self.reasons.check_clique(one, reason)
+            judge(deletion.old, deletion.reason)
         except AssertionError as fault:
-            at = datetime.fromtimestamp(write.at, UTC).isoformat(timespec="milliseconds")
-            self.verdict.faults.append(f"{at} {write.kind} {write.namespace}/{write.name}: {fault}")
+            if deletion.is_known:
+                self.verdict.faults.append(f"{deletion}: {fault}")
+            else:
+                self.verdict.doubtful += 1
 
     def _look(self, write: Write) -> None:
         kind = CLIQUE if write.kind == CLIQUE.kind else GROUP

@@ -43,9 +43,9 @@ class Namespace:
         uid, since, declared = one["metadata"]["uid"], self.now - within, int(one["spec"]["replicas"])
         return min([declared, *(before for at, edited, before in self._edits if edited == uid and at >= since)])
 
-    def is_known_ready(self, pod: Manifest) -> bool:
-        """Whether a pod is ready, and has been for so long that the operator knows."""
-        return is_ready(pod) and self._ready_since.get(pod["metadata"]["uid"], 0.0) <= self.now - self.lag
+    def is_known(self, one: Manifest, at: float) -> bool:
+        """Whether the operator knows at a time that a pod is ready: it has been for long enough."""
+        return self._ready_since.get(one["metadata"]["uid"], 0.0) <= at - self.lag
 
     # What has happened.
 
