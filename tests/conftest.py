@@ -27,6 +27,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 pytest_plugins = [
+    "tests.suite.audited",
     "tests.suite.collection",
     "tests.suite.costs",
     "tests.suite.janitor",

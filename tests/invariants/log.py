@@ -34,7 +34,7 @@ class Write(NamedTuple):
 
 
 def read(log: Path) -> Iterator[Write]:
-    """Yields the writes of our kinds, by resource version. A line that is still being written is omitted.
+    """Yields the writes of our kinds, by resource version.
 
     Requests are logged when their answers have been sent, so that each may be late by as many as run side by side. An answer without a
     version, which the deletion of a custom resource has, counts as later than all that was logged before it.
@@ -42,7 +42,7 @@ def read(log: Path) -> Iterator[Write]:
     newest, waiting = 0, list[tuple[int, int, Write]]()
     with log.open("rb") as stream:
         for number, line in enumerate(stream):
-            if WITH_OBJECT in line and line.endswith(b"\n") and (write := _write(json.loads(line))) is not None:
+            if WITH_OBJECT in line and (write := _write(_event(line))) is not None:
                 newest = max(newest, write.version)
                 heapq.heappush(waiting, (write.version or newest, number, write))
                 if len(waiting) > MAX_LATE:
@@ -51,10 +51,19 @@ def read(log: Path) -> Iterator[Write]:
         yield heapq.heappop(waiting)[2]
 
 
+def _event(line: bytes) -> dict[str, Any]:
+    """Returns an event; an empty one for a line that is not whole, as the last one of a server that was killed."""
+    try:
+        event: dict[str, Any] = json.loads(line)
+    except ValueError:
+        return {}
+    return event
+
+
 def _write(event: dict[str, Any]) -> Write | None:
     target = event.get("objectRef") or {}
     resource, group = target.get("resource", ""), target.get("apiGroup", "")
-    has_succeeded = event["stage"] == "ResponseComplete" and 200 <= event["responseStatus"]["code"] < 300
+    has_succeeded = event.get("stage") == "ResponseComplete" and 200 <= event["responseStatus"]["code"] < 300
     if not has_succeeded or "dryRun=" in event["requestURI"] or (f"{resource}.{group}" if group else resource) not in RESOURCES:
         return None
     answer = event["responseObject"]

@@ -6,16 +6,18 @@ from applier.ref import Manifest
 from tests.simulation.labels import ATTEMPT_LABEL, REPLICA_LABEL, label
 
 ENDS = ("Succeeded", "Failed")
-"""The final phases, which are the reasons of the deletions that follow."""
+"""The final phases."""
 REPLICA_DONE = "ReplicaDone"
+NOT_READY = ("Replacement", "NotKept")
+"""The reasons of pods that failed or finished, which are not ready."""
 
 
 def may_delete(pcs: Manifest, reason: str) -> bool:
-    """Whether a ready pod of the set may go for a reason that is written onto it. Those that failed or finished go for others."""
-    if pcs["spec"].get("workloadType") != "Training":
+    """Whether a ready pod of the set may go for a reason that is written onto it: that of its end, or that its replica has succeeded."""
+    if pcs["spec"].get("workloadType") != "Training" or reason in NOT_READY:
         return False
     has_success_cliques = bool((pcs["spec"].get("trainingSpec") or {}).get("successCliques"))
-    return (reason in ENDS and (pcs.get("status") or {}).get("phase") == reason) or (reason == REPLICA_DONE and has_success_cliques)
+    return (pcs.get("status") or {}).get("phase") in ENDS or (reason == REPLICA_DONE and has_success_cliques)
 
 
 def is_of_older_attempt(pod: Manifest, pcs: Manifest) -> bool:

@@ -1,0 +1,20 @@
+"""Checks control planes when tests are done with them: no operator has deleted a ready pod without a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from applier.testing.control_plane import ControlPlane
+from applier.testing.plane import CONTROLLER_MANAGER, KWOK, SCHEDULER
+from tests.invariants.check import LAG, check
+from tests.invariants.resources import RESOURCES
+
+
+@contextmanager
+def judged_plane(lag: float = LAG) -> Iterator[ControlPlane]:
+    """A control plane with all parts whose audit log is checked when the block ends without an error. Raises `AssertionError`."""
+    with ControlPlane.start(parts=(CONTROLLER_MANAGER, SCHEDULER, KWOK), bodies=RESOURCES) as plane:
+        yield plane
+        faults = check(plane.audit_log, lag=lag).faults
+        assert not faults, "\n".join(faults)
