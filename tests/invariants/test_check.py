@@ -99,10 +99,15 @@ def delete_set(world: Simulation) -> None:
     delete_pod(world)
 
 
+def begin_update(world: Simulation) -> None:
+    world.edit(image("second"))
+    delete_pod(world, "RollingUpdate")
+
+
 RIGHT: dict[str, Deed] = {
     "what is scaled in": scale_in,
     "what goes with its set": delete_set,
-    "the first pod of an update": lambda world: (world.edit(image("second")), delete_pod(world, "RollingUpdate"))[-1],
+    "the first pod of an update": begin_update,
 }
 
 
