@@ -1,4 +1,4 @@
-"""Checks an audit log: no operator has deleted a ready pod without a reason (decisions §9)."""
+"""Checks an audit log: no operator has deleted a ready pod, or told the end of an update, without a reason (decisions §9)."""
 
 from __future__ import annotations
 
@@ -10,33 +10,38 @@ from typing import NamedTuple
 
 from applier.ref import Manifest, is_being_deleted
 from grove_operator.controller.operator import DELETION_REASON
+from tests.invariants.endings import check_end, is_end
 from tests.invariants.log import DELETE, Write, read
 from tests.invariants.reasons import NO_LONGER_WANTED, Reasons
 from tests.invariants.replayed import Namespace
-from tests.simulation.world import CLIQUE, GROUP, POD, is_ready
+from tests.simulation.world import CLIQUE, GROUP, POD, SET, is_ready
 
 AGENT = "grove"
 """How the user agents of operators begin."""
 LAG = 2.0
 """Seconds within which an operator on a busy machine hears of what others have done, and its requests arrive."""
+STATUS = "status"
+KINDS = {kind.kind: kind for kind in (POD, SET, CLIQUE, GROUP)}
 PARTS = (CLIQUE.kind, GROUP.kind)
 
 
 @dataclass(slots=True)
 class Verdict:
-    """What a log shows: how many deletions of ready pods were judged, by reason, and which of them are faults.
+    """What a log shows: how many deletions of ready pods were judged, by reason, how many ends of updates, and what is wrong with them.
 
-    `doubtful` are those that would be faults, had the pod been ready for long enough that the operator knew.
+    `doubtful` are deletions that would be faults, had the pod been ready for long enough that the operator knew.
     """
 
     judged: Counter[str] = field(default_factory=Counter)
+    ends: int = 0
     doubtful: int = 0
     faults: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        told = ", ".join(f"{count} for {reason}" for reason, count in sorted(self.judged.items()))
+        reasons = ", ".join(f"{count} for {reason}" for reason, count in sorted(self.judged.items()))
         doubtful = f", {self.doubtful} just as they became ready" if self.doubtful else ""
-        return f"operators deleted {self.judged.total()} ready pods ({told or 'none'}): {len(self.faults)} without a reason{doubtful}"
+        deleted = f"operators deleted {self.judged.total()} ready pods" + (f" ({reasons})" if reasons else "") + doubtful
+        return f"{deleted} and told {self.ends} ends of updates: {len(self.faults)} without a reason"
 
 
 class _Deletion(NamedTuple):
@@ -45,10 +50,6 @@ class _Deletion(NamedTuple):
     write: Write
     old: Manifest
     is_known: bool
-
-    def __str__(self) -> str:
-        at = datetime.fromtimestamp(self.write.at, UTC).isoformat(timespec="milliseconds")
-        return f"{at} {self.write.kind} {self.write.namespace}/{self.write.name}"
 
     @property
     def reason(self) -> str:
@@ -66,7 +67,7 @@ class Replay:
 
     def take(self, write: Write) -> None:
         """Carries out a write, and judges it where an operator deletes a PodClique, or a pod that is ready."""
-        is_ours = write.agent.startswith(self.agent)
+        is_ours, before = write.agent.startswith(self.agent), self._find(write)
         old = self._staying(write) if is_ours and write.verb == DELETE else None
         judged = None if old is None else _Deletion(write, old, is_known=self.state.is_known(old, write.at))
         if judged and write.kind == CLIQUE.kind:
@@ -75,32 +76,49 @@ class Replay:
         if judged and write.kind == POD.kind and is_ready(judged.old):
             self.verdict.judged[judged.reason] += 1
             self._judge(judged)
+        if is_ours and write.subresource == STATUS:
+            self._judge_end(write, before)
         if write.kind in PARTS:
             self._look(write)
 
     def _staying(self, write: Write) -> Manifest | None:
         """The pod or PodClique that a request deletes; nothing where it was terminating before, which a second request does not change."""
-        kind = next((kind for kind in (POD, CLIQUE) if kind.kind == write.kind), None)
-        old = self.state.find(kind, write.name) if kind else None
+        old = self._find(write) if write.kind in (POD.kind, CLIQUE.kind) else None
         return None if old is None or is_being_deleted(old) else old
 
+    def _find(self, write: Write) -> Manifest | None:
+        return self.state.find(KINDS[write.kind], write.name)
+
     def _judge(self, deletion: _Deletion) -> None:
-        judge = self.reasons.check if deletion.old["kind"] == POD.kind else self.reasons.check_clique
+        write, judge = deletion.write, self.reasons.check if deletion.old["kind"] == POD.kind else self.reasons.check_clique
         try:
             judge(deletion.old, deletion.reason)
         except AssertionError as fault:
             if deletion.is_known:
-                self.verdict.faults.append(f"{deletion}: {fault}")
+                self.verdict.faults.append(_fault(write, fault))
             else:
                 self.verdict.doubtful += 1
 
+    def _judge_end(self, write: Write, before: Manifest | None) -> None:
+        after = self._find(write)
+        if before is not None and after is not None and is_end(before, after):
+            self.verdict.ends += 1
+            try:
+                check_end(self.state, before, after)
+            except AssertionError as fault:
+                self.verdict.faults.append(_fault(write, fault))
+
     def _look(self, write: Write) -> None:
-        kind = CLIQUE if write.kind == CLIQUE.kind else GROUP
-        part = self.state.find(kind, write.name)
+        part = self._find(write)
         if part is None:
             self.reasons.forget(write.name)
         else:
             self.reasons.look([part])
+
+
+def _fault(write: Write, fault: AssertionError) -> str:
+    at = datetime.fromtimestamp(write.at, UTC).isoformat(timespec="milliseconds")
+    return f"{at} {write.kind} {write.namespace}/{write.name}: {fault}"
 
 
 def check(log: Path, *, agent: str = AGENT, lag: float = LAG) -> Verdict:

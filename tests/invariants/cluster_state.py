@@ -26,5 +26,8 @@ class ClusterState(Protocol):
     def lately_lost(self) -> list[Manifest]:
         """Returns, as they were, the pods that others have taken too recently for the operator to know."""
 
+    def is_lately_edited(self, one: Manifest) -> bool:
+        """Returns whether somebody has edited what an object declares, too recently for the operator to know."""
+
     def declared(self, one: Manifest, within: float) -> int:
         """Returns the least number of replicas that an object declared within the last seconds."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from applier.testing.control_plane import ControlPlane
@@ -12,9 +12,10 @@ from tests.invariants.resources import RESOURCES
 
 
 @contextmanager
-def judged_plane(lag: float = LAG) -> Iterator[ControlPlane]:
+def judged_plane(*, lag: float = LAG, api_server_flags: Sequence[str] = ()) -> Iterator[ControlPlane]:
     """A control plane with all parts whose audit log is checked when the block ends without an error. Raises `AssertionError`."""
-    with ControlPlane.start(parts=(CONTROLLER_MANAGER, SCHEDULER, KWOK), bodies=RESOURCES) as plane:
+    parts = (CONTROLLER_MANAGER, SCHEDULER, KWOK)
+    with ControlPlane.start(parts=parts, bodies=RESOURCES, api_server_flags=api_server_flags) as plane:
         yield plane
         faults = check(plane.audit_log, lag=lag).faults
         assert not faults, "\n".join(faults)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from typing import Any
 
 from applier.ref import Kind, Manifest, is_being_deleted
 from tests.invariants.log import CREATE, DELETE, DELETE_ALL, Write, deleted
@@ -21,6 +22,7 @@ class Namespace:
         self.lag, self.now = lag, 0.0
         self._objects: dict[str, dict[str, Manifest]] = {}
         self._edits = deque[tuple[float, str, int]]()
+        self._generations = deque[tuple[float, str]]()
         self._lost = deque[tuple[float, Manifest]]()
         self._ready_since: dict[str, float] = {}
 
@@ -38,6 +40,9 @@ class Namespace:
     def lately_lost(self) -> list[Manifest]:
         ready = {one["metadata"]["uid"] for one in self.pods() if is_ready(one)}
         return [one for at, one in self._lost if at >= self.now - self.lag and one["metadata"]["uid"] not in ready]
+
+    def is_lately_edited(self, one: Manifest) -> bool:
+        return any(uid == one["metadata"]["uid"] and at >= self.now - self.lag for at, uid in self._generations)
 
     def declared(self, one: Manifest, within: float) -> int:
         uid, since, declared = one["metadata"]["uid"], self.now - within, int(one["spec"]["replicas"])
@@ -91,16 +96,21 @@ class Namespace:
         """Keeps what an operator may not know yet."""
         if old is not None and new is not None and (old["spec"].get("replicas"), new["spec"].get("replicas")) != (None, None):
             self._edits.append((self.now, old["metadata"]["uid"], int(old["spec"].get("replicas") or 0)))
+        if old is not None and new is not None and old["metadata"].get("generation") != new["metadata"].get("generation"):
+            self._generations.append((self.now, old["metadata"]["uid"]))
         if _serves(new) and not _serves(old):
             self._ready_since[_uid(new)] = self.now
         if _serves(old) and not _serves(new):
             self._ready_since.pop(_uid(old), None)
             if old is not None and not is_by_operator:
                 self._lost.append((self.now, old))
-        while self._edits and self._edits[0][0] < self.now - self.lag:
-            self._edits.popleft()
-        while self._lost and self._lost[0][0] < self.now - self.lag:
-            self._lost.popleft()
+        self._forget(self._edits, self._generations, self._lost)
+
+    def _forget(self, *notes: deque[Any]) -> None:
+        """Drops what an operator has had the time to hear of."""
+        for noted in notes:
+            while noted and noted[0][0] < self.now - self.lag:
+                noted.popleft()
 
 
 def _serves(one: Manifest | None) -> bool:

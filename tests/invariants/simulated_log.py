@@ -39,9 +39,8 @@ class SimulatedLog:
         self.events.append(Event(self.simulation.world.now, OTHERS, news.old, news.new))
         self._tell(news)
 
-    def _attribute(self, reason: str) -> None:
-        if reason:
-            self.events[-1] = self.events[-1]._replace(agent=OPERATOR)
+    def _attribute(self, _: str) -> None:
+        self.events[-1] = self.events[-1]._replace(agent=OPERATOR)
 
     def write(self, log: Path) -> Path:
         """Writes the log, in which every second write of a pod comes before the one that it follows, as happens to answers."""
@@ -57,8 +56,11 @@ class SimulatedLog:
             one = event.new or event.old
             if one is not None and one["kind"] in PLURALS:
                 leaves = event.new is None or (is_being_deleted(event.new) and event.old is not None and not is_being_deleted(event.old))
+                told = event.old is not None and event.new is not None and event.old.get("status") != event.new.get("status")
                 answer = _status(one) if event.new is None and one["kind"] != "Pod" else one
-                yield line("delete" if leaves else "patch", one, answer, at=event.at, agent=event.agent)
+                yield line(
+                    "delete" if leaves else "patch", one, answer, at=event.at, agent=event.agent, subresource="status" if told else ""
+                )
 
 
 def line(verb: str, one: Manifest, answer: Manifest | None = None, **fields: Any) -> str:

@@ -19,8 +19,6 @@ from tests.simulation.world import CLIQUE, POD, SET, at_once
 from tests.step.world import context
 
 LIVE: list[Action] = [Edit("second", ()), Pass(30), Tick(), Pass(30), Tick(), Scale("clique", 1), Pass(30), Scale("group", 1), Pass(30)]
-KILLERS = {name: fault for name, fault in FAULTS.items() if "ends" not in name}
-"""The faults that delete pods."""
 Deed = Callable[[Simulation], None]
 
 
@@ -36,9 +34,9 @@ def simulation(fault: Fault | None = None) -> Simulation:
     return made
 
 
-@pytest.mark.parametrize("name", KILLERS)
-def test_a_fault_that_took_down_what_served_is_found(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    fault = KILLERS[name]
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_that_is_put_back_is_found(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    fault = FAULTS[name]
     faulty = simulation(fault)
     fault.patch(monkeypatch)
     log = SimulatedLog(faulty)
@@ -46,13 +44,13 @@ def test_a_fault_that_took_down_what_served_is_found(name: str, monkeypatch: pyt
     assert judged(log, tmp_path).faults
 
 
-@pytest.mark.parametrize("schedule", [LIVE, *(fault.schedule for fault in KILLERS.values())], ids=["a life", *KILLERS])
+@pytest.mark.parametrize("schedule", [LIVE, *(fault.schedule for fault in FAULTS.values())], ids=["a life", *FAULTS])
 def test_nothing_is_found_where_nothing_is_wrong(schedule: list[Action], tmp_path: Path) -> None:
     fine = simulation()
     log = SimulatedLog(fine)
     play(fine, schedule)
     verdict = judged(log, tmp_path)
-    assert verdict.judged["RollingUpdate"] > 0
+    assert (verdict.judged["RollingUpdate"] > 0, verdict.ends > 0) == (True, True)
     assert verdict.faults == []
 
 
@@ -126,4 +124,7 @@ def test_the_command_says_so_with_its_exit_code(deed: Deed, code: int, tmp_path:
     log = SimulatedLog(world)
     deed(world)
     assert main([str(log.write(tmp_path / "audit.log")), "--lag", "1"]) == code
-    assert f"operators deleted 1 ready pods (1 for no longer wanted): {code} without a reason" in capsys.readouterr().out
+    assert (
+        f"operators deleted 1 ready pods (1 for no longer wanted) and told 0 ends of updates: {code} without a reason"
+        in capsys.readouterr().out
+    )

@@ -87,4 +87,7 @@ def test_the_deletion_of_an_older_object_leaves_the_one_that_has_its_name_now(tm
 
 def test_a_log_of_a_server_that_was_killed_goes_on_after_its_last_line(tmp_path: Path) -> None:
     half = json.dumps({"stage": "ResponseComplete", "responseObject": {}})[:-5]
-    assert [one.version for one in writes(tmp_path, line("create", pod(1)), half + line("create", pod(2)), line("create", pod(3)))] == [1, 3]
+    assert [one.version for one in writes(tmp_path, line("create", pod(1)), half + line("create", pod(2)), line("create", pod(3)))] == [
+        1,
+        3,
+    ]

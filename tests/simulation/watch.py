@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from applier.ref import Manifest, Ref, is_being_deleted
+from tests.invariants.endings import check_end
 from tests.invariants.reasons import Reasons
 from tests.invariants.serving import owner, ready_pods
-from tests.simulation.endings import check_end
 from tests.simulation.labels import CLIQUE_LABEL, INDEX_LABEL, label
 from tests.simulation.operator import Operator
 from tests.simulation.simulation import Simulation
@@ -56,7 +56,7 @@ def check(simulation: Simulation, operator: Operator, reason: str, reasons: Reas
     if not simulation.network.is_calm:  # who is told late may take what somebody else has taken meanwhile
         return
     if (change := next(reversed(simulation.world.cluster.store.changes), None)) is not None:
-        check_end(simulation, change.old, change.new)
+        check_end(simulation.world, change.old, change.new)
     if reason and operator.deleted[-1][0].kind == "Pod":
         pod = as_it_was(simulation, operator.deleted[-1][0])
         if is_ready(pod):

@@ -175,6 +175,10 @@ class World:
         """No pods: operators are judged only while they are told of everything at once."""
         return []
 
+    def is_lately_edited(self, _: Manifest) -> bool:
+        """No object, for the same reason."""
+        return False
+
     def changes_since(self, version: int) -> Iterator[tuple[Ref, Manifest | None, Manifest | None]]:
         """What happened after a version, the newest first: the object's name, what it was, what it became."""
         for change in reversed(self.cluster.store.changes):
