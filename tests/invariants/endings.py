@@ -58,7 +58,7 @@ def _is_declared(state: ClusterState, set: Manifest, clique: Manifest) -> bool:
 
 
 def _is_part(clique: Manifest, whole: Manifest) -> bool:
-    name = whole["metadata"]["name"]
+    name: str = whole["metadata"]["name"]
     if whole["kind"] == SET.kind:
         return name == label(clique, SET_LABEL)
     return name in (clique["metadata"]["name"], label(clique, GROUP_LABEL))

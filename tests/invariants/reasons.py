@@ -67,7 +67,7 @@ class Reasons:
         if not pods:
             return
         if reason == ROLLING:
-            self._check_roll(pods[0], serving(self.state), serving(_WithoutPods(self.state, pods)))
+            self._check_roll(pods[0], serving(self.state), serving(self.state, without={one["metadata"]["uid"] for one in pods}))
         else:
             set = self._set_of(clique)
             goes = set is None or is_being_deleted(set) or self._goes_with_its_replica(clique, set)
@@ -110,9 +110,10 @@ class Reasons:
         clique, set = self._find(CLIQUE, label(pod, CLIQUE_LABEL)), self._set_of(pod)
         if clique is None or is_being_deleted(clique) or set is None or is_being_deleted(set) or self._goes_with_its_replica(pod, set):
             return
-        if training.is_of_older_attempt(pod, set):
+        is_orphan = owner(pod) not in ("", clique["metadata"]["uid"])  # the PodClique that it was of is gone
+        if is_orphan or training.is_of_older_attempt(pod, set):
             return
-        left = [one for one in self.state.pods() if label(one, CLIQUE_LABEL) == clique["metadata"]["name"]]
+        left = [one for one in self.state.pods() if owner(one) == clique["metadata"]["uid"]]
         declared = self._declared(clique)
         assert len(left) >= declared, f"{clique['metadata']['name']} was scaled in to {len(left)} pods, and {declared} are declared"
 
@@ -138,17 +139,6 @@ class Reasons:
 
     def _set_of(self, one: Manifest) -> Manifest | None:
         return self._find(SET, label(one, SET_LABEL))
-
-
-class _WithoutPods:
-    """A state in which some pods are gone."""
-
-    def __init__(self, state: ClusterState, pods: list[Manifest]) -> None:
-        self._state, self._gone = state, {one["metadata"]["uid"] for one in pods}
-        self.now, self.all, self.find, self.lately_lost, self.declared = state.now, state.all, state.find, state.lately_lost, state.declared
-
-    def pods(self) -> list[Manifest]:
-        return [one for one in self._state.pods() if one["metadata"]["uid"] not in self._gone]
 
 
 def _replica(one: Manifest) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 
 from applier.ref import Manifest, is_being_deleted
 from tests.invariants.cluster_state import ClusterState
@@ -10,14 +11,14 @@ from tests.simulation.labels import CLIQUE_LABEL, GROUP_LABEL, MEMBER_LABEL, lab
 from tests.simulation.world import CLIQUE, GROUP, is_ready
 
 
-def ready_pods(state: ClusterState, *others: Manifest) -> Counter[str]:
-    """How many pods of each PodClique are ready and not on their way out; `others` count as if they were there.
+def ready_pods(state: ClusterState, *others: Manifest, without: Collection[str] = ()) -> Counter[str]:
+    """How many pods of each PodClique are ready and not on their way out; `others` count as if they were there, UIDs in `without` do not.
 
     Those of a PodClique that is gone, or going, are on their way out, too.
     """
     staying = {one["metadata"]["uid"] for one in _cliques(state)}
     pods = [one for one in [*state.pods(), *others] if owner(one) in staying]
-    return Counter(label(one, CLIQUE_LABEL) for one in pods if is_ready(one))
+    return Counter(label(one, CLIQUE_LABEL) for one in pods if is_ready(one) and one["metadata"]["uid"] not in without)
 
 
 def available_members(state: ClusterState, ready: Counter[str]) -> Counter[str]:
@@ -38,9 +39,9 @@ def needs(state: ClusterState) -> dict[str, int]:
     return {one["metadata"]["name"]: min(one["spec"]["minAvailable"], one["spec"]["replicas"] - 1) for one in [*alone, *state.all(GROUP)]}
 
 
-def serving(state: ClusterState, *others: Manifest) -> dict[str, int]:
+def serving(state: ClusterState, *others: Manifest, without: Collection[str] = ()) -> dict[str, int]:
     """What each of them has."""
-    ready = ready_pods(state, *others)
+    ready = ready_pods(state, *others, without=without)
     counts = ready + available_members(state, ready)
     return {name: counts[name] for name in needs(state)}
 
