@@ -102,9 +102,16 @@ def begin_update(world: Simulation) -> None:
     delete_pod(world, "RollingUpdate")
 
 
+def make_clique_anew(world: Simulation) -> None:
+    old = world.world.get(CLIQUE, "demo-0-front")
+    world.world.put({**old, "metadata": {**old["metadata"], "uid": "another"}})
+    delete_pod(world)
+
+
 RIGHT: dict[str, Deed] = {
     "what is scaled in": scale_in,
     "what goes with its set": delete_set,
+    "what is left of a PodClique that was made anew": make_clique_anew,
     "the first pod of an update": begin_update,
 }
 
