@@ -53,7 +53,9 @@ class _Deletion(NamedTuple):
 
     @property
     def reason(self) -> str:
-        reason: str = (self.old["metadata"].get("annotations") or {}).get(DELETION_REASON, NO_LONGER_WANTED)
+        """Why, as the object says in the answer: the write of the reason may have been carried out although its answer was lost."""
+        last = self.write.answer if self.write.answer.get("kind") == self.old["kind"] else self.old
+        reason: str = (last["metadata"].get("annotations") or {}).get(DELETION_REASON, NO_LONGER_WANTED)
         return reason
 
 

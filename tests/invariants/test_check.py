@@ -125,6 +125,15 @@ def test_what_has_a_reason_is_not(deed: Deed, tmp_path: Path) -> None:
     assert (verdict.judged.total(), verdict.faults) == (1, [])
 
 
+def test_a_reason_counts_though_the_answer_to_its_write_was_lost(tmp_path: Path) -> None:
+    world = simulation()
+    log = SimulatedLog(world)
+    begin_update(world)
+    del log.events[-2]  # a write without an answer is logged without its object
+    verdict = judged(log, tmp_path)
+    assert (verdict.judged, verdict.faults) == ({"RollingUpdate": 1}, [])
+
+
 @pytest.mark.parametrize(("deed", "code"), [(scale_in, 0), (delete_pod, 1)], ids=["right", "wrong"])
 def test_the_command_says_so_with_its_exit_code(deed: Deed, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     world = simulation()
