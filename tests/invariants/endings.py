@@ -65,7 +65,7 @@ def _is_part(clique: Manifest, whole: Manifest) -> bool:
 
 
 def _image_of(set: Manifest, clique: Manifest) -> str:
-    templates = {one["name"]: one["spec"]["podSpec"] for one in set["spec"]["template"]["cliques"]}
+    templates = {one["spec"].get("roleName") or one["name"]: one["spec"]["podSpec"] for one in set["spec"]["template"]["cliques"]}
     return _image(templates[clique["spec"]["roleName"]])
 
 
