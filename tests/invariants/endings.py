@@ -5,7 +5,7 @@ from __future__ import annotations
 from applier.ref import Manifest, is_being_deleted
 from tests.invariants.cluster_state import ClusterState
 from tests.invariants.reasons import TOLD_WITHIN
-from tests.simulation.labels import CLIQUE_LABEL, GROUP_LABEL, MEMBER_LABEL, REPLICA_LABEL, SET_LABEL, label
+from tests.simulation.labels import CLIQUE_LABEL, GROUP_LABEL, MEMBER_LABEL, REPLICA_LABEL, SET_LABEL, index, label
 from tests.simulation.world import CLIQUE, GROUP, SET, is_ready
 
 
@@ -18,7 +18,7 @@ def check_end(state: ClusterState, old: Manifest | None, new: Manifest | None) -
     if old is None or new is None or not is_end(old, new):
         return
     set = state.find(SET, new["metadata"]["name"] if new["kind"] == SET.kind else label(new, SET_LABEL))
-    if set is None or state.is_lately_edited(set) or (new["kind"] != SET.kind and int(label(new, REPLICA_LABEL)) not in _updating(set)):
+    if set is None or state.is_lately_edited(set) or (new["kind"] != SET.kind and index(new, REPLICA_LABEL) not in _updating(set)):
         return
     for clique in state.all(CLIQUE):
         if _is_declared(state, set, clique) and _is_part(clique, new):
@@ -52,8 +52,9 @@ def _updating(set: Manifest) -> list[int]:
 def _is_declared(state: ClusterState, set: Manifest, clique: Manifest) -> bool:
     """Whether a PodClique is of replicas that are still declared, of the set and of its group."""
     group = state.find(GROUP, name) if (name := label(clique, GROUP_LABEL)) else None
-    member = int(label(clique, MEMBER_LABEL) or 0)
-    is_wanted = int(label(clique, REPLICA_LABEL)) < set["spec"]["replicas"] and (group is None or member < group["spec"]["replicas"])
+    is_wanted = index(clique, REPLICA_LABEL) < set["spec"]["replicas"] and (
+        group is None or index(clique, MEMBER_LABEL) < group["spec"]["replicas"]
+    )
     return is_wanted and not is_being_deleted(clique)
 
 

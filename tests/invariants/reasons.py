@@ -13,7 +13,7 @@ from grove_compiler.kube.timestamp import time
 from tests.invariants import training
 from tests.invariants.cluster_state import ClusterState
 from tests.invariants.serving import needs, owner, serving
-from tests.simulation.labels import CLIQUE_LABEL, GROUP_LABEL, MEMBER_LABEL, REPLICA_LABEL, SET_LABEL, label
+from tests.simulation.labels import CLIQUE_LABEL, GROUP_LABEL, MEMBER_LABEL, REPLICA_LABEL, SET_LABEL, index, label
 from tests.simulation.world import CLIQUE, GROUP, SET, is_ready
 
 ROLLING, TERMINATION, NO_LONGER_WANTED = "RollingUpdate", "GangTermination", "no longer wanted"
@@ -123,9 +123,10 @@ class Reasons:
 
     def _goes_with_its_replica(self, one: Manifest, set: Manifest) -> bool:
         """Whether a pod or PodClique is of a replica of the set, or of a scaling group, that is not declared any more."""
-        group, member = self._find(GROUP, label(one, GROUP_LABEL)), label(one, MEMBER_LABEL)
+        group = self._find(GROUP, label(one, GROUP_LABEL))
         declared = 0 if group is None else (replicas := self._declared(group)) and max(replicas, group["spec"]["minAvailable"])
-        return int(label(one, REPLICA_LABEL)) >= self._declared(set) or (member != "" and int(member) >= declared)
+        is_member = label(one, MEMBER_LABEL) != ""
+        return index(one, REPLICA_LABEL) >= self._declared(set) or (is_member and index(one, MEMBER_LABEL) >= declared)
 
     def _declared(self, one: Manifest) -> int:
         return self.state.declared(one, self.told_within)

@@ -16,3 +16,9 @@ ATTEMPT_LABEL = "grove.io/attempt"
 def label(one: Manifest, key: str) -> str:
     """The value of a label; empty without it."""
     return (one["metadata"].get("labels") or {}).get(key) or ""
+
+
+def index(one: Manifest, key: str) -> int:
+    """The value of a label that is an index; -1 without it, and where somebody has written something else."""
+    text = label(one, key)
+    return int(text) if text.isascii() and text.isdecimal() else -1
