@@ -11,7 +11,7 @@ from typing import NamedTuple
 from applier.ref import Manifest, is_being_deleted
 from grove_operator.controller.operator import DELETION_REASON
 from tests.invariants.endings import check_end, is_end
-from tests.invariants.log import DELETE, Write, read
+from tests.invariants.log import CREATE, DELETE, NAMESPACE, Write, read
 from tests.invariants.reasons import NO_LONGER_WANTED, Reasons
 from tests.invariants.replayed import Namespace
 from tests.simulation.world import CLIQUE, GROUP, POD, SET, is_ready
@@ -124,10 +124,17 @@ def _fault(write: Write, fault: AssertionError) -> str:
 
 
 def check(log: Path, *, agent: str = AGENT, lag: float = LAG) -> Verdict:
-    """Checks a whole log."""
+    """Checks a whole log. What is deleted once its namespace is terminating goes with that."""
     verdict, namespaces = Verdict(), dict[str, Replay]()
+    terminating = set[str]()
     for write in read(log):
-        if write.namespace not in namespaces:
-            namespaces[write.namespace] = Replay(verdict, agent, lag)
-        namespaces[write.namespace].take(write)
+        if write.kind == NAMESPACE and write.verb == DELETE:
+            terminating.add(write.name)
+        elif write.kind == NAMESPACE and write.verb == CREATE:
+            terminating.discard(write.name)
+            namespaces.pop(write.name, None)
+        elif write.kind != NAMESPACE and write.namespace not in terminating:
+            if write.namespace not in namespaces:
+                namespaces[write.namespace] = Replay(verdict, agent, lag)
+            namespaces[write.namespace].take(write)
     return verdict

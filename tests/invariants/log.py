@@ -13,7 +13,14 @@ from applier.ref import Manifest
 from tests.invariants.resources import RESOURCES
 
 WITH_OBJECT = b'"responseObject":'
-KINDS = {"pods": "Pod", "podcliquesets": "PodCliqueSet", "podcliques": "PodClique", "podcliquescalinggroups": "PodCliqueScalingGroup"}
+NAMESPACE = "Namespace"
+KINDS = {
+    "namespaces": NAMESPACE,
+    "pods": "Pod",
+    "podcliquesets": "PodCliqueSet",
+    "podcliques": "PodClique",
+    "podcliquescalinggroups": "PodCliqueScalingGroup",
+}
 MAX_LATE = 1000
 """Writes."""
 CREATE, DELETE, DELETE_ALL = "create", "delete", "deletecollection"

@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-RESOURCES = ("pods", "podcliquesets.grove.io", "podcliques.grove.io", "podcliquescalinggroups.grove.io")
+RESOURCES = ("namespaces", "pods", "podcliquesets.grove.io", "podcliques.grove.io", "podcliquescalinggroups.grove.io")

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from pathlib import Path
-
 import pytest
 
 from applier.testing.plugin import RUN
@@ -21,16 +17,13 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if log is None or not log.exists():
         return
     from tests.invariants.check import check  # only where there were tests with a cluster: it imports the operator
+    from tests.invariants.plane import keep
 
     verdict = check(log)
     session.config.stash[TOLD] = [f"{verdict}"] if verdict.judged else []
     if verdict.faults:
-        session.config.stash[TOLD] += [*verdict.faults, f"the audit log: {_kept(log)}"]
+        session.config.stash[TOLD] += [*verdict.faults, f"the audit log: {keep(log)}"]
         session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
-
-
-def _kept(log: Path) -> str:
-    return shutil.copy(log, tempfile.mkdtemp(prefix="audit-log-"))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
