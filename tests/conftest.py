@@ -6,6 +6,9 @@ import os
 import signal
 import sys
 
+import pytest
+
+from tests.invariants.resources import RESOURCES
 from tests.suite import effort
 
 # Many images set PYTHONDONTWRITEBYTECODE. Each worker would then compile all tests, and each process that a test starts what it imports:
@@ -24,6 +27,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 pytest_plugins = [
+    "tests.suite.audited",
     "tests.suite.collection",
     "tests.suite.costs",
     "tests.suite.janitor",
@@ -33,3 +37,9 @@ pytest_plugins = [
     "tests.suite.skips",
     "tests.suite.touched",
 ]
+
+
+@pytest.fixture(scope="session")
+def control_plane_bodies() -> tuple[str, ...]:
+    """What the audit log has to have for the look at it at the end of the run."""
+    return RESOURCES

@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from applier.testing.counts import CountedRequest
+from applier.testing.counts import WRITES, CountedRequest
 from applier.testing.users import SERVERS
 
 AGENT = "applier-testing/"
 """The prefix of the user agent of our own requests, which are not counted."""
 
-POLICY: dict[str, Any] = {
-    "apiVersion": "audit.k8s.io/v1",
-    "kind": "Policy",
-    "omitStages": ["RequestReceived"],
-    "rules": [{"level": "None", "users": ["system:apiserver", *SERVERS]}, {"level": "Metadata"}],
-}
-"""An audit policy that logs requests without bodies, except those of the control plane's own servers."""
+UNCOUNTED = ("system:apiserver", *SERVERS)
+"""The users whose requests are not counted: the control plane's own servers."""
+
+
+def policy(bodies: Iterable[str] = ()) -> dict[str, Any]:
+    """Returns an audit policy that logs requests without bodies, except those of the control plane's own servers.
+
+    Of the resources in `bodies`, such as `pods` or `deployments.apps`, every write is logged with the object that resulted, by whichever
+    user: a node's report of a pod, too.
+    """
+    split = [resource.partition(".") for resource in bodies]
+    targets = [{"group": group, "resources": [name, f"{name}/*"]} for name, _, group in split]
+    written = {"level": "RequestResponse", "verbs": sorted(WRITES), "resources": targets, "omitManagedFields": True}
+    rules = [{"level": "None", "users": list(UNCOUNTED)}, {"level": "Metadata"}]
+    return {
+        "apiVersion": "audit.k8s.io/v1",
+        "kind": "Policy",
+        "omitStages": ["RequestReceived"],
+        "rules": [written, *rules] if targets else rules,
+    }
 
 
 def read(log: Path, start: int = 0) -> Iterator[tuple[CountedRequest, str]]:
@@ -35,6 +48,8 @@ def read(log: Path, start: int = 0) -> Iterator[tuple[CountedRequest, str]]:
             if not line.endswith(b"\n"):
                 return
             event = json.loads(line)
+            if event["user"]["username"] in UNCOUNTED:
+                continue
             code = event.get("responseStatus", {}).get("code", 0)
             begins, watches = event["stage"] == "ResponseStarted", event["verb"] == "watch"
             if begins == (watches and code < 400):

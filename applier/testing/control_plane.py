@@ -35,6 +35,7 @@ class ControlPlane(RunningPlane):
         parts: Sequence[str] = (CONTROLLER_MANAGER,),
         users: Mapping[str, Iterable[str]] | None = None,
         audit: bool = True,
+        bodies: Iterable[str] = (),
         api_server_flags: Sequence[str] = (),
         folder: Path | None = None,
         programs: assets.Assets | None = None,
@@ -42,8 +43,9 @@ class ControlPlane(RunningPlane):
     ) -> Self:
         """Starts one and returns once it is ready, after a few seconds. It ends with `stop`, with the `with` block, or with this process.
 
-        `users` adds to `admin`, `viewer` and `nobody`: names with their groups. `api_server_flags` come last, so they win. `folder` must
-        not exist; a temporary one is the default. Raises `NotBuilt` where a program is missing, and `ControlPlaneError`, with the reason
+        `users` adds to `admin`, `viewer` and `nobody`: names with their groups. Of the resources in `bodies` the audit log has every write
+        with its object (see `audit.policy`). `api_server_flags` come last, so they win. `folder` must not exist; a temporary one is the
+        default. Raises `NotBuilt` where a program is missing, and `ControlPlaneError`, with the reason
         from the log, where a server does not come up within `ready_within` seconds; the logs are kept then.
         """
         programs = programs or assets.find()
@@ -56,7 +58,7 @@ class ControlPlane(RunningPlane):
         for attempt in range(ATTEMPTS):
             try:
                 ports = servers.free_ports(3)
-                plane = cls(folder, f"https://127.0.0.1:{ports[0]}", _prepare(folder, users or {}), programs, parts)
+                plane = cls(folder, f"https://127.0.0.1:{ports[0]}", _prepare(folder, users or {}, bodies), programs, parts)
                 plane._run(ports, api_server_flags, ready_within, audited=audit)
                 return plane
             except PortTaken:
@@ -85,11 +87,11 @@ class ControlPlane(RunningPlane):
         atexit.register(self.stop)
 
 
-def _prepare(folder: Path, users: Mapping[str, Iterable[str]]) -> dict[str, accounts.User]:
+def _prepare(folder: Path, users: Mapping[str, Iterable[str]], bodies: Iterable[str]) -> dict[str, accounts.User]:
     for name in ("logs", "data", "certificates"):
         shutil.rmtree(folder / name, ignore_errors=True)
         (folder / name).mkdir(parents=True)
-    (folder / "audit-policy.json").write_text(json.dumps(audit.POLICY), "utf-8")
+    (folder / "audit-policy.json").write_text(json.dumps(audit.policy(bodies)), "utf-8")
     return accounts.create(folder, users)
 
 

@@ -224,7 +224,7 @@ class RunningPlane:
     def mark(self) -> int:
         """Returns the current position in the audit log, for `requests`."""
         self._settle()
-        return self._audit_log.stat().st_size
+        return self.audit_log.stat().st_size
 
     def requests(self, since: int = 0) -> Requests:
         """Returns every request that the server has answered since a mark, except those of its own servers and of this object.
@@ -232,10 +232,11 @@ class RunningPlane:
         A watch counts as soon as it begins. Requests of others that are under way may be missing.
         """
         self._settle()
-        return Requests(request for request, _ in audit.read(self._audit_log, since) if not request.agent.startswith(audit.AGENT))
+        return Requests(request for request, _ in audit.read(self.audit_log, since) if not request.agent.startswith(audit.AGENT))
 
     @cached_property
-    def _audit_log(self) -> Path:
+    def audit_log(self) -> Path:
+        """Returns the file of the audit log. Raises `ControlPlaneError` where the control plane was started without one."""
         log = self.folder / "data" / "audit.log"
         if not log.exists():
             raise ControlPlaneError("this control plane was started without an audit log")
@@ -243,10 +244,10 @@ class RunningPlane:
 
     def _settle(self) -> None:
         """Makes a request and waits until the log has it, and with it all requests answered before."""
-        start, sentinel = self._audit_log.stat().st_size, f"/version?{secrets.token_hex(8)}"
+        start, sentinel = self.audit_log.stat().st_size, f"/version?{secrets.token_hex(8)}"
         self.request("GET", sentinel, agent=audit.AGENT)
         deadline = time.monotonic() + 60
-        while not any(uri == sentinel for _, uri in audit.read(self._audit_log, start)):
+        while not any(uri == sentinel for _, uri in audit.read(self.audit_log, start)):
             if time.monotonic() > deadline:
                 raise ControlPlaneError("the audit log does not grow")
             time.sleep(0.005)

@@ -74,14 +74,21 @@ def pytest_configure_node(node: Any) -> None:
 
 
 @pytest.fixture(scope="session")
-def control_plane(pytestconfig: pytest.Config) -> ControlPlane:
+def control_plane_bodies() -> tuple[str, ...]:
+    """Returns the resources of which the audit log has every write with its object; override it in the topmost conftest.py."""
+    return ()
+
+
+@pytest.fixture(scope="session")
+def control_plane(pytestconfig: pytest.Config, control_plane_bodies: tuple[str, ...]) -> ControlPlane:
     """Provides a running control plane, shared by all tests of the run."""
     from applier.testing import shared
 
     worker = getattr(pytestconfig, "workerinput", {})
     folder = Path(worker["control_plane_run"]) if "control_plane_run" in worker else _run_of(pytestconfig).folder
     there = assets.find().programs
-    return shared.connect(folder, [part for part in pytestconfig.getini("control_plane_parts") if part in there])
+    parts = [part for part in pytestconfig.getini("control_plane_parts") if part in there]
+    return shared.connect(folder, parts, control_plane_bodies)
 
 
 @pytest.fixture

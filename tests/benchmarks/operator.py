@@ -93,9 +93,9 @@ class ServerCosts:
 
 
 @contextmanager
-def world() -> Iterator[ControlPlane]:
-    """A control plane with nodes and our definitions."""
-    with ControlPlane.start(parts=(CONTROLLER_MANAGER, SCHEDULER, KWOK)) as plane:
+def world(bodies: Sequence[str] = ()) -> Iterator[ControlPlane]:
+    """A control plane with nodes and our definitions. Of the resources in `bodies` its audit log has every write with its object."""
+    with ControlPlane.start(parts=(CONTROLLER_MANAGER, SCHEDULER, KWOK), bodies=bodies) as plane:
         define(plane)
         plane.kubectl("apply", "-f", "-", input="\n---\n".join(json.dumps(node(number)) for number in range(NODES)))
         yield plane

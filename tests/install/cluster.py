@@ -17,6 +17,7 @@ from typing import Any
 
 from applier.testing.control_plane import ControlPlane
 from tests.controller.live.conftest import NODES, node
+from tests.invariants.plane import judged_plane
 
 NAMESPACE = "grove-system"
 ACCOUNT = f"system:serviceaccount:{NAMESPACE}:grove-operator"
@@ -115,7 +116,7 @@ class Cluster:
 def cluster_without_definitions(folder: Path) -> Iterator[Cluster]:
     """One with nodes and nothing of ours."""
     folder.mkdir(parents=True, exist_ok=True)
-    with ControlPlane.start(parts=("kube-controller-manager", "kube-scheduler", "kwok"), api_server_flags=STRICT) as plane:
+    with judged_plane(api_server_flags=STRICT) as plane:
         there = Cluster(plane, folder)
         there.apply(*map(node, range(NODES)))
         yield there

@@ -9,8 +9,16 @@ INDEX_LABEL = "grove.io/podclique-pod-index"
 GROUP_LABEL = "grove.io/podcliquescalinggroup"
 MEMBER_LABEL = "grove.io/podcliquescalinggroup-replica-index"
 REPLICA_LABEL = "grove.io/podcliqueset-replica-index"
+SET_LABEL = "app.kubernetes.io/part-of"
+ATTEMPT_LABEL = "grove.io/attempt"
 
 
 def label(one: Manifest, key: str) -> str:
     """The value of a label; empty without it."""
     return (one["metadata"].get("labels") or {}).get(key) or ""
+
+
+def index(one: Manifest, key: str) -> int:
+    """The value of a label that is an index; -1 without it, and where somebody has written something else."""
+    text = label(one, key)
+    return int(text) if text.isascii() and text.isdecimal() else -1

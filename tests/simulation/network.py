@@ -13,10 +13,10 @@ from applier.cluster import DeleteOptions, Resource, WatchEvent, WrappedCluster
 from applier.errors import ServerFailure, Unreachable
 from applier.ref import Manifest, Ref
 from grove_compiler.labels import DELETION_REASON
+from tests.invariants.reasons import NO_LONGER_WANTED
 from tests.simulation.world import World
 
 T = TypeVar("T")
-NO_LONGER_WANTED = "no longer wanted"
 NEVER = 10**9
 
 

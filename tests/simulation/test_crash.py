@@ -11,12 +11,12 @@ import pytest
 from grove_compiler.source.document import Document
 from grove_compiler.step import StepContext
 from grove_operator.controller.operator import FINALIZERS
-from tests.simulation.reasons import Reasons
+from tests.invariants.reasons import Reasons
 from tests.simulation.sets import DEC, PRE, demo, image, replicas, size
 from tests.simulation.shapes import shapes
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.state import state
-from tests.simulation.watch import check, serving, watched
+from tests.simulation.watch import check, watched
 from tests.simulation.world import CLIQUE, GROUP, SET, TOPOLOGY, Moment
 from tests.step.world import context
 
@@ -175,7 +175,7 @@ def test_a_crash_after_any_write_changes_nothing_about_the_end(name: str) -> Non
     before, deed, least = CASES[name]
     simulation = before()
     began, moments = simulation.world.version, list[Moment]()
-    reasons = Reasons(simulation, serving)
+    reasons = Reasons(simulation.world)
 
     def look(reason: str) -> None:
         check(simulation, simulation.operator, reason, reasons)

@@ -172,6 +172,14 @@ class World:
         ref, since, declared = Ref.of(one), self.now - within, int(one["spec"]["replicas"])
         return min([declared, *(before for at, edited, before in self._edits if edited == ref and at >= since)])
 
+    def lately_lost(self) -> list[Manifest]:
+        """No pods: operators are judged only while they are told of everything at once."""
+        return []
+
+    def is_lately_edited(self, _: Manifest) -> bool:
+        """No object, for the same reason."""
+        return False
+
     def changes_since(self, version: int) -> Iterator[tuple[Ref, Manifest | None, Manifest | None]]:
         """What happened after a version, the newest first: the object's name, what it was, what it became."""
         for change in reversed(self.cluster.store.changes):

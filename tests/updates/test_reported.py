@@ -14,11 +14,11 @@ from grove_compiler.step import step
 from grove_operator.cluster.snapshot import DRIVER
 from tests.conformance.cases import FOLDER, Case
 from tests.features.compiling import shipped_program
+from tests.invariants.serving import serving
 from tests.model.sets import clique, group, pcs
 from tests.simulation.schedules import Late
 from tests.simulation.sets import FRONT, demo, image, replicas
 from tests.simulation.simulation import Simulation, running
-from tests.simulation.watch import serving
 from tests.simulation.world import CLIQUE, GROUP, POD
 from tests.status.world import NOW, keys_of, shared_context
 from tests.status.world import running as standing
@@ -69,7 +69,7 @@ def test_741_of_what_serves_one_goes_at_a_time_also_while_pods_are_scaled_in_and
     simulation.machines.failing.add(simulation.world.pods("demo-0-front")[0]["metadata"]["uid"])
     simulation.settle()
     lowest = [6]
-    simulation.operator.after_write = lambda _: lowest.append(serving(simulation)["demo-0-front"])
+    simulation.operator.after_write = lambda _: lowest.append(serving(simulation.world)["demo-0-front"])
     simulation.edit(image("new", FRONT))
     simulation.edit(replicas(5), kind=CLIQUE, name="demo-0-front")
     simulation.settle()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from applier.ref import Kind, Manifest
+from tests.invariants.reasons import NO_LONGER_WANTED
+from tests.invariants.serving import needs, serving
 from tests.model.sets import clique, group, pcs
-from tests.simulation.network import NO_LONGER_WANTED
 from tests.simulation.sets import DEC, FRONT, PRE, demo, image, replicas, strategy
 from tests.simulation.simulation import Simulation, running
-from tests.simulation.watch import assert_all_ready, assert_no_index_twice, assert_no_orphan, needs, serving
+from tests.simulation.watch import assert_all_ready, assert_no_index_twice, assert_no_orphan
 from tests.simulation.world import CLIQUE, GANG, GROUP, POD, REVISION
 from tests.step.world import context
 
@@ -19,11 +20,11 @@ ROLLING = "RollingUpdate"
 
 def guarded(simulation: Simulation) -> Simulation:
     """From now on nothing that we do may take from a clique or a group what it cannot do without."""
-    least = needs(simulation)
+    least = needs(simulation.world)
 
     def check(_: str) -> None:
         assert_no_index_twice(simulation)
-        assert {name: count for name, count in serving(simulation).items() if count < least.get(name, 0)} == {}
+        assert {name: count for name, count in serving(simulation.world).items() if count < least.get(name, 0)} == {}
 
     simulation.operator.after_write = check
     return simulation
@@ -60,7 +61,7 @@ def test_one_replica_of_the_set_comes_after_the_other() -> None:
 def test_one_ready_pod_of_a_clique_goes_at_a_time() -> None:
     simulation = running(demo(front=4))
     lowest = [4]
-    simulation.operator.after_write = lambda _: lowest.append(serving(simulation)["demo-0-front"])
+    simulation.operator.after_write = lambda _: lowest.append(serving(simulation.world)["demo-0-front"])
     simulation.edit(image("new", FRONT))
     simulation.settle()
     assert min(lowest) == 3
@@ -149,7 +150,7 @@ class TestWhatUsersOfTheShippedOperatorReport:
         simulation.edit(image("broken"))
         simulation.settle()
         assert {replica_of(name) for name in simulation.deleted(ROLLING)} == {0}
-        assert [serving(simulation)[f"demo-{index}-sg"] for index in range(3)] == [2, 3, 3]
+        assert [serving(simulation.world)[f"demo-{index}-sg"] for index in range(3)] == [2, 3, 3]
 
     def test_697_a_replica_that_broke_is_mended_before_another_is_touched(self) -> None:
         simulation = running(demo(replicas=2))
@@ -180,7 +181,7 @@ class TestWhatUsersOfTheShippedOperatorReport:
         simulation = guarded(running(demo(replicas=2)))
         simulation.edit(image("broken"))
         simulation.settle()
-        assert serving(simulation)["demo-0-front"] == 1
+        assert serving(simulation.world)["demo-0-front"] == 1
         simulation.edit(image("mended"))
         simulation.settle()
         assert simulation.images() == {"mended"}
@@ -242,7 +243,7 @@ class TestWhatUsersOfTheShippedOperatorReport:
         assert simulation.world.get(GROUP, "demo-0-sg")["spec"]["replicas"] == 1, "the scale itself is not undone"
         after = {one["spec"]["hostname"]: one["metadata"]["uid"] for one in simulation.world.pods()}
         assert after.items() <= before.items()
-        assert serving(simulation) == {"demo-0-front": 2, "demo-0-sg": 2}
+        assert serving(simulation.world) == {"demo-0-front": 2, "demo-0-sg": 2}
         assert [one.partition(":")[0] for one in simulation.world.told] == ["ScaledBelowMinAvailable"]
 
     def test_818_indices_have_no_gaps_after_scaling_in_and_out(self) -> None:
@@ -359,11 +360,11 @@ def test_where_there_is_room_for_no_more_than_what_is_needed_it_goes_on_all_the_
     simulation = Simulation(room=2)
     simulation.world.apply(pcs([clique("front", 3, 2)]))
     simulation.settle()
-    assert serving(simulation)["demo-0-front"] == 2
+    assert serving(simulation.world)["demo-0-front"] == 2
     simulation.edit(image("new", FRONT))
     simulation.settle()
     assert simulation.images("demo-0-front") == {"new"}
-    assert serving(simulation)["demo-0-front"] == 2
+    assert serving(simulation.world)["demo-0-front"] == 2
 
 
 @pytest.mark.parametrize(("kind", "name"), [(CLIQUE, "demo-0-front"), (GROUP, "demo-0-sg")])

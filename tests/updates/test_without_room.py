@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from applier.ref import Manifest
+from tests.invariants.serving import serving
 from tests.model.sets import clique, group, pcs
 from tests.simulation.sets import NAME, image, replicas
 from tests.simulation.simulation import Simulation, running
-from tests.simulation.watch import assert_all_ready, serving
+from tests.simulation.watch import assert_all_ready
 from tests.simulation.world import CLIQUE, GROUP, POD, SET, is_ready
 
 ROLLING = "RollingUpdate"
@@ -157,7 +158,7 @@ def test_a_status_without_the_number_that_served_takes_no_further_pod() -> None:
     simulation.operator.after_write = lambda _: forget(simulation)
     edit(simulation, "nowhere")
     simulation.settle()
-    assert serving(simulation)[f"{NAME}-0-front"] == 2
+    assert serving(simulation.world)[f"{NAME}-0-front"] == 2
 
 
 def forget(simulation: Simulation) -> None:

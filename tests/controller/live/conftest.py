@@ -10,6 +10,7 @@ import pytest
 from applier.testing.control_plane import ControlPlane
 from applier.transport import connect
 from tests.definitions import with_definitions
+from tests.invariants.plane import judged_plane
 
 from .world import AGENT, World
 
@@ -28,7 +29,7 @@ def own_plane() -> Iterator[ControlPlane]:
 
     Operators that look after every namespace run here only: they would do the work of those that other tests watch.
     """
-    with ControlPlane.start(parts=("kube-controller-manager", "kube-scheduler", "kwok")) as plane:
+    with judged_plane() as plane:
         yield with_grove(plane)
 
 

@@ -26,6 +26,7 @@ from grove_operator.controller.recorder import Retention, Trigger
 from tests.applier.endurance.hostility import hostile
 from tests.applier.endurance.soak import Account, Sample, sample, sampled
 from tests.features.compiling import shipped_program
+from tests.invariants.check import check
 from tests.simulation.shapes import Shapes, shapes_of
 
 from .world import KINDS, clique, is_ready, pod_clique_set
@@ -34,6 +35,10 @@ SETS = 20
 CALM_SECONDS = 300.0  # how long the end may take to settle
 MIN_EDITS, MIN_FAULTS = 60, 10
 AWAY_SECONDS = 3.0
+AGENT = "soak-operator"
+STALL_SECONDS = 5.0
+LAG = 3 * STALL_SECONDS
+"""Seconds within which the operator hears of others, and its requests arrive: each may stall, as may the stream that tells of it."""
 POOLED = 4  # connections that the undisturbed client may keep for its next request
 COMPARED = ("sets", "cliques", "groups", "gangs", "services", "pods")
 MEDDLED_WITH = ("pods", "pods", "pods", "cliques", "gangs", "services")
@@ -204,7 +209,10 @@ async def soak(
     async with connect(kubeconfig=str(plane.kubeconfig)) as calm:
         await calm.version()
         account.start = sample()
-        async with Faults(plane, hostile(seed, stall_seconds=5.0), remember=100) as proxy, connect_to(proxy.url) as cluster:
+        async with (
+            Faults(plane, hostile(seed, stall_seconds=STALL_SECONDS), remember=100) as proxy,
+            connect_to(proxy.url, user_agent=AGENT) as cluster,
+        ):
             people = People(calm, namespace, Random(seed), account)
             for number in range(SETS):
                 await people.declare(number)
@@ -219,6 +227,7 @@ async def soak(
         gc.collect()
         account.left = await rested(account.start)
     plane.delete_namespace(namespace)
+    account.wrong += check(plane.audit_log, agent=AGENT, lag=LAG).faults
     return account
 
 
@@ -246,7 +255,7 @@ async def differences(plane: ControlPlane, people: People, account: Account) -> 
     """What still differs, once all had time to settle, from sets that were declared so from the start."""
     fresh = plane.create_namespace("soak-fresh-")
     anew = People(people.cluster, fresh, Random(0), Account())
-    async with connect(kubeconfig=str(plane.kubeconfig)) as cluster, kept(cluster, fresh, account):
+    async with connect(kubeconfig=str(plane.kubeconfig), user_agent=AGENT) as cluster, kept(cluster, fresh, account):
         for manifest in list(people.declared.values()):
             await anew._write(manifest)
         deadline = time.monotonic() + CALM_SECONDS

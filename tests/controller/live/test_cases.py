@@ -17,6 +17,7 @@ from applier.transport import connect
 from grove_compiler.api.crd import crds
 from tests.conformance.cases import CONFIGURATION, FOLDER
 from tests.definitions import serve
+from tests.invariants.plane import judged_plane
 
 from .conftest import node
 from .recorded_cases import RecordedStep, differences, names, namespace_of, steps
@@ -113,7 +114,7 @@ def definition(group: str, version: str, kind: str, plural: str, scope: str) -> 
 @pytest.fixture(scope="module")
 def recorded_plane() -> Iterator[ControlPlane]:
     """A control plane like that of the records: the one that other tests share has no driver and no topologies."""
-    with ControlPlane.start(parts=("kube-controller-manager", "kube-scheduler", "kwok"), audit=False) as plane:
+    with judged_plane() as plane:
         serve(plane, [*crds(), *(definition(*one) for one in FOREIGN)])
         topologies = list(yaml.safe_load_all((FOLDER / "topologies.yaml").read_text()))
         plane.objects.apply([*map(gpu_node, range(NODES)), *topologies])

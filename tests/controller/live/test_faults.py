@@ -14,6 +14,7 @@ from applier.ref import Kind, Manifest
 from applier.testing.control_plane import ControlPlane
 from applier.testing.errors import ControlPlaneError
 from applier.transport import connect
+from tests.invariants.plane import judged_plane
 
 from .conftest import with_grove
 from .test_reported import pod_of, scale
@@ -29,8 +30,8 @@ ALL = (*FRONT, *BASE, *SCALED)
 
 @pytest.fixture(scope="module")
 def frail_plane() -> Iterator[ControlPlane]:
-    """One whose servers may be broken."""
-    with ControlPlane.start(parts=("kube-controller-manager", "kube-scheduler", "kwok"), audit=False) as plane:
+    """One whose servers may be broken: for so long an operator may not hear of what others do."""
+    with judged_plane(lag=2 * AWAY) as plane:
         yield with_grove(plane)
 
 

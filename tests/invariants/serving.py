@@ -1,0 +1,56 @@
+"""Counts what serves: the ready pods of PodCliques, and the replicas of scaling groups that have as many as they need."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+
+from applier.ref import Manifest
+from kube_objects.manifest import is_terminating
+from tests.invariants.cluster_state import ClusterState
+from tests.simulation.labels import CLIQUE_LABEL, GROUP_LABEL, MEMBER_LABEL, label
+from tests.simulation.world import CLIQUE, GROUP, is_ready
+
+
+def ready_pods(state: ClusterState, *others: Manifest, without: Collection[str] = ()) -> Counter[str]:
+    """How many pods of each PodClique are ready and not on their way out; `others` count as if they were there, UIDs in `without` do not.
+
+    Those of a PodClique that is gone, or going, are on their way out, too.
+    """
+    staying = {one["metadata"]["uid"] for one in _cliques(state)}
+    pods = [one for one in [*state.pods(), *others] if owner(one) in staying]
+    return Counter(label(one, CLIQUE_LABEL) for one in pods if is_ready(one) and one["metadata"]["uid"] not in without)
+
+
+def available_members(state: ClusterState, ready: Counter[str]) -> Counter[str]:
+    """How many replicas of each scaling group have all their PodCliques, and as many ready pods of each as it needs."""
+    of_groups = [one for one in _cliques(state) if label(one, GROUP_LABEL)]
+    enough = Counter(
+        (label(one, GROUP_LABEL), label(one, MEMBER_LABEL))
+        for one in of_groups
+        if ready[one["metadata"]["name"]] >= one["spec"]["minAvailable"]
+    )
+    wanted = {one["metadata"]["name"]: len(one["spec"]["cliqueNames"]) for one in state.all(GROUP)}
+    return Counter(group for (group, _), count in enough.items() if count == wanted.get(group))
+
+
+def needs(state: ClusterState) -> dict[str, int]:
+    """What each PodClique outside scaling groups, and each scaling group, cannot do without: never more than one less than it has."""
+    alone = [one for one in state.all(CLIQUE) if not label(one, GROUP_LABEL)]
+    return {one["metadata"]["name"]: min(one["spec"]["minAvailable"], one["spec"]["replicas"] - 1) for one in [*alone, *state.all(GROUP)]}
+
+
+def serving(state: ClusterState, *others: Manifest, without: Collection[str] = ()) -> dict[str, int]:
+    """What each of them has."""
+    ready = ready_pods(state, *others, without=without)
+    counts = ready + available_members(state, ready)
+    return {name: counts[name] for name in needs(state)}
+
+
+def owner(one: Manifest) -> str:
+    """The UID of an object's first owner; empty without one."""
+    return next((owner["uid"] for owner in one["metadata"].get("ownerReferences") or []), "")
+
+
+def _cliques(state: ClusterState) -> list[Manifest]:
+    return [one for one in state.all(CLIQUE) if not is_terminating(one)]
