@@ -21,15 +21,18 @@ class BruteForce:
         self.resources = sorted({resource for gang in gangs for part in gang.scope.podgroups for resource in request(part.pod_spec)})
         self.start: Free = tuple(tuple(node.free(resource) for resource in self.resources) for node in cluster)
         self.gangs = gangs
+        self._left: dict[tuple[int, ...], set[Free]] = {(): {self.start}}
 
     def all_fit(self, chosen: Sequence[int]) -> bool:
         """Whether these gangs can all stand at once."""
-        left = {self.start}
-        for number in chosen:
-            left = {after for free in left for after in self._after(free, self.gangs[number])}
-            if not left:
-                return False
-        return True
+        return bool(self._left_by(tuple(chosen)))
+
+    def _left_by(self, chosen: tuple[int, ...]) -> set[Free]:
+        """What can be left once these gangs stand. Remembered: most questions add one gang to those of an earlier one."""
+        if chosen not in self._left:
+            *before, last = chosen
+            self._left[chosen] = {after for free in self._left_by(tuple(before)) for after in self._after(free, self.gangs[last])}
+        return self._left[chosen]
 
     def verdicts(self) -> list[bool]:
         """For each gang whether it fits beside those before it that fit."""

@@ -14,7 +14,7 @@ from grove_compiler.fit.copies import Copies
 from grove_compiler.fit.fit import fit
 from grove_compiler.fit.gang import ConstraintScope, GangDemand
 from grove_compiler.fit.problem import Problem
-from grove_compiler.fit.report import GangReport
+from grove_compiler.fit.report import FitReport, GangReport
 from grove_compiler.fit.room import Room
 from grove_compiler.fit.search import Search, Steps
 
@@ -25,13 +25,25 @@ SEEDS = range(2500)
 BATCH = 250
 BATCHES = [range(start, start + BATCH) for start in SEEDS[::BATCH]]
 AMPLE = 10**8
+pytestmark = pytest.mark.xdist_group("fit against brute force")
+"""In one process: the tests share what is cached below."""
 
 
 @cache
-def all_fit(seed: int) -> bool:
+def fitted(seed: int) -> FitReport:
+    """What we say of a case."""
+    return fit(*small_case(seed))
+
+
+@cache
+def oracle(seed: int) -> BruteForce:
     """What brute force says of a case."""
-    nodes, gangs = small_case(seed)
-    return BruteForce(nodes, gangs).all_fit(range(len(gangs)))
+    return BruteForce(*small_case(seed))
+
+
+def all_fit(seed: int) -> bool:
+    """Whether all gangs of a case fit at once."""
+    return oracle(seed).all_fit(range(len(oracle(seed).gangs)))
 
 
 batches = pytest.mark.parametrize("seeds", BATCHES, ids=lambda seeds: f"{seeds.start}-{seeds.stop}")
@@ -41,9 +53,8 @@ batches = pytest.mark.parametrize("seeds", BATCHES, ids=lambda seeds: f"{seeds.s
 def test_the_verdict_on_each_gang_is_that_of_brute_force(seeds: range) -> None:
     wrong = []
     for seed in seeds:
-        nodes, gangs = small_case(seed)
-        found = [report.verdict for report in fit(nodes, gangs).gangs]
-        expected = ["fits" if fits else "does not fit" for fits in BruteForce(nodes, gangs).verdicts()]
+        found = [report.verdict for report in fitted(seed).gangs]
+        expected = ["fits" if fits else "does not fit" for fits in oracle(seed).verdicts()]
         if found != expected:
             wrong.append((seed, found, expected))
     assert wrong == []
@@ -53,8 +64,7 @@ def test_the_verdict_on_each_gang_is_that_of_brute_force(seeds: range) -> None:
 def test_the_whole_fits_exactly_when_brute_force_places_all_gangs_at_once(seeds: range) -> None:
     wrong = []
     for seed in seeds:
-        nodes, gangs = small_case(seed)
-        found = fit(nodes, gangs).verdict == "fits"
+        found = fitted(seed).verdict == "fits"
         if found != all_fit(seed):
             wrong.append(seed)
     assert wrong == []
@@ -66,9 +76,9 @@ def test_an_answer_cut_short_is_unknown_or_right(seeds: range) -> None:
     wrong = []
     for seed in seeds:
         nodes, gangs = small_case(seed)
-        oracle, inside = BruteForce(nodes, gangs), list[int]()
+        inside = list[int]()
         for number, report in enumerate(fit(nodes, gangs, steps=seed % 40).gangs):
-            if report.verdict != "unknown" and (report.verdict == "fits") != oracle.all_fit([*inside, number]):
+            if report.verdict != "unknown" and (report.verdict == "fits") != oracle(seed).all_fit([*inside, number]):
                 wrong.append((seed, number))
             if report.verdict == "fits":
                 inside.append(number)
@@ -80,7 +90,7 @@ def test_pods_beyond_the_minimum_all_fit_exactly_when_brute_force_places_all_of_
     wrong = []
     for seed in seeds:
         nodes, gangs = small_case(seed)
-        report = fit(nodes, gangs)
+        report = fitted(seed)
         if (report.extra_verdict == "fits") != BruteForce(nodes, [whole(one) for one in gangs]).all_fit(range(len(gangs))):
             wrong.append(seed)
         assert all(one.extra.placed <= one.extra.asked for one in report.gangs)
@@ -125,16 +135,14 @@ def test_no_bound_refutes_what_can_be_placed(seeds: range) -> None:
 @batches
 def test_the_placement_of_what_fits_keeps_every_constraint(seeds: range) -> None:
     for seed in seeds:
-        nodes, gangs = small_case(seed)
-        reports = fit(nodes, gangs).gangs
-        assert broken(nodes, reports) == [], seed
+        assert broken(small_case(seed)[0], fitted(seed).gangs) == [], seed
 
 
 def test_the_cases_are_of_many_sorts() -> None:
     """So that the tests above test something."""
     sorts: dict[tuple[str, bool, str], int] = {}
     for seed in SEEDS[::2]:
-        for report in fit(*small_case(seed)).gangs:
+        for report in fitted(seed).gangs:
             reason = report.reason.replace("kubernetes.io/hostname", "host").split(" have ")[0]
             sort = (report.verdict, report.moved, reason)
             sorts[sort] = sorts.get(sort, 0) + 1

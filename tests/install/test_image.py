@@ -25,6 +25,8 @@ NOBODY = 65532
 SET = ROOT / "examples" / "minimal.yaml"
 CHECKS = sorted((ROOT / "preflight_images").glob("*/Dockerfile"))
 IMAGES = [FILE, *CHECKS]
+in_one_process = pytest.mark.xdist_group("image")
+"""Marks what uses `installed`, which takes half a minute of CPU in each process that makes it."""
 
 
 class Instruction(NamedTuple):
@@ -179,6 +181,7 @@ def files(home: Path) -> dict[str, float]:
     return {str(path): path.stat().st_mtime for path in home.rglob("*") if path.is_file()}
 
 
+@in_one_process
 def test_the_program_runs_and_writes_nothing_beside_itself(installed: Path, tmp_path: Path) -> None:
     before = files(installed)
     ended = run(installed, "compile", str(SET), "-o", "name", cache=tmp_path)
@@ -188,6 +191,7 @@ def test_the_program_runs_and_writes_nothing_beside_itself(installed: Path, tmp_
     assert files(installed) == before
 
 
+@in_one_process
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="only root can become somebody else")
 def test_somebody_else_runs_it_who_may_write_nothing_of_it(installed: Path, tmp_path: Path) -> None:
     """As in a pod: another user, who may read all and write nothing but a folder for what is temporary."""
@@ -206,12 +210,14 @@ def test_somebody_else_runs_it_who_may_write_nothing_of_it(installed: Path, tmp_
     assert (made.returncode, "podclique" in made.stdout) == (0, True), made.stderr
 
 
+@in_one_process
 def test_the_image_has_all_that_the_operator_asks_for(installed: Path) -> None:
     names = "aiohttp, prometheus_client, httptools, orjson, cryptography, opentelemetry.sdk, opentelemetry.exporter.otlp.proto.http"
     done = subprocess.run([f"{installed}/bin/python", "-c", f"import {names}"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
+@in_one_process
 def test_an_installation_is_printed_from_the_image(installed: Path, tmp_path: Path) -> None:
     ended = run(installed, "install", cache=tmp_path)
     assert (ended.returncode, "kind: Deployment" in ended.stdout) == (0, True), ended.stderr

@@ -101,7 +101,7 @@ class MemoryCluster:
 
     def end_watches(self, error: Exception | None = None) -> None:
         """Ends all streams, as a server does after some minutes, or breaks them with an error."""
-        self.store.tell(error or StopAsyncIteration())
+        self.store.end_watches(error or StopAsyncIteration())
 
     def stall_watches(self) -> None:
         """Stalls all streams forever."""
@@ -109,7 +109,7 @@ class MemoryCluster:
 
     def bookmark(self) -> None:
         """Sends a bookmark to all watches."""
-        self.store.tell(None)
+        self.store.send_bookmarks()
 
     def serve(self, resource: Resource) -> None:
         """Serves another kind, without a definition."""

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 from applier.cluster import Resource, WatchEvent
 from applier.errors import Expired
 from applier.ref import Manifest, Ref
-from applier.testing.memory.store import Store, StoredChange, Watcher, copied
+from applier.testing.memory.store import Bookmark, Store, StoredChange, Watcher, copied
 from kube_objects.label_selector import Selector
 
 BOOKMARKS = 60.0  # seconds between two bookmarks of a stream
@@ -18,8 +18,8 @@ def watched(
     store: Store, resource: Resource, namespace: str, selector: Selector, resource_version: str, initial: bool
 ) -> AsyncIterator[WatchEvent]:
     """Returns the stream of one watch, with every change from this call on. Raises `Expired` if the version is too old."""
-    watcher = Watcher(store)
     selection = WatchFilter(resource, namespace, selector)
+    watcher = Watcher(store, lambda change: selection.is_of_kind(change.ref))
     from_now = initial or not resource_version
     past = [] if from_now else store.since(int(resource_version))
     state = [manifest for manifest in store.objects.values() if selection.holds(manifest)] if from_now else []
@@ -85,13 +85,13 @@ async def _stream(
                 return
             if isinstance(news, Exception):
                 raise news
-            if news is None:
-                yield selection.bookmark(version)
+            if isinstance(news, Bookmark):
+                yield selection.bookmark(news.version)
             elif isinstance(news, Minute):
                 if happened or watcher.has_progress:
-                    yield selection.bookmark(version)
+                    yield selection.bookmark(watcher.version)
             else:
-                version, happened = news.version, happened or selection.is_of_kind(news.ref)
+                happened = True
                 for event in _events([news], selection):
                     yield event
     finally:
@@ -102,7 +102,7 @@ class Minute:
     """Sends a bookmark, if there is progress to report (see `Store.has_progress`)."""
 
 
-async def _news(watcher: Watcher) -> AsyncIterator[StoredChange | Exception | Minute | None]:
+async def _news(watcher: Watcher) -> AsyncIterator[StoredChange | Exception | Bookmark | Minute]:
     """Yields changes for ever, and every minute a bookmark, unless the stream is stalled."""
     clock = asyncio.get_running_loop().time
     due = clock() + BOOKMARKS
@@ -112,7 +112,7 @@ async def _news(watcher: Watcher) -> AsyncIterator[StoredChange | Exception | Mi
                 news = await watcher.queue.get()
         except TimeoutError:
             due = clock() + BOOKMARKS
-            if watcher.is_open:
+            if watcher.is_open and watcher.queue.empty():  # or what is queued has come at the same moment, and goes first
                 yield Minute()
         else:
             yield news
