@@ -7,7 +7,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 BIN = $(VENV)/bin
 # Where PYTHONDONTWRITEBYTECODE is set, as in many images, Python would compile the sources again at every start.
-COMPILE = $(BIN)/python $(PROGRESS) compiling $(BIN)/python -m compileall -q applier grove_compiler grove_operator kube_objects
+COMPILE = $(BIN)/python $(PROGRESS) compiling $(BIN)/python -m compileall -q applier grove_cli grove_compiler grove_operator kube_objects
 PROGRESS = applier/testing/progress.py
 INSTALL = $(BIN)/python $(PROGRESS) "installing into $(VENV)" $(BIN)/python -m pip install --disable-pip-version-check --editable
 

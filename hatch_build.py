@@ -24,8 +24,8 @@ class WarmRules(BuildHookInterface):  # type: ignore[type-arg]
             return
         build_data["force_include"] |= {os.path.join(self.root, part): f"grove_compiler/{part}" for part in ("rules", "templates")}
         sys.path.insert(0, self.root)
+        from grove_cli import rulebook
         from grove_compiler.compile import VOCABULARY
-        from grove_operator import rulebook
 
         book = rulebook.read()
         self._folder = tempfile.TemporaryDirectory()

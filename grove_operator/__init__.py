@@ -1,1 +1,1 @@
-"""The program around the compiler: files, caches, the command line."""
+"""The program in the cluster: the loop, its webhooks, what it installs, and the containers that it adds to pods."""

@@ -1,5 +1,5 @@
-"""`python -m grove_operator` is `grove`."""
+"""`python -m grove_operator` is `grove`, whose command `operator run` is what containers start."""
 
-from grove_operator.cli import main
+from grove_cli import main
 
 main()

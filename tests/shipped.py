@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 
+from grove_cli import rulebook
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.model.decisions import DecisionRules
-from grove_operator import rulebook
 
 
 @cache

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from grove_cli import rulebook
+from grove_cli.rules.lives import as_mermaid, conditions_of, lives_of
 from grove_compiler.engine.language.life import Life
-from grove_operator import rulebook
-from grove_operator.cli.rules.lives import as_mermaid, conditions_of, lives_of
 
 PAGE = Path(__file__).parent.parent / "docs" / "lives.md"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from grove_cli import rulebook
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.engine.reference.reference import replace_reference
-from grove_operator import rulebook
 
 PAGE = Path(__file__).parent.parent / "docs" / "rules-language.md"
 

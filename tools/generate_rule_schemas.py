@@ -7,18 +7,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from grove_cli.golden.asserts import FORMS
+from grove_cli.golden.expected_findings import KEYS as FINDING_KEYS
+from grove_cli.golden.options import KEYS as OPTION_KEYS
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.engine.language import keys as tables
 from grove_compiler.engine.language.keys import Form, RuleKey, Verb
 from grove_compiler.engine.language.life_schema import STATE
 from grove_compiler.engine.language.rule_schema import CONSTANT, RULE_ID, effect_keys, keys_of
-from grove_operator.golden.asserts import FORMS
-from grove_operator.golden.expected_findings import KEYS as FINDING_KEYS
-from grove_operator.golden.options import KEYS as OPTION_KEYS
 
 Schema = dict[str, Any]
 
-FOLDER = Path(__file__).parent.parent / "grove_operator" / "schemas"
+FOLDER = Path(__file__).parent.parent / "grove_cli" / "schemas"
 DIALECT = "http://json-schema.org/draft-07/schema#"
 """The version of JSON Schema that the YAML language server supports best."""
 

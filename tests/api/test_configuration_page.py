@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from fnmatch import fnmatch
 
-from grove_operator.cli.operator.configuration import UNUSED
+from grove_cli.operator.configuration import UNUSED
 from tools.configuration_table import PAGE, table
 
 

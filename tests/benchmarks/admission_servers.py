@@ -15,12 +15,12 @@ from datetime import UTC, datetime
 
 from aiohttp import web
 
+from grove_cli import rulebook
+from grove_cli.garbage import collect_in_small_portions, freeze_existing
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.step import StepContext
-from grove_operator import rulebook
-from grove_operator.cli.garbage import collect_in_small_portions, freeze_existing
 from grove_operator.install.webhook_configurations import DEFAULT_SETS, VALIDATE_SETS
 from grove_operator.webhooks import authority
 from grove_operator.webhooks.answers import Answers

@@ -82,7 +82,7 @@ def placement() -> list[str]:
 
 def command() -> None:
     """The whole command: 500 replicas in one manifest, 2,000 nodes in one JSON file, as kubectl prints them."""
-    from grove_operator.cli.entry import run
+    from grove_cli.entry import run
 
     with tempfile.TemporaryDirectory() as folder:
         nodes, manifest = Path(folder, "nodes.json"), Path(folder, "set.yaml")

@@ -21,6 +21,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
+from grove_cli import rulebook
 from grove_compiler.compile import VOCABULARY, CompileResult, Inputs, lint_manifests
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.runtime.program import Program
@@ -28,7 +29,6 @@ from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
 from grove_compiler.step import StepContext
-from grove_operator import rulebook
 from grove_operator.webhooks.answers import Answers
 from grove_operator.webhooks.review import Reviewer
 from tests.benchmarks.admission import workload

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 LAUNCHER = str(Path(__file__).with_name("launch.py"))
 ROOT = Path(__file__).resolve().parents[2]
-GROVE = [sys.executable, "-m", "grove_operator"]
+GROVE = [sys.executable, "-m", "grove_cli"]
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 """With that variable, as some images set it, Python would compile a checkout's sources again at every start."""
 

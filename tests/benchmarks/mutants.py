@@ -8,7 +8,7 @@ It shows whether a change of the tests has cost them strength. Run it with the t
 The product is always the one of this checkout; `--tests` names another checkout, or its folder of tests. A mutant is told by its file,
 line, column and kind, so both runs need the same product and the same `--seed` and `--count`.
 
-Faults are put into functions in memory. What a test starts as a process of its own, such as `python -m grove_operator`, does not have them,
+Faults are put into functions in memory. What a test starts as a process of its own, such as `python -m grove_cli`, does not have them,
 nor have rules that a test's module reads when it is imported. Of the tests of an area, a fault in Python meets those in whose file one
 reaches its statement; what a test of another file has made for the whole session is not seen. A mutant is found if a test fails, or if one
 takes ten times as long as without the fault (at least 10 s of CPU, or 30 s on the clock). After `--budget` seconds of CPU it is given up.

@@ -51,7 +51,7 @@ class Operator:
     """The operator's process, with more options where they are given."""
 
     def __init__(self, plane: RunningPlane, log: Path, options: Sequence[str] = ()) -> None:
-        command = [sys.executable, "-m", "grove_operator", "operator", "run", "--kubeconfig", str(plane.kubeconfig), *options]
+        command = [sys.executable, "-m", "grove_cli", "operator", "run", "--kubeconfig", str(plane.kubeconfig), *options]
         self._process = subprocess.Popen(command, stderr=log.open("w"))
 
     def cpu(self) -> float:
@@ -103,7 +103,7 @@ def world(bodies: Sequence[str] = ()) -> Iterator[ControlPlane]:
 
 def define(plane: RunningPlane) -> None:
     """Lets a server know Grove's kinds."""
-    crds = subprocess.run([sys.executable, "-m", "grove_operator", "crds"], check=True, capture_output=True, text=True).stdout
+    crds = subprocess.run([sys.executable, "-m", "grove_cli", "crds"], check=True, capture_output=True, text=True).stdout
     plane.kubectl("apply", "--server-side", "-f", "-", input=crds)
 
 

@@ -73,7 +73,7 @@ async def ours(folder: Path) -> None:
 
     from applier.cache import WatchCache
     from applier.stop import Stop
-    from grove_operator.cli.garbage import collect_in_small_portions, freeze_existing
+    from grove_cli.garbage import collect_in_small_portions, freeze_existing
     from grove_operator.preflight.gangs import WATCHED, GangController
     from grove_operator.preflight.metrics import AdmissionMetrics, CheckMetrics
     from grove_operator.preflight.process import Served, serve

@@ -18,7 +18,7 @@ MAX_MEMORY = 40.0
 
 PROOF = """
 import sys
-from grove_operator.cli.entry import run
+from grove_cli.entry import run
 assert run(["compile", sys.argv[1], "-o", "name"]) == 0
 print(*sorted({name.partition(".")[0] for name in sys.modules} & set(sys.argv[2:])), file=sys.stderr)
 """

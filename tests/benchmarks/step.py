@@ -19,6 +19,7 @@ from typing import Any
 
 from applier.cache.journal import Journals, Selected
 from applier.ref import Ref
+from grove_cli.rulebook import read as read_rulebook
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.model.inputs.settings import Settings
@@ -26,7 +27,6 @@ from grove_compiler.model.inputs.snapshot import ChangedNames, ObjectList
 from grove_compiler.source.document import Document
 from grove_compiler.source.reader import read_text
 from grove_compiler.step import Key, StepContext, StepResult, step
-from grove_operator.rulebook import read as read_rulebook
 from tests.benchmarks.measure import machine, table
 from tests.benchmarks.workload import manifest
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
+from grove_cli.rulebook import read as read_rulebook
 from grove_compiler.compile import VOCABULARY, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.reader import read_text
-from grove_operator.rulebook import read as read_rulebook
 from tests.benchmarks.disaggregated import manifest
 
 

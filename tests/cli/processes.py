@@ -52,7 +52,7 @@ class Grove:
         return name
 
     def __call__(self, *arguments: str, stdin: str | bytes = "", **more: str) -> Ended:
-        command = [sys.executable, "-m", "grove_operator", *arguments]
+        command = [sys.executable, "-m", "grove_cli", *arguments]
         given = stdin if isinstance(stdin, bytes) else stdin.encode()
         ended = subprocess.run(command, input=given, capture_output=True, cwd=self.folder, env=environment(**more), check=False, timeout=60)
         return Ended(ended.returncode, ended.stdout.decode(), ended.stderr.decode())

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest import mock
 
+from grove_cli import entry
+from grove_cli.rulebook import Rulebook
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import SHIPPED, Vocabulary
-from grove_operator.cli import entry
-from grove_operator.rulebook import Rulebook
 
 ROOT = Path(__file__).resolve().parents[2]
 

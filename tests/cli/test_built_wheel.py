@@ -15,7 +15,7 @@ from grove_compiler.version import __version__
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "explicit-startup-order.yaml"
-RUN = "import sys; sys.path.insert(0, sys.argv.pop(1)); from grove_operator.cli import main; main()"
+RUN = "import sys; sys.path.insert(0, sys.argv.pop(1)); from grove_cli import main; main()"
 
 
 TESTING = "applier/testing"
@@ -51,7 +51,7 @@ def test_it_compiles_as_the_checkout_does_and_needs_no_cache(installed: Path, tm
     environment = {"PATH": os.environ["PATH"], "GROVE_CACHE_DIR": str(tmp_path / "cache")}
     command = [sys.executable, "-I", "-c", RUN, str(installed), "compile", str(EXAMPLE)]
     theirs = subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
-    ours = subprocess.run([sys.executable, "-m", "grove_operator", "compile", str(EXAMPLE)], cwd=ROOT, check=True, capture_output=True)
+    ours = subprocess.run([sys.executable, "-m", "grove_cli", "compile", str(EXAMPLE)], cwd=ROOT, check=True, capture_output=True)
     assert theirs.stdout == ours.stdout
     assert not (tmp_path / "cache").exists()
 

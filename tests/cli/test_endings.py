@@ -9,13 +9,13 @@ import sys
 
 import pytest
 
-from grove_operator.cli import entry
+from grove_cli import entry
 
 from .processes import EXAMPLE, SET, Grove, environment
 
 INTERRUPTED = """
 import os, signal, sys
-from grove_operator.cli import entry
+from grove_cli import entry
 
 class Interrupting:
     class buffer:
@@ -31,7 +31,7 @@ entry.main()
 
 def test_a_reader_that_has_gone_is_no_error_to_speak_of(grove: Grove) -> None:
     big = grove.file("a.yaml", SET.replace("replicas: 1\n  template", "replicas: 500\n  template"))
-    command = f"{sys.executable} -m grove_operator compile {big} | head -1; exit ${{PIPESTATUS[0]}}"
+    command = f"{sys.executable} -m grove_cli compile {big} | head -1; exit ${{PIPESTATUS[0]}}"
     ended = subprocess.run(["bash", "-c", command], cwd=grove.folder, env=environment(), capture_output=True, check=False)
     assert (ended.returncode, ended.stderr) == (141, b"")
 
@@ -39,7 +39,7 @@ def test_a_reader_that_has_gone_is_no_error_to_speak_of(grove: Grove) -> None:
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has a full disk at hand")
 def test_a_full_disk_is_said(grove: Grove) -> None:
     with open("/dev/full", "wb") as full:
-        command = [sys.executable, "-m", "grove_operator", "compile", EXAMPLE]
+        command = [sys.executable, "-m", "grove_cli", "compile", EXAMPLE]
         ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=environment(), check=False)
     assert (ended.returncode, ended.stderr) == (2, b"grove: output: no space left on device\n")
 
@@ -48,13 +48,13 @@ def test_a_full_disk_is_said(grove: Grove) -> None:
 @pytest.mark.parametrize("arguments", [["compile", "none.yaml"], ["compile", "--nope"]])
 def test_the_exit_code_tells_when_even_standard_error_is_full(arguments: list[str]) -> None:
     with open("/dev/full", "wb") as full:
-        ended = subprocess.run([sys.executable, "-m", "grove_operator", *arguments], stderr=full, env=environment(), check=False)
+        ended = subprocess.run([sys.executable, "-m", "grove_cli", *arguments], stderr=full, env=environment(), check=False)
     assert ended.returncode == 2
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
 def test_closed_streams_are_no_reason_to_crash(grove: Grove, closed: str) -> None:
-    command = f"{sys.executable} -m grove_operator compile {EXAMPLE} {closed}"
+    command = f"{sys.executable} -m grove_cli compile {EXAMPLE} {closed}"
     ended = subprocess.run(["bash", "-c", command], env=environment(), capture_output=True, check=False)
     assert ended.returncode == (2 if closed.startswith(">") else 0)
     assert b"Traceback" not in ended.stderr

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grove_operator.cli import extras
+from grove_cli import extras
 
 ROOT = Path(__file__).resolve().parents[2]
 OPTIONAL = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]

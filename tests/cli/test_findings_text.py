@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grove_cli import findings, terminal
+from grove_cli.reading.files import InputFile
 from grove_compiler.graph.diagnostic import Diagnostic
-from grove_operator import findings, terminal
-from grove_operator.reading.files import InputFile
 from tests.suite.rows import rows
 
 MANIFEST = b"""kind: PodCliqueSet

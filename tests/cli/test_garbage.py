@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from grove_operator.cli import garbage
-from grove_operator.cli.cluster import session
-from grove_operator.cli.cluster.options import ClusterFlags
+from grove_cli import garbage
+from grove_cli.cluster import session
+from grove_cli.cluster.options import ClusterFlags
 
 
 class Knot:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grove_operator.cli.entry import run
+from grove_cli.entry import run
 
 EXAMPLE = str(Path(__file__).resolve().parents[2] / "examples" / "mnnvl-training.yaml")
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from grove_cli.operator.configuration import log_unused
 from grove_compiler.source.document import Document
-from grove_operator.cli.operator.configuration import log_unused
 from grove_operator.controller.log import Log
 from tests.cli.running import run
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from grove_cli import rulebook, warm_cache
+from grove_cli.rulebook import UnreadableRules
 from grove_compiler.engine.runtime.compiled import Compiled
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import InvalidRules, RuleSource, Vocabulary
 from grove_compiler.engine.tracing import provenance
-from grove_operator import rulebook, warm_cache
-from grove_operator.rulebook import UnreadableRules
 from tests.suite.rows import rows
 
 VOCABULARY = Vocabulary(roots={"word": str})
@@ -206,7 +206,7 @@ class TestTheKey:
 BUILD = """
 import sys
 from grove_compiler.compile import VOCABULARY
-from grove_operator import rulebook
+from grove_cli import rulebook
 book = rulebook.read()
 book.build(VOCABULARY)
 imported = {module.__file__ for name, module in sys.modules.items() if name.split(".")[0] in ("grove_compiler", "kube_objects")}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grove_operator.cli.commands import COMMANDS
+from grove_cli.commands import COMMANDS
 from tests.suite.rows import rows
 
 from .running import run
@@ -24,7 +24,7 @@ TOO_SLOW = [
 
 REPORT = """
 import os, sys
-from grove_operator.cli.entry import run
+from grove_cli.entry import run
 code = run(sys.argv[1:])
 with open(os.environ["REPORT"], "w") as stream:
     stream.write("\\n".join([str(code), *sys.modules]))
@@ -72,14 +72,14 @@ def test_a_warm_explanation_does_not_load_the_rules_compiler(tmp_path: Path) -> 
 
 
 def test_a_warm_compilation_does_not_load_other_commands(warm: set[str]) -> None:
-    commands = {f"grove_operator.cli.{module}" for module in COMMANDS.values()}
-    rarely = {"grove_operator.findings", "grove_operator.cli.compile.summary"}
-    assert warm & (commands | rarely) == {"grove_operator.cli.compile.command"}
+    commands = {f"grove_cli.{module}" for module in COMMANDS.values()}
+    rarely = {"grove_cli.findings", "grove_cli.compile.summary"}
+    assert warm & (commands | rarely) == {"grove_cli.compile.command"}
 
 
 def test_the_list_of_commands_loads_none_of_them(tmp_path: Path) -> None:
     code, modules = modules_after(tmp_path, "--help")
-    assert (code, modules & {f"grove_operator.cli.{module}" for module in COMMANDS.values()}) == (0, set())
+    assert (code, modules & {f"grove_cli.{module}" for module in COMMANDS.values()}) == (0, set())
 
 
 def test_each_command_takes_one_line_of_the_list() -> None:

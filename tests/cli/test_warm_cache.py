@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grove_operator import warm_cache
+from grove_cli import warm_cache
 
 NAME = "0123"
 PAYLOAD = b"compiled rules"

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from grove_cli import rulebook, warm_cache
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.engine.runtime.program import Program
-from grove_operator import rulebook, warm_cache
 
 ROOT = Path(__file__).resolve().parents[2]
 INTERFACE = "hatchling.builders.hooks.plugin.interface"

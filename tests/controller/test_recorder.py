@@ -12,10 +12,10 @@ import pytest
 
 from applier.errors import NotSynced, Unreachable
 from applier.loop import Result
+from grove_cli.operator.replay_retention import replay_retention
 from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.replay.bundle import RecordedStep, decode
 from grove_compiler.step import Key, StepContext, StepHold, step
-from grove_operator.cli.operator.replay_retention import replay_retention
 from grove_operator.controller.bundle_folder import BundleFolder
 from grove_operator.controller.log import Log
 from grove_operator.controller.recorder import Retention, StepRecorder, Trigger

@@ -12,9 +12,9 @@ import pytest
 
 from applier.ref import Kind, Manifest
 from applier.testing.virtual_time import in_virtual_time
+from grove_cli.operator.reload import PAUSE, Files, Reload, Reports
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.source.document import Document
-from grove_operator.cli.operator.reload import PAUSE, Files, Reload, Reports
 from grove_operator.controller.log import Log
 from grove_operator.controller.operator_events import OperatorEvents
 

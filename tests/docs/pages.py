@@ -16,13 +16,13 @@ from typing import Any
 
 import yaml
 
+from grove_cli.rulebook import Rulebook, RulebookFile
+from grove_cli.rulebook import read as read_rulebook
 from grove_compiler.compile import VOCABULARY, CompileResult, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.reader import read_text
-from grove_operator.rulebook import Rulebook, RulebookFile
-from grove_operator.rulebook import read as read_rulebook
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 _SECTION = re.compile(r"^## (.+)$", re.MULTILINE)

@@ -8,7 +8,7 @@ from collections import defaultdict
 from .pages import DOCS
 
 ROOT = DOCS.parent
-PRODUCT = ("grove_compiler", "applier", "grove_operator", "kube_objects", "preflight_images")
+PRODUCT = ("grove_compiler", "applier", "grove_cli", "grove_operator", "kube_objects", "preflight_images")
 
 
 def test_no_two_modules_define_public_classes_of_one_name() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from grove_operator.cli.commands import COMMANDS, grove
+from grove_cli.commands import COMMANDS, grove
 from tests.suite.rows import rows
 
 from .pages import DOCS

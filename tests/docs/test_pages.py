@@ -7,11 +7,11 @@ import re
 import pytest
 import yaml
 
+from grove_cli.golden.expected_findings import compare_findings
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.engine.language.keys import VERB_KEYS
 from grove_compiler.engine.sources import InvalidRules
 from grove_compiler.graph.diagnostic import has_errors
-from grove_operator.golden.expected_findings import compare_findings
 from tools.generate_lives import page as lives_page
 
 from .pages import DOCS, Section, is_part, objects_in, program_of, sections

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import click
 
-from grove_operator.cli.commands import COMMANDS, grove
+from grove_cli.commands import COMMANDS, grove
 
 from ..docs.pages import DOCS
 

@@ -7,8 +7,8 @@ import shutil
 from functools import cache
 from pathlib import Path
 
+from grove_cli.rulebook import read as read_rulebook
 from grove_compiler.replay.bundle import encode
-from grove_operator.rulebook import read as read_rulebook
 from tests.replay.kept import taken
 
 from .commands import ROOT

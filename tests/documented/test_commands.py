@@ -71,7 +71,7 @@ class Shell:
         build(self.folder, namespace)
         programs = folder / "bin"
         programs.mkdir()
-        self._program(programs / "grove", f'PYTHONPATH="{ROOT}" exec "{sys.executable}" -m grove_operator "$@"')
+        self._program(programs / "grove", f'PYTHONPATH="{ROOT}" exec "{sys.executable}" -m grove_cli "$@"')
         if plane is not None:
             kubectl = plane.programs.path("kubectl")
             kubeconfig = yaml.load(plane.kubeconfig.read_text(), yaml.CSafeLoader)

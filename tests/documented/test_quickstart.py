@@ -33,7 +33,7 @@ def program(path: Path, line: str) -> None:
 def home(tmp_path: Path) -> Iterator[Path]:
     """A clone in which `make demo` was run, of somebody whose machine has no kubectl. Ends the cluster of a test that failed."""
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    program(tmp_path / ".venv" / "bin" / "grove", f"#!{sys.executable}\nfrom grove_operator.cli import main\nmain()\n")
+    program(tmp_path / ".venv" / "bin" / "grove", f"#!{sys.executable}\nfrom grove_cli import main\nmain()\n")
     yield tmp_path
     shell(tmp_path, [".venv/bin/grove dev down"])
 

@@ -15,7 +15,7 @@ import yaml
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from grove_operator.cli.entry import run
+from grove_cli.entry import run
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted(path for path in (ROOT / "examples").glob("*.yaml") if path.stem != "nodes")  # tests/fit has those of `grove fit`
@@ -77,7 +77,7 @@ def test_an_example_compiles_twice_to_the_same_bytes(path: Path, capfdbinary: py
 
 def test_all_examples_together_compile_to_the_same_bytes_under_any_hash_seed() -> None:
     files = [path.relative_to(ROOT).as_posix() for path in EXAMPLES]
-    command = [sys.executable, "-m", "grove_operator", "compile", *files, "--pods", "--strict", "--mnnvl-shape", "driver"]
+    command = [sys.executable, "-m", "grove_cli", "compile", *files, "--pods", "--strict", "--mnnvl-shape", "driver"]
     outputs = [
         subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True).stdout
         for seed in ("1", "4242")

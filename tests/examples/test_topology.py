@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import yaml
 
+from grove_cli import rulebook
 from grove_compiler.compile import VOCABULARY, CompileResult, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.source.document import Document
-from grove_operator import rulebook
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 STORY = list(yaml.load_all((EXAMPLES / "topology-h100-gb200.yaml").read_text(), yaml.CSafeLoader))

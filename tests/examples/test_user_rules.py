@@ -10,6 +10,9 @@ import pytest
 import yaml
 from syrupy.assertion import SnapshotAssertion
 
+from grove_cli import rulebook
+from grove_cli.entry import run
+from grove_cli.golden.differences import Mismatch, compare_objects
 from grove_compiler.compile import VOCABULARY, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.graph.diagnostic import has_errors
@@ -17,9 +20,6 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
 from grove_compiler.source.reader import read_text
-from grove_operator import rulebook
-from grove_operator.cli.entry import run
-from grove_operator.golden.differences import Mismatch, compare_objects
 from tests.suite.rows import rows
 
 from .test_examples import ROOT, YamlFile

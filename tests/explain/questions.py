@@ -10,6 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from grove_cli import rulebook
+from grove_cli.compile.command import command as compile_command
+from grove_cli.options import take_files
+from grove_cli.reading.inputs import InputReader
 from grove_compiler.compile import VOCABULARY, CompileResult, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.runtime.compiled import Compiled
@@ -20,10 +24,6 @@ from grove_compiler.graph.diagnostic import has_errors
 from grove_compiler.graph.node import Node
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.reader import read_bytes
-from grove_operator import rulebook
-from grove_operator.cli.compile.command import command as compile_command
-from grove_operator.cli.options import take_files
-from grove_operator.reading.inputs import InputReader
 
 ROOT = Path(__file__).parents[2]
 BOOK = rulebook.read()

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from grove_cli.explain.as_text import field_text
+from grove_cli.explain.words import Words
 from grove_compiler.explain import ObjectAnswer
 from grove_compiler.graph.field_path import FieldPath, render
-from grove_operator.cli.explain.as_text import field_text
-from grove_operator.cli.explain.words import Words
 
 from .questions import BOOK, Question, asking, example_inputs
 from .test_mutations import EXAMPLES

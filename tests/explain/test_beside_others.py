@@ -108,7 +108,7 @@ def test_documents_are_not_changed_by_being_explained() -> None:
 
 
 def test_the_answer_is_the_same_in_every_process() -> None:
-    command = [sys.executable, "-m", "grove_operator", "explain", "-f", "examples/topology-three-levels.yaml"]
+    command = [sys.executable, "-m", "grove_cli", "explain", "-f", "examples/topology-three-levels.yaml"]
     command += ["--config", "examples/operator-configuration.yaml", "podgang/deepseek-three-levels-0", "-o", "json"]
     environments = [{**os.environ, "PYTHONHASHSEED": seed} for seed in "12"]
     answers = {subprocess.run(command, env=one, cwd=ROOT, capture_output=True, check=True).stdout for one in environments}

@@ -130,7 +130,7 @@ def test_an_unchanged_set_is_asked_about_again_and_gives_the_same() -> None:
 def test_compiling_does_not_import_what_answers() -> None:
     import subprocess
 
-    code = "import grove_operator.cli.compile.command, sys; print([name for name in sys.modules if 'explain' in name or 'tracing' in name])"
+    code = "import grove_cli.compile.command, sys; print([name for name in sys.modules if 'explain' in name or 'tracing' in name])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 

@@ -6,6 +6,7 @@ import json
 from functools import cache
 from pathlib import Path
 
+from grove_cli.rulebook import read as read_rulebook
 from grove_compiler.compile import VOCABULARY, CompileResult, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.codegen.build import build
@@ -15,7 +16,6 @@ from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
 from grove_compiler.source.reader import read_text
 from grove_compiler.source.yaml_writer import write_yaml
-from grove_operator.rulebook import read as read_rulebook
 
 SETTING_NAMES = {
     "namespace": "namespace",

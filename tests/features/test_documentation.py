@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from grove_cli.entry import run
+from grove_cli.rulebook import read as read_rulebook
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.engine.codegen.module_codegen import ModuleCodegen
-from grove_operator.cli.entry import run
-from grove_operator.rulebook import read as read_rulebook
 
 from .compiling import compile_folder, shipped_program
 

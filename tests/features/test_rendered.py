@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from grove_cli.rulebook import read as read_rulebook
 from grove_compiler.compile import VOCABULARY, CompileResult, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.codegen.build import build
@@ -15,7 +16,6 @@ from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.rendered import check_rendered
-from grove_operator.rulebook import read as read_rulebook
 from tests.suite.rows import rows
 
 from ..explain.sets import SET_WITH_GROUP

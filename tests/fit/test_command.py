@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from grove_operator.cli.entry import run
+from grove_cli.entry import run
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from grove_cli.fit.as_text import report_text
+from grove_cli.terminal import Terminal
 from grove_compiler.fit.fit import fit
 from grove_compiler.fit.gang import GangDemand
-from grove_operator.cli.fit.as_text import report_text
-from grove_operator.terminal import Terminal
 
 from .clusters import gang, group, machine, podgroup, racks
 

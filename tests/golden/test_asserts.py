@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from grove_cli.golden.asserts import compare_asserts, read_asserts
 from grove_compiler.source.yaml_reader import read_yaml
-from grove_operator.golden.asserts import compare_asserts, read_asserts
 from tests.suite.rows import rows
 
 

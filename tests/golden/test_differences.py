@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_operator.golden.differences import Mismatch, compare_objects, compare_values, is_same
+from grove_cli.golden.differences import Mismatch, compare_objects, compare_values, is_same
 from tests.suite.rows import rows
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from grove_cli.golden.expected_findings import compare_findings, describe, read_expected_findings
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.source.reader import read_text
-from grove_operator.golden.expected_findings import compare_findings, describe, read_expected_findings
 from tests.suite.rows import rows
 
 

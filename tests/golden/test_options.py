@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from grove_cli.golden.options import CaseOptions, read_options
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.source.reader import read_text
-from grove_operator.golden.options import CaseOptions, read_options
 from tests.suite.rows import rows
 
 

@@ -101,7 +101,7 @@ class Cluster:
     @contextmanager
     def process(self, subcommand: str, *options: str, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
         """Runs what is in the operator's image until the block ends, and lets it end in good order."""
-        command = [sys.executable, "-m", "grove_operator", "operator", subcommand, "--kubeconfig", str(self.kubeconfig())]
+        command = [sys.executable, "-m", "grove_cli", "operator", subcommand, "--kubeconfig", str(self.kubeconfig())]
         command += ["--config", str(self.configuration()), "--rules", str(self.rules()), *options]
         with (self.folder / "operator.log").open("ab") as log:
             process = subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | environment)

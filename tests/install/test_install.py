@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import yaml
 
+from grove_cli import rulebook
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
 from grove_compiler.step import StepContext
-from grove_operator import rulebook
 from grove_operator.telemetry.metrics import PREFIX
 from tests.cli.running import run
 from tests.suite.rows import rows

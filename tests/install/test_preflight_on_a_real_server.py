@@ -103,7 +103,7 @@ def injector(cluster: Installed) -> Iterator[subprocess.Popen[bytes]]:
     values = cluster.folder / "values.yaml"
     values.write_text(cluster.get("configmap", ACCOUNT, "-n", NAMESPACE)["data"]["values.yaml"])
     ports = ["--port", "0", "--cert-secret", "preflight-injector-cert"]
-    command = [sys.executable, "-m", "grove_operator", "preflight", "controller", *ports, "--values", str(values)]
+    command = [sys.executable, "-m", "grove_cli", "preflight", "controller", *ports, "--values", str(values)]
     with cluster.log.open("ab") as log:
         process = subprocess.Popen([*command, "--kubeconfig", str(cluster.kubeconfig())], cwd=ROOT, stderr=log)
     try:

@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 from applier.testing.counts import CountedRequest
+from grove_cli.rulebook import shipped_folder
 from grove_operator.install.manifests import manifests
 from grove_operator.install.user_values import load_values
-from grove_operator.rulebook import shipped_folder
 from tests.controller.live.world import clique, pod_clique_set
 
 from .cluster import ACCOUNT, NAMESPACE, Cluster, cluster_without_definitions

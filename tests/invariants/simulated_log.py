@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from applier.ref import Manifest, Ref
+from applier.testing.memory.store import StoredChange, Watcher
 from kube_objects.manifest import is_terminating
 from tests.invariants.log import KINDS
 from tests.simulation.simulation import Simulation
@@ -32,13 +33,13 @@ class SimulatedLog:
     def __init__(self, simulation: Simulation) -> None:
         self.simulation, store = simulation, simulation.world.cluster.store
         self.events = [Event(0.0, OTHERS, None, one) for one in store.objects.values()]
-        self._tell = store.tell
-        store.tell = self._hear  # type: ignore[method-assign]
+        Watcher(store, self._hear)
         simulation.operator.after_write = self._attribute
 
-    def _hear(self, news: Any) -> None:
-        self.events.append(Event(self.simulation.world.now, OTHERS, news.old, news.new))
-        self._tell(news)
+    def _hear(self, change: StoredChange) -> bool:
+        """Records a change as it is stored; there is nothing to queue."""
+        self.events.append(Event(self.simulation.world.now, OTHERS, change.old, change.new))
+        return False
 
     def _attribute(self, _: str) -> None:
         self.events[-1] = self.events[-1]._replace(agent=OPERATOR)

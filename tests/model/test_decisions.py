@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from grove_cli import rulebook
 from grove_compiler.compile import VOCABULARY, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.codegen.build import build
@@ -25,7 +26,6 @@ from grove_compiler.model.preflight.values import PreflightCheck
 from grove_compiler.model.vocabulary import DECISIONS
 from grove_compiler.preflight import inject
 from grove_compiler.source.document import Document
-from grove_operator import rulebook
 from tests.preflight.injecting import pod_of, values_of
 from tests.seeds.through_webhooks import podclique, podgang
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grove_cli import rulebook
 from grove_compiler.compile import VOCABULARY, Inputs, lint
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.runtime.program import Program
@@ -17,7 +18,6 @@ from grove_compiler.model.expanded.gang import gangs
 from grove_compiler.model.spec.constraints import Constraint, translate
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.source.document import Document
-from grove_operator import rulebook
 from tests.suite.rows import rows
 
 from .sets import clique, expand, group, pcs

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from grove_cli import rulebook
 from grove_compiler import compile as compiler
 from grove_compiler.graph.node import Node
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
-from grove_operator import rulebook
 from tests.suite.rows import rows
 
 Manifest = dict[str, Any]

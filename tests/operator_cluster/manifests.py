@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from applier.ref import Manifest
+from grove_cli.rulebook import read as read_rulebook
 from grove_compiler.compile import VOCABULARY, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
-from grove_operator.rulebook import read as read_rulebook
 
 
 def obj(kind: str, name: str, namespace: str = "shop", *, api: str = "v1", **rest: Any) -> Manifest:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from grove_operator.cluster.facts import facts, gates_of
+from grove_cli.queries.facts import facts, gates_of
 from tests.suite.rows import rows
 
 from .manifests import obj

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from applier.readiness import State
-from grove_operator.cluster.live_states import LiveStates
-from grove_operator.cluster.readiness import readiness_check
+from grove_cli.queries.live_states import LiveStates
+from grove_cli.queries.readiness import readiness_check
 from tests.shipped import program
 
 Manifest = dict[str, Any]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from applier.ref import Manifest
-from grove_operator.cluster.tree import branches, count, grow
+from grove_cli.queries.tree import branches, count, grow
 
 from .manifests import obj
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from grove_cli import rulebook
 from grove_compiler.engine.codegen.build import build
 from grove_compiler.engine.sources import RuleSource
 from grove_compiler.graph.node import Manifest
@@ -15,7 +16,6 @@ from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.model.preflight.gang import config_map_name
 from grove_compiler.preflight_gang import ForeignName, GangKey, gang_objects, key_of
 from grove_compiler.subjects import VOCABULARY
-from grove_operator import rulebook
 from preflight_images.nccl_allreduce.gang import instance_type, read_gang
 
 from ..shipped import program

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from grove_cli.preflight.status import as_json, as_text
 from grove_compiler.graph.node import Manifest
-from grove_operator.cli.preflight.status import as_json, as_text
 from grove_operator.preflight.status import GangState, gang_states, pod_states
 from tests.suite.rows import rows
 

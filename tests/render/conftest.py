@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from grove_operator.render.as_html import as_html
-from grove_operator.render.input_lines import Lines
-from grove_operator.render.picture import Picture
+from grove_cli.render.as_html import as_html
+from grove_cli.render.input_lines import Lines
+from grove_cli.render.picture import Picture
 
 FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from grove_cli.render.picture import Picture, draw, simplify
 from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.graph.node import Manifest, Node, ObjectRef
-from grove_operator.render.picture import Picture, draw, simplify
 
 SET = ObjectRef("grove.io/v1alpha1", "PodCliqueSet", "ml", "demo")
 RACK, HOST = "topology.kubernetes.io/rack", "kubernetes.io/hostname"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import networkx as nx
 import pytest
 
+from grove_cli.render.collapse import collapse
+from grove_cli.render.picture import Picture, Vertex
+from grove_cli.render.similarity import similarity_key
 from grove_compiler.graph.graph import CompiledGraph
-from grove_operator.render.collapse import collapse
-from grove_operator.render.picture import Picture, Vertex
-from grove_operator.render.similarity import similarity_key
 
 from .sample import clique, for_people, node, ref, workload
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from grove_cli.entry import run
 from grove_compiler.compile import CompileResult, SubjectResult
-from grove_operator.cli.entry import run
 
 from .sample import node, ref
 
@@ -124,7 +124,7 @@ def test_a_file_that_cannot_be_written_is_misuse(tmp_path: Path, capfdbinary: Ca
 def test_objects_that_wait_for_each_other_are_a_finding(monkeypatch: pytest.MonkeyPatch, capfdbinary: Caught) -> None:
     nodes = [node("A", "a", owner=ref("B", "b")), node("B", "b", owner=ref("A", "a"))]
     circle = SubjectResult("PodCliqueSet", ref("PodCliqueSet", "demo"), 0, [], nodes=nodes)
-    monkeypatch.setattr("grove_operator.cli.compilation.compile_inputs", lambda inputs, program: CompileResult({}, [circle]))
+    monkeypatch.setattr("grove_cli.compilation.compile_inputs", lambda inputs, program: CompileResult({}, [circle]))
     assert run(["graph", MULTI_NODE]) == 1
     printed = capfdbinary.readouterr()
     assert printed.out == b""

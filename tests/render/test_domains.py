@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from grove_cli.render.domains import Domain, find_domains
 from grove_compiler.graph.node import Manifest, Node
-from grove_operator.render.domains import Domain, find_domains
 
 from .sample import HOST, RACK, clique, gang, node, pack, pods, ref, workload
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grove_cli.render.as_dot import as_dot, quoted
 from grove_compiler.graph.graph import CompiledGraph
-from grove_operator.render.as_dot import as_dot, quoted
 from tests.suite.rows import rows
 
 from .sample import for_people, node, ref, workload

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grove_cli.render.edges import Edge, edges_of, merge, startup_edges, transitive_reduction
 from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.graph.node import Node
-from grove_operator.render.edges import Edge, edges_of, merge, startup_edges, transitive_reduction
 
 from .sample import SET, node, picture, ref, workload
 

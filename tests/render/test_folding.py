@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from grove_cli.render.picture import Picture
 from grove_compiler.graph.graph import CompiledGraph
-from grove_operator.render.picture import Picture
 
 from .conftest import OpenPage
 from .looking import cards, open_all, point, position, selected, wait_until

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from grove_operator.render.packer import unpack
+from grove_cli.render.packer import unpack
 
 from ..cli.running import ROOT, run
 from .conftest import OpenPage

@@ -10,8 +10,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grove_cli.render.as_json import FORMAT, as_json
 from grove_compiler.graph.graph import CompiledGraph
-from grove_operator.render.as_json import FORMAT, as_json
 
 from .sample import HOST, RACK, node, picture, workload
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from grove_cli.render.picture import Picture
 from grove_compiler.graph.graph import CompiledGraph
-from grove_operator.render.picture import Picture
 
 from .conftest import OpenPage, Pages
 from .looking import open_all

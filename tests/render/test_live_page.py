@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from grove_operator.cli.serve import stage as stage_module
+from grove_cli.serve import stage as stage_module
 from tests.replay.kept import cluster as set_with_objects
 from tests.serve.serving import CLIQUE, SET, Served, served
 

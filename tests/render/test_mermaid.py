@@ -8,8 +8,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grove_cli.render.as_mermaid import PLAIN, as_mermaid, escaped
 from grove_compiler.graph.graph import CompiledGraph
-from grove_operator.render.as_mermaid import PLAIN, as_mermaid, escaped
 
 from .sample import for_people, node, ref, workload
 

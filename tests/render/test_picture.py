@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from grove_cli.render.picture import DECLARED, draw, simplify
 from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.graph.order import GraphCycle
-from grove_operator.render.picture import DECLARED, draw, simplify
 
 from . import sample
 from .sample import SET, node, picture, ref, workload

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from grove_cli.render.states import find_states
 from grove_compiler.model.inputs.snapshot import ObjectList
-from grove_operator.render.states import find_states
 
 from .sample import node, picture, workload
 

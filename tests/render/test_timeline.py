@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from grove_operator.render.as_timeline import WIDTH, Bar, Chart, Mark, TimelineRow, svg
+from grove_cli.render.as_timeline import WIDTH, Bar, Chart, Mark, TimelineRow, svg
 from tests.suite.rows import rows
 
 SPACE = "{http://www.w3.org/2000/svg}"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from grove_cli.render.as_tree import as_tree, shortened
+from grove_cli.terminal import Terminal
 from grove_compiler.graph.graph import CompiledGraph
-from grove_operator.render.as_tree import as_tree, shortened
-from grove_operator.terminal import Terminal
 
 from .sample import node, picture, ref, workload
 

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 import yaml
 
+from grove_cli import rulebook
 from grove_compiler.compile import VOCABULARY, CompileResult, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import has_errors
 from grove_compiler.source.document import Document
-from grove_operator import rulebook
 from tests.suite.rows import rows
 
 SHARED = Path(os.environ.get("GROVE_CONFORMANCE") or Path(__file__).parents[2] / "../shared/conformance").parent

@@ -10,13 +10,13 @@ from typing import Any
 from applier.cache import Query, WatchCache
 from applier.ref import Manifest
 from applier.testing.memory import MemoryCluster
+from grove_cli.operator.read_objects import EVENT
+from grove_cli.serve.scene import draw_scene
+from grove_cli.serve.server import PageServer
+from grove_cli.serve.stage import Stage, live_source
+from grove_cli.serve.why import why
 from grove_compiler.api.crd import crds
 from grove_compiler.step import StepContext
-from grove_operator.cli.operator.read_objects import EVENT
-from grove_operator.cli.serve.scene import draw_scene
-from grove_operator.cli.serve.server import PageServer
-from grove_operator.cli.serve.stage import Stage, live_source
-from grove_operator.cli.serve.why import why
 from grove_operator.controller.operator import settings_of, watched
 from tests.applier.free_schemas import FreeSchemas
 from tests.features.compiling import shipped_program

@@ -12,11 +12,11 @@ import aiohttp
 import pytest
 
 from applier.ref import Kind, Manifest
+from grove_cli.serve import server as server_module
+from grove_cli.serve import stage as stage_module
+from grove_cli.serve.scene import SceneObjects, draw_scene
+from grove_cli.serve.server import HEADERS, is_known_host
 from grove_compiler.step import StepContext
-from grove_operator.cli.serve import server as server_module
-from grove_operator.cli.serve import stage as stage_module
-from grove_operator.cli.serve.scene import SceneObjects, draw_scene
-from grove_operator.cli.serve.server import HEADERS, is_known_host
 from grove_operator.controller.operator import settings_of
 from tests.features.compiling import program_with, shipped_program
 from tests.model.sets import clique, pcs

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import pytest
 
+from grove_cli.rulebook import read as read_rulebook
 from grove_compiler.engine.codegen.build import build
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import RuleSource
 from grove_compiler.model.expanded import clique_roll, reported_breach, rolls
 from grove_compiler.subjects import VOCABULARY
-from grove_operator.rulebook import read as read_rulebook
 from tests.simulation.schedules import Action, Edit, Night, Pass, Scale, Tick, play
 from tests.simulation.sets import demo
 from tests.simulation.simulation import Simulation, running

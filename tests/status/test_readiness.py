@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from applier.readiness import Readiness, State
+from grove_cli.queries.readiness import readiness_check
 from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.step import step
-from grove_operator.cluster.readiness import readiness_check
 from grove_operator.controller.statuses import status_writes
 from tests.features.compiling import shipped_program
 from tests.model.sets import clique, group, pcs

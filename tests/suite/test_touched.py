@@ -12,7 +12,7 @@ from tests.suite.touched import touched_modules
     [
         ("applier/decision/decide.py", "tests.applier.decision.test_decide", "tests.model.test_names"),
         ("grove_compiler/kube/duration.py", "tests.kube.test_duration", "tests.applier.decision.test_decide"),
-        ("grove_operator/cli/explain/__init__.py", "tests.cli.explain.test_explain", "tests.kube_objects.test_quantity"),
+        ("grove_cli/explain/__init__.py", "tests.cli.explain.test_explain", "tests.kube_objects.test_quantity"),
         ("rules/startup.yaml", "tests.features.test_features", "tests.kube_objects.test_quantity"),
         ("docs/differences.md", "tests.docs.test_index", "tests.kube_objects.test_quantity"),
         ("examples/minimal.yaml", "tests.examples.test_examples", "tests.kube_objects.test_quantity"),

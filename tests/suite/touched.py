@@ -1,7 +1,7 @@
 """Chooses the tests that a change can touch: `pytest --touched[=REVISION]`, against the last commit by default.
 
 A test can be touched by what its module imports, however indirectly: grimp, on which import-linter stands, knows that. What is not imported
-but read or run is told by its name in the text of a module: a folder (`docs`), a file, a program (`"grove_operator"`). Where nothing has
+but read or run is told by its name in the text of a module: a folder (`docs`), a file, a program (`"grove_cli"`). Where nothing has
 changed since the revision, the last commit itself is taken for the change. A change of what holds for all tests touches all of them.
 """
 
@@ -16,9 +16,9 @@ import grimp
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("applier", "grove_compiler", "grove_operator", "kube_objects", "preflight_images", "tests", "tools")
-COMMANDS, ENTRY, PROGRAM = "grove_operator.cli.", "grove_operator.cli.entry", '"grove_operator"'
-RULEBOOK = "grove_operator.rulebook"
+PACKAGES = ("applier", "grove_cli", "grove_compiler", "grove_operator", "kube_objects", "preflight_images", "tests", "tools")
+COMMANDS, ENTRY, PROGRAM = "grove_cli.", "grove_cli.entry", '"grove_cli"'
+RULEBOOK = "grove_cli.rulebook"
 READ_BY = {"rules": RULEBOOK, "templates": RULEBOOK}
 """Folders at the top that a module reads for all others."""
 FOR_ALL = ("pyproject.toml", "tests/conftest.py", "tests/suite")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from grove_cli import rulebook
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.engine.runtime.program import Program
-from grove_operator import rulebook
 
 
 @pytest.fixture(scope="session")

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grove_cli import rulebook
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.scale import Scaling, judge_scaling
-from grove_operator import rulebook
 from tests.suite.rows import rows
 
 from .sets import clique, group

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from applier.testing.control_plane import ControlPlane
+from grove_cli import rulebook
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.step import StepContext
-from grove_operator import rulebook
 from grove_operator.webhooks.review import API_VERSION, Reviewer
 from tests.definitions import with_definitions
 

@@ -38,7 +38,7 @@ def webhooks(plane: ControlPlane, folder: Path, *options: str) -> Iterator[Serve
     pair = signed(ca, "webhook")
     (served / "tls.crt").write_text(pair.certificate.read_text())
     (served / "tls.key").write_text(pair.key.read_text())
-    command = [sys.executable, "-m", "grove_operator", "operator", "webhooks", "--port", "0", "--cert-dir", str(served)]
+    command = [sys.executable, "-m", "grove_cli", "operator", "webhooks", "--port", "0", "--cert-dir", str(served)]
     arguments = [*command, "--kubeconfig", str(plane.kubeconfig), *options]
     log = folder / "log"
     with log.open("wb") as output:

@@ -108,7 +108,7 @@ def operator(place: Place, folder: Path, name: str) -> Iterator[int]:
         context["context"]["namespace"] = place.namespace
     kubeconfig.write_text(json.dumps(text))
     config.write_text(CONFIGURATION)
-    command = [sys.executable, "-m", "grove_operator", "operator", "run", "-n", place.namespace]
+    command = [sys.executable, "-m", "grove_cli", "operator", "run", "-n", place.namespace]
     arguments = [*command, "--kubeconfig", str(kubeconfig), "--config", str(config)]
     log = folder / f"{name}.log"
     with log.open("w") as output:

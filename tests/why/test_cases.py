@@ -9,13 +9,13 @@ from typing import Any
 import yaml
 
 from applier.ref import Ref
+from grove_cli.queries.why_query import find
+from grove_cli.terminal import Terminal
+from grove_cli.why.as_text import why_text
 from grove_compiler.model.inputs.settings import Settings
-from grove_operator.cli.why.as_text import why_text
 from grove_operator.cluster.why import Reason, reasons
-from grove_operator.cluster.why_query import find
 from grove_operator.controller.live_objects import COMPUTE_DOMAIN
 from grove_operator.controller.waiting import waits_of
-from grove_operator.terminal import Terminal
 from tests.status.test_cases import the_set
 from tests.status.world import NOW, merged, running
 from tests.step.world import context

@@ -7,9 +7,9 @@ from functools import cache
 import pytest
 
 from applier.ref import Manifest, Ref
-from grove_operator.cli.why.as_text import why_text
+from grove_cli.queries.why_query import find
+from grove_cli.why.as_text import why_text
 from grove_operator.cluster.why import Reason, reasons
-from grove_operator.cluster.why_query import find
 from grove_operator.controller.membership import key_of
 from grove_operator.controller.waiting import waits_of
 from tests.simulation.sets import FRONT, demo, image

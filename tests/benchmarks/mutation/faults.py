@@ -11,13 +11,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from grove_cli import rulebook
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.engine.sources import InvalidRules
-from grove_operator import rulebook
 from tests.benchmarks.mutation.code import LiveFunctions, NoEffect
 from tests.benchmarks.mutation.mutant import Mutant
 
-OURS = ("applier", "grove_compiler", "grove_operator", "kube_objects", "tests")
+OURS = ("applier", "grove_cli", "grove_compiler", "grove_operator", "kube_objects", "tests")
 
 
 class Stillborn(Exception):

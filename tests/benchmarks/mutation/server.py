@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import Phase, settings
 
-from grove_operator import rulebook
+from grove_cli import rulebook
 from tests.benchmarks.mutation.areas import NOT_COLLECTED
 from tests.benchmarks.mutation.child import CACHE, Limits, fork, run_mutant, run_unchanged
 from tests.benchmarks.mutation.code import REACHED, NoEffect

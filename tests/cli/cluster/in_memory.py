@@ -15,10 +15,10 @@ from applier.cluster import Resource
 from applier.events import Sink
 from applier.ref import Kind, Manifest, Ref
 from applier.testing.memory import MemoryCluster
-from grove_operator.cli.cluster import session as sessions
-from grove_operator.cli.cluster.options import ClusterFlags
-from grove_operator.cli.cluster.session import Session
-from grove_operator.cli.commands import grove
+from grove_cli.cluster import session as sessions
+from grove_cli.cluster.options import ClusterFlags
+from grove_cli.cluster.session import Session
+from grove_cli.commands import grove
 
 from ...applier.free_schemas import FreeSchemas
 from ..running import ROOT, Ended, run

@@ -12,12 +12,12 @@ from applier.events import Finished, Planned, Ready, Started, Throttled, Waiting
 from applier.outcome import ABSENT, Action, Conflict, FieldChange, Outcome, Owner, Step
 from applier.plan.reasons import RECREATE, what_conflicts
 from applier.ref import Ref
-from grove_operator.cli.cluster.apply.progress import ApplyProgress, in_progress
-from grove_operator.cli.cluster.lines import CLIENT, OutcomeLines, WaitLines, to_all
-from grove_operator.cli.cluster.plan.as_text import plan_text
-from grove_operator.cli.cluster.report import outcomes_report, steps_report
-from grove_operator.cli.cluster.words import name_of, reason_of, tally
-from grove_operator.terminal import Terminal
+from grove_cli.cluster.apply.progress import ApplyProgress, in_progress
+from grove_cli.cluster.lines import CLIENT, OutcomeLines, WaitLines, to_all
+from grove_cli.cluster.plan.as_text import plan_text
+from grove_cli.cluster.report import outcomes_report, steps_report
+from grove_cli.cluster.words import name_of, reason_of, tally
+from grove_cli.terminal import Terminal
 from tests.suite.rows import rows
 
 PLAIN = Terminal(colours=False, width=100, wraps=False)

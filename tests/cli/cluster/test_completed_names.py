@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.shell_completion import BashComplete
 
-from grove_operator.cli.commands import grove
+from grove_cli.commands import grove
 
 from .in_memory import Bench
 from .test_get_lists import OBJECTS

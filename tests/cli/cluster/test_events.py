@@ -15,13 +15,13 @@ from applier.desired import EventWrite, ObjectReference
 from applier.events import nowhere
 from applier.loop.event_recorder import EventRecorder
 from applier.ref import Kind, Manifest, Ref
+from grove_cli import output as outputs
+from grove_cli.events.as_text import events_text
+from grove_cli.events.read import EVENT, event_query, follow
+from grove_cli.queries.events_query import KINDS, EventLine, aggregated, parse_object
+from grove_cli.queries.tree_query import NoSuchObject
+from grove_cli.terminal import Terminal
 from grove_compiler.kube.timestamp import timestamp
-from grove_operator.cli import output as outputs
-from grove_operator.cli.events.as_text import events_text
-from grove_operator.cli.events.read import EVENT, event_query, follow
-from grove_operator.cluster.events_query import KINDS, EventLine, aggregated, parse_object
-from grove_operator.cluster.tree_query import NoSuchObject
-from grove_operator.terminal import Terminal
 from tests.suite.rows import rows
 
 from .in_memory import Bench

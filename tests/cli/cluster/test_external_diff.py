@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from grove_operator.cli.cluster.diff.external import external_program
+from grove_cli.cluster.diff.external import external_program
 
 from .in_memory import Bench, config_map
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from applier.ref import Manifest
-from grove_operator.cluster.rollout import edits
-from grove_operator.cluster.rollout.field_owners import later_replacers, owners_of_changes
+from grove_cli.queries.rollout import edits
+from grove_cli.queries.rollout.field_owners import later_replacers, owners_of_changes
 
 IMAGE: Manifest = {"f:podSpec": {"f:containers": {'k:{"name":"main"}': {".": {}, "f:name": {}, "f:image": {}}}}}
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from applier.ref import Kind, Manifest
-from grove_operator.cli.cluster.get import watch as watches
-from grove_operator.cli.cluster.get.listing import ListOptions, ViewListing
-from grove_operator.cli.cluster.get.sets_view import VIEW
-from grove_operator.cli.cluster.get.table import table_text
-from grove_operator.cluster.list_query import Found
-from grove_operator.terminal import Terminal
+from grove_cli.cluster.get import watch as watches
+from grove_cli.cluster.get.listing import ListOptions, ViewListing
+from grove_cli.cluster.get.sets_view import VIEW
+from grove_cli.cluster.get.table import table_text
+from grove_cli.queries.list_query import Found
+from grove_cli.terminal import Terminal
 
 from .in_memory import Bench, Ended
 

@@ -13,13 +13,13 @@ from applier.cluster import Resource
 from applier.errors import Forbidden, Unreachable
 from applier.ref import Kind, Manifest
 from applier.testing.memory import MemoryCluster
-from grove_operator.cli.cluster.get import watch as tree_watch
-from grove_operator.cli.cluster.get.as_text import tree_text
-from grove_operator.cli.cluster.get.output import drawn_tree
-from grove_operator.cluster.readiness import readiness_check
-from grove_operator.cluster.tree import grow
-from grove_operator.cluster.tree_query import NoSuchObject, read_tree
-from grove_operator.terminal import Terminal
+from grove_cli.cluster.get import watch as tree_watch
+from grove_cli.cluster.get.as_text import tree_text
+from grove_cli.cluster.get.output import drawn_tree
+from grove_cli.queries.readiness import readiness_check
+from grove_cli.queries.tree import grow
+from grove_cli.queries.tree_query import NoSuchObject, read_tree
+from grove_cli.terminal import Terminal
 
 from ...shipped import program
 from .in_memory import Bench

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grove_operator.cli.suggestions import nearest
+from grove_cli.suggestions import nearest
 from tests.suite.rows import rows
 
 from ..running import ROOT, run

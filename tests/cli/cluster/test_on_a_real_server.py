@@ -237,7 +237,7 @@ def test_a_kind_that_is_not_served_is_one_line(bench: Bench) -> None:
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&- <&-"])
 def test_closed_streams_are_no_reason_to_crash(bench: Bench, closed: str) -> None:
-    program = f"{sys.executable} -m grove_operator apply {bench.file(*bench.objects(1))} --kubeconfig {bench.plane.kubeconfig}"
+    program = f"{sys.executable} -m grove_cli apply {bench.file(*bench.objects(1))} --kubeconfig {bench.plane.kubeconfig}"
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     ended = subprocess.run(["bash", "-c", f"{program} {closed}"], env=environment, capture_output=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, b"")
@@ -252,7 +252,7 @@ def test_all_kinds_that_are_not_served_are_told_at_once(bench: Bench) -> None:
 
 def test_of_runs_that_race_one_says_created(bench: Bench) -> None:
     file = bench.file(*bench.objects(12))
-    command = [sys.executable, "-m", "grove_operator", "apply", file, "-o", "json"]
+    command = [sys.executable, "-m", "grove_cli", "apply", file, "-o", "json"]
     command += ["--kubeconfig", str(bench.plane.kubeconfig), "-n", bench.namespace]
     runs = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) for _ in range(4)]
     told = [json.loads(run.communicate(timeout=120)[0]) for run in runs]

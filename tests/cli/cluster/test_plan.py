@@ -95,7 +95,7 @@ def test_what_is_no_plan_is_refused(bench: Bench, content: str, message: str) ->
 
 
 def test_a_plan_without_an_end_is_not_read_to_its_end(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grove_operator.cli.cluster.apply.run.MAX_PLAN", 1 << 20)
+    monkeypatch.setattr("grove_cli.cluster.apply.run.MAX_PLAN", 1 << 20)
     assert bench.run("apply", "--plan", "/dev/zero") == (2, "", "grove: /dev/zero: larger than 1 MiB, the limit of saved plans\n")
 
 

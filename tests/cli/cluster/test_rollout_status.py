@@ -14,8 +14,8 @@ from rich.console import Console
 
 from applier.ref import Manifest, Ref
 from applier.testing.memory.faults import MemoryRequest
-from grove_operator.cli.rollout.bar import RolloutBar
-from grove_operator.cluster.rollout.progress import progress_of
+from grove_cli.queries.rollout.progress import progress_of
+from grove_cli.rollout.bar import RolloutBar
 
 from .in_memory import Bench, Ended
 

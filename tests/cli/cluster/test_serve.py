@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from grove_operator.cli.extras import install_command
+from grove_cli.extras import install_command
 from tests.cli.running import ROOT, run
 
 SNAPSHOT = str(ROOT / "docs" / "snapshots" / "no-room.yaml")
 
 
 def test_it_says_where_it_serves_and_ends_with_an_interrupt() -> None:
-    command = [sys.executable, "-m", "grove_operator", "serve", "--snapshot", SNAPSHOT, "--port", "0"]
+    command = [sys.executable, "-m", "grove_cli", "serve", "--snapshot", SNAPSHOT, "--port", "0"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stderr is not None
@@ -59,7 +59,7 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
 
 
 def test_without_the_library_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "grove_operator.cli.serve.server", None)
+    monkeypatch.setitem(sys.modules, "grove_cli.serve.server", None)
     ended = run("serve", "--snapshot", SNAPSHOT, "--port", "0")
     assert ended.code == 2
     assert install_command("cluster", "observe") in ended.err

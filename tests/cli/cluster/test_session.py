@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from grove_operator.cli.cluster.session import minor_version
-from grove_operator.cli.extras import install_command
+from grove_cli.cluster.session import minor_version
+from grove_cli.extras import install_command
 
 from ..running import ROOT, run
 from ..test_start import modules_after
@@ -97,5 +97,5 @@ def test_the_version_is_that_of_the_server(said: dict[str, str], version: str) -
 
 def test_help_needs_no_client() -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    code = "import sys; sys.modules['httptools'] = None; from grove_operator.cli.entry import run; sys.exit(run(['apply', '--help']))"
+    code = "import sys; sys.modules['httptools'] = None; from grove_cli.entry import run; sys.exit(run(['apply', '--help']))"
     assert subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=False).returncode == 0

@@ -18,7 +18,7 @@ from .in_memory import MINIMAL
 
 SETTINGS = "settings.yaml"
 PLUGIN = "echo $$ > {pid}; exec sleep 600"
-GROVE = [sys.executable, "-c", "from grove_operator.cli import main; main()"]
+GROVE = [sys.executable, "-c", "from grove_cli import main; main()"]
 
 
 def kubeconfig(folder: Path) -> Path:

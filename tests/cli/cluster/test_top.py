@@ -12,7 +12,7 @@ from applier.cluster import Listing, Resource
 from applier.errors import Forbidden
 from applier.ref import Kind, Manifest
 from applier.testing.memory import MemoryCluster
-from grove_operator.cli.top.as_text import cores, memory
+from grove_cli.top.as_text import cores, memory
 from tests.suite.rows import rows
 
 from ...applier.free_schemas import FreeSchemas

@@ -60,8 +60,8 @@ def test_programs_get_the_client(output: str, read: Any) -> None:
 
 def test_the_client_alone_imports_nothing_of_clusters(tmp_path: Path) -> None:
     code, modules = modules_after(tmp_path, "version", "--client")
-    assert (code, "grove_operator.cli.version.command" in modules) == (0, True)
-    assert not modules & {"asyncio", "json", "jinja2", "pydantic", "applier.transport", "grove_operator.cli.version.versions"}
+    assert (code, "grove_cli.version.command" in modules) == (0, True)
+    assert not modules & {"asyncio", "json", "jinja2", "pydantic", "applier.transport", "grove_cli.version.versions"}
 
 
 def test_without_a_cluster_the_client_is_still_told(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def written(grove: Grove, *arguments: str) -> str:
     """What a command line writes into a file."""
     path = Path(grove.folder) / "out.yaml"
     with path.open("wb") as file:
-        subprocess.run([sys.executable, "-m", "grove_operator", *arguments], stdout=file, env=environment(), check=True)
+        subprocess.run([sys.executable, "-m", "grove_cli", *arguments], stdout=file, env=environment(), check=True)
     return str(path)
 
 
@@ -65,7 +65,7 @@ def test_a_file_is_for_kubectl_as_a_pipe_is(grove: Grove) -> None:
 def test_a_terminal_shows_what_the_designs_print(grove: Grove) -> None:
     primary, secondary = os.openpty()
     with os.fdopen(primary, "rb") as shown:
-        process = subprocess.Popen([sys.executable, "-m", "grove_operator", "compile", EXAMPLE], stdout=secondary, env=environment())
+        process = subprocess.Popen([sys.executable, "-m", "grove_cli", "compile", EXAMPLE], stdout=secondary, env=environment())
         os.close(secondary)
         text = b""
         with suppress(OSError):  # Linux says that a terminal has ended by an error

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from grove_cli.compile.summary import summarize
+from grove_cli.terminal import Terminal
 from grove_compiler.compile import CompileResult, SubjectResult
 from grove_compiler.engine.runtime.results import StatusCondition
 from grove_compiler.gangs.replicas import objects_by_set
 from grove_compiler.graph.node import Manifest, Node, ObjectRef
-from grove_operator.cli.compile.summary import summarize
-from grove_operator.terminal import Terminal
 
 PLAIN = Terminal(colours=False, width=100, wraps=False)
 SET = ObjectRef("grove.io/v1alpha1", "PodCliqueSet", "ml", "demo")

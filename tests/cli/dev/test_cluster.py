@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from grove_operator.cli.dev.folder import Folder
+from grove_cli.dev.folder import Folder
 
 from ..processes import environment
 from ..running import Ended, run
@@ -31,7 +31,7 @@ def folder(tmp_path: Path) -> Iterator[Folder]:
 
 def dev(folder: Folder, *arguments: str) -> Ended:
     """Runs `grove dev`, which takes ten seconds on a machine that has nothing else to do."""
-    command = [sys.executable, "-m", "grove_operator", "dev", *arguments, "--folder", str(folder.path)]
+    command = [sys.executable, "-m", "grove_cli", "dev", *arguments, "--folder", str(folder.path)]
     done = subprocess.run(command, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=200)
     return Ended(done.returncode, done.stdout, done.stderr)
 
@@ -86,7 +86,7 @@ def test_what_ends_by_itself_is_shown(folder: Folder) -> None:
 
 
 def test_an_interrupt_while_it_starts_ends_what_was_started(folder: Folder) -> None:
-    command = [sys.executable, "-m", "grove_operator", "dev", "up", "--folder", str(folder.path)]
+    command = [sys.executable, "-m", "grove_cli", "dev", "up", "--folder", str(folder.path)]
     with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert wait_until(lambda: folder.output.exists() and "starting etcd" in folder.output.read_text())
         process.send_signal(signal.SIGINT)

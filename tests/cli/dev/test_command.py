@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from applier.testing import assets, versions
-from grove_operator.cli.dev import contents, words
-from grove_operator.cli.dev.folder import DevCluster, Folder
-from grove_operator.cli.dev.start import Wish
-from grove_operator.cli.extras import install_command
+from grove_cli.dev import contents, words
+from grove_cli.dev.folder import DevCluster, Folder
+from grove_cli.dev.start import Wish
+from grove_cli.extras import install_command
 
 from ..running import ROOT, run
 
@@ -55,7 +55,7 @@ def test_a_build_without_go_names_what_installs_it(tmp_path: Path, monkeypatch: 
 
 @pytest.mark.parametrize("command", ["up", "down"])
 def test_an_installation_without_the_control_plane_says_how_to_get_it(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "grove_operator.cli.dev.start", raising=False)
+    monkeypatch.delitem(sys.modules, "grove_cli.dev.start", raising=False)
     for name in [name for name in sys.modules if name.startswith("applier.testing")]:
         monkeypatch.setitem(sys.modules, name, None)
     ended = run("dev", command)

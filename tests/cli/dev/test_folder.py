@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from grove_operator.cli.cluster.session import Failed
-from grove_operator.cli.dev.folder import DevCluster, Folder
+from grove_cli.cluster.session import Failed
+from grove_cli.dev.folder import DevCluster, Folder
 
 from ..processes import environment
 
-KEEPS = "import sys, pathlib; from grove_operator.cli.dev.folder import Folder; print(Folder(pathlib.Path(sys.argv[1])).keep(), flush=True)"
+KEEPS = "import sys, pathlib; from grove_cli.dev.folder import Folder; print(Folder(pathlib.Path(sys.argv[1])).keep(), flush=True)"
 
 
 def keeper(folder: Folder, then: str = "sys.stdin.read()") -> subprocess.Popen[str]:

@@ -62,7 +62,7 @@ def test_a_long_text_is_shown_around_the_first_character_that_differs(put: Put) 
 
 
 def test_a_terminal_is_told_how_far_a_long_run_has_come(put: Put, monkeypatch: pytest.MonkeyPatch) -> None:
-    from grove_operator.cli import test as command
+    from grove_cli import test as command
 
     put("one", {**ONE, "expected.yaml": service(team="x")})
     put("two", ONE)

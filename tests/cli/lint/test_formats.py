@@ -10,9 +10,9 @@ from urllib.parse import unquote
 
 import pytest
 
+from grove_cli.lint.as_github import as_github
+from grove_cli.lint.as_sarif import as_sarif
 from grove_compiler.graph.diagnostic import Diagnostic
-from grove_operator.cli.lint.as_github import as_github
-from grove_operator.cli.lint.as_sarif import as_sarif
 
 from ...explain.sets import SET_WITH_GROUP as SET
 from ..running import run

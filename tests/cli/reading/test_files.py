@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from grove_operator.reading import files
-from grove_operator.reading.files import UnreadableInput, read_all, read_one
+from grove_cli.reading import files
+from grove_cli.reading.files import UnreadableInput, read_all, read_one
 
 
 @pytest.fixture

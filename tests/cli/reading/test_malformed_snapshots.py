@@ -10,6 +10,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grove_cli.reading.snapshot import read_objects
+from grove_cli.rulebook import read as read_rulebook
 from grove_compiler.compile import VOCABULARY, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.graph.diagnostic import Diagnostic
@@ -18,8 +20,6 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.document import Document
 from grove_compiler.source.reader import read_text
-from grove_operator.reading.snapshot import read_objects
-from grove_operator.rulebook import read as read_rulebook
 from tests.suite.effort import runs
 from tests.suite.rows import rows
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from grove_operator.reading import urls
-from grove_operator.reading.files import UnreadableInput, read_all
-from grove_operator.reading.urls import NotFetched, fetch, shown
+from grove_cli.reading import urls
+from grove_cli.reading.files import UnreadableInput, read_all
+from grove_cli.reading.urls import NotFetched, fetch, shown
 
 from ..running import ROOT, run
 
@@ -94,7 +94,7 @@ def test_a_password_goes_to_whom_it_is_for(server: Server, other: Server) -> Non
 
 
 def test_a_file_that_is_too_large_is_refused(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grove_operator.reading.files.MAX_FILE", 10)
+    monkeypatch.setattr("grove_cli.reading.files.MAX_FILE", 10)
     with pytest.raises(UnreadableInput, match=r"minimal.yaml: larger than 0 MiB"):
         read_all([f"{server.url}/minimal.yaml"])
 

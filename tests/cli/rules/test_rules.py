@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 import yaml
 
+from grove_cli import rulebook
 from grove_compiler.compile import VOCABULARY, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.codegen.counting import CountingProgram
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.source.reader import read_bytes
-from grove_operator import rulebook
 
 from ...explain.sets import SET_WITH_GROUP as SET
 from ..running import ROOT, Ended, assert_clear, run

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from jsonschema import Draft7Validator
 
-from grove_operator.cli.rules.skeletons import WORDS
+from grove_cli.rules.skeletons import WORDS
 
 from ...explain.sets import SET_WITH_GROUP
 from ..running import ROOT, assert_clear, run

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from grove_cli import rulebook
+from grove_cli.rules.template_structure import wrong_templates
 from grove_compiler.engine.language.load import load
-from grove_operator import rulebook
-from grove_operator.cli.rules.template_structure import wrong_templates
 
 from ..running import ROOT, run
 

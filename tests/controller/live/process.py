@@ -61,7 +61,7 @@ async def operator_process(plane: ControlPlane, namespace: str, folder: Path, co
         options = ["--kubeconfig", str(proxy.kubeconfig()), "--config", str(file), "--namespace", namespace]
         with log.open("wb") as output:
             started = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "grove_operator", "operator", "run", *options, stdout=output, stderr=output
+                sys.executable, "-m", "grove_cli", "operator", "run", *options, stdout=output, stderr=output
             )
         try:
             yield Process(proxy, started, log)

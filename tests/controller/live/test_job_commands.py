@@ -19,7 +19,7 @@ async def grove(world: World, *words: str) -> tuple[int, str, str]:
     """What a person runs: the exit code, and what is printed."""
     where = ("--kubeconfig", str(world.plane.kubeconfig), "-n", world.namespace)
     pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(sys.executable, "-m", "grove_operator", "job", *words, *where, stdout=pipe, stderr=pipe)
+    process = await asyncio.create_subprocess_exec(sys.executable, "-m", "grove_cli", "job", *words, *where, stdout=pipe, stderr=pipe)
     out, err = await process.communicate()
     assert process.returncode is not None
     return process.returncode, out.decode(), err.decode()

@@ -20,7 +20,7 @@ async def once(world: World, *options: str) -> tuple[int, str]:
     command = [
         sys.executable,
         "-m",
-        "grove_operator",
+        "grove_cli",
         "operator",
         "run",
         "--once",

@@ -22,7 +22,7 @@ async def rollout(world: World, *words: str) -> tuple[int, str, str]:
     """What a person runs: the exit code, and what is printed."""
     where = ("--kubeconfig", str(world.plane.kubeconfig), "-n", world.namespace)
     pipe = asyncio.subprocess.PIPE
-    command = (sys.executable, "-m", "grove_operator", "rollout", *words, *where)
+    command = (sys.executable, "-m", "grove_cli", "rollout", *words, *where)
     process = await asyncio.create_subprocess_exec(*command, stdout=pipe, stderr=pipe)
     out, err = await process.communicate()
     assert process.returncode is not None

@@ -26,9 +26,7 @@ pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 async def serving(plane: ControlPlane, namespace: str) -> AsyncIterator[str]:
     """The URL of a page that is served until the block ends."""
     options = ["--kubeconfig", str(plane.kubeconfig), "-n", namespace, "--port", "0"]
-    started = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "grove_operator", "serve", *options, stderr=asyncio.subprocess.PIPE
-    )
+    started = await asyncio.create_subprocess_exec(sys.executable, "-m", "grove_cli", "serve", *options, stderr=asyncio.subprocess.PIPE)
     assert started.stderr is not None
     try:
         said = (await asyncio.wait_for(started.stderr.readline(), PATIENCE)).decode()

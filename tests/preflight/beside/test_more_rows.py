@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from grove_cli import rulebook
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.engine.codegen.build import build
 from grove_compiler.engine.sources import RuleSource
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.preflight import inject
-from grove_operator import rulebook
 from grove_operator.preflight.injector import Injector
 from grove_operator.webhooks.review import NoReview
 from preflight_images.dcgm_diag.error_names import name_of

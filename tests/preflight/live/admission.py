@@ -52,7 +52,7 @@ class Admission:
 
     def start(self) -> None:
         """Starts it, at the port that it had before."""
-        command = [sys.executable, "-m", "grove_operator", "preflight", "controller", "--port", str(self._port)]
+        command = [sys.executable, "-m", "grove_cli", "preflight", "controller", "--port", str(self._port)]
         command += ["--cert-dir", str(self._folder / "served"), "--values", str(self._folder / "values.yaml")]
         command += ["--metrics-port", str(self._metrics_port), "--kubeconfig", str(self.plane.kubeconfig)]
         with self.log.open("w") as log:
@@ -122,7 +122,7 @@ class Admission:
 
     def status(self) -> tuple[int, str]:
         """What `grove preflight status` says, and its exit code."""
-        command = [sys.executable, "-m", "grove_operator", "preflight", "status", "-n", self.namespace]
+        command = [sys.executable, "-m", "grove_cli", "preflight", "status", "-n", self.namespace]
         command += ["--kubeconfig", str(self.plane.kubeconfig)]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=PATIENCE)
         return done.returncode, done.stdout + done.stderr

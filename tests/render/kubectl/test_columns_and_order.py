@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from grove_operator.render.kubectl.columns import Columns
-from grove_operator.render.kubectl.errors import InvalidExpression
-from grove_operator.render.kubectl.jsonpath import relaxed
-from grove_operator.render.kubectl.order import sorted_by
+from grove_cli.render.kubectl.columns import Columns
+from grove_cli.render.kubectl.errors import InvalidExpression
+from grove_cli.render.kubectl.jsonpath import relaxed
+from grove_cli.render.kubectl.order import sorted_by
 
 
 def object(**fields: Any) -> dict[str, Any]:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from grove_operator.render.kubectl.errors import InvalidExpression
-from grove_operator.render.kubectl.jsonpath import JsonPathTemplate, relaxed
+from grove_cli.render.kubectl.errors import InvalidExpression
+from grove_cli.render.kubectl.jsonpath import JsonPathTemplate, relaxed
 from tests.suite.rows import rows
 
 OBJECT: dict[str, Any] = {

@@ -1,0 +1,70 @@
+"""Lists PodGangs: phase, ready, scheduled and required pods, GPUs in use, and what a gang waits for."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from applier.ref import Manifest
+from grove_cli.age import since
+from grove_cli.cluster.get.table import KindView, Row
+from grove_cli.queries.facts import deletion_of
+from grove_cli.queries.list_query import Found
+from grove_cli.queries.sets_query import gpus_of
+from grove_compiler.kube.conditions import condition_of, is_true, status_of
+from grove_compiler.kube.timestamp import time
+from grove_compiler.labels import GANG_LABEL, PART_OF
+from grove_compiler.model.inputs.snapshot import is_finished
+from kube_objects.manifest import is_terminating
+
+SCHEDULER = "grove.io/scheduler-name"
+
+
+def _rows(found: Found, now: float) -> list[Row]:
+    pods: dict[tuple[str, str], list[Manifest]] = defaultdict(list)
+    for pod in found.beside["Pod"]:
+        if not is_terminating(pod) and not is_finished(pod):
+            pods[pod["metadata"].get("namespace") or "", (pod["metadata"].get("labels") or {}).get(GANG_LABEL) or ""].append(pod)
+    return [_row(gang, pods[gang["metadata"].get("namespace") or "", gang["metadata"]["name"]], now) for gang in found.objects]
+
+
+def _row(gang: Manifest, pods: Sequence[Manifest], now: float) -> Row:
+    metadata, status = gang["metadata"], status_of(gang)
+    labels, groups = metadata.get("labels") or {}, (gang.get("spec") or {}).get("podgroups") or []
+    placed = [pod for pod in pods if (pod.get("spec") or {}).get("nodeName")]
+    why = _why(gang)
+    cells = (
+        metadata["name"],
+        str(labels.get(PART_OF) or ""),
+        str(status.get("phase") or "Pending"),
+        f"{sum(is_true(pod, 'Ready') for pod in pods)}/{len(pods)}",
+        str(len(placed)),
+        str(sum(int(group.get("minReplicas") or 0) for group in groups)),
+        str(sum(map(gpus_of, placed))),
+        since(time(metadata.get("creationTimestamp") or None), now),
+        str(labels.get(SCHEDULER) or ""),
+        str(len({pod["spec"]["nodeName"] for pod in placed})),
+        str(status.get("placementScore", "")),
+        why,
+    )
+    return Row(cells, waits=bool(why))
+
+
+def _why(gang: Manifest) -> str:
+    """Returns why a gang is not scheduled or not healthy, or that it is terminating; empty if no condition says so."""
+    if deletion := deletion_of(gang):
+        return deletion
+    for condition_type, wrong in (("Scheduled", "False"), ("Unhealthy", "True")):
+        condition = condition_of(gang, condition_type)
+        if condition.get("status") == wrong:
+            return f"{condition.get('reason')}: {condition.get('message') or ''}".rstrip(": ")
+    return ""
+
+
+VIEW = KindView(
+    "PodGang",
+    ("NAME", "SET", "PHASE", "READY", "SCHEDULED", "NEEDED", "GPUS", "AGE", "SCHEDULER", "NODES", "SCORE", "WHY"),
+    _rows,
+    beside=("Pod",),
+    wide=frozenset({"SCHEDULER", "NODES", "SCORE"}),
+)

@@ -1,0 +1,160 @@
+"""Reads files into a graph of desired objects: compiles sets for the existing cluster, and includes other manifests unchanged."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from applier.desired import DuplicateObject, Graph
+from applier.errors import UnknownKind
+from applier.ref import Kind, Manifest, Ref
+from grove_cli.cluster.options import InputOptions
+from grove_cli.cluster.session import Failed, Reported, Session
+from grove_cli.queries.scope import OtherNamespace, defined_scopes, in_namespace
+from grove_cli.reading.files import InputFile
+from grove_cli.reading.inputs import InputReader
+from grove_compiler.graph.diagnostic import Diagnostic, has_errors
+from grove_compiler.graph.graph import CompiledGraph
+from grove_compiler.source.document import Document
+from grove_operator.cluster.classify import Classified, Item, about_compiled, classify_documents
+from grove_operator.cluster.desired import Sources, desired_graph
+
+if TYPE_CHECKING:
+    from applier.outcome import Step
+
+DEFINITIONS = "grove crds | kubectl apply --server-side -f -"
+
+
+class ClusterInput:
+    """The files of a command line. Raises `UnreadableInput` for files that cannot be read."""
+
+    def __init__(self, options: InputOptions, namespace: str) -> None:
+        """Reads the files. `namespace` is that of `-n`, empty without."""
+        self.options, self.namespace = options, namespace
+        self.reader = InputReader()
+        self.sorted = classify_documents(self.reader.documents(options.files, config=options.config))
+        self.config = self.reader.configuration(options.config) if options.config else None
+        self.leader = ""
+        """What shows that an operator leads the sets, so that they are in the graph without what they become; empty if none does."""
+        self.effects: list[Step] = []
+        """What the operator makes of the edit, where one leads."""
+        self.led: list[Ref] = []
+        """The sets and topologies that it leads."""
+        self._find_file: Callable[[str], InputFile | None] = self.reader.find_file
+
+    async def graph(self, session: Session) -> Graph:
+        """Returns the desired objects.
+
+        Raises `Reported` after printing findings, and `Failed` for kinds that the server does not serve.
+        """
+        findings = self.reader.problems + self.sorted.findings
+        compiled = CompiledGraph([], {})
+        if self.sorted.compiled:
+            compiled = await self._compile(session, findings)
+        self._report(findings)
+        items = [*await self._served(session, self.sorted.subjects), *self.sorted.plain]
+        try:
+            items = await in_namespace(session.cluster, items, session.namespace, only=bool(self.namespace))
+            written = CompiledGraph([], {}) if self.leader else compiled
+            graph = desired_graph(Sources(written, items), selects=self._selects(), force=self.options.force)
+        except (OtherNamespace, DuplicateObject) as error:
+            raise Failed(str(error)) from None
+        if self.options.selector and not graph.objects:
+            raise Failed(f"-l {self.options.selector} matches none of these objects")
+        if not graph.objects:  # with --prune it would delete all members; kubectl fails as well: no objects passed to apply
+            raise Failed(f"there are no objects in {', '.join(self.options.files)}")
+        await _check_kinds(session, graph)
+        return graph
+
+    async def _compile(self, session: Session, findings: list[Diagnostic]) -> CompiledGraph:
+        """Compiles the sets for the existing objects, and adds the findings. The graph is empty if there are errors."""
+        from grove_cli.program import LoadedRules
+        from grove_cli.queries.effects import effects
+        from grove_cli.queries.leading_operator import leading_operator
+        from grove_compiler.compile import Inputs  # only for sets
+        from grove_compiler.compile import compile as compile_inputs
+        from grove_compiler.model.inputs.settings import OFFLINE_KUBE_VERSION, Settings
+        from grove_operator.cluster.snapshot import read_snapshot
+
+        options, book = self.options, LoadedRules(self.options.rules)
+        program = book.program()
+        if program is None:
+            raise Reported
+        self._find_file = lambda name: self.reader.find_file(name) or book.find_file(name)
+        version = options.kube_version or await session.version() or OFFLINE_KUBE_VERSION
+        settings = Settings(session.namespace, options.pods, version, mnnvl_shape=options.mnnvl_shape)
+        snapshot = await read_snapshot(session.cluster, _namespaces(self.sorted, session.namespace))
+        inputs = Inputs(self.sorted.compiled, snapshot, config=self.config, settings=settings)
+        result = compile_inputs(inputs, program)
+        findings += about_compiled(result.diagnostics)
+        if self.sorted.subjects and not options.children:
+            subjects = self._subjects(session)
+            live = [one for one in snapshot if Ref.of(one) in subjects]
+            self.leader = await leading_operator(session.cluster, live, time.time())
+            self.led = [*subjects] if self.leader else []
+            if self.leader and not has_errors(result.diagnostics):
+                before = [*map(Document, live), *(item.document for item in self.sorted.references)]
+                self.effects = effects(compile_inputs(replace(inputs, documents=before), program).graph, result.graph)
+        return result.graph
+
+    def _subjects(self, session: Session) -> set[Ref]:
+        """Returns the sets and topologies of the files. A topology has no namespace."""
+        found = {Ref.of(item.manifest) for item in self.sorted.subjects}
+        return found | {ref._replace(namespace=session.namespace) for ref in found if not ref.namespace}
+
+    def _report(self, findings: list[Diagnostic]) -> None:
+        if findings:
+            from grove_cli.findings import write  # only when something is wrong
+
+            write(findings, self._find_file, sys.stderr)
+            if self.options.strict or has_errors(findings):
+                raise Reported
+
+    def _selects(self) -> Callable[[Manifest], bool] | None:
+        if not self.options.selector:
+            return None
+        from kube_objects.label_selector import Selector  # only with -l
+
+        try:
+            return Selector(self.options.selector).matches
+        except ValueError as error:
+            raise Failed(f"-l: {error}") from None
+
+    async def _served(self, session: Session, subjects: Sequence[Item]) -> list[Item]:
+        """Returns the sets and topologies whose kinds the server serves: they are applied as well, as owners of the compiled objects."""
+        served = []
+        for subject in subjects:
+            try:
+                await session.cluster.resource(Kind.of(subject.manifest))
+                served.append(subject)
+            except UnknownKind:
+                continue
+        return served
+
+
+def _namespaces(found: Classified, default: str) -> set[str]:
+    """Returns the namespaces of the sets."""
+    return {str((item.manifest.get("metadata") or {}).get("namespace") or default) for item in found.subjects}
+
+
+async def _check_kinds(session: Session, graph: Graph) -> None:
+    """Raises `Failed` with a line for each kind that neither the server nor the graph knows."""
+    defined = defined_scopes(desired.manifest for desired in graph.objects.values())
+    problems = []
+    for kind in {Kind.of(desired.manifest): None for desired in graph.objects.values()}:
+        if (kind.group, kind.kind) not in defined:
+            try:
+                await session.cluster.resource(kind)
+            except UnknownKind as error:
+                problems.append(missing_kind(kind, str(error)))
+    if problems:
+        raise Failed(*problems)
+
+
+def missing_kind(kind: Kind, error: str) -> str:
+    """Returns the error about a kind that the server does not serve, with a hint for our kinds."""
+    ours = kind.group == "grove.io" or kind.group.endswith(".grove.io")
+    return f"{error}: {DEFINITIONS}" if ours else error

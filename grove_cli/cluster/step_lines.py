@@ -1,0 +1,40 @@
+"""Formats steps as lines of a table: action, object and reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from applier.outcome import Action, Step
+from grove_cli.cluster.fold import More, folded
+from grove_cli.cluster.words import COLOURS, reason_of
+from grove_cli.render.as_tree import MIN_WIDTH, shortened
+from grove_cli.terminal import Terminal, visible
+
+WIDEST_ACTION = max(len(action) for action in Action)
+
+
+def step_lines(steps: Sequence[Step], terminal: Terminal) -> list[str]:
+    """Returns a line for each step, with failures folded by reason."""
+    column = column_width(steps, terminal)
+    return [step_line(one, column, terminal) for one in folded(list(steps), lambda step: step)]
+
+
+def column_width(steps: Sequence[Step], terminal: Terminal) -> int:
+    """Returns the width of the column of names: that of the longest, but at most half of the terminal's."""
+    widest = max((len(str(step.ref)) for step in steps), default=0)
+    return min(widest, terminal.width // 2) if terminal.wraps else widest
+
+
+def step_line(step: Step | More, column: int, terminal: Terminal) -> str:
+    """Returns action, name and reason of a step, cut to the terminal's width."""
+    if isinstance(step, More):
+        return f"  and {step.number} more {visible(step.reason)}"
+    name = visible(str(step.ref))
+    if terminal.wraps:
+        name = shortened(name, max(MIN_WIDTH, column))
+    action = terminal.paint(str(step.action), COLOURS.get(step.action, "0")) + " " * (WIDEST_ACTION - len(step.action))
+    reason = visible(reason_of(step)) + (" (to be validated by the server)" if step.unsure else "")
+    room = terminal.width - WIDEST_ACTION - column - 6
+    if terminal.wraps and len(reason) > room:
+        reason = shortened(reason, room) if room >= MIN_WIDTH else ""
+    return f"  {action}  {name.ljust(column)}  {reason}".rstrip()

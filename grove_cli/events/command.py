@@ -1,0 +1,95 @@
+"""Implements `grove events`: prints the operator's events about its objects, from a cluster or a file."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grove_cli import output as outputs
+from grove_cli.cluster import session as sessions
+from grove_cli.cluster.optional_values import OptionalValues
+from grove_cli.cluster.options import all_namespaces_option, query_options, snapshot_option, take_target
+from grove_cli.cluster.session import Session
+from grove_cli.options import text_or_json_option
+
+if TYPE_CHECKING:
+    from grove_cli.queries.events_query import EventLine
+
+TYPES = ("Normal", "Warning")
+
+
+def _types(_: click.Context, __: click.Parameter, value: str) -> Collection[str]:
+    """Parses comma-separated types, in any case, as kubectl does."""
+    known = {event_type.lower(): event_type for event_type in TYPES}
+    types = [event_type.strip().lower() for event_type in value.split(",") if event_type.strip()]
+    if unknown := [event_type for event_type in types if event_type not in known]:
+        raise click.BadParameter(f"{unknown[0]!r} is not a type of event: expected {' or '.join(TYPES)}.")
+    return {known[event_type] for event_type in types}
+
+
+@click.command(
+    "events",
+    cls=OptionalValues,
+    bare={},
+    epilog="""\b
+Examples:
+  grove events                             the events of a namespace, sorted by time
+  grove events qwen                        of a PodCliqueSet and its objects
+  grove events pclq/qwen-0-decode -w       of a PodClique, and new ones until interrupted
+  grove events -A --types Warning          of all namespaces, only warnings
+  grove events --snapshot now.yaml         from recorded objects
+
+\b
+Exit codes: 0 shown, 2 an error.""",
+)
+@click.argument("name", metavar="[[KIND/]NAME]", default="")
+@query_options
+@all_namespaces_option
+@click.option("-w", "--watch", is_flag=True, help="Follow new events, until interrupted.")
+@click.option("--types", default="", metavar="TYPE[,TYPE]", callback=_types, help="Only events of these types: Normal, Warning.")
+@snapshot_option
+@text_or_json_option
+def command(name: str, all_namespaces: bool, watch: bool, types: Collection[str], snapshot: str | None, output: str, **given: Any) -> int:
+    """List the operator's events by time. Repeated events about an object for one reason are one line, with their count and age.
+
+    NAME is a PodCliqueSet, including its objects, unless it has the prefix KIND/, with kinds as in kubectl.
+    """
+    target = take_target(given)
+    if snapshot:
+        if watch:
+            raise click.UsageError("Objects in a file do not change: omit --watch or --snapshot.")
+        return sessions.attempt(lambda: _of_file(snapshot, name, target.namespace, types, output))
+
+    async def work(session: Session) -> int:
+        from grove_cli.events.read import event_query, follow, read_events
+
+        query = await event_query(session.cluster, name, "" if all_namespaces else session.namespace, types)
+        if watch:
+            return await follow(session.cluster, query, output)
+        return _print(await read_events(session.cluster, query), output, with_namespaces=not query.namespace)
+
+    return sessions.run(work, target, long=watch)
+
+
+def _of_file(snapshot: str, name: str, namespace: str, types: Collection[str], output: str) -> int:
+    from grove_cli.events.read import events_in
+    from grove_cli.operator.read_objects import in_file
+
+    return _print(events_in(in_file(snapshot).objects, name, namespace, types), output, with_namespaces=not namespace)
+
+
+def _print(events: list[EventLine], output: str, *, with_namespaces: bool) -> int:
+    from grove_cli.events.as_text import event_value, events_text
+    from grove_cli.terminal import terminal_of
+
+    if output == "json":
+        outputs.write([outputs.json_report([event_value(event) for event in events])])
+    elif events:
+        outputs.write([outputs.encoded(events_text(events, time.time(), terminal_of(sys.stdout), with_namespaces=with_namespaces))])
+    else:
+        sessions.say("No events found; servers delete events after an hour.")
+    return 0

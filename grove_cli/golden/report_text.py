@@ -1,0 +1,105 @@
+"""Reports a run as text: failed cases with their differences, then the counts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, TextIO
+
+from grove_cli import findings
+from grove_cli.golden.differences import Mismatch
+from grove_cli.golden.outcome import CaseOutcome, Placed, Status, count
+from grove_cli.terminal import Terminal, terminal_of, visible
+from grove_compiler.graph.diagnostic import Diagnostic
+
+MAX_VALUE_LENGTH = 80
+CONTEXT = 20
+_WORDS: dict[Status, tuple[str, str]] = {
+    "passed": ("ok", "32"),
+    "updated": ("updated", "33"),
+    "failed": ("FAILED", "31"),
+    "broken": ("BROKEN", "31"),
+}
+
+
+def write(outcomes: list[CaseOutcome], find_file: findings.FindFile, stream: TextIO, verbose: bool = False) -> None:
+    """Writes the differences of failed cases, then the errors of broken ones; with `verbose` the name of every case."""
+    terminal = terminal_of(stream)
+    for outcome in outcomes:
+        if verbose or outcome.status != "passed":
+            stream.write("\n".join(_lines(outcome, terminal)) + "\n")
+    findings.write(_problems(outcomes), find_file, stream)
+    numbers = ", ".join(f"{number} {status}" for status, number in count(outcomes).items())
+    stream.write(terminal.paint(f"{len(outcomes)} {'case' if len(outcomes) == 1 else 'cases'}: {numbers}", "1") + "\n")
+
+
+def _problems(outcomes: list[CaseOutcome]) -> list[Diagnostic]:
+    """Returns distinct problems, as cases share their rules."""
+    found = {(problem.file, problem.line, problem.column, problem.message): problem for outcome in outcomes for problem in outcome.problems}
+    return list(found.values())
+
+
+def describe(placed: Placed) -> str:
+    """Returns a difference on one line, without its subject."""
+    difference = placed.difference
+    what = _what(difference)
+    return f"{difference.path}: {what}" if difference.path else what
+
+
+def _lines(outcome: CaseOutcome, terminal: Terminal) -> Iterator[str]:
+    word, colour = _WORDS[outcome.status]
+    yield f"{terminal.paint(word.ljust(7), '1', colour)} {visible(outcome.name)}" + (
+        f": {', '.join(outcome.written)}" if outcome.written else ""
+    )
+    subject = ""
+    for placed in outcome.differences:
+        difference = placed.difference
+        if difference.subject != subject or not difference.path:
+            subject = difference.subject
+            yield f"    {terminal.paint(visible(subject), '1')}" + (
+                f"  {describe(placed)}{_place(placed, terminal)}" if not difference.path else ""
+            )
+        if difference.path:
+            yield f"        {visible(describe(placed))}{_place(placed, terminal)}"
+
+
+def _place(placed: Placed, terminal: Terminal) -> str:
+    return "  " + terminal.paint(visible(placed.place), "2") if placed.place else ""
+
+
+def _what(difference: Mismatch) -> str:
+    if difference.change == "missing":
+        return f"missing, expected {_short(difference.expected)}" if difference.path else "missing"
+    if difference.change == "unexpected":
+        return f"not expected, found {_short(difference.found)}" if difference.path else _whole(difference)
+    expected, found = _pair(difference.expected, difference.found)
+    if difference.change == "reordered":
+        return f"in another order, expected {expected}, found {found}"
+    return f"expected {expected}, found {found}"
+
+
+def _whole(difference: Mismatch) -> str:
+    """Returns an unexpected object or finding; a finding with its message."""
+    message = difference.found.get("message") if isinstance(difference.found, dict) else None
+    return f"not expected: {message}" if message else "not expected"
+
+
+def _pair(expected: Any, found: Any) -> tuple[str, str]:
+    """Returns both values; of long texts the parts around the first difference."""
+    if isinstance(expected, str) and isinstance(found, str) and max(len(expected), len(found)) > MAX_VALUE_LENGTH:
+        same = next(
+            (index for index, pair in enumerate(zip(expected, found, strict=False)) if pair[0] != pair[1]), min(len(expected), len(found))
+        )
+        start = max(0, same - CONTEXT)
+        return _cut(expected, start), _cut(found, start)
+    return _short(expected), _short(found)
+
+
+def _cut(text: str, start: int) -> str:
+    end = start + MAX_VALUE_LENGTH - CONTEXT
+    return f"{'…' if start else ''}{_short(text[start:end])}{'…' if end < len(text) else ''}"
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= MAX_VALUE_LENGTH else text[: MAX_VALUE_LENGTH - 1] + "…"

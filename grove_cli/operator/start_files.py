@@ -1,0 +1,79 @@
+"""Reads the rules and the OperatorConfiguration that the command line of an operator names."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from grove_cli import findings
+from grove_cli.cluster.session import Reported, program_of
+from grove_cli.reading.inputs import InputReader
+from grove_compiler.graph.diagnostic import has_errors
+from grove_compiler.record import record
+
+if TYPE_CHECKING:
+    from grove_cli.cluster.session import Session
+    from grove_compiler.engine.runtime.program import Program
+    from grove_compiler.model.inputs.settings import Settings
+    from grove_compiler.source.document import Document
+    from grove_compiler.step import StepContext
+
+RECORDED_KUBE_VERSION = "1.35"
+"""The version of Kubernetes to assume for recorded objects: the newest that this program is tested with."""
+
+
+@record
+class StartFiles:
+    """The rules of `folders` in addition to the built-in ones, and the configuration of the file `path`.
+
+    Both are empty, and `document` is none, when the command line does not name them.
+    """
+
+    folders: Sequence[str]
+    path: str
+    program: Program
+    document: Document | None
+
+    def context(self, settings: Settings) -> StepContext:
+        """Returns the context of all steps. Prints findings about the configuration, and raises `Reported` if they are errors."""
+        from grove_compiler.step import StepContext
+
+        context = StepContext(self.program, settings, self.document)
+        findings.write(context.findings, InputReader().find_file, sys.stderr)
+        if has_errors(context.findings):
+            raise Reported
+        return context
+
+
+def read_start_files(config: str | None, folders: Sequence[str], *, may_be_empty: bool = False) -> StartFiles:
+    """Reads the files. Raises `Reported` after printing findings about them.
+
+    Folders `may_be_empty` if rules may be added later, as in a volume whose ConfigMap is optional.
+    """
+    document = _document(config) if config else None
+    return StartFiles(folders, config or "", program_of(folders, may_be_empty=may_be_empty, named=True), document)
+
+
+async def live_context(files: StartFiles, session: Session, mnnvl_shape: str | None = None) -> StepContext:
+    """Returns the context for a cluster, by its version and driver. Raises `ClusterError`, and `Reported` as `context` does."""
+    from grove_operator.controller.operator import settings_of
+    from grove_operator.controller.served_shape import served_shape
+
+    return files.context(settings_of(await session.version(), mnnvl_shape or await served_shape(session.cluster)))
+
+
+def recorded_context(config: str | None, folders: Sequence[str], mnnvl_shape: str | None = None) -> StepContext:
+    """Returns the context for recorded objects. Raises `Reported` after printing findings."""
+    from grove_operator.controller.operator import settings_of
+
+    return read_start_files(config, folders).context(settings_of(RECORDED_KUBE_VERSION, mnnvl_shape))
+
+
+def _document(path: str) -> Document:
+    reader = InputReader()
+    document = reader.configuration(path)
+    if document is None:
+        findings.write(reader.problems, reader.find_file, sys.stderr)
+        raise Reported
+    return document

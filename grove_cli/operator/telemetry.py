@@ -1,0 +1,147 @@
+"""Serves metrics, health probes and traces of a running operator as configured, and logs its results."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING
+
+from grove_cli import extras
+from grove_cli.cluster.session import Failed
+from grove_cli.operator.relay import Relay
+from grove_compiler.version import __version__
+from grove_operator.telemetry.missing_rights import MissingRights, Right
+
+if TYPE_CHECKING:
+    from applier.cluster import Cluster
+    from applier.loop import Result
+    from grove_compiler.graph.node import Manifest
+    from grove_compiler.step import Key
+    from grove_operator.controller.log import Log
+    from grove_operator.controller.operator import Operator
+    from grove_operator.telemetry.health import HealthCheck
+    from grove_operator.telemetry.metrics import OperatorMetrics
+    from grove_operator.telemetry.server import Listener
+    from grove_operator.telemetry.spans import Spans
+
+OBSERVE = ("cluster", "observe")
+MEANWHILE = "what needs it waits, everything else continues"
+STATE_INTERVAL = 1.0
+"""Seconds between two checks for a changed state, which is logged."""
+
+
+class Telemetry:
+    """Observes an operator. For a port of 0 or a missing section nothing is served and no library is imported.
+
+    Raises `Failed` when a library that the configuration needs is not installed.
+    """
+
+    def __init__(self, config: Manifest, log: Log, relay: Relay) -> None:
+        self._log = log
+        server = config.get("server") or {}
+        self._metrics_at, self._health_at = server.get("metrics") or {}, server.get("healthProbes") or {}
+        self._metrics: OperatorMetrics | None = None
+        if self._metrics_at.get("port"):
+            self._metrics, self._metrics_listener = _metrics()
+        self._missing = MissingRights()
+        self._spans: Spans | None = None
+        self._end_spans: Callable[[], None] = lambda: None
+        tracing = config.get("tracing") or {}
+        if tracing.get("endpoint"):
+            self._spans, self._end_spans = _spans(tracing)
+        relay.listeners += [listener for listener in (self._metrics, self._spans) if listener is not None]
+        self.wait: Callable[[float], None] = self._metrics.queue_wait if self._metrics else lambda _: None
+        self.work: Callable[[float], None] = self._metrics.queue_work if self._metrics else lambda _: None
+
+    def start(self, key: Key) -> None:
+        """Observes the start of a reconciliation."""
+        if self._spans:
+            self._spans.start(key)
+
+    def result(self, result: Result[Key]) -> None:
+        """Observes the result of a reconciliation."""
+        self._log.result(result)
+        self._missing.result(result)
+        if self._metrics:
+            self._metrics.result(result)
+        if self._spans:
+            self._spans.result(result)
+
+    def reloaded(self, outcome: str) -> None:
+        """Counts a reload of rules by its outcome."""
+        if self._metrics:
+            self._metrics.reloaded(outcome)
+
+    @asynccontextmanager
+    async def serving(self, operator: Operator, cluster: Cluster) -> AsyncIterator[None]:
+        """Serves while entered. Raises `Failed` when it cannot listen on an address."""
+        from grove_operator.telemetry.health import HealthCheck
+
+        check = HealthCheck(operator)
+        async with AsyncExitStack() as stack:
+            stack.callback(self._end_spans)
+            if self._metrics:
+                # `Connection` counts its requests; other implementations of `Cluster` are for tests.
+                self._metrics.watch(operator, cluster, check, time.time, self._missing)  # type: ignore[arg-type]
+                await self._listen(stack, self._metrics_listener, self._metrics_at, "metrics")
+            if self._health_at.get("port"):
+                await self._listen(stack, _health(check), self._health_at, "health")
+            states = asyncio.create_task(self._log_states(check, operator), name="states")
+            stack.callback(states.cancel)
+            yield
+
+    async def _listen(self, stack: AsyncExitStack, listener: Listener, at: Manifest, what: str) -> None:
+        host, port = at.get("bindAddress", ""), at["port"]
+        stack.push_async_callback(listener.stop)
+        try:
+            bound = await listener.start(host, port)
+        except OSError as error:
+            raise Failed(f"cannot serve {what} at {host}:{port}: {error.strerror or error}") from None
+        self._log.line("listening", what=what, port=bound)
+
+    async def _log_states(self, check: HealthCheck, operator: Operator) -> None:
+        before, missing = None, dict[Right, str]()
+        while True:
+            health = check()
+            if health.state is not before:
+                before = health.state
+                self._log.line(health.state, "info" if health.is_alive else "error", why=health.message)
+            missing = self._log_rights(missing, self._missing.now(operator.cache))
+            await asyncio.sleep(STATE_INTERVAL)
+
+    def _log_rights(self, before: dict[Right, str], now: dict[Right, str]) -> dict[Right, str]:
+        """Logs which rights are newly missing and which were granted since. Returns the missing ones."""
+        for verb, resource in now.keys() - before.keys():
+            self._log.line("missing permission", "error", verb=verb, resource=resource, why=now[verb, resource], meanwhile=MEANWHILE)
+        for verb, resource in before.keys() - now.keys():
+            self._log.line("permission restored", verb=verb, resource=resource)
+        return now
+
+
+def _metrics() -> tuple[OperatorMetrics, Listener]:
+    try:
+        from grove_operator.telemetry.metrics import OperatorMetrics
+        from grove_operator.telemetry.server import metrics_listener
+    except ModuleNotFoundError as error:
+        raise Failed(extras.missing("metrics need", error, *OBSERVE, otherwise="server.metrics.port: 0")) from None
+    metrics = OperatorMetrics()
+    return metrics, metrics_listener(metrics.registry)
+
+
+def _health(check: HealthCheck) -> Listener:
+    try:
+        from grove_operator.telemetry.server import health_listener
+    except ModuleNotFoundError as error:
+        raise Failed(extras.missing("health probes need", error, *OBSERVE, otherwise="server.healthProbes.port: 0")) from None
+    return health_listener(check)
+
+
+def _spans(tracing: Manifest) -> tuple[Spans, Callable[[], None]]:
+    try:
+        from grove_operator.telemetry.spans import exporting
+
+        return exporting(tracing["endpoint"], tracing["samplingRatePerMillion"], __version__)
+    except ModuleNotFoundError as error:
+        raise Failed(extras.missing("spans need", error, *OBSERVE, "traces", otherwise="no tracing.endpoint")) from None

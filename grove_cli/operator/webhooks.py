@@ -1,0 +1,74 @@
+"""Implements `grove operator webhooks`: serves admission reviews."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from grove_cli.cluster.options import GIVEN, ClusterFlags, login_options, operator_config_option
+from grove_cli.cluster.session import Session, run
+from grove_cli.exit_codes import EXIT_ERROR
+from grove_cli.garbage import freeze_existing
+from grove_cli.operator.start_files import read_start_files
+from grove_cli.options import rules_option
+
+
+@click.command(
+    "webhooks",
+    epilog="""\b
+Examples:
+  grove operator webhooks --config operator.yaml                        in a pod; the configuration says where certificates come from
+  grove operator webhooks --cert-dir certificates --port 9443           on a workstation
+
+\b
+Exit codes: 0 stopped by a signal, 2 an invalid configuration, rule or certificate, or a cluster that cannot be read.""",
+)
+@operator_config_option
+@rules_option
+@click.option(
+    "--cert-dir", default="", metavar="DIR", type=GIVEN, help="Directory with tls.crt and tls.key, instead of the configuration's."
+)
+@click.option(
+    "--port",
+    default=None,
+    type=click.IntRange(0, 65535),
+    metavar="N",
+    help="The port, instead of the configuration's; 0 for any free port.",
+)
+@login_options
+def command(config: str | None, rules: tuple[str, ...], cert_dir: str, port: int | None, kubeconfig: str, context: str) -> int:
+    """Serve the admission webhooks for PodCliqueSets and topologies.
+
+    Defaults and findings are those of `grove lint`. Certificates are self-signed, in a Secret that all replicas share, or come from
+    externally managed files; both are reloaded without a restart.
+    """
+
+    async def work(session: Session) -> int:
+        from applier.cache import WatchCache
+        from applier.stop import Stop, ended_by_signal
+        from grove_cli.operator.admission import admission, wait_for_cache
+        from grove_compiler.model.inputs.settings import Settings
+        from grove_operator.controller.log import Log
+        from grove_operator.controller.operator import watched
+        from grove_operator.controller.served_shape import served_shape
+
+        files = read_start_files(config, rules, may_be_empty=True)
+        shared = files.context(Settings(kube_version=await session.version(), mnnvl_shape=await served_shape(session.cluster)))
+        freeze_existing()
+        log = Log(sys.stderr, shared.config.manifest)
+        cache, stop = WatchCache(session.cluster, watched("", shared.settings)), Stop()
+        with ended_by_signal(stop):
+            async with admission(session, shared, files.document, cache, log, cert_dir=cert_dir, port=port) as webhooks:
+                await cache.start()
+                try:
+                    await stop.unless(wait_for_cache(cache, log))
+                    webhooks.ready()
+                    log.line("ready", rules=len(files.program.rules), kubernetes=shared.settings.kube_version)
+                    await stop.wait()
+                finally:
+                    await cache.stop()
+        log.line("stopped")
+        return 0
+
+    return run(work, ClusterFlags(kubeconfig=kubeconfig, context=context), long=True, findings=EXIT_ERROR)

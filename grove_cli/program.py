@@ -1,0 +1,44 @@
+"""Loads the rules of a command."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from grove_cli import rulebook
+from grove_cli.reading.files import InputFile, UnreadableInput
+from grove_compiler.compile import VOCABULARY
+from grove_compiler.engine.runtime.program import Program
+from grove_compiler.engine.sources import InvalidRules
+
+
+class LoadedRules:
+    """The built-in rules and those of folders. Raises `UnreadableInput` for folders that cannot be read."""
+
+    def __init__(self, folders: Sequence[str], *, may_be_empty: bool = False) -> None:
+        try:
+            self.book = rulebook.read(folders, may_be_empty=may_be_empty)
+        except rulebook.UnreadableRules as error:
+            raise UnreadableInput([str(error)]) from None
+
+    def program(self) -> Program | None:
+        """Returns the compiled rules; None after printing findings about invalid ones."""
+        try:
+            return self.book.program(VOCABULARY)
+        except rulebook.UnreadableRules as error:
+            raise UnreadableInput([str(error)]) from None
+        except InvalidRules as error:
+            from grove_cli import findings  # only when something is wrong
+
+            findings.write(error.diagnostics, self.find_file, sys.stderr)
+            return None
+
+    @property
+    def own_files(self) -> dict[str, InputFile]:
+        """The user's rules and templates, by their names in findings."""
+        return {file.name: InputFile(file.path, file.data) for file in self.book.files if file.origin != rulebook.SHIPPED}
+
+    def find_file(self, name: str) -> InputFile | None:
+        """Returns the file of a finding, with its path."""
+        file = self.book.find(name)
+        return None if file is None else InputFile(file.path, file.data)

@@ -1,0 +1,60 @@
+"""Tells how ready live objects are, and their facts, by what is beside them: most schedulers report of a gang nothing but `Pending`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from applier.readiness import Readiness, State
+from applier.ref import Manifest
+from grove_cli.queries.facts import facts, metrics_failure
+from grove_cli.queries.readiness import ReadinessCheck
+from grove_compiler.kube.conditions import condition_of, is_true, status_of
+from grove_compiler.labels import GANG_LABEL
+from grove_compiler.model.inputs.snapshot import is_finished
+from kube_objects.manifest import is_terminating
+
+GANG, AUTOSCALER = "PodGang", "HorizontalPodAutoscaler"
+
+
+class LiveStates:
+    """Holds objects that are shown together. A gang is ready once all its pods are, and an autoscaler once it has its metrics."""
+
+    def __init__(self, check: ReadinessCheck, objects: Iterable[Manifest]) -> None:
+        self._check = check
+        self._pods: dict[tuple[str, str], list[Manifest]] = defaultdict(list)
+        for manifest in objects:
+            if manifest.get("kind") == "Pod" and not is_terminating(manifest):
+                metadata = manifest["metadata"]
+                self._pods[metadata.get("namespace") or "", (metadata.get("labels") or {}).get(GANG_LABEL) or ""].append(manifest)
+
+    def readiness(self, manifest: Manifest) -> Readiness:
+        """Returns how ready an object is."""
+        readiness = self._check(manifest)
+        if readiness.state is not State.READY:
+            return readiness
+        if manifest.get("kind") == GANG and (lacking := [pod for pod in self._of(manifest) if not _is_done(pod)]):
+            return Readiness(State.IN_PROGRESS, _count(len(lacking), "not ready"))
+        if manifest.get("kind") == AUTOSCALER and (reason := metrics_failure(status_of(manifest))):
+            return Readiness(State.IN_PROGRESS, reason)
+        return readiness
+
+    def facts(self, manifest: Manifest) -> list[str]:
+        """Returns the facts of an object."""
+        pods = self._of(manifest) if manifest.get("kind") == GANG else []
+        if not pods:
+            return facts(manifest)
+        unplaced = sum(condition_of(pod, "PodScheduled").get("reason") == "Unschedulable" for pod in pods)
+        counts = [f"{sum(map(_is_done, pods))} of {_count(len(pods), 'ready')}", *([f"{unplaced} unschedulable"] if unplaced else [])]
+        return [*counts, *(fact for fact in facts(manifest) if fact != "Pending")]
+
+    def _of(self, gang: Manifest) -> list[Manifest]:
+        return self._pods.get((gang["metadata"].get("namespace") or "", gang["metadata"]["name"]), [])
+
+
+def _is_done(pod: Manifest) -> bool:
+    return is_true(pod, "Ready") or is_finished(pod)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} pod{'' if number == 1 else 's'} {what}"

@@ -1,0 +1,27 @@
+"""Reads a PodCliqueSet by the name that a command line gives."""
+
+from __future__ import annotations
+
+from applier.cluster import Cluster, Resource
+from applier.errors import NotFound
+from applier.ref import Manifest
+from grove_cli.queries.tree_query import NoSuchObject, NotThere, check_name, find_kind
+from grove_compiler.decoder import SET_KIND
+
+
+async def read_set(cluster: Cluster, argument: str, namespace: str) -> tuple[Resource, Manifest]:
+    """Reads the set `NAME` or `pcs/NAME`, and its resource. Raises `ClusterError`, `NoSuchObject`."""
+    word, _, name = argument.rpartition("/")
+    check_name(name, argument)
+    resource = find_kind(await cluster.resources(), word or SET_KIND)
+    if resource.kind.kind != SET_KIND:
+        raise NoSuchObject(f"{argument!r} is not a {SET_KIND}: expected its name")
+    try:
+        return resource, await cluster.get(resource, namespace, name)
+    except NotFound:
+        raise NotThere(f"there is no {SET_KIND} {name!r} in the namespace {namespace}") from None
+
+
+def is_training(pcs: Manifest) -> bool:
+    """Reports whether a set is a training workload."""
+    return (pcs.get("spec") or {}).get("workloadType") == "Training"

@@ -1,0 +1,96 @@
+"""Summarises PodCliqueSets: counts of their gangs and pods, and the reason of a wait."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from applier.ref import Manifest
+from grove_cli.queries.facts import deletion_of, gates_of
+from grove_compiler.kube.conditions import is_true, status_of
+from grove_compiler.kube.pod_request import request_of
+from grove_compiler.kube.timestamp import time
+from grove_compiler.labels import PART_OF
+from grove_compiler.model.inputs.snapshot import is_finished
+from grove_compiler.record import record
+from kube_objects.manifest import is_terminating
+from kube_objects.quantity import QuantityError
+
+WAITING = ("Stalled", "WhyPending", "TopologyLevelsUnavailable", "ComputeDomainsUnavailable", "ResourceClaimTemplatesUnavailable")
+"""Conditions of a set that explain why it is not ready, by precedence."""
+GPUS = "/gpu"
+"""The suffix of resources that are whole GPUs: `nvidia.com/gpu`, `amd.com/gpu`."""
+
+
+@record
+class SetSummary:
+    """One set. `created` is in seconds since the epoch; `gpus` are requested by its scheduled pods; `why` may be empty."""
+
+    namespace: str
+    name: str
+    replicas: int
+    available: int
+    updated: int
+    gangs: int
+    pods: int
+    ready: int
+    gated: int
+    gpus: int
+    created: float | None
+    why: str
+
+
+def summaries(sets: Iterable[Manifest], gangs: Iterable[Manifest], pods: Iterable[Manifest]) -> list[SetSummary]:
+    """Returns the summaries of sets in their order, by the gangs and pods of their namespaces."""
+    by_set = [_by_set(gangs), _by_set(pods)]
+    return [_summary(pcs, *(each[_place(pcs)] for each in by_set)) for pcs in sets]
+
+
+def _summary(pcs: Manifest, gangs: Sequence[Manifest], pods: Sequence[Manifest]) -> SetSummary:
+    metadata, status = pcs["metadata"], status_of(pcs)
+    active = [pod for pod in pods if not is_terminating(pod) and not is_finished(pod)]
+    return SetSummary(
+        metadata.get("namespace") or "",
+        metadata["name"],
+        replicas=_count((pcs.get("spec") or {}).get("replicas"), 0),
+        available=_count(status.get("availableReplicas")),
+        updated=_count(status.get("updatedReplicas")),
+        gangs=len(gangs),
+        pods=len(active),
+        ready=sum(is_true(pod, "Ready") for pod in active),
+        gated=sum(bool(gates_of(pod)) for pod in active),
+        gpus=sum(gpus_of(pod) for pod in active if (pod.get("spec") or {}).get("nodeName")),
+        created=time(metadata.get("creationTimestamp") or None),
+        why=why_of(pcs),
+    )
+
+
+def why_of(pcs: Manifest) -> str:
+    """Returns why a set is not ready, or that it is terminating; empty if no condition says so."""
+    if deletion := deletion_of(pcs):
+        return deletion
+    true = {condition.get("type"): condition for condition in status_of(pcs).get("conditions") or [] if condition.get("status") == "True"}
+    return next((f"{true[waiting].get('reason')}: {true[waiting].get('message')}" for waiting in WAITING if waiting in true), "")
+
+
+def gpus_of(pod: Manifest) -> int:
+    """Returns the whole GPUs that a pod requests."""
+    try:
+        return sum(request_of(pod["spec"], lambda name: name.endswith(GPUS)).values())
+    except QuantityError:  # an API server rejects such a pod
+        return 0
+
+
+def _by_set(manifests: Iterable[Manifest]) -> dict[tuple[str, str], list[Manifest]]:
+    by_set: dict[tuple[str, str], list[Manifest]] = defaultdict(list)
+    for manifest in manifests:
+        by_set[manifest["metadata"].get("namespace") or "", (manifest["metadata"].get("labels") or {}).get(PART_OF) or ""].append(manifest)
+    return by_set
+
+
+def _place(pcs: Manifest) -> tuple[str, str]:
+    return pcs["metadata"].get("namespace") or "", pcs["metadata"]["name"]
+
+
+def _count(value: object, default: int = 0) -> int:
+    return value if isinstance(value, int) else default

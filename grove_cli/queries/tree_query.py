@@ -1,0 +1,95 @@
+"""Reads an object with the tree of objects that it owns."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+
+from applier.cluster import Cluster, Resource
+from applier.errors import ApplierError, ClusterError, NotFound
+from applier.ref import Manifest
+from grove_cli.queries.tree import Branch, grow
+from grove_cli.short_names import SHORT_NAMES
+from grove_compiler.record import record
+
+DEFAULT_KIND = "PodCliqueSet"
+OMITTED = {"Event"}
+"""Kinds that are not listed: events are many and own nothing."""
+
+
+class NoSuchObject(ApplierError):
+    """An argument names no object of a known kind."""
+
+
+class NotThere(NoSuchObject):
+    """The object does not exist, although the server serves its kind."""
+
+
+@record
+class Forest:
+    """A tree, the resources that were listed for it, and the errors of those that could not be listed."""
+
+    top: Branch
+    kinds: Sequence[Resource]
+    unread: Sequence[str] = ()
+
+
+async def read_tree(cluster: Cluster, argument: str, namespace: str) -> Forest:
+    """Reads the tree of `NAME`, a PodCliqueSet, or of `KIND/NAME`, with kinds as in kubectl.
+
+    Raises `ClusterError`, `NoSuchObject`.
+    """
+    kind, _, name = argument.rpartition("/")
+    check_name(name, argument)
+    resources = await cluster.resources()
+    resource = find_kind(resources, kind or DEFAULT_KIND)
+    place = namespace if resource.namespaced else ""
+    try:
+        root = await cluster.get(resource, place, name)
+    except NotFound:
+        where = f" in the namespace {place}" if place else ""
+        raise NotThere(f"there is no {resource.kind.kind} {name!r}{where}") from None
+    return await _grow(cluster, root, [each for each in resources if _may_own(resource, each)], place)
+
+
+def check_name(name: str, argument: str) -> None:
+    """Refuses names that would change the path of a request. Raises `NoSuchObject`."""
+    if name in ("", ".", "..") or "%" in name:
+        raise NoSuchObject(f"{argument!r} is not an object: expected NAME or KIND/NAME")
+
+
+def find_kind(resources: Iterable[Resource], word: str) -> Resource:
+    """Returns the resource of a kind, plural or short name, in any case, with or without its group. Raises `NoSuchObject`."""
+    name, _, group = word.partition(".")
+    lowered = SHORT_NAMES.get(name.lower(), name).lower()
+    for resource in resources:
+        names = (resource.kind.kind.lower(), resource.plural)
+        if lowered in names and (not group or resource.kind.group == group):
+            return resource
+    hint = "; Grove's CRDs are not installed: grove crds | kubectl apply --server-side -f -" if lowered.startswith("podclique") else ""
+    raise NoSuchObject(f"the server has no kind {SHORT_NAMES.get(name.lower(), word)!r}{hint}")
+
+
+def _may_own(root: Resource, resource: Resource) -> bool:
+    listable = "list" in resource.verbs or not resource.verbs
+    return listable and resource.kind.kind not in OMITTED and (resource.namespaced or not root.namespaced)
+
+
+async def _grow(cluster: Cluster, root: Manifest, resources: Sequence[Resource], namespace: str) -> Forest:
+    objects, unread = await list_readable(cluster, [(resource, namespace) for resource in resources])
+    return Forest(grow(root, objects), resources, unread)
+
+
+async def list_readable(cluster: Cluster, places: Sequence[tuple[Resource, str]]) -> tuple[list[Manifest], list[str]]:
+    """Lists kinds in namespaces concurrently, and returns the objects, with the kinds that cannot be read and why."""
+    lists = await asyncio.gather(*(cluster.list(resource, namespace) for resource, namespace in places), return_exceptions=True)
+    objects: list[Manifest] = []
+    unread: list[str] = []
+    for (resource, _), part in zip(places, lists, strict=True):
+        if isinstance(part, ClusterError):
+            unread.append(f"{resource.kind.group_kind}: {part}")
+        elif isinstance(part, BaseException):
+            raise part
+        else:
+            objects += part.items
+    return objects, unread

@@ -1,0 +1,103 @@
+"""Builds the picture of a graph that all formats render: objects with their level and gang, their domains, and their order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+
+from grove_cli.render.domains import Domain, find_domains
+from grove_cli.render.edges import Edge, edges_of, merge, startup_edges, transitive_reduction
+from grove_cli.render.gangs import find_gangs
+from grove_compiler.graph.graph import CompiledGraph
+from grove_compiler.graph.node import Manifest, Node, ObjectRef
+from grove_compiler.record import record
+
+DECLARED = -1
+"""The level of objects that are in the user's files and not in the graph."""
+
+
+@record
+class Vertex:
+    """One object of a picture.
+
+    `id` is the node's, `owner` and `gang` are ids of other vertices or empty. `level` counts from 0, or is `DECLARED`. `rule` is empty
+    for declared objects. `object` is None if the object is unknown. A vertex that stands for several objects has a `note` with their names.
+    """
+
+    id: str
+    kind: str
+    name: str
+    namespace: str
+    rule: str
+    level: int
+    owner: str
+    gang: str
+    object: Manifest | None
+    note: str = ""
+
+
+@record
+class Picture:
+    """Vertices in apply order, declared ones first; the edges between them; topology and MNNVL domains; the start-up order."""
+
+    vertices: list[Vertex]
+    edges: list[Edge]
+    domains: list[Domain]
+    startup: list[Edge] = field(default_factory=list)
+
+    @property
+    def by_id(self) -> dict[str, Vertex]:
+        return {vertex.id: vertex for vertex in self.vertices}
+
+    @property
+    def levels(self) -> int:
+        """The number of waves in which the objects are applied."""
+        return 1 + max((vertex.level for vertex in self.vertices), default=-1)
+
+
+def draw(graph: CompiledGraph, declared: Mapping[str, Manifest]) -> Picture:
+    """Returns the picture of a graph. `declared` has the user's manifests by id, for owners that are not in the graph.
+
+    Raises `GraphCycle` if objects wait for each other.
+    """
+    levels = {id(node): level for level, wave in enumerate(graph.levels()) for node in wave}
+    nodes = _with_unique_ids(graph.nodes)
+    gangs = find_gangs(nodes)
+    vertices = _owners_outside(nodes, declared)
+    vertices += [_vertex(node, levels[id(original)], gangs) for node, original in zip(nodes, graph.nodes, strict=True)]
+    return Picture(vertices, edges_of(nodes, graph.after), find_domains(nodes), startup_edges(nodes))
+
+
+def simplify(picture: Picture) -> Picture:
+    """Returns a picture of the same order with as few edges as possible, for readers and layout algorithms."""
+    edges = transitive_reduction(picture.edges, [vertex.id for vertex in picture.vertices])
+    return Picture(picture.vertices, merge(edges), picture.domains, merge(picture.startup))
+
+
+def _with_unique_ids(nodes: Sequence[Node]) -> list[Node]:
+    """Returns the nodes with unique ids: of kinds with the same name in two API groups, the second one's id includes the API version."""
+    ids: set[str] = set()
+    unique = []
+    for node in nodes:
+        if node.id in ids:
+            node = node._replace(id=f"{node.id} ({node.object.get('apiVersion', '')})")
+        ids.add(node.id)
+        unique.append(node)
+    return unique
+
+
+def _owners_outside(nodes: Sequence[Node], declared: Mapping[str, Manifest]) -> list[Vertex]:
+    """Returns the owners that are not in the graph themselves."""
+    inside = {node.id for node in nodes}
+    outside: dict[str, ObjectRef] = {}
+    for node in nodes:
+        if node.owner is not None and node.owner.id not in inside:
+            outside.setdefault(node.owner.id, node.owner)
+    return [Vertex(ref.id, ref.kind, ref.name, ref.namespace, "", DECLARED, "", "", declared.get(ref.id)) for ref in outside.values()]
+
+
+def _vertex(node: Node, level: int, gangs: Mapping[str, str]) -> Vertex:
+    metadata = node.object.get("metadata") or {}
+    owner = node.owner.id if node.owner is not None else ""
+    kind, name, namespace = node.object.get("kind", ""), metadata.get("name", ""), metadata.get("namespace") or ""
+    return Vertex(node.id, str(kind), str(name), str(namespace), node.rule, level, owner, gangs.get(node.id, ""), node.object)

@@ -1,0 +1,263 @@
+"""Defines `grove rules`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grove_cli import output as outputs
+from grove_cli.completed_values import rule_ids
+from grove_cli.exit_codes import EXIT_FINDINGS
+from grove_cli.options import filenames_option, output_option, rules_option
+from grove_cli.os_errors import os_reason
+from grove_cli.program import LoadedRules
+from grove_cli.terminal import visible
+from grove_compiler.engine.runtime.failure import RuleInfo
+from grove_compiler.engine.runtime.program import Program
+from grove_compiler.graph.diagnostic import Diagnostic, has_errors
+
+if TYPE_CHECKING:
+    from grove_compiler.engine.codegen.counting import CountingProgram
+
+CHECK = "check"
+
+
+@click.command(
+    "rules",
+    epilog="""\b
+Examples:
+  grove rules                               the built-in rules
+  grove rules --rules my-rules/             with your own directory: added, replaced and disabled rules take effect
+  grove rules -f workload.yaml              and what each rule does for these manifests
+  grove rules podgang/base                  one rule: its text, its template, the patches that apply
+  grove rules lives                         what changes over time: updates, restarts, jobs; with their states
+  grove rules lives training/job            one life: its states and transitions; -o mermaid draws it
+  grove rules check my-rules/               check your own rules, for CI
+  grove rules check my-rules/ -f set.yaml   and check that each of their patches changes something
+  grove rules new patch my-rules/team       a commented skeleton; also: life, template, case, and the other verbs
+  grove rules schema rule                   the JSON Schema of rules, for editors; also: template, part, options, asserts""",
+)
+@click.argument("words", metavar="[ID | lives [ID] | check DIR… | new WHAT DIR/NAME | schema NAME]", nargs=-1, shell_complete=rule_ids)
+@rules_option
+@filenames_option("Manifests to compile, to count what each rule does")
+@click.option("--strict", is_flag=True, help="With check: treat warnings as errors.")
+@output_option("text", "json", "mermaid", help_text="Output format; mermaid draws lives.")
+def command(words: tuple[str, ...], rules: tuple[str, ...], files: tuple[str, ...], strict: bool, output: str) -> int:
+    """List the active rules, show one, or check your own rules.
+
+    Each line has the id, the verb, what the rule did (with -f), its file and line, and its documentation. Rules that replace
+    a built-in one, and disabled rules, are marked.
+    """
+    if words[:1] == (CHECK,):
+        if len(words) == 1:
+            raise click.UsageError("check requires a directory of rules, as in: grove rules check my-rules/")
+        return _check((*rules, *words[1:]), files, strict, output == "json")
+    if words[:1] == ("lives",):
+        return _lives(LoadedRules(rules), words[1:], output)
+    if output == "mermaid":
+        raise click.UsageError("only lives can be drawn, as in: grove rules lives training/job -o mermaid")
+    if words[:1] == ("new",):
+        return _new(words[1:])
+    if words[:1] == ("schema",):
+        return _schema(words[1:])
+    if len(words) > 1:
+        raise click.UsageError(f"only one rule at a time; did you mean: grove rules check {words[-1]}")
+    book = LoadedRules(rules)
+    program = book.program()
+    if program is None:
+        return EXIT_FINDINGS
+    counts = None
+    if files:
+        counted, problems = _counted(book, files)
+        if has_errors(problems):
+            return EXIT_FINDINGS
+        counts = dict(counted.counts)
+    if words:
+        return _show(words[0], book, program, counts, output == "json")
+    return _list(book, program, counts, output == "json")
+
+
+def _counted(book: LoadedRules, files: tuple[str, ...]) -> tuple[CountingProgram, list[Diagnostic]]:
+    """Compiles manifests with counters. Returns the program, and the findings, of which errors are printed."""
+    from grove_cli.reading.inputs import InputReader
+    from grove_compiler.compile import VOCABULARY
+    from grove_compiler.compile import compile as compile_inputs
+    from grove_compiler.engine.codegen.counting import CountingProgram
+    from grove_compiler.model.inputs.settings import Settings
+
+    reader = InputReader()
+    inputs = reader.read(files, Settings(pods=True))
+    program = CountingProgram(book.book.sources(), VOCABULARY)
+    result = reader.problems + compile_inputs(inputs, program).diagnostics
+    if has_errors(result):
+        from grove_cli import findings
+
+        findings.write(result, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
+    return program, result
+
+
+def _new(words: tuple[str, ...]) -> int:
+    from grove_cli.rules.skeletons import WORDS, SkeletonRefused, new
+
+    if len(words) != 2:
+        raise click.UsageError(
+            f"new requires a form and a path, as in: grove rules new patch my-rules/team; the forms are {', '.join(WORDS)}"
+        )
+    try:
+        written = new(*words)
+    except SkeletonRefused as refused:
+        raise click.UsageError(str(refused)) from None
+    except OSError as error:
+        raise click.UsageError(f"{error.filename}: {os_reason(error)}") from None
+    outputs.write([outputs.encoded("".join(f"{path}\n" for path in written))])
+    return 0
+
+
+def _schema(words: tuple[str, ...]) -> int:
+    """Prints a JSON Schema of `tools/generate_rule_schemas.py`, read as a resource of the package."""
+    from importlib.resources import files
+
+    folder = files("grove_cli") / "schemas"
+    names = sorted(file.name.removesuffix(".schema.json") for file in folder.iterdir() if file.name.endswith(".schema.json"))
+    if len(words) != 1 or words[0] not in names:
+        raise click.UsageError(f"schema requires one of {', '.join(names)}")
+    outputs.write([(folder / f"{words[0]}.schema.json").read_bytes()])
+    return 0
+
+
+def _lives(book: LoadedRules, wanted: tuple[str, ...], output: str) -> int:
+    from grove_cli.rules.listing import place
+    from grove_cli.rules.lives import as_manifest, as_mermaid, as_text, lives_of
+
+    if book.program() is None:
+        return 1
+    lives = lives_of(book.book.sources())
+    unknown = [life_id for life_id in wanted if life_id not in lives]
+    if unknown:
+        return _report_unknown(unknown[0], list(lives), is_disabled=False, what="life")
+    shown = [
+        (rule.life, place(book.book, rule.source.file, rule.source.line(("life",)), rule.origin))
+        for life_id, rule in lives.items()
+        if rule.life is not None and (not wanted or life_id in wanted)
+    ]
+    if output == "json":
+        outputs.write([outputs.json_report([as_manifest(life, at) for life, at in shown])])
+        return 0
+    drawn = [as_mermaid(life) if output == "mermaid" else as_text(life, at) for life, at in shown]
+    outputs.write([outputs.encoded("\n".join("".join(f"{visible(line)}\n" for line in lines) for lines in drawn))])
+    return 0
+
+
+def _list(book: LoadedRules, program: Program, counts: dict[str, int] | None, is_json: bool) -> int:
+    from grove_cli.rules.listing import list_rules
+
+    listed = list_rules(book.book, program, counts)
+    if is_json:
+        outputs.write([outputs.json_report([_listed_json(rule) for rule in listed])])
+        return 0
+    rows = [_row(rule, counts is not None) for rule in listed]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
+    text = "".join(visible("  ".join(cell.ljust(width) for cell, width in zip(row, [*widths, 0], strict=True))) + "\n" for row in rows)
+    outputs.write([outputs.encoded(text)])
+    return 0
+
+
+def _row(rule: Any, is_counted: bool) -> tuple[str, ...]:
+    from grove_cli.rules.listing import PLURALS
+
+    did = (f"{rule.count} {PLURALS[rule.verb][rule.count != 1]}",) if is_counted and not rule.is_disabled else ("",) * is_counted
+    return rule.id, rule.verb, *did, rule.place, rule.doc + (f" [{rule.note}]" if rule.note else "")
+
+
+def _show(rule_id: str, book: LoadedRules, program: Program, counts: dict[str, int] | None, is_json: bool) -> int:
+    from grove_cli.rules.listing import list_rules, patches_for, place, source_text, template_text
+
+    listed = {rule.id: rule for rule in list_rules(book.book, program, counts)}
+    rule = next((rule for rule in program.rules if rule.id == rule_id), None)
+    if rule is None:
+        return _report_unknown(rule_id, list(listed), rule_id in listed)
+    sources = book.book.sources()
+    template = rule.details.get("template", "")
+    text, template_source = source_text(sources, rule), template_text(sources, template) if template else ""
+    patches = patches_for(rule, program)
+    if is_json:
+        more = {"text": text, "template": template, "templateText": template_source, "patches": [patch.id for patch in patches]}
+        outputs.write([outputs.json_report({**_listed_json(listed[rule_id]), "after": [word for word, _ in rule.after], **more})])
+        return 0
+    by = [f"{patch.id} ({place(book.book, patch.file, patch.line, patch.origin)}): {patch.doc}" for patch in patches]
+    lines = [*_head(listed[rule_id], rule), *(f"patched   {line}" for line in by), "", text]
+    if template:
+        lines += ["", f"# templates/{template}", template_source]
+    outputs.write([outputs.encoded("\n".join(visible(line) for line in "\n".join(lines).split("\n")) + "\n")])
+    return 0
+
+
+def _head(listed: Any, rule: RuleInfo) -> Iterator[str]:
+    yield f"{listed.id}  {listed.place}"
+    yield listed.doc
+    yield ""
+    yield f"verb      {listed.verb}" + (f", about {', '.join(listed.about)}" if listed.about else "")
+    if listed.note:
+        yield f"note      {listed.note}"
+    if listed.count is not None:
+        from grove_cli.rules.listing import PLURALS
+
+        yield f"did       {listed.count} {PLURALS[listed.verb][listed.count != 1]}"
+    if rule.details.get("template"):
+        kind = rule.details.get("kind")
+        yield f"template  templates/{rule.details['template']}" + (f", of {kind}" if kind else "")
+    if rule.after:
+        yield f"after     {', '.join(word for word, _ in rule.after)}"
+
+
+def _report_unknown(rule_id: str, known: list[str], is_disabled: bool, what: str = "rule") -> int:
+    from grove_compiler.graph.nearest import nearest
+
+    if is_disabled:
+        lines = [f"grove: the rule {rule_id!r} is disabled; `grove rules {rule_id}` without --rules shows it"]
+    else:
+        close = nearest(rule_id, known) or next((candidate for candidate in known if candidate.partition("/")[2] == rule_id), "")
+        lines = [f"grove: unknown {what} {rule_id!r}", *([f'    did you mean "{close}"?'] if close else [])]
+    print("\n".join(map(visible, lines)), file=sys.stderr)
+    return EXIT_FINDINGS
+
+
+def _check(folders: tuple[str, ...], inputs: tuple[str, ...], strict: bool, is_json: bool) -> int:
+    from grove_cli import findings
+    from grove_cli.reading.files import UnreadableInput
+    from grove_cli.reading.silencers import silence
+    from grove_cli.rulebook import UnreadableRules
+    from grove_cli.rules.check import check, idle_patches
+
+    book = LoadedRules(folders)
+    try:
+        result, _ = silence(check(book.book), book.own_files, errors=("schema/unknown-field",))
+    except UnreadableRules as error:
+        raise UnreadableInput([str(error)]) from None
+    if inputs and not has_errors(result):
+        program, problems = _counted(book, inputs)
+        if has_errors(problems):
+            return EXIT_FINDINGS
+        result += idle_patches(program)
+    files = book.own_files.values()
+    if is_json:
+        errors, warnings = findings.count(result)
+        paths = [file.name for file in files]
+        outputs.write(
+            [outputs.json_report({"errors": errors, "warnings": warnings, "files": paths, "findings": findings.as_manifest(result)})]
+        )
+    else:
+        findings.write(result, book.find_file, sys.stderr)
+        if not result:
+            outputs.write([f"{len(files)} {'files' if len(files) != 1 else 'file'}, no problems found\n".encode()])
+    return 1 if has_errors(result) or (strict and result) else 0
+
+
+def _listed_json(listed: Any) -> dict[str, Any]:
+    result = {"id": listed.id, "doc": listed.doc, "verb": listed.verb, "about": listed.about, "origin": listed.origin}
+    file, _, line = listed.place.rpartition(":")
+    result |= {"file": file, "line": int(line), "disabled": listed.is_disabled, "replaces": listed.replaces}
+    return result if listed.count is None else {**result, "count": listed.count}

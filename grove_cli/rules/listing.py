@@ -1,0 +1,130 @@
+"""Lists rules with their place, text, replacements, and the results that they produced."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import field
+
+from grove_cli.rulebook import SHIPPED, Rulebook
+from grove_compiler.engine.language.load import load
+from grove_compiler.engine.language.patterns import matches
+from grove_compiler.engine.language.rule import Rule
+from grove_compiler.engine.runtime.failure import RuleInfo
+from grove_compiler.engine.runtime.program import Program
+from grove_compiler.engine.sources import RuleSource
+from grove_compiler.record import record
+from grove_compiler.source.yaml_reader import read_yaml
+
+PLURALS = {
+    "default": ("field set", "fields set"),
+    "validate": ("finding", "findings"),
+    "generate": ("object", "objects"),
+    "patch": ("object changed", "objects changed"),
+    "condition": ("condition", "conditions"),
+    "decide": ("time asked", "times asked"),
+    "status": ("status", "statuses"),
+    "event": ("event", "events"),
+    "requeue": ("time named", "times named"),
+    "delete": ("deletion", "deletions"),
+    "wait": ("wait", "waits"),
+}
+
+MARKER = re.compile(r"\A---.*\n|\n?---.*\Z")
+"""The line between two rules, at either end of a rule's text; its comment is for those who maintain the rules."""
+
+
+@record
+class Listed:
+    """An effective or disabled rule. `replaces` are the places of the rules of the same id that it replaces.
+
+    `count` is how much it did, as `PLURALS` names it; none when nothing was compiled. `about` are the kinds that it is about.
+    """
+
+    id: str
+    doc: str
+    verb: str
+    place: str
+    origin: str
+    about: list[str]
+    is_disabled: bool = False
+    replaces: list[str] = field(default_factory=list)
+    count: int | None = None
+
+    @property
+    def note(self) -> str:
+        """Whether the rule is disabled or a replacement; empty for other rules."""
+        if self.is_disabled:
+            return "disabled"
+        return f"replaces {', '.join(self.replaces)}" if self.replaces else ""
+
+
+def list_rules(book: Rulebook, program: Program, counts: dict[str, int] | None = None) -> list[Listed]:
+    """Returns the effective rules in order of evaluation, followed by disabled ones."""
+    history = _history(book)
+    listed = []
+    for rule in program.rules:
+        replaced = [earlier for earlier in history.get(rule.id, []) if earlier.origin != rule.origin]
+        listed.append(
+            Listed(
+                rule.id,
+                rule.doc,
+                rule.verb,
+                place(book, rule.file, rule.line, rule.origin),
+                rule.origin,
+                list(rule.details.get("about") or rule.details.get("of") or []),
+                replaces=[place(book, earlier.source.file, earlier.line, earlier.origin) for earlier in replaced],
+                count=None if counts is None else counts.get(rule.id, 0),
+            )
+        )
+    in_force = {rule.id for rule in program.rules}
+    for rule_id, rules in history.items():
+        if rule_id not in in_force:
+            last = rules[-1]
+            where = place(book, last.source.file, last.line, last.origin)
+            listed.append(Listed(rule_id, last.doc, last.verb, where, last.origin, last.list_of("of"), is_disabled=True))
+    return listed
+
+
+def place(book: Rulebook, file: str, line: int, origin: str) -> str:
+    """Returns `file:line`, with the path of a user's file, or the name in the package of a built-in one."""
+    result = next((known for known in book.files if known.name == file and known.origin == origin), None)
+    return f"{file if result is None or result.origin == SHIPPED else result.path}:{line}"
+
+
+def patches_for(rule: RuleInfo, program: Program) -> list[RuleInfo]:
+    """Returns the patches that may change the objects of a rule."""
+    patches = [patch for patch in program.rules if patch.verb == "patch" and rule.verb in ("generate", "status")]
+    return [patch for patch in patches if any(_means(word, rule) for word in patch.details["of"])]
+
+
+def source_text(sources: Sequence[RuleSource], rule: RuleInfo) -> str:
+    """Returns the source of a rule: for one that is an effect of a life, all of that."""
+    for source in sources:
+        if source.file != rule.file or source.origin != rule.origin:
+            continue
+        for document in read_yaml(source.text, source.file)[0]:
+            named = document.value if isinstance(document.value, dict) else {}
+            if document.origin and (named.get("rule") == rule.id or ("life" in named and named["life"] == rule.details.get("life"))):
+                text = document.origin.text[document.origin.start : document.origin.end].strip("\n")
+                return MARKER.sub("", text).strip("\n")
+    return ""
+
+
+def template_text(sources: Sequence[RuleSource], name: str) -> str:
+    """Returns the source of a template; of several with one name that of the last."""
+    return next((source.text.strip("\n") for source in reversed(sources) if source.is_template and source.template_name == name), "")
+
+
+def _means(word: str, rule: RuleInfo) -> bool:
+    return matches(word, rule.id) if "/" in word else word == rule.details.get("kind")
+
+
+def _history(book: Rulebook) -> dict[str, list[Rule]]:
+    """Returns all rules of each id, replaced ones first."""
+    history: dict[str, list[Rule]] = {}
+    sources = book.sources()
+    for origin in dict.fromkeys(source.origin for source in sources):
+        for rule in load([source for source in sources if source.origin == origin and not source.is_template]).rules:
+            history.setdefault(rule.id, []).append(rule)
+    return history

@@ -1,0 +1,150 @@
+"""Defines `grove serve`."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from grove_cli.cluster import session as sessions
+from grove_cli.cluster.options import (
+    GIVEN,
+    all_namespaces_option,
+    operator_config_option,
+    query_options,
+    snapshot_option,
+    take_target,
+)
+from grove_cli.cluster.session import Failed, Session
+from grove_cli.options import rules_option
+
+if TYPE_CHECKING:
+    from applier.cache import WatchCache
+    from grove_cli.serve.server import PageServer
+    from grove_cli.serve.stage import Source
+    from grove_compiler.step import StepContext
+
+
+class ListenAddress(NamedTuple):
+    """The address of the server, and the host names that requests may have."""
+
+    address: str
+    port: int
+    names: tuple[str, ...]
+
+    @property
+    def shown(self) -> str:
+        """The address in a URL."""
+        return f"[{self.address}]" if ":" in self.address else self.address
+
+
+@click.command(
+    "serve",
+    epilog="""\b
+Examples:
+  grove serve                           the sets of a namespace, at http://127.0.0.1:8700/
+  grove serve qwen -n inference         one set
+  grove serve -A --port 9000            the sets of all namespaces
+  grove serve --snapshot now.yaml       recorded objects
+
+\b
+Exit codes: 130 interrupted, 2 the cluster cannot be read, or the address is not available.""",
+)
+@click.argument("name", metavar="[NAME]", default="")
+@query_options
+@all_namespaces_option
+@click.option(
+    "--port", default=8700, show_default=True, type=click.IntRange(0, 65535), metavar="N", help="Port to listen on; 0 for any free port."
+)
+@click.option("--bind", default="127.0.0.1", show_default=True, metavar="ADDRESS", type=GIVEN, help="Address to listen on.")
+@click.option("--allow-host", multiple=True, metavar="NAME", type=GIVEN, help="Host name to accept in requests; repeatable.")
+@snapshot_option
+@operator_config_option
+@rules_option
+def command(
+    name: str,
+    all_namespaces: bool,
+    port: int,
+    bind: str,
+    allow_host: tuple[str, ...],
+    snapshot: str | None,
+    config: str | None,
+    rules: tuple[str, ...],
+    **given: Any,
+) -> int:
+    """Show PodCliqueSets in a browser: the page of `grove graph` with live states, gates and waits.
+
+    Nothing is written to the cluster. Everyone who can reach the address sees what you may read; the default is reachable only locally.
+    """
+    target, at = take_target(given), ListenAddress(bind, port, allow_host)
+    if snapshot:
+        return sessions.attempt(lambda: _of_file(snapshot, name, target.namespace, config, rules, at))
+
+    async def work(session: Session) -> int:
+        from applier.cache import Query, WatchCache
+        from grove_cli.operator.read_objects import EVENT
+        from grove_cli.operator.start_files import live_context, read_start_files
+        from grove_cli.serve.stage import live_source
+        from grove_operator.controller.operator import watched
+
+        shared = await live_context(read_start_files(config, rules), session)
+        place = "" if all_namespaces else session.namespace
+        watches = [*watched(place, shared.settings), Query(EVENT, place)]
+        cache = WatchCache(session.cluster, watches)
+        await cache.start()
+        try:
+            await cache.synced()
+            await _serve(live_source(cache, watches), shared, place, name, at, cache)
+        finally:
+            await cache.stop()
+        return 0
+
+    return sessions.run(work, target, long=True)
+
+
+def _of_file(snapshot: str, name: str, namespace: str, config: str | None, rules: tuple[str, ...], at: ListenAddress) -> int:
+    from grove_cli.operator.read_objects import in_file
+    from grove_cli.operator.start_files import recorded_context
+    from grove_cli.serve.scene import SceneObjects
+    from grove_cli.serve.stage import recorded_source
+
+    shared, existing = recorded_context(config, rules), in_file(snapshot)
+    source = recorded_source(SceneObjects(existing.objects, frozenset(existing.unserved), is_complete=False))
+    asyncio.run(_serve(source, shared, namespace, name, at))
+    return 0
+
+
+async def _serve(
+    source: Source, context: StepContext, namespace: str, name: str, at: ListenAddress, cache: WatchCache | None = None
+) -> None:
+    """Serves until it is cancelled. Raises `Failed` when it cannot listen, or a library is missing."""
+    try:
+        from grove_cli.serve.server import PageServer
+    except ModuleNotFoundError as error:
+        from grove_cli import extras
+
+        raise Failed(extras.missing("serving a page needs", error, "cluster", "observe")) from None
+    from grove_cli.serve.scene import draw_scene
+    from grove_cli.serve.stage import Stage
+    from grove_cli.serve.why import why
+
+    stage = Stage(source, partial(draw_scene, context=context, namespace=namespace, name=name))
+    if cache is not None:
+        cache.subscribe(stage.change)
+        cache.subscribe_served(stage.change)
+    server = PageServer(stage, lambda ref: why(ref, stage.snapshot, context), at.names)
+    try:
+        port = await _started(server, at)
+        sessions.say(f"serving at http://{at.shown}:{port}/ until interrupted")
+        await stage.run()
+    finally:
+        await server.stop()
+
+
+async def _started(server: PageServer, at: ListenAddress) -> int:
+    try:
+        return await server.start(at.address, at.port)
+    except OSError as error:
+        raise Failed(f"cannot listen on {at.shown}:{at.port}: {error.strerror or error}") from None

@@ -1,0 +1,32 @@
+"""Returns what an object of the page waits for, as `grove why` does."""
+
+from __future__ import annotations
+
+import time
+
+from applier.errors import ApplierError
+from applier.ref import Ref
+from grove_cli.queries.why_query import find
+from grove_cli.serve.scene import SceneObjects
+from grove_cli.terminal import Terminal
+from grove_cli.why.as_text import why_text
+from grove_compiler.step import StepContext
+from grove_operator.cluster.why import reasons
+from grove_operator.controller.waiting import waits_of
+
+PLAIN = Terminal(colours=False, width=160, wraps=False)
+
+
+def why(object_id: str, snapshot: SceneObjects, context: StepContext) -> str:
+    """Returns the causes of the wait of an object by its id (`Kind/namespace/name`), one a line.
+
+    Empty for an object that does not wait or does not exist, and for other kinds.
+    """
+    kind, namespace, name = (*object_id.split("/"), "", "")[:3]
+    try:
+        manifest, pcs = find(f"{kind}/{name}", namespace, snapshot.objects)
+    except ApplierError:
+        return ""
+    now, root = time.time(), Ref.of(manifest)
+    causes = reasons(root, waits_of(pcs, snapshot.objects, snapshot.unserved, context, now, manifest))
+    return why_text(root, causes, now, PLAIN).partition("\n")[2] if causes else ""

@@ -1,0 +1,73 @@
+"""Defines `grove top`: prints what the pods of a set ask for and use."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grove_cli import output as outputs
+from grove_cli.cluster import session as sessions
+from grove_cli.cluster.completed_names import names_of
+from grove_cli.cluster.optional_values import OptionalValues
+from grove_cli.cluster.options import query_options, snapshot_option, take_target
+from grove_cli.cluster.session import Session
+from grove_cli.options import text_or_json_option
+
+if TYPE_CHECKING:
+    from grove_cli.queries.usage_query import UsageObjects
+
+
+@click.command(
+    "top",
+    cls=OptionalValues,
+    bare={},
+    epilog="""\b
+Examples:
+  grove top qwen                           pods, GPUs, CPU and memory of a PodCliqueSet, by gang and by domain
+  grove top qwen -o json                   for programs: CPU in thousandths, memory in bytes
+  grove top qwen --snapshot now.yaml       from recorded objects
+
+\b
+Exit codes: 0 shown, 2 not found, or an error.""",
+)
+@click.argument("name", metavar="NAME", shell_complete=names_of("PodCliqueSet"))
+@query_options
+@snapshot_option
+@text_or_json_option
+def command(name: str, snapshot: str | None, output: str, **given: Any) -> int:
+    """Show what the pods of a set request, by gang and by domain: ComputeDomains, and the domains of its topology constraints.
+
+    If metrics.k8s.io is served, their CPU and memory usage is shown as well.
+    """
+    target = take_target(given)
+    if snapshot:
+        return sessions.attempt(lambda: _of_file(snapshot, name, target.namespace, output))
+
+    async def work(session: Session) -> int:
+        from grove_cli.queries.usage_query import read_usage
+
+        return _print(await read_usage(session.cluster, name, session.namespace), output)
+
+    return sessions.run(work, target)
+
+
+def _of_file(snapshot: str, name: str, namespace: str, output: str) -> int:
+    from grove_cli.operator.read_objects import in_file
+    from grove_cli.queries.usage_query import recorded_usage
+
+    return _print(recorded_usage(name, namespace, in_file(snapshot).objects), output)
+
+
+def _print(read: UsageObjects, output: str) -> int:
+    from grove_cli.queries.usage import usage_of
+    from grove_cli.terminal import terminal_of
+    from grove_cli.top.as_text import usage_text, usage_value
+
+    usage = usage_of(read.set, read.objects)
+    text = outputs.json_report(usage_value(usage)) if output == "json" else outputs.encoded(usage_text(usage, terminal_of(sys.stdout)))
+    outputs.write([text])
+    for why in read.unread:
+        sessions.say(f"not read: {why}")
+    return 0

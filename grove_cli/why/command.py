@@ -1,0 +1,136 @@
+"""Defines `grove why`: prints what an object waits for, from a cluster or a file."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grove_cli import output as outputs
+from grove_cli.cluster import session as sessions
+from grove_cli.cluster.completed_names import names_of
+from grove_cli.cluster.optional_values import OptionalValues
+from grove_cli.cluster.options import all_namespaces_option, operator_config_option, query_options, snapshot_option, take_target
+from grove_cli.cluster.selector import selector_option
+from grove_cli.cluster.session import Session
+from grove_cli.exit_codes import EXIT_FINDINGS
+from grove_cli.options import rules_option, text_or_json_option
+from grove_compiler.record import record
+
+if TYPE_CHECKING:
+    from grove_cli.operator.read_objects import ReadObjects
+    from grove_compiler.step import StepContext
+
+_BOTH = "NAME excludes -A and -l: specify one object, or all sets."
+
+
+@record
+class _Query:
+    """What to explain: the object of a name, or all sets that a selector selects."""
+
+    name: str
+    selector: str
+    all_namespaces: bool
+    output: str
+
+
+@click.command(
+    "why",
+    cls=OptionalValues,
+    bare={},
+    epilog="""\b
+Examples:
+  grove why qwen                           why a PodCliqueSet is not ready
+  grove why pod/qwen-0-decode-x7k2p        why a pod is gated, pending or not ready
+  grove why pg/qwen-0 -n inference         why a gang is not complete
+  grove why -A                             every set that waits, the worst first
+  grove why -l team=ml                     those with this label
+  grove why qwen --snapshot now.yaml       the same from recorded objects
+
+\b
+Exit codes: 0 nothing waits, 1 something waits, 2 not found, or an error.""",
+)
+@click.argument("name", metavar="[KIND/]NAME", default="", shell_complete=names_of("PodCliqueSet"))
+@query_options
+@all_namespaces_option
+@selector_option
+@snapshot_option
+@operator_config_option
+@rules_option
+@text_or_json_option
+def command(
+    name: str,
+    all_namespaces: bool,
+    selector: str,
+    snapshot: str | None,
+    config: str | None,
+    rules: tuple[str, ...],
+    output: str,
+    **given: Any,
+) -> int:
+    """Show what an object waits for, since when, and what would end the wait, down to the root cause.
+
+    NAME is a PodCliqueSet unless it has the prefix KIND/, with kinds as in kubectl. With -A or -l instead of NAME it is every set that
+    waits, a line each, with its root cause: first what is held, then what serves least, then what has waited longest. Nothing is written
+    to the cluster.
+    """
+    target = take_target(given)
+    if bool(name) == (all_namespaces or bool(selector)):
+        raise click.UsageError("NAME is missing: specify an object, or all sets with -A or -l." if not name else _BOTH)
+    asked = _Query(name, selector, all_namespaces, output)
+    if snapshot:
+        return sessions.attempt(lambda: _of_file(snapshot, asked, target.namespace, config, rules))
+
+    async def work(session: Session) -> int:
+        from grove_cli.operator.read_objects import in_cluster
+        from grove_cli.operator.start_files import live_context, read_start_files
+
+        shared = await live_context(read_start_files(config, rules), session)
+        namespace = "" if asked.all_namespaces else session.namespace
+        return _print(asked, namespace, await in_cluster(session.cluster, shared, namespace), shared)
+
+    return sessions.run(work, target)
+
+
+def _of_file(snapshot: str, asked: _Query, namespace: str, config: str | None, rules: tuple[str, ...]) -> int:
+    from grove_cli.operator.read_objects import in_file
+    from grove_cli.operator.start_files import recorded_context
+
+    return _print(asked, "" if asked.all_namespaces else namespace, in_file(snapshot), recorded_context(config, rules))
+
+
+def _print(asked: _Query, namespace: str, read: ReadObjects, context: StepContext) -> int:
+    from grove_cli.terminal import terminal_of
+
+    if not asked.name:
+        from grove_cli.why.several import several_text, several_value, waiting_sets
+
+        now = time.time()
+        waiting = waiting_sets(read, context, now, namespace, asked.selector)
+        terminal, is_all = terminal_of(sys.stdout), not namespace
+        _write(asked, lambda: several_value(waiting), lambda: several_text(waiting, now, terminal, with_namespaces=is_all))
+        return EXIT_FINDINGS if waiting else 0
+    return _print_one(asked, namespace, read, context)
+
+
+def _print_one(asked: _Query, namespace: str, read: ReadObjects, context: StepContext) -> int:
+    from applier.ref import Ref
+    from grove_cli.queries.why_query import find
+    from grove_cli.terminal import terminal_of
+    from grove_cli.why.as_text import why_report, why_text
+    from grove_operator.cluster.why import reasons
+    from grove_operator.controller.waiting import waits_of
+
+    now = time.time()
+    manifest, pcs = find(asked.name, namespace, read.objects)
+    root = Ref.of(manifest)
+    causes = reasons(root, waits_of(pcs, read.objects, read.unserved, context, now, manifest))
+    _write(asked, lambda: why_report(root, causes), lambda: why_text(root, causes, now, terminal_of(sys.stdout)))
+    return EXIT_FINDINGS if causes else 0
+
+
+def _write(asked: _Query, value: Callable[[], Any], text: Callable[[], str]) -> None:
+    outputs.write([outputs.json_report(value()) if asked.output == "json" else outputs.encoded(text())])
