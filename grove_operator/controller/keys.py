@@ -73,7 +73,8 @@ def read_by_replicas(pcs: Manifest) -> Manifest:
     """
     status = mapping(pcs.get("status"))
     metadata = {field: pcs["metadata"].get(field) for field in ("uid", "generation", "labels", "annotations", "deletionTimestamp")}
-    progress = {field: mapping(status.get("updateProgress")).get(field) for field in ("currentlyUpdating", "updateEndedAt")}
+    update = mapping(status.get("updateProgress"))  # an update that has nothing else to tell still goes on, unless it has ended
+    progress = {field: update.get(field) for field in ("currentlyUpdating", "updateEndedAt")} if update else None
     decided = {"currentGenerationHash": status.get("currentGenerationHash"), "updateProgress": progress}
     return {"metadata": metadata, "status": {**decided, "phase": status["phase"]} if status.get("phase") in ENDS else decided}
 

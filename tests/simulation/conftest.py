@@ -43,6 +43,11 @@ def _generation(view: LiveObjects, key: Key, context: StepContext) -> Generation
     return None if live is None else context.generation(live)
 
 
+WAKE_NOBODY = ("conditions", "observedGeneration", "startTime", "suspendTime", "suspendedSeconds")
+"""Fields of the set's status that steps of replicas read and that need not wake them: they are written in one write with others that do
+(the phase of a job and why it has failed, the generation and its hash), or time decides by them, of which the phase tells."""
+
+
 class WithoutTheRestOfItsSet(LiveObjects):
     """What a step of a replica may see if no other field of its set than those that wake it is ever read."""
 
@@ -55,7 +60,8 @@ class WithoutTheRestOfItsSet(LiveObjects):
         part = read_by_replicas(live)
         own = [attempt for attempt in live.get("status", {}).get("trainingReplicas") or () if attempt["index"] == self.replica]
         named = {"name": name, "namespace": namespace} | {key: value for key, value in part["metadata"].items() if value is not None}
-        return {**live, "metadata": named, "status": {**part["status"], "trainingReplicas": own}}
+        beside = {key: value for key, value in live.get("status", {}).items() if key in WAKE_NOBODY}
+        return {**live, "metadata": named, "status": {**beside, **part["status"], "trainingReplicas": own}}
 
 
 @pytest.fixture(autouse=True)
