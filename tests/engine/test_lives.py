@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -134,6 +135,12 @@ def test_a_guard_that_fails_is_reported_at_its_line_in_the_life() -> None:
     with pytest.raises(RuleFailure) as failure:
         lives.deletions(lending(0.0, words=["yes"]))
     assert (failure.value.diagnostic.line, failure.value.diagnostic.path) == (19, "transitions[0].when[1]")
+
+
+def test_a_time_that_is_a_number_gives_no_warning_of_pythons() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        program(LENDING_LIFE.replace("at: due", "at: 0"))
 
 
 WRONG = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import marshal
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from types import CodeType
@@ -78,7 +79,9 @@ def _surroundings(rule_set: RuleSet, vocabulary: Vocabulary, module: ModuleCodeg
 def _code_of(source: str) -> CodeType | None:
     """Compiles the module; returns None when it is nested too deeply for Python, which can happen though each expression is not."""
     try:
-        return compile(source, MODULE, "exec", dont_inherit=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)  # what Python thinks of `0 is not None` is nothing that a rule's author can use
+            return compile(source, MODULE, "exec", dont_inherit=True)
     except (SyntaxError, RecursionError, MemoryError):
         return None
 
