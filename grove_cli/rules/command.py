@@ -133,7 +133,7 @@ def _lives(book: LoadedRules, wanted: tuple[str, ...], output: str) -> int:
     from grove_cli.rules.lives import as_manifest, as_mermaid, as_text, lives_of
 
     if book.program() is None:
-        return 1
+        return EXIT_FINDINGS
     lives = lives_of(book.book.sources())
     unknown = [life_id for life_id in wanted if life_id not in lives]
     if unknown:

@@ -12,7 +12,7 @@ from grove_compiler.engine.sources import RuleSource
 
 
 def lives_of(sources: Sequence[RuleSource]) -> dict[str, Rule]:
-    """Returns the lives in force by id, each as one of the rules that it became, in the order in which they are written."""
+    """Returns the lives in force, sorted by their ids, each as one of the rules that it became."""
     lives: dict[str, Rule] = {}
     for rule in load(sources).rules:
         if rule.life is not None:

@@ -12,6 +12,7 @@ from grove_compiler.engine.codegen.build import build
 from grove_compiler.engine.language.load import load
 from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import Program
+from grove_compiler.engine.sources import InvalidRules
 from tests.suite.rows import rows
 
 from .bookshop import VOCABULARY, Author, Book, Shelf, mistakes, program, sources
@@ -112,6 +113,15 @@ def test_an_effect_of_every_step_knows_the_next_state() -> None:
 def test_a_life_that_is_a_decision_gives_the_next_state() -> None:
     decide = build(sources(ASKED), replace(VOCABULARY, decisions={"lending_time": lending_time})).decisions.lending_time
     assert [decide(10, None), decide(10, "somebody"), decide(500, "somebody"), decide(500, None)] == ["Short", "Long", "Long", "Short"]
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "line"), [("'Short' if pages < 100 else 'Long'", "pages", 5), ("author is not none", "autor", 10)]
+)
+def test_a_mistake_in_a_decision_is_reported_at_its_line_in_the_life(right: str, wrong: str, line: int) -> None:
+    with pytest.raises(InvalidRules) as invalid:
+        build(sources(ASKED.replace(right, wrong)), replace(VOCABULARY, decisions={"lending_time": lending_time}))
+    assert {finding.line for finding in invalid.value.diagnostics} == {line}
 
 
 def test_a_life_of_the_same_id_replaces_all_of_it_and_disable_removes_all_of_it() -> None:

@@ -15,6 +15,7 @@ from grove_compiler.engine.language.keys import LIFE_VERBS, Verb
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.record import record
 from grove_compiler.source.document import Document
+from kube_objects.manifest import mapping
 
 
 @record
@@ -96,7 +97,7 @@ class DerivedDocument(Document):
 def read_life(keys: dict[str, Any]) -> Life:
     """Reads the states and transitions of a life, as far as they have the right form."""
     states, final = {}, set()
-    for name, state in _map(keys.get("states")).items():
+    for name, state in mapping(keys.get("states")).items():
         states[str(name)] = str(state.get("doc", "")) if isinstance(state, dict) else str(state)
         if isinstance(state, dict) and state.get("final") is True:
             final.add(str(name))
@@ -142,7 +143,7 @@ _Effect = tuple[str, Verb, dict[str, Any], FieldPath, list[tuple[str, FieldPath]
 def _effects(life: Life, keys: dict[str, Any]) -> Iterator[_Effect]:
     """Yields the effects of a life: those of every step, those of a state, and those of a transition, in the order of the document."""
     yield from _listed(life.id, keys.get("always"), ("always",), [], life.doc)
-    for name, state in _map(keys.get("states")).items():
+    for name, state in mapping(keys.get("states")).items():
         if isinstance(state, dict):
             path: FieldPath = ("states", name)
             guard = [(f"state == {str(name)!r}", path)]
@@ -184,8 +185,8 @@ def _with_shared(
     paths: dict[FieldPath, FieldPath] = {(): path, ("rule",): path, ("transitions",): ("transitions",), ("life",): ("life",)}
     rule = {key: value for key, value in effect.items() if key not in ("forEach", "let", "when", "doc")}
     for key in ("forEach", "let"):
-        rule[key] = {**_map(keys.get(key)), **_map(effect.get(key))}
-        paths |= {(key, name): (key, name) for name in _map(keys.get(key)) if name not in _map(effect.get(key))}
+        rule[key] = {**mapping(keys.get(key)), **mapping(effect.get(key))}
+        paths |= {(key, name): (key, name) for name in mapping(keys.get(key)) if name not in mapping(effect.get(key))}
     if "about" in keys:
         rule["about"], paths["about",] = keys["about"], ("about",)
     conditions = [(text, ("when", *step)) for text, step in _steps(keys.get("when"))]
@@ -204,8 +205,9 @@ def _decision(life: Life, document: Document) -> LifeRule:
         condition = " and ".join([life.is_in(one.sources), *(f"({text})" for text in one.when)])
         cases.append({"when": condition, "value": repr(one.target)})
         paths |= {("cases", number): one.path, ("cases", number, "when"): (*one.path, "when")}
+    paths["cases", len(cases)] = paths["cases", len(cases), "value"] = ("state",)
     cases.append({"value": "state"})
-    lets = {**_map(keys.get("let")), "state": life.state}
+    lets = {**mapping(keys.get("let")), "state": life.state}
     paths["let", "state"] = ("state",)
     derived = _derived(document, {"decide": keys["decide"], "let": lets, "cases": cases}, paths)
     return LifeRule(life.id, life.doc, "decide", derived)
@@ -218,10 +220,6 @@ def _derived(base: Document, keys: dict[str, Any], paths: dict[FieldPath, FieldP
 def kebab(word: str) -> str:
     """Returns a word in CamelCase in the form of ids: `MaxRuntimeExceeded` as `max-runtime-exceeded`, `TTLExpired` as `ttl-expired`."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", word).lower()
-
-
-def _map(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _list(value: Any) -> list[Any]:

@@ -12,6 +12,7 @@ from grove_compiler.engine.language.place import RuleFile
 from grove_compiler.engine.language.rule_schema import RULE_ID, article, check_cases, check_keys, effect_keys
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.nearest import nearest
+from kube_objects.manifest import mapping
 
 OWN_NAMES = ("state", "transition", "next")
 STATE = re.compile(r"[A-Z][A-Za-z0-9]*")
@@ -24,8 +25,8 @@ def check_life(keys: dict[str, Any], file: RuleFile) -> Life:
     if "life" in keys and not RULE_ID.fullmatch(life.id):
         file.fail(("life",), f"an id is lower-case words with `-` and `/` between them, as in `training/job`; found {life.id!r}")
     for key in ("forEach", "let"):
-        for word in OWN_NAMES if isinstance(keys.get(key), dict) else ():
-            if word in keys[key]:
+        for word in OWN_NAMES:
+            if word in mapping(keys.get(key)):
                 file.fail((key, word), f"{word!r} is a name that each life has")
     _check_states(keys, life, file)
     for number, entry in _maps(keys.get("transitions")):
@@ -44,8 +45,7 @@ def check_life(keys: dict[str, Any], file: RuleFile) -> Life:
 
 
 def _check_states(keys: dict[str, Any], life: Life, file: RuleFile) -> None:
-    states = keys.get("states")
-    for name, state in states.items() if isinstance(states, dict) else ():
+    for name, state in mapping(keys.get("states")).items():
         if not STATE.fullmatch(str(name)):
             file.fail(("states", name), f"{name!r} is not the name of a state: one word in CamelCase")
         if isinstance(state, dict):
@@ -105,8 +105,7 @@ def _effect_lists(keys: dict[str, Any]) -> Iterator[tuple[FieldPath, Any]]:
     """Yields each list of effects with its path."""
     if "always" in keys:
         yield ("always",), keys["always"]
-    states = keys.get("states")
-    for name, state in states.items() if isinstance(states, dict) else ():
+    for name, state in mapping(keys.get("states")).items():
         if isinstance(state, dict) and "while" in state:
             yield ("states", name, "while"), state["while"]
     for number, entry in _maps(keys.get("transitions")):
