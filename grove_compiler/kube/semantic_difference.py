@@ -7,9 +7,10 @@ of Kubernetes' types changes the hash of the same template. Rolled by hashes, po
 from __future__ import annotations
 
 import marshal
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Hashable, Iterable, Iterator
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from grove_compiler.graph.field_path import ABSENT, FieldPath
@@ -127,19 +128,41 @@ def _may_be_reordered(before: Any, after: Any) -> bool:
 
 def _in_the_order_of(before: list[Any], after: list[Any], schema: Schema) -> list[Any]:
     """Returns the items of `after` so that each stands where the item of the same meaning does in `before`, or that of the same key."""
-    rest = list(after)
     found: list[Any] = [ABSENT] * len(before)
-    for is_same in (lambda left, right: not any(differences(left, right, schema)), lambda left, right: _item_key(left) == _item_key(right)):
-        for index, left in enumerate(before):
-            match = next((right for right in rest if is_same(left, right)), ABSENT) if found[index] is ABSENT else ABSENT
-            if match is not ABSENT:
-                found[index] = match
-                rest = [right for right in rest if right is not match]
-    return [rest.pop(0) if item is ABSENT else item for item in found]
+    rest = dict(enumerate(after))
+    for key_of in (partial(_canonical, schema=schema), _item_key):
+        places: dict[Hashable, deque[int]] = {}
+        for place, item in rest.items():
+            places.setdefault(key_of(item), deque()).append(place)
+        for index, item in enumerate(before):
+            if found[index] is ABSENT and (same := places.get(key_of(item))):
+                found[index] = rest.pop(same.popleft())
+    others = iter(rest.values())
+    return [next(others) if item is ABSENT else item for item in found]
 
 
-def _item_key(item: Any) -> Any:
-    return next((item[key] for key in ITEM_KEYS if key in item), None) if isinstance(item, dict) else item
+def _canonical(value: Any, schema: Schema) -> Hashable:
+    """Returns a form that is equal for values without differences, so that a list of thousands is matched without comparing all pairs.
+
+    Fields that the server derives from others are taken as they are: no item of a list without order has any.
+    """
+    name, schema = _resolved(schema)
+    if isinstance(value, dict) and (value or schema["kind"] == "object"):
+        fields = set()
+        for key, item in value.items():
+            field = _field(schema, key)
+            form, default = (_canonical(_or_default(name, key, field, given), field) for given in (item, ABSENT))
+            if form != default:
+                fields.add((key, form))
+        return frozenset(fields)
+    if isinstance(value, list) and value:
+        return tuple(_canonical(item, schema.get("items", ANYTHING)) for item in value)
+    meaning: Hashable = _meaning(value, schema["kind"])
+    return meaning
+
+
+def _item_key(item: Any) -> Hashable:
+    return _canonical(next((item[key] for key in ITEM_KEYS if key in item), None) if isinstance(item, dict) else item, ANYTHING)
 
 
 def _meaning(value: Any, kind: str) -> Any:

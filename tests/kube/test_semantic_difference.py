@@ -155,6 +155,16 @@ def test_of_reordered_items_the_one_that_changed_is_told() -> None:
     assert changes("spec.volumes", volumes, [other, volumes[2], volumes[0]]) == ["spec.volumes[1].configMap.name"]
 
 
+def test_another_order_and_another_spelling_at_once_make_no_other_pod() -> None:
+    short = [{"name": "a", "emptyDir": {"sizeLimit": "1Gi"}}, {"name": "b", "secret": {"secretName": "s"}}]
+    long = [
+        {"name": "b", "secret": {"secretName": "s", "defaultMode": 420}},
+        {"name": "a", "emptyDir": {"sizeLimit": "1024Mi", "medium": ""}},
+    ]
+    assert changes("spec.volumes", short, long) == []
+    assert changes("spec.volumes", long, short) == []
+
+
 def test_variables_that_refer_to_others_keep_their_order() -> None:
     variables = [{"name": "A", "value": "1"}, {"name": "B", "value": "$(A)"}]
     assert changes(f"{MAIN}.env", variables, variables[::-1]) != []
