@@ -40,11 +40,17 @@ SERVER_DEFAULTS: dict[str, dict[str, Any]] = {
     "core/v1.ServiceAccountTokenProjection": {"expirationSeconds": 3600},
     "core/v1.HostPathVolumeSource": {"type": ""},
     "core/v1.PersistentVolumeClaimSpec": {"volumeMode": "Filesystem"},
+    "core/v1.AzureDiskVolumeSource": {"cachingMode": "ReadWrite", "kind": "Shared"},
 }
 """What an API server fills in when it creates a pod, beyond the schemas' defaults (pkg/apis/core/v1/defaults.go).
 
 Three are left out on purpose: our own rules set scheduler, restart policy and grace period of a set's pods, not the server.
 """
+PULLED: dict[str, tuple[str, str]] = {
+    "core/v1.Container": ("image", "imagePullPolicy"),
+    "core/v1.ImageVolumeSource": ("reference", "pullPolicy"),
+}
+"""Structs with an image, and a policy whose default depends on its tag."""
 UNORDERED: dict[str, tuple[str, ...]] = {
     "core/v1.PodSpec": (
         "volumes",
@@ -144,9 +150,11 @@ def _in_the_order_of(before: list[Any], after: list[Any], schema: Schema) -> lis
 def _canonical(value: Any, schema: Schema) -> Hashable:
     """Returns a form that is equal for values without differences, so that a list of thousands is matched without comparing all pairs.
 
-    Fields that the server derives from others are taken as they are: no item of a list without order has any.
+    Resources are taken as they are: no item of a list without order has requests that follow from limits.
     """
     name, schema = _resolved(schema)
+    if name in PULLED and isinstance(value, dict):
+        value = _with_pull_policy(name, value)
     if isinstance(value, dict) and (value or schema["kind"] == "object"):
         fields = set()
         for key, item in value.items():
@@ -218,19 +226,22 @@ def _zeros_of(struct: str) -> dict[str, Any]:
 
 def _derived(struct: str, before: Manifest, after: Manifest) -> tuple[Manifest, Manifest]:
     """Returns both values with the fields that the server derives from other fields, as far as one of the values has them."""
-    if struct == "core/v1.Container" and before.get("imagePullPolicy") != after.get("imagePullPolicy"):
-        return _with_pull_policy(before), _with_pull_policy(after)
+    if struct in PULLED and before.get(policy := PULLED[struct][1]) != after.get(policy):
+        return _with_pull_policy(struct, before), _with_pull_policy(struct, after)
     if struct == "core/v1.ResourceRequirements":
         names = {**_requests(before), **_requests(after)}
         return _with_requests(before, names), _with_requests(after, names)
     return before, after
 
 
-def _with_pull_policy(container: Manifest) -> Manifest:
-    """Returns the container with its pull policy, `Always` by default for a missing or `latest` tag."""
-    image = str(container.get("image")).rpartition("/")[2]
-    latest = "@" not in image and image.partition(":")[2] in ("", "latest")
-    return {**container, "imagePullPolicy": container.get("imagePullPolicy") or ("Always" if latest else "IfNotPresent")}
+def _with_pull_policy(struct: str, value: Manifest) -> Manifest:
+    """Returns a container or a volume with its pull policy, `Always` by default for a missing or `latest` tag."""
+    image, policy = PULLED[struct]
+    if value.get(policy):
+        return value
+    name = str(value.get(image)).rpartition("/")[2]
+    latest = "@" not in name and name.partition(":")[2] in ("", "latest")
+    return {**value, policy: "Always" if latest else "IfNotPresent"}
 
 
 def _with_requests(resources: Manifest, names: Iterable[str]) -> Manifest:

@@ -182,9 +182,84 @@ def test_what_makes_another_pod_is_told(path: str, value: Any) -> None:
     assert told.startswith(path)
 
 
+VOLUMES: dict[str, dict[str, Any]] = {
+    "awsElasticBlockStore": {"volumeID": "v"},
+    "azureDisk": {"diskName": "d", "diskURI": "https://a.blob.core.windows.net/c/d.vhd"},
+    "azureFile": {"secretName": "s", "shareName": "s"},
+    "cephfs": {"monitors": ["m"]},
+    "cinder": {"volumeID": "v"},
+    "configMap": {"name": "c", "items": [{"key": "k", "path": "p"}]},
+    "csi": {"driver": "d.example.com"},
+    "downwardAPI": {"items": [{"path": "p", "fieldRef": {"fieldPath": "metadata.name"}}]},
+    "emptyDir": {},
+    "ephemeral": {
+        "volumeClaimTemplate": {"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}},
+    },
+    "fc": {"targetWWNs": ["w"], "lun": 1},
+    "flexVolume": {"driver": "d/d"},
+    "flocker": {"datasetName": "d"},
+    "gcePersistentDisk": {"pdName": "d"},
+    "gitRepo": {"repository": "r"},
+    "glusterfs": {"endpoints": "e", "path": "p"},
+    "hostPath": {"path": "/p"},
+    "image": {"reference": "model:latest"},
+    "iscsi": {"targetPortal": "10.0.0.1:3260", "iqn": "iqn.2001-04.com.example:storage", "lun": 0},
+    "nfs": {"server": "s", "path": "/p"},
+    "persistentVolumeClaim": {"claimName": "c"},
+    "photonPersistentDisk": {"pdID": "d"},
+    "portworxVolume": {"volumeID": "v"},
+    "projected": {
+        "sources": [
+            {"serviceAccountToken": {"path": "t"}},
+            {"downwardAPI": {"items": [{"path": "p", "fieldRef": {"fieldPath": "metadata.uid"}}]}},
+        ],
+    },
+    "quobyte": {"registry": "r:1", "volume": "v"},
+    "rbd": {"monitors": ["m"], "image": "i"},
+    "scaleIO": {"gateway": "https://g", "system": "s", "volumeName": "v", "secretRef": {"name": "s"}},
+    "secret": {"secretName": "s"},
+    "storageos": {"volumeName": "v"},
+    "vsphereVolume": {"volumePath": "p"},
+}
+"""The least that each source of a volume needs."""
+PROBES: list[dict[str, Any]] = [{"grpc": {"port": 1}}, {"tcpSocket": {"port": 1}}, {"exec": {"command": ["true"]}}]
+DETAILED: dict[str, Any] = {
+    "containers": [
+        {
+            "name": "main",
+            "image": "registry:5000/train@sha256:" + "0" * 64,
+            **dict(zip(("startupProbe", "livenessProbe", "readinessProbe"), PROBES, strict=True)),
+            "lifecycle": {"postStart": {"httpGet": {"port": 80}}, "preStop": {"sleep": {"seconds": 1}}},
+            "ports": [{"containerPort": 80, "hostPort": 80}],
+            "env": [{"name": "CPUS", "valueFrom": {"resourceFieldRef": {"resource": "limits.cpu"}}}],
+            "envFrom": [{"configMapRef": {"name": "c"}}],
+            "resources": {"limits": {"nvidia.com/gpu": "1", "cpu": "2"}, "requests": {"cpu": "1"}},
+            "securityContext": {"capabilities": {"add": ["IPC_LOCK"]}, "seccompProfile": {"type": "RuntimeDefault"}},
+            "volumeMounts": [{"name": "v0", "mountPath": "/v"}],
+        },
+    ],
+    "initContainers": [{"name": "proxy", "image": "proxy:latest", "restartPolicy": "Always"}],
+    "volumes": [{"name": f"v{index}", source: fields} for index, (source, fields) in enumerate(VOLUMES.items())],
+    "topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}],
+    "affinity": {
+        "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "zone"}]},
+        "nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {
+                "nodeSelectorTerms": [{"matchExpressions": [{"key": "gpu", "operator": "Exists"}]}],
+            },
+        },
+    },
+    "dnsConfig": {"options": [{"name": "ndots"}]},
+    "hostNetwork": True,
+    "resourceClaims": [{"name": "gpus", "resourceClaimTemplateName": "gpus"}],
+    "readinessGates": [{"conditionType": "example.com/ready"}],
+    "serviceAccountName": "trainer",
+}
+
+
 def pod_specs() -> dict[str, dict[str, Any]]:
-    """The pod templates of the examples, and one with every default that a server fills in."""
-    specs: dict[str, dict[str, Any]] = {"all of the above": POD}
+    """The pod templates of the examples, and such with every default that a server fills in."""
+    specs: dict[str, dict[str, Any]] = {"all of the above": POD, "each source of a volume, and what else has defaults": DETAILED}
     for file in sorted(ROOT.joinpath("examples").glob("*.yaml")):
         for document in documents_of(file.read_text()):
             if document.value["kind"] == "PodCliqueSet":
@@ -202,10 +277,10 @@ ADMITTED = ("serviceAccount", "serviceAccountName", "tolerations", "preemptionPo
 @pytest.mark.cluster
 @pytest.mark.parametrize("spec", pod_specs().values(), ids=pod_specs().keys())
 def test_a_pod_that_a_server_has_stored_means_what_was_sent(spec: dict[str, Any], control_plane: ControlPlane, namespace: str) -> None:
-    sent = {key: value for key, value in spec.items() if key not in (*ADMITTED, "priorityClassName")}
+    sent = {key: value for key, value in spec.items() if key not in (*set(ADMITTED) - {"serviceAccountName"}, "priorityClassName")}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": sent}
     stored = control_plane.request("POST", f"/api/v1/namespaces/{namespace}/pods?dryRun=All", pod)["spec"]
-    kept = {key: value for key, value in stored.items() if key not in ADMITTED and (key in sent or key not in FILLED_BY_RULES)}
+    kept = {key: value for key, value in stored.items() if key in sent or key not in (*ADMITTED, *FILLED_BY_RULES)}
     added = [volume["name"] for volume in stored.get("volumes", []) if volume["name"].startswith("kube-api-access-")]
     kept["volumes"] = [volume for volume in stored.get("volumes", []) if volume["name"] not in added]
     for container in [*kept["containers"], *kept.get("initContainers", [])]:
