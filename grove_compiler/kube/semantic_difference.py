@@ -7,7 +7,7 @@ of Kubernetes' types changes the hash of the same template. Rolled by hashes, po
 from __future__ import annotations
 
 import marshal
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Hashable, Iterable, Iterator
 from fractions import Fraction
 from functools import cache, partial
@@ -19,6 +19,7 @@ from grove_compiler.kube.definitions import DEFINITIONS, KINDS
 from grove_compiler.kube.duration import DurationError
 from grove_compiler.kube.duration import parse as parse_duration
 from grove_compiler.kube.go_dump import FIELDS
+from grove_compiler.kube.pod_semantics import PULLED, SERVER_DEFAULTS, UNORDERED
 from grove_compiler.kube.structure import Schema
 from grove_compiler.record import record
 from kube_objects.quantity import QuantityError
@@ -27,45 +28,6 @@ from kube_objects.quantity import parse as parse_quantity
 ANYTHING: Schema = {"kind": "any"}
 POD_TEMPLATE: Schema = {"ref": "core/v1.PodTemplateSpec"}
 
-SERVER_DEFAULTS: dict[str, dict[str, Any]] = {
-    "core/v1.PodSpec": {"dnsPolicy": "ClusterFirst", "enableServiceLinks": True, "securityContext": {}},
-    "core/v1.Container": {"terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File", "securityContext": {}},
-    "core/v1.Probe": {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3},
-    "core/v1.HTTPGetAction": {"path": "/", "scheme": "HTTP"},
-    "core/v1.ObjectFieldSelector": {"apiVersion": "v1"},
-    "core/v1.SecretVolumeSource": {"defaultMode": 420},
-    "core/v1.ConfigMapVolumeSource": {"defaultMode": 420},
-    "core/v1.DownwardAPIVolumeSource": {"defaultMode": 420},
-    "core/v1.ProjectedVolumeSource": {"defaultMode": 420},
-    "core/v1.ServiceAccountTokenProjection": {"expirationSeconds": 3600},
-    "core/v1.HostPathVolumeSource": {"type": ""},
-    "core/v1.PersistentVolumeClaimSpec": {"volumeMode": "Filesystem"},
-    "core/v1.AzureDiskVolumeSource": {"cachingMode": "ReadWrite", "kind": "Shared"},
-}
-"""What an API server fills in when it creates a pod, beyond the schemas' defaults (pkg/apis/core/v1/defaults.go).
-
-Three are left out on purpose: our own rules set scheduler, restart policy and grace period of a set's pods, not the server.
-"""
-PULLED: dict[str, tuple[str, str]] = {
-    "core/v1.Container": ("image", "imagePullPolicy"),
-    "core/v1.ImageVolumeSource": ("reference", "pullPolicy"),
-}
-"""Structs with an image, and a policy whose default depends on its tag."""
-UNORDERED: dict[str, tuple[str, ...]] = {
-    "core/v1.PodSpec": (
-        "volumes",
-        "tolerations",
-        "imagePullSecrets",
-        "resourceClaims",
-        "readinessGates",
-        "schedulingGates",
-        "topologySpreadConstraints",
-    ),
-    "core/v1.Container": ("ports", "volumeMounts", "volumeDevices", "env"),
-    "core/v1.ResourceRequirements": ("claims",),
-    "core/v1.Capabilities": ("add", "drop"),
-}
-"""Lists whose items mean the same in any order (grove #566); those of containers run and start in theirs."""
 ITEM_KEYS = ("name", "mountPath", "devicePath", "containerPort", "key")
 """What tells the items of such a list apart, so that a changed one is compared with what it was."""
 ZEROS = {"string": "", "bool": False, "int32": 0, "int64": 0, "resource.Quantity": "0"}
@@ -160,6 +122,8 @@ def _canonical(value: Any, schema: Schema) -> Hashable:
         for key, item in value.items():
             field = _field(schema, key)
             form, default = (_canonical(_or_default(name, key, field, given), field) for given in (item, ABSENT))
+            if isinstance(form, tuple) and key in UNORDERED.get(name, ()):
+                form = frozenset(Counter(form).items())
             if form != default:
                 fields.add((key, form))
         return frozenset(fields)

@@ -143,10 +143,45 @@ def test_566_another_order_of_what_has_none_makes_no_other_pod(path: str) -> Non
     assert changes(path, items, items[1:] + items[:1]) == []
 
 
-def test_the_order_of_capabilities_makes_no_other_pod() -> None:
-    one, other, third = ({"capabilities": {"add": names}} for names in (["A", "B"], ["B", "A"], ["B", "C"]))
-    assert changes(f"{MAIN}.securityContext", one, other) == []
-    assert changes(f"{MAIN}.securityContext", one, third) != []
+NESTED: dict[str, Any] = {
+    f"{MAIN}.securityContext": {"capabilities": {"add": ["A", "B"]}},
+    "spec.securityContext": {"supplementalGroups": [1, 2], "sysctls": [{"name": "a", "value": "1"}, {"name": "b", "value": "1"}]},
+    "spec.volumes": [{"name": "v", "secret": {"secretName": "s", "items": [{"key": "a", "path": "a"}, {"key": "b", "path": "b"}]}}],
+    "spec.affinity": {
+        "nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {
+                "nodeSelectorTerms": [
+                    {"matchExpressions": [{"key": key, "operator": "In", "values": ["a", "b"]} for key in ("gpu", "zone")]},
+                    {"matchExpressions": [{"key": "gpu", "operator": "In", "values": ["e"]}, {"key": "host", "operator": "Exists"}]},
+                ],
+            },
+        },
+        "podAntiAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": [
+                {"topologyKey": "zone", "namespaces": ["a", "b"], "labelSelector": {"matchLabels": {"a": "b"}}},
+                {"topologyKey": "zone", "labelSelector": {"matchExpressions": [{"key": "c", "operator": "In", "values": ["d", "e"]}]}},
+            ],
+        },
+    },
+}
+
+
+def turned(value: Any) -> Any:
+    """The value with all its lists in the opposite order."""
+    if isinstance(value, dict):
+        return {key: turned(item) for key, item in value.items()}
+    return [turned(item) for item in reversed(value)] if isinstance(value, list) else value
+
+
+@rows(("path", "value"), NESTED.items(), ids=NESTED)
+def test_another_order_at_all_depths_makes_no_other_pod(path: str, value: Any) -> None:
+    assert turned(value) != value
+    assert changes(path, value, turned(value)) == []
+
+
+def test_another_item_in_another_order_is_told() -> None:
+    one, other = ({"capabilities": {"add": names}} for names in (["A", "B"], ["B", "C"]))
+    assert changes(f"{MAIN}.securityContext", one, other) != []
 
 
 def test_of_reordered_items_the_one_that_changed_is_told() -> None:
