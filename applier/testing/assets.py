@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
+import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from applier.testing import versions
@@ -28,11 +31,30 @@ class Assets:
         """Returns the optional programs that are missing."""
         return tuple(name for name in versions.OPTIONAL if name not in self.programs)
 
+    @property
+    def kube_minor(self) -> int:
+        """Returns the minor version of kube-apiserver: 35 for Kubernetes 1.35."""
+        return kube_minor(self.path("kube-apiserver"))
+
     def path(self, program: str) -> str:
         """Raises `NotBuilt` if a program is missing."""
         if program not in self.programs:
             raise NotBuilt(f"{self.folder} holds no {program}")
         return str(self.folder / program)
+
+
+@cache
+def kube_minor(api_server: str) -> int:
+    """Returns the minor version of this kube-apiserver. One that does not say is taken for that which we build, whose version is known."""
+    pinned = int(versions.version("kubernetes").split(".")[1])
+    if Path(api_server).parent == cache_folder():
+        return pinned
+    try:
+        said = subprocess.run([api_server, "--version"], capture_output=True, text=True, timeout=60, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return pinned
+    found = re.search(r"Kubernetes v1\.(\d+)\.", said)
+    return int(found[1]) if found else pinned
 
 
 def build_command() -> str:

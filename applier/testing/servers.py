@@ -124,12 +124,19 @@ def api_server(assets: Assets, folder: Path, port: int, etcd_port: int, *, audit
         "--endpoint-reconciler-type=none",
         "--service-cluster-ip-range=10.0.0.0/16",
         f"--runtime-config={','.join(SERVED)}",
-        "--feature-gates=GenericWorkload=true",
+        *feature_gates(assets, serves=True),
     ]
     if audit:
         log = folder / "data" / "audit.log"
         command += [f"--audit-policy-file={folder / 'audit-policy.json'}", f"--audit-log-path={log}", "--audit-log-maxsize=100000"]
     return command
+
+
+def feature_gates(assets: Assets, *, serves: bool = False) -> list[str]:
+    """Returns the flag for what is off in this version: dynamic resource allocation before 1.34, and workloads, if it `serves` them."""
+    minor = assets.kube_minor
+    gates = [*(["DynamicResourceAllocation=true"] if minor < 34 else []), *(["GenericWorkload=true"] if serves and minor > 34 else [])]
+    return [f"--feature-gates={','.join(gates)}"] if gates else []
 
 
 def controller_manager(assets: Assets, folder: Path, kubeconfig: Path) -> list[str]:
@@ -142,12 +149,13 @@ def controller_manager(assets: Assets, folder: Path, kubeconfig: Path) -> list[s
         "--use-service-account-credentials=false",
         "--leader-elect=false",
         "--secure-port=0",
+        *feature_gates(assets),
     ]
 
 
 def scheduler(assets: Assets, kubeconfig: Path) -> list[str]:
     """Runs kube-scheduler."""
-    return [assets.path("kube-scheduler"), f"--kubeconfig={kubeconfig}", "--leader-elect=false", "--secure-port=0"]
+    return [assets.path("kube-scheduler"), f"--kubeconfig={kubeconfig}", "--leader-elect=false", "--secure-port=0", *feature_gates(assets)]
 
 
 def kwok(assets: Assets, kubeconfig: Path) -> list[str]:

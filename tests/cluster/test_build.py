@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from applier.testing import assets, build, locks, versions
+from applier.testing import assets, build, locks, servers, versions
 from applier.testing.errors import ControlPlaneError, NotBuilt
 
 FAKE_GO = f"""#!{sys.executable}
@@ -210,6 +210,27 @@ def test_kubebuilder_assets_go_first_and_say_what_they_lack(go: Path, tmp_path: 
     monkeypatch.setenv("KUBEBUILDER_ASSETS", str(folder))
     assert assets.find().folder == folder
     assert assets.find().left_out == ("kube-controller-manager", "kube-scheduler", "kwok")
+
+
+@pytest.mark.parametrize(
+    ("said", "gates", "gates_of_others"),
+    [
+        ("Kubernetes v1.32.2", ["--feature-gates=DynamicResourceAllocation=true"], ["--feature-gates=DynamicResourceAllocation=true"]),
+        ("Kubernetes v1.34.4", [], []),
+        ("Kubernetes v1.36.0-rc.1", ["--feature-gates=GenericWorkload=true"], []),
+        ("", ["--feature-gates=GenericWorkload=true"], []),
+    ],
+)
+def test_programs_of_another_version_get_the_gates_that_it_knows(
+    said: str, gates: list[str], gates_of_others: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = fill(tmp_path / "envtest", "etcd", "kubectl")
+    program = folder / "kube-apiserver"
+    program.write_text(f"#!/bin/sh\necho {said}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("KUBEBUILDER_ASSETS", str(folder))
+    assert servers.feature_gates(assets.find(), serves=True) == gates
+    assert servers.feature_gates(assets.find()) == gates_of_others
 
 
 def test_kwok_without_stages_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
