@@ -17,8 +17,8 @@ from applier.testing.assets import Assets
 
 ISSUER = "https://kubernetes.default.svc"
 
-SERVED = ("resource.k8s.io/v1beta1=true", "resource.k8s.io/v1beta2=true", "scheduling.k8s.io/v1alpha1=true")
-"""API versions that are served in addition to the default ones."""
+SERVED = {"resource.k8s.io/v1beta1": 32, "resource.k8s.io/v1beta2": 33, "scheduling.k8s.io/v1alpha1": 35}
+"""API versions that are served in addition to the default ones, with the minor version of Kubernetes that first knows them."""
 
 LEFT_ALONE = "kwok.x-k8s.io/status=custom"
 """The annotation of nodes and pods whose status kwok leaves to a test, as its documentation has it."""
@@ -123,7 +123,7 @@ def api_server(assets: Assets, folder: Path, port: int, etcd_port: int, *, audit
         "--disable-admission-plugins=ServiceAccount",
         "--endpoint-reconciler-type=none",
         "--service-cluster-ip-range=10.0.0.0/16",
-        f"--runtime-config={','.join(SERVED)}",
+        f"--runtime-config={','.join(f'{version}=true' for version, minor in SERVED.items() if minor <= assets.kube_minor)}",
         *feature_gates(assets, serves=True),
     ]
     if audit:
