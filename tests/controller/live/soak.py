@@ -29,6 +29,7 @@ from tests.features.compiling import shipped_program
 from tests.invariants.check import check
 from tests.simulation.shapes import Shapes, shapes_of
 
+from .resource_versions import kube_version
 from .world import KINDS, clique, is_ready, pod_clique_set
 
 SETS = 20
@@ -110,7 +111,7 @@ class Keeper:
         self.start()
 
     def start(self) -> None:
-        context = StepContext(shipped_program(), settings_of("1.35"))
+        context = StepContext(shipped_program(), settings_of(kube_version()))
         retention = Retention(every=self.bundles is not None, write=self._write)
         options = OperatorOptions(namespace=self.namespace, on_result=self._observe, retention=retention)
         self.operator = Operator(self.cluster, context, time.time, options)

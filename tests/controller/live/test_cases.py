@@ -21,6 +21,7 @@ from tests.invariants.plane import judged_plane
 
 from .conftest import node
 from .recorded_cases import RecordedStep, differences, names, namespace_of, steps
+from .resource_versions import served_version
 from .world import World
 
 pytestmark = [pytest.mark.cluster("kwok", "kube-scheduler", "kube-controller-manager"), pytest.mark.timeout(400)]
@@ -36,7 +37,6 @@ LISTED = (
     Kind("", "v1", "Pod"),
     Kind("", "v1", "Service"),
     Kind("autoscaling", "v2", "HorizontalPodAutoscaler"),
-    Kind("resource.k8s.io", "v1", "ResourceClaim"),
     Kind("resource.nvidia.com", "v1beta1", "ComputeDomain"),
     Kind("scheduling.run.ai", "v2alpha2", "PodGroup"),
 )
@@ -144,7 +144,8 @@ async def world(recorded_plane: ControlPlane, case: str) -> AsyncIterator[World]
 
 async def look(world: World) -> list[Manifest]:
     """All that is in the namespace."""
-    resources = [await world.cluster.resource(kind) for kind in LISTED]
+    kinds = (*LISTED, Kind("resource.k8s.io", served_version(), "ResourceClaim"))
+    resources = [await world.cluster.resource(kind) for kind in kinds]
     lists = await asyncio.gather(*(world.cluster.list(one, world.namespace) for one in resources))
     return [one for each in lists for one in each.items]
 

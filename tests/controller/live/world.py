@@ -19,6 +19,8 @@ from grove_operator.controller.operator import Operator, OperatorOptions, settin
 from grove_operator.controller.served_shape import served_shape
 from tests.features.compiling import shipped_program
 
+from .resource_versions import as_served, kube_version
+
 KINDS = {
     "pods": Kind("", "v1", "Pod"),
     "services": Kind("", "v1", "Service"),
@@ -51,7 +53,7 @@ class World:
         `config` are fields of its OperatorConfiguration. Without a shape ComputeDomains have that which the server asks for.
         """
         document = Document({**CONFIGURATION, **config}) if config else None
-        context = StepContext(shipped_program(), settings_of("1.35", mnnvl_shape or await served_shape(self.cluster)), document)
+        context = StepContext(shipped_program(), settings_of(kube_version(), mnnvl_shape or await served_shape(self.cluster)), document)
         options = OperatorOptions(namespace="" if everywhere else self.namespace, on_result=self.results.append)
         self.operator = Operator(self.cluster, context, time.time, options)
         self._task = asyncio.create_task(self.operator.run())
@@ -81,7 +83,7 @@ class World:
         return "" if done.returncode else done.stdout
 
     async def apply(self, manifest: Manifest) -> None:
-        await asyncio.to_thread(self.plane.objects.apply, [manifest], self.namespace)
+        await asyncio.to_thread(self.plane.objects.apply, [as_served(manifest)], self.namespace)
 
     async def get(self, *arguments: str) -> Any:
         """An object of this namespace, a list, or nothing: what kubectl would print of it."""
