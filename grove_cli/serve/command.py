@@ -128,13 +128,14 @@ async def _serve(
         raise Failed(extras.missing("serving a page needs", error, "cluster", "observe")) from None
     from grove_cli.serve.scene import draw_scene
     from grove_cli.serve.stage import Stage
+    from grove_cli.serve.timeline import timeline
     from grove_cli.serve.why import why
 
     stage = Stage(source, partial(draw_scene, context=context, namespace=namespace, name=name))
     if cache is not None:
         cache.subscribe(stage.change)
         cache.subscribe_served(stage.change)
-    server = PageServer(stage, lambda ref: why(ref, stage.snapshot, context), at.names)
+    server = PageServer(stage, lambda ref: why(ref, stage.snapshot, context), lambda ref: timeline(ref, stage.snapshot), at.names)
     try:
         port = await _started(server, at)
         sessions.say(f"serving at http://{at.shown}:{port}/ until interrupted")
