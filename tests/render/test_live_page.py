@@ -111,6 +111,11 @@ def test_states_follow_what_is_reported(page: Any, cluster: Cluster) -> None:
     becomes(page, CLIQUE, "1/2 ready")
 
 
+def test_what_dots_mean_is_explained(page: Any) -> None:
+    page.get_by_text("Lines and keys").click()
+    assert page.locator("#moods").inner_text().split("\n") == ["ready", "waits", "has failed", "is being deleted", "does not exist yet"]
+
+
 def test_the_timeline_of_a_set_opens_and_closes_by_keyboard(page: Any, cluster: Cluster) -> None:
     page.evaluate(f"location.hash = '{CLIQUE}'")
     wait_until(page, f"grove.graph.nodes[grove.state.selected]?.id === '{CLIQUE}'")
