@@ -10,6 +10,7 @@ import click
 
 from grove_cli import output as outputs
 from grove_cli.cluster import session as sessions
+from grove_cli.cluster.completed_names import names_of
 from grove_cli.cluster.optional_values import OptionalValues
 from grove_cli.cluster.options import dry_run_option, query_options, take_target
 from grove_cli.cluster.session import Failed, Session
@@ -34,8 +35,8 @@ def _edits(name: str, example: str) -> Callable[[F], click.Command]:
     def decorate(function: F) -> click.Command:
         epilog = f"\b\nExample:\n  {example}\n\n\b\nExit codes: 0 done, 2 rejected, not found, or an error."
         options = dry_run_option("Write nothing: print what would be done (client), or let the server validate it (server).")(function)
-        named = click.argument("names", metavar="NAME…", nargs=-1, required=True)(query_options(options))
-        return command.command(name, cls=OptionalValues, bare=DRY_RUN, epilog=epilog)(named)
+        names = click.argument("names", metavar="NAME…", nargs=-1, required=True, shell_complete=names_of("PodCliqueSet"))
+        return command.command(name, cls=OptionalValues, bare=DRY_RUN, epilog=epilog)(names(query_options(options)))
 
     return decorate
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from grove_cli.cluster import session as sessions
+from grove_cli.cluster.completed_names import names_of
 from grove_cli.cluster.options import (
     GIVEN,
     all_namespaces_option,
@@ -52,7 +53,7 @@ Examples:
 \b
 Exit codes: 130 interrupted, 2 the cluster cannot be read, or the address is not available.""",
 )
-@click.argument("name", metavar="[NAME]", default="")
+@click.argument("name", metavar="[NAME]", default="", shell_complete=names_of("PodCliqueSet"))
 @query_options
 @all_namespaces_option
 @click.option(

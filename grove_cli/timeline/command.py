@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from grove_cli import cluster_or_file
 from grove_cli import output as outputs
 from grove_cli.cluster import session as sessions
 from grove_cli.cluster.completed_names import names_of
@@ -17,6 +19,7 @@ from grove_cli.cluster.session import Session
 from grove_cli.options import output_option
 
 if TYPE_CHECKING:
+    from applier.ref import Manifest
     from grove_cli.queries.timeline.objects import TimelineObjects
     from grove_cli.render.timeline import Chart
 
@@ -50,22 +53,19 @@ def command(name: str, snapshot: str | None, since: float | None, output: str, *
     what these tell is known.
     """
     target = take_target(given)
-    if snapshot:
-        return sessions.attempt(lambda: _of_file(snapshot, name, target.namespace, since, output))
+    now = None if snapshot else time.time()
 
-    async def work(session: Session) -> int:
+    async def live(session: Session) -> TimelineObjects:
         from grove_cli.queries.timeline.objects import read_objects
 
-        return _show(await read_objects(session.cluster, name, session.namespace), time.time(), since, output)
+        return await read_objects(session.cluster, name, session.namespace)
 
-    return sessions.run(work, target)
+    def recorded(objects: Sequence[Manifest]) -> TimelineObjects:
+        from grove_cli.queries.timeline.objects import objects_in
 
+        return objects_in(objects, name, target.namespace)
 
-def _of_file(snapshot: str, name: str, namespace: str, since: float | None, output: str) -> int:
-    from grove_cli.operator.read_objects import in_file
-    from grove_cli.queries.timeline.objects import objects_in
-
-    return _show(objects_in(in_file(snapshot).objects, name, namespace), None, since, output)
+    return cluster_or_file.run(target, snapshot, live, recorded, lambda of: _show(of, now, since, output))
 
 
 def _show(of: TimelineObjects, now: float | None, since: float | None, output: str) -> int:

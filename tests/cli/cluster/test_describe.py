@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from applier.ref import Manifest
 
@@ -39,6 +41,21 @@ def test_the_page_has_its_sections_in_order() -> None:
         "Name", "Namespace", "Kind", "Labels", "Annotations", "Created",
         "Spec", "Status", "Conditions", "Objects", "Waits for", "Events", "Revisions",
     ]  # fmt: skip
+
+
+def test_programs_get_the_page_as_one_document() -> None:
+    told = json.loads(run("describe", "llama-sft", "--snapshot", RESTARTED, "-o", "json").out)
+    assert [*told] == ["apiVersion", "kind", "metadata", "spec", "status", "objects", "waits", "events", "revisions"]
+    assert (told["spec"]["trainingSpec"]["maxRestarts"], told["status"]["phase"]) == (2, "Succeeded")
+    assert [event["reason"] for event in told["events"]] == ["RestartWaits"]
+    assert yaml.safe_load(run("describe", "llama-sft", "--snapshot", RESTARTED, "-o", "yaml").out) == told
+
+
+def test_the_document_says_what_a_part_owns_and_waits_for() -> None:
+    told = json.loads(run("describe", "pg/chat-0", "--snapshot", NO_ROOM, "-o", "json").out)
+    assert "revisions" not in told
+    assert told["waits"][0]["reason"]
+    assert json.loads(run("describe", "chat", "--snapshot", NO_ROOM, "-o", "json").out)["objects"] == []
 
 
 def test_a_spec_is_told_in_short() -> None:
