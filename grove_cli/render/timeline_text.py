@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from grove_cli.age import age
 from grove_cli.render.as_tree import shortened
@@ -11,7 +12,7 @@ from grove_cli.terminal import Terminal, visible
 from grove_compiler.kube.timestamp import timestamp
 
 MAX_WIDTH = 120
-MAX_NAME, LEAST_BARS = 32, 16
+LEAST_BARS = 16
 SHADES = "█▓"
 GLYPHS = {GATED: "·", WAITING: "░"}
 STYLES = {GATED: "2", WAITING: "33", RUNNING: "36"}
@@ -26,7 +27,8 @@ BLANK: Cell = (" ", "")
 def timeline_lines(chart: Chart, terminal: Terminal) -> list[str]:
     """Returns the title, the rows, the axis and the legend, within the width of the terminal. Marks are letters above the rows."""
     width = min(terminal.width, MAX_WIDTH)
-    name_width = min(max((len(visible(row.name)) for row in chart.rows), default=0), MAX_NAME, width - LEAST_BARS)
+    names = _names(chart.rows, max(width // 2 - LEAST_BARS // 2, LEAST_BARS))
+    name_width = max(map(len, names), default=0)
     ruler = _Ruler(chart, max(width - name_width - 1, 1))
     marks = [mark for mark in chart.marks if chart.begin <= mark.at <= chart.end][: len(LETTERS)]
     lines = [terminal.paint(shortened(visible(chart.title), width), "1")]
@@ -35,9 +37,20 @@ def timeline_lines(chart: Chart, terminal: Terminal) -> list[str]:
         for letter, mark in zip(LETTERS, marks, strict=False):
             cells[ruler(mark.at)] = letter, "1"
         lines.append(_line("", name_width, cells, terminal))
-    lines += (_line(row.name, name_width, _cells(row, ruler), terminal) for row in chart.rows)
+    lines += (_line(name, name_width, _cells(row, ruler), terminal) for name, row in zip(names, chart.rows, strict=True))
     lines.append(_line("", name_width, [(letter, "2") for letter in _axis(chart, ruler)], terminal))
     return [*lines, *_wrapped(_legend(chart, marks, terminal), width)]
+
+
+def _names(rows: Sequence[TimelineRow], most: int) -> list[str]:
+    """Returns the names of rows within a width. Where one is too long, they lose what all of a set begin with, and then their middle."""
+    names = [visible(row.name) for row in rows]
+    if max(map(len, names), default=0) > most:
+        of_pods = sorted(name for name in names if "-" in name)
+        pairs = zip(of_pods[0], of_pods[-1], strict=False) if len(of_pods) > 1 else ()
+        common = "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)).rpartition("-")[0]
+        names = [f"…{name.removeprefix(common)}" if common and name.startswith(common) else name for name in names]
+    return [shortened(name, most) for name in names]
 
 
 class _Ruler:
@@ -77,7 +90,7 @@ def _axis(chart: Chart, ruler: _Ruler) -> str:
 
 def _line(name: str, name_width: int, cells: Sequence[Cell], terminal: Terminal) -> str:
     """Returns a line with neighbours of one style painted together."""
-    parts, at = [f"{shortened(visible(name), name_width):{name_width}} "], 0
+    parts, at = [f"{name:{name_width}} "], 0
     while at < len(cells):
         end = next((other for other in range(at, len(cells)) if cells[other][1] != cells[at][1]), len(cells))
         text = "".join(glyph for glyph, _ in cells[at:end])

@@ -22,6 +22,8 @@ MAX_MARKS = 16
 STATES = ("Failed", "Running", "Pending", "Ended", "Succeeded")
 """States in order of precedence: the state of a bar is the first one that any of its pods has."""
 UPDATES = "updates"
+RESCALED = "SuccessfulRescale"
+"""The reason of events of autoscalers. When somebody else has scaled, only new pods tell."""
 
 
 def chart(of: TimelineObjects, now: float | None, *, max_rows: int = MAX_ROWS) -> Chart:
@@ -71,8 +73,9 @@ def _points(history: Sequence[Moment]) -> list[Mark]:
         if moment.what == "GangTerminated":
             whose = "" if moment.replica is None else f" of replica {moment.replica}"
             marks.append(Mark(moment.at, f"gang{whose} terminated"))
-        elif moment.what == "Scaled":
-            marks.append(Mark(moment.at, moment.message.rpartition(",")[0]))
+        elif moment.what == RESCALED:
+            name, _, size = moment.message.partition(";")[0].partition(": New size: ")
+            marks.append(Mark(moment.at, f"{name} scaled to {size}" if size else f"{name} scaled"))
     return marks
 
 

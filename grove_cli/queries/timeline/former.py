@@ -41,7 +41,10 @@ def of_attempts(of: TimelineObjects) -> Iterator[Span]:
 
 
 def of_events(of: TimelineObjects) -> Iterator[Span]:
-    """Yields the former pods of a service that events tell of: where it was scheduled and started, and when it was killed."""
+    """Yields the former pods of a service that events tell of: when each was scheduled, started and killed.
+
+    One that nobody has told to start ran since it was scheduled, as far as is known.
+    """
     existing = {uid_of(pod) for pod in of.parts["Pod"]}
     by_pod: dict[tuple[str, str], list[Manifest]] = defaultdict(list)
     for event in of.events:
@@ -53,7 +56,7 @@ def of_events(of: TimelineObjects) -> Iterator[Span]:
         clique = name.rpartition("-")[0]
         index = _index(clique, FORMER_INDICES, name, 1)
         if times and index is not None:
-            made, began = min(times.values()), times.get("Started")
+            made, began = min(times.values()), times.get("Started", times.get("Scheduled"))
             replica = replica_of(name, of.name) or 0
             yield Span(clique, index, replica, 1, made, made, began, times.get("Killing"), "Ended", name)
 

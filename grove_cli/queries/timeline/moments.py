@@ -28,7 +28,7 @@ def moments(of: TimelineObjects) -> list[Moment]:
     """Returns the history by time. The future, such as the deadline, is not included."""
     known = [moment_at(of.set["metadata"].get("creationTimestamp"), "Created", "the set was created")]
     known += [_of_event(event, of) for event in told(of.events)]
-    known += [*_of_revisions(of), *_of_scaling(of), *_of_gates(of)]
+    known += [*_of_revisions(of), *_of_gates(of)]
     known += moments_of_job(of.set) if is_training(of.set) else [*_of_update(of), *_of_conditions(of)]
     return sorted((moment for moment in known if moment is not None), key=lambda moment: moment.at)
 
@@ -57,17 +57,6 @@ def _of_revisions(of: TimelineObjects) -> Iterator[Moment]:
     for revision in history_of(of.set, of.parts["ControllerRevision"])[1:]:
         if revision.created is not None:
             yield Moment(revision.created, "Revision", f"{revision.number}: {'; '.join(revision.changes) or 'the pods stay the same'}")
-
-
-def _of_scaling(of: TimelineObjects) -> Iterator[Moment | None]:
-    """Yields when a number of replicas was last set by its scale subresource, as autoscalers and `kubectl scale` do, and by whom."""
-    for each in (of.set, *of.parts["PodCliqueScalingGroup"], *of.parts["PodClique"]):
-        name = each["metadata"]["name"]
-        for entry in maps(each["metadata"].get("managedFields")):
-            if entry.get("subresource") == "scale":
-                message = f"{name}: {mapping(each.get('spec')).get('replicas')} replicas, by {entry.get('manager')}"
-                at = time_in(entry.get("time"))
-                yield None if at is None else Moment(at, "Scaled", message, replica_of(name, of.name))
 
 
 def _of_gates(of: TimelineObjects) -> Iterator[Moment]:

@@ -67,8 +67,7 @@ def gang(at: str) -> Manifest:
     return made("PodGang", "chat-0", SCHEDULER, spec={"podgroups": []}, status={"conditions": [condition]})
 
 
-SCALED = {"managedFields": [{"manager": "kube-controller-manager", "subresource": "scale", "time": f"{DAY}08:50:00Z"}]}
-CLIQUE = made("PodClique", "chat-0-web", GROVE, spec={"replicas": 2}, metadata=SCALED)
+CLIQUE = made("PodClique", "chat-0-web", GROVE, spec={"replicas": 2})
 OBJECTS = [
     service(),
     service("chat-0"),  # has parts whose names look like those of `chat`
@@ -81,6 +80,7 @@ OBJECTS = [
     event("UpdateStarted", "08:30:00", "Updating pods to generation abc"),
     event("UpdateEnded", "08:33:00", "All pods are at generation abc"),
     event("GangTerminated", "08:40:00", "Restarting replica 0", "PodClique", "chat-0-web", type="Warning"),
+    event("SuccessfulRescale", "08:50:00", "New size: 2; reason: above target", "HorizontalPodAutoscaler", "chat-0-web"),
     event("Scheduled", "08:00:25", "assigned", "Pod", FORMER),
     event("Started", "08:01:30", "started", "Pod", FORMER),
     event("Killing", "08:30:40", "stopping", "Pod", FORMER),
@@ -118,7 +118,7 @@ def test_everything_that_happened_is_told_by_time_and_nothing_of_other_sets(benc
         ("08:30:00", "Revision", "2: web: containers[main].image web:1 -> web:2"),
         ("08:33:00", "UpdateEnded", "All pods are at generation abc"),
         ("08:40:00", "GangTerminated", "chat-0-web: Restarting replica 0"),
-        ("08:50:00", "Scaled", "chat-0-web: 2 replicas, by kube-controller-manager"),
+        ("08:50:00", "SuccessfulRescale", "chat-0-web: New size: 2; reason: above target"),
     ]
 
 
@@ -129,6 +129,22 @@ def test_a_former_pod_is_known_by_its_events_and_has_the_index_of_its_name(bench
         ("chat-0-web-1", 1, "Ended", "08:00:25", "08:30:40"),
         ("chat-0-web-1", 2, "Running", "08:31:00", ""),
     ]
+
+
+def test_a_former_pod_that_nobody_told_to_start_ran_since_it_was_scheduled(bench: Bench) -> None:
+    without = [each for each in OBJECTS if each.get("reason") not in ("Killing", "Started")]
+    assert told(bench, "--snapshot", bench.file(*without))["pods"][1]["started"] == f"{DAY}08:00:25Z"
+
+
+def test_names_that_are_too_long_lose_what_they_share(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grove_cli.terminal.terminal_of", lambda _: Terminal(colours=False, width=NARROWEST, wraps=True))
+    lines = timeline(bench, "--snapshot", bench.file(*OBJECTS)).splitlines()
+    assert [line.split()[0] for line in lines if line.startswith("…")] == []
+    long = [pod(index, "08:00:00", "08:01:00") for index in (0, 1)]
+    for each in long:
+        each["spec"]["hostname"] = f"chat-0-a-very-long-name-of-a-clique-{each['spec']['hostname'][-1]}"
+    lines = timeline(bench, "--snapshot", bench.file(service(), *long)).splitlines()
+    assert [line.split()[0] for line in lines if line.startswith("…")] == ["…-0", "…-1"]
 
 
 def test_a_former_pod_that_nobody_saw_end_ended_when_its_successor_was_made(bench: Bench) -> None:
@@ -157,7 +173,7 @@ def test_the_picture_has_a_row_for_updates_and_for_each_pod_and_marks_what_happe
     picture = timeline(bench, "-o", "svg")
     texts = [str(one.text) for one in ElementTree.fromstring(picture).iter("{http://www.w3.org/2000/svg}text")]
     assert [text for text in texts if text in ("updates", "chat-0-web-0", "chat-0-web-1")] == ["updates", "chat-0-web-0", "chat-0-web-1"]
-    assert {"gang of replica 0 terminated", "chat-0-web: 2 replicas", "gated, until its gang is complete"} <= set(texts)
+    assert {"gang of replica 0 terminated", "chat-0-web scaled to 2", "gated, until its gang is complete"} <= set(texts)
 
 
 def test_of_many_marks_the_last_are_shown_and_the_others_counted(bench: Bench) -> None:
@@ -190,7 +206,7 @@ def test_a_terminal_gets_colours_and_the_same_letters(bench: Bench, monkeypatch:
 def test_only_the_time_that_is_asked_for_is_shown(bench: Bench) -> None:
     file = bench.file(*OBJECTS)
     recent = told(bench, "--snapshot", file, "--since", "15m")
-    assert [one["what"] for one in recent["moments"]] == ["GangTerminated", "Scaled"]
+    assert [one["what"] for one in recent["moments"]] == ["GangTerminated", "SuccessfulRescale"]
     assert len(recent["pods"]) == 2
     assert "+15m" in timeline(bench, "--snapshot", file, "--since", "15m")
 
