@@ -160,10 +160,11 @@ def _list(book: LoadedRules, program: Program, counts: dict[str, int] | None, is
     if is_json:
         outputs.write([outputs.json_report([_listed_json(rule) for rule in listed])])
         return 0
-    rows = [_row(rule, counts is not None) for rule in listed]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
-    text = "".join(visible("  ".join(cell.ljust(width) for cell, width in zip(row, [*widths, 0], strict=True))) + "\n" for row in rows)
-    outputs.write([outputs.encoded(text)])
+    from grove_cli.render.as_table import table
+    from grove_cli.terminal import terminal_of
+
+    rows = [[visible(cell) for cell in _row(rule, counts is not None)] for rule in listed]
+    outputs.write([outputs.encoded(table(rows, terminal_of(sys.stdout)))])
     return 0
 
 

@@ -71,6 +71,13 @@ def test_a_spec_is_told_in_short() -> None:
     ]
 
 
+def test_what_kubectl_apply_has_recorded_is_left_out(tmp_path: Path) -> None:
+    recorded = {"kubectl.kubernetes.io/last-applied-configuration": "{}" * 2000, "team": "ml"}
+    pcs = {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "metadata": {"name": "chat", "annotations": recorded}}
+    (tmp_path / "now.json").write_text(json.dumps(pcs | {"spec": {"replicas": 1, "template": {"cliques": []}}}))
+    assert described("chat", str(tmp_path / "now.json"))["Annotations"] == ["team=ml"]
+
+
 def test_nested_fields_are_told_with_their_paths() -> None:
     assert "trainingSpec.maxRestarts: 2" in described("llama-sft", RESTARTED)["Spec"]
 
