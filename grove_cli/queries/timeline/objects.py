@@ -69,7 +69,7 @@ def _select(pcs: Manifest, objects: Sequence[Manifest], unread: Sequence[str] = 
     for each in local:
         if (each["metadata"].get("labels") or {}).get(PART_OF) == metadata["name"]:
             parts[each["kind"]].append(each)
-    sets = {each["metadata"]["name"] for each in local if each["kind"] == SET_KIND}
+    sets = {str(metadata["name"]), *(each["metadata"]["name"] for each in local if each["kind"] == SET_KIND)}
     events = [each for each in local if each["kind"] == EVENT.kind and _is_about(each, pcs, sets)]
     return TimelineObjects(pcs, parts, events, unread)
 

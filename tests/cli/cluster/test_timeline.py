@@ -10,6 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from applier.cluster import Listing, Resource
+from applier.errors import Forbidden
 from applier.ref import Manifest
 from applier.testing.memory import MemoryCluster
 from grove_cli.queries.timeline.chart import MAX_MARKS
@@ -233,3 +235,25 @@ def test_a_part_of_a_set_has_no_timeline_of_its_own(bench: Bench) -> None:
 def test_the_picture_in_the_docs_is_what_the_command_draws() -> None:
     ended = run("timeline", "chat", "--snapshot", str(ROOT / "docs/snapshots/rolled-service.yaml"), "-o", "svg")
     assert ended.out == (ROOT / "docs/pictures/timeline.svg").read_text()
+
+
+class OneSet(MemoryCluster):
+    """A cluster in which one set may be read, and neither the others nor revisions."""
+
+    async def list(self, resource: Resource, namespace: str = "", *, labels: str = "", fields: str = "") -> Listing:
+        if resource.kind.kind in ("PodCliqueSet", "ControllerRevision"):
+            raise Forbidden(403, "Forbidden", f"may not list {resource.plural}")
+        return await super().list(resource, namespace, labels=labels, fields=fields)
+
+
+def test_what_may_not_be_read_is_told_beside_what_may(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, OneSet(namespaces=("default", "shop"), schemas=FreeSchemas()))
+    bench.define_ours()
+    bench.cluster.seed(*OBJECTS)
+    ended = bench.run("timeline", "chat", "-n", "shop", "-o", "json")
+    assert ended.code == 0
+    assert sorted(ended.err.splitlines()) == [
+        "grove: not read: ControllerRevision.apps: may not list controllerrevisions",
+        "grove: not read: PodCliqueSet.grove.io: may not list podcliquesets",
+    ]
+    assert {"GangTerminated", "UpdateEnded"} <= {one["what"] for one in json.loads(ended.out)["moments"]}
