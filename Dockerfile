@@ -4,10 +4,8 @@
 #
 # It runs as nobody, with a root that nothing writes to; /tmp holds what rules of one's own are compiled to.
 #
-# The base is an exact version, and not a digest, which only a registry can tell. To pin what you have tested:
-#
-#   docker buildx imagetools inspect docker.io/library/python:3.13.12-slim-trixie      # prints the digest
-#   make images FLAGS='--build-arg PYTHON=3.13.12-slim-trixie@sha256:…'
+# The base is an exact version, and not a digest, which only a registry can tell: `make pin` asks it, and writes base-images.lock, from
+# which `make images` takes the digests.
 ARG PYTHON=3.13.12-slim-trixie
 FROM docker.io/library/python:${PYTHON} AS build
 WORKDIR /src

@@ -12,7 +12,7 @@ PROGRESS = applier/testing/progress.py
 INSTALL = $(BIN)/python $(PROGRESS) "installing into $(VENV)" $(BIN)/python -m pip install --disable-pip-version-check --editable
 
 .DEFAULT_GOAL = help
-.PHONY: help demo test check costs control-plane lint format bench bench-applier bench-operator wheel images push clean
+.PHONY: help demo test check costs control-plane lint format bench bench-applier bench-operator wheel images push pin clean
 
 help: ## what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -88,6 +88,9 @@ images: ## build the images of operator and checks, with docker, podman or build
 
 push: ## build the images and push them to REGISTRY=registry.example.com/grove
 	+@$(IMAGES) push $(IMAGE_OPTIONS)
+
+pin: ## pin the base images of `make images` by the digests that their registries tell, in base-images.lock (BUILDER=)
+	+@$(IMAGES) pin --builder "$(BUILDER)"
 
 clean: ## remove what was made here
 	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

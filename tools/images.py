@@ -21,6 +21,9 @@ SOURCE = "https://github.com/ai-dynamo/grove"
 LOCAL = "ghcr.io/ai-dynamo"
 """The registry of the names that images have on this machine: the one that `grove install` and the chart name."""
 SBOMS = Path("dist") / "sbom"
+LOCK = Path("base-images.lock")
+"""A line `NAME:TAG@sha256:…` for each base image whose digest is pinned."""
+PINNED = re.compile(r"(\S+:[^\s:@/]+)@(sha256:[0-9a-f]{64})")
 
 Command = list[str]
 
@@ -35,6 +38,40 @@ def images() -> dict[str, Path]:
     return {"grove-operator": Path("Dockerfile")} | {
         f"preflight-{path.parent.name.replace('_', '-')}": path.relative_to(ROOT) for path in checks
     }
+
+
+def bases(file: Path) -> dict[str, str]:
+    """Returns the base images of a Dockerfile by the build argument that holds their tags."""
+    text = (ROOT / file).read_text("utf-8")
+    tags = dict(re.findall(r"^ARG (\w+)=(\S+)$", text, re.MULTILINE))
+    return {argument: f"{name}:{tags[argument]}" for name, argument in re.findall(r"^FROM (\S+):\$\{(\w+)\}", text, re.MULTILINE)}
+
+
+def pins() -> dict[str, str]:
+    """Returns the digests of the lock file by base image. Raises `Problem` for a line that pins nothing."""
+    lines = (ROOT / LOCK).read_text("utf-8").splitlines() if (ROOT / LOCK).exists() else []
+    found = {}
+    for number, line in enumerate(lines, 1):
+        match = PINNED.fullmatch(line)
+        if match is None:
+            raise Problem(f"{LOCK}:{number}: expected NAME:TAG@sha256:…, and not {line!r}; make pin writes it anew")
+        found[match[1]] = match[2]
+    return found
+
+
+def pin(program: str) -> str:
+    """Pulls the base images, and returns the text of the lock file. Raises `Problem` if one cannot be pulled, or has no digest."""
+    lines = []
+    for image in sorted({image for file in images().values() for image in bases(file).values()}):
+        sys.stdout.write(f"{shlex.join([program, 'pull', image])}\n")
+        sys.stdout.flush()
+        if subprocess.run([program, "pull", image], cwd=ROOT, check=False).returncode:
+            raise Problem(f"{program} cannot pull {image}; {LOCK} is unchanged")
+        pinned = next((line for line in (f"{image}@{digest}" for digest in _digests(program, image)) if PINNED.fullmatch(line)), "")
+        if not pinned:
+            raise Problem(f"{program} tells no digest of {image}; {LOCK} is unchanged")
+        lines.append(pinned)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def version() -> str:
@@ -77,12 +114,15 @@ def commands(program: str, registry: str, flags: list[str], *, pushes: bool, sbo
     """Yields what is run: for each image its build, its SBOM, and the push."""
     attached = sbom and attests(program, pushes=pushes)
     scans = sbom and not attached and not _no_scan(program)
+    pinned = pins()
     if scans:
         yield ["mkdir", "-p", str(SBOMS)]
     for name, file in images().items():
         image = f"{registry}/{name}:{version()}"
         build = [program, "buildx", "build", "--sbom=true", "--push" if pushes else "--load"] if attached else [program, "build"]
-        yield [*build, "-f", str(file), "-t", image, *labels(), *flags, "."]
+        digests = [f"{argument}={base.rpartition(':')[2]}@{pinned[base]}" for argument, base in bases(file).items() if base in pinned]
+        arguments = [part for digest in digests for part in ("--build-arg", digest)]
+        yield [*build, "-f", str(file), "-t", image, *labels(), *arguments, *flags, "."]
         if scans:
             yield ["syft", "scan", f"{Path(program).name}:{image}", "-o", f"spdx-json={SBOMS / name}.spdx.json"]
         if pushes and not attached:
@@ -91,6 +131,9 @@ def commands(program: str, registry: str, flags: list[str], *, pushes: bool, sbo
 
 def left_out(program: str, *, pushes: bool, sbom: bool) -> Iterator[str]:
     """Yields a line for each thing that was asked for, or is usual, and is not made."""
+    unpinned = {base for file in images().values() for base in bases(file).values()} - pins().keys()
+    if unpinned:
+        yield f"left out: digests of {len(unpinned)} base images; make pin asks their registries, and writes {LOCK}"
     if not sbom:
         yield "left out: SBOMs; SBOM=1 makes them, with buildx or syft"
     elif not attests(program, pushes=pushes) and (reason := _no_scan(program)):
@@ -102,8 +145,8 @@ def left_out(program: str, *, pushes: bool, sbom: bool) -> Iterator[str]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Builds, and pushes if it is asked to. Returns the exit code of what failed, or 2 where nothing can be built."""
-    parser = argparse.ArgumentParser(prog="python tools/images.py", description="Builds and pushes the images.")
-    parser.add_argument("action", choices=("build", "push"))
+    parser = argparse.ArgumentParser(prog="python tools/images.py", description="Builds and pushes the images, and pins their bases.")
+    parser.add_argument("action", choices=("build", "push", "pin"))
     parser.add_argument("--builder", default="", help="docker, podman, buildah, or another program that takes their arguments")
     parser.add_argument("--registry", default="", help="registry and path before the names of images")
     parser.add_argument("--flags", default="", help="more flags for each build, such as --build-arg PYTHON=…")
@@ -115,10 +158,14 @@ def main(arguments: list[str] | None = None) -> int:
         if pushes and not registry:
             raise Problem("say where to push: make push REGISTRY=registry.example.com/grove")
         program = builder(given.builder)
+        if given.action == "pin":
+            (ROOT / LOCK).write_text(pin(program), "utf-8")
+            return 0
+        planned = list(commands(program, registry or LOCAL, shlex.split(given.flags), pushes=pushes, sbom=given.sbom))
     except Problem as problem:
         sys.stderr.write(f"{problem}\n")
         return 2
-    for command in commands(program, registry or LOCAL, shlex.split(given.flags), pushes=pushes, sbom=given.sbom):
+    for command in planned:
         sys.stdout.write(f"{shlex.join(command)}\n")
         sys.stdout.flush()
         if not given.print and (code := subprocess.run(command, cwd=ROOT, check=False).returncode):
@@ -130,11 +177,24 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
+def _digests(program: str, image: str) -> list[str]:
+    """Returns the digests that a builder knows of an image that it has pulled."""
+    if _is_buildah(program):
+        return [_output(program, "inspect", "--type", "image", "--format", "{{.FromImageDigest}}", image)]
+    name = image.rpartition(":")[0]
+    told = _output(program, "image", "inspect", "--format", '{{join .RepoDigests "\\n"}}', image)
+    return [digest.removeprefix(f"{name}@") for digest in told.splitlines()]
+
+
 def _no_scan(program: str) -> str:
     """Returns why syft cannot make an SBOM; nothing where it can."""
     if shutil.which("syft") is None:
         return "there is no syft"
-    return "syft reads no images of buildah" if Path(program).name == "buildah" else ""
+    return "syft reads no images of buildah" if _is_buildah(program) else ""
+
+
+def _is_buildah(program: str) -> bool:
+    return Path(program).name == "buildah"
 
 
 def _output(*command: str) -> str:

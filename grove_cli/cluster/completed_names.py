@@ -24,17 +24,20 @@ PATIENCE = 2.0
 Complete = Callable[[click.Context, click.Parameter, str], list[str]]
 
 
-def names_of(kind: str, labels: str = "") -> Complete:
-    """Returns a function that completes names of a kind, without those that are given already."""
+def names_of(kind: str) -> Complete:
+    """Returns a function that completes names of a kind, without those that are given already, and `KIND/NAME` where that may be given."""
 
     def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
         given = context.params.get(parameter.name or "") or ()
+        word, slash, _ = incomplete.rpartition("/")
+        if slash and "KIND/" not in str(parameter.metavar):
+            return []
 
         async def names(session: Session) -> Iterable[str]:
             from grove_cli.queries.list_query import ListQuery, read_list
 
-            found = await read_list(session.cluster, ListQuery(kind, session.namespace, labels=labels))
-            return [each["metadata"]["name"] for each in found.objects]
+            found = await read_list(session.cluster, ListQuery(word or kind, session.namespace))
+            return [f"{word}{slash}{each['metadata']['name']}" for each in found.objects]
 
         return [name for name in _in_cluster(context, names, incomplete) if not isinstance(given, tuple) or name not in given]
 

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from grove_cli import cluster_or_file
 from grove_cli import output as outputs
-from grove_cli.cluster import session as sessions
 from grove_cli.cluster.completed_names import names_of
 from grove_cli.cluster.optional_values import OptionalValues
 from grove_cli.cluster.options import operator_config_option, query_options, snapshot_option, take_target
-from grove_cli.cluster.session import Session
-from grove_cli.options import rules_option
+from grove_cli.options import output_option, rules_option
 
 if TYPE_CHECKING:
     from grove_cli.operator.read_objects import ReadObjects
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 Examples:
   grove describe qwen                      a PodCliqueSet: its spec in short, status, conditions, waits, events, revisions
   grove describe pclq/qwen-0-decode        a PodClique, or a scaling group (pcsg), a gang (pg) or a pod
+  grove describe qwen -o yaml              all of it as one document, for programs
   grove describe qwen --snapshot now.yaml  from recorded objects
 
 \b
@@ -39,37 +39,26 @@ Exit codes: 0 shown, 2 not found, or an error.""",
 @snapshot_option
 @operator_config_option
 @rules_option
-def command(name: str, snapshot: str | None, config: str | None, rules: tuple[str, ...], **given: Any) -> int:
+@output_option("text", "json", "yaml", help_text="Output format: a page, or all of it as one document.")
+def command(name: str, snapshot: str | None, config: str | None, rules: tuple[str, ...], output: str, **given: Any) -> int:
     """Describe an object on one page: spec in short, status, conditions, what it waits for, events and revisions.
 
-    NAME is a PodCliqueSet unless it has the prefix KIND/, with kinds as in kubectl.
+    NAME is a PodCliqueSet unless it has the prefix KIND/, with kinds as in kubectl. As JSON or YAML the page is one document, with the
+    spec and the status in full and all events.
     """
-    target = take_target(given)
-    if snapshot:
-        return sessions.attempt(lambda: _of_file(snapshot, name, target.namespace, config, rules))
-
-    async def work(session: Session) -> int:
-        from grove_cli.operator.read_objects import in_cluster
-        from grove_cli.operator.start_files import live_context, read_start_files
-
-        shared = await live_context(read_start_files(config, rules), session)
-        return _print(name, session.namespace, await in_cluster(session.cluster, shared, session.namespace), shared)
-
-    return sessions.run(work, target)
+    return cluster_or_file.run_with_rules(take_target(given), snapshot, (config, rules), lambda *read: _print(name, output, *read))
 
 
-def _of_file(snapshot: str, name: str, namespace: str, config: str | None, rules: tuple[str, ...]) -> int:
-    from grove_cli.operator.read_objects import in_file
-    from grove_cli.operator.start_files import recorded_context
-
-    return _print(name, namespace, in_file(snapshot), recorded_context(config, rules))
-
-
-def _print(name: str, namespace: str, read: ReadObjects, context: StepContext) -> int:
-    from grove_cli.describe.page import page
+def _print(name: str, output: str, read: ReadObjects, namespace: str, context: StepContext) -> int:
+    from grove_cli.describe.page import page, page_value
     from grove_cli.queries.why_query import find
     from grove_cli.terminal import terminal_of
 
     manifest, pcs = find(name, namespace, read.objects)
-    outputs.write([outputs.encoded(page(manifest, pcs, read, context, time.time(), terminal_of(sys.stdout)))])
+    now = time.time()
+    if output == "text":
+        outputs.write([outputs.encoded(page(manifest, pcs, read, context, now, terminal_of(sys.stdout)))])
+    else:
+        value = page_value(manifest, pcs, read, context, now)
+        outputs.write([outputs.json_report(value)] if output == "json" else outputs.as_yaml([value]))
     return 0

@@ -13,6 +13,7 @@ from grove_cli.render.as_table import table
 from grove_cli.terminal import Terminal, visible
 from grove_compiler.kube.conditions import status_of
 from grove_compiler.kube.timestamp import time
+from kube_objects.manifest import LAST_APPLIED
 
 Table = list[list[str]]
 
@@ -23,7 +24,7 @@ OF_POD = ("nodeName", "schedulerName", "priorityClassName", "hostname", "service
 
 
 def head(manifest: Manifest, now: float, terminal: Terminal) -> str:
-    """Returns name, namespace, kind, labels, annotations and age."""
+    """Returns name, namespace, kind, labels, annotations and age. As in kubectl, what `kubectl apply` has recorded is left out."""
     metadata = manifest["metadata"]
     created, deleted = metadata.get("creationTimestamp"), metadata.get("deletionTimestamp")
     rows = [
@@ -140,7 +141,7 @@ def _counts(holder: Manifest, least: int | None = None) -> list[str]:
 
 
 def _pairs(values: Any) -> list[str]:
-    return [f"{key}={_line(value)}" for key, value in (values or {}).items()] or [""]
+    return [f"{key}={_line(value)}" for key, value in (values or {}).items() if key != LAST_APPLIED] or [""]
 
 
 def _line(value: Any) -> str:

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from grove_cli import cluster_or_file
 from grove_cli import output as outputs
 from grove_cli.cluster import session as sessions
+from grove_cli.cluster.completed_names import names_of
 from grove_cli.cluster.optional_values import OptionalValues
 from grove_cli.cluster.options import all_namespaces_option, query_options, snapshot_option, take_target
 from grove_cli.cluster.session import Session
 from grove_cli.options import text_or_json_option
 
 if TYPE_CHECKING:
+    from applier.ref import Manifest
     from grove_cli.queries.events_query import EventLine
+
+    _Events = tuple[list[EventLine], str]
 
 TYPES = ("Normal", "Warning")
 
@@ -46,7 +51,7 @@ Examples:
 \b
 Exit codes: 0 shown, 2 an error.""",
 )
-@click.argument("name", metavar="[[KIND/]NAME]", default="")
+@click.argument("name", metavar="[[KIND/]NAME]", default="", shell_complete=names_of("PodCliqueSet"))
 @query_options
 @all_namespaces_option
 @click.option("-w", "--watch", is_flag=True, help="Follow new events, until interrupted.")
@@ -59,27 +64,31 @@ def command(name: str, all_namespaces: bool, watch: bool, types: Collection[str]
     NAME is a PodCliqueSet, including its objects, unless it has the prefix KIND/, with kinds as in kubectl.
     """
     target = take_target(given)
-    if snapshot:
-        if watch:
+    if watch:
+        if snapshot:
             raise click.UsageError("Objects in a file do not change: omit --watch or --snapshot.")
-        return sessions.attempt(lambda: _of_file(snapshot, name, target.namespace, types, output))
+        return sessions.run(lambda session: _follow(session, name, all_namespaces, types, output), target, long=True)
 
-    async def work(session: Session) -> int:
-        from grove_cli.events.read import event_query, follow, read_events
+    async def live(session: Session) -> _Events:
+        from grove_cli.events.read import event_query, read_events
 
         query = await event_query(session.cluster, name, "" if all_namespaces else session.namespace, types)
-        if watch:
-            return await follow(session.cluster, query, output)
-        return _print(await read_events(session.cluster, query), output, with_namespaces=not query.namespace)
+        return await read_events(session.cluster, query), query.namespace
 
-    return sessions.run(work, target, long=watch)
+    def recorded(objects: Sequence[Manifest]) -> _Events:
+        from grove_cli.events.read import events_in
+
+        namespace = "" if all_namespaces else target.namespace
+        return events_in(objects, name, namespace, types), namespace
+
+    return cluster_or_file.run(target, snapshot, live, recorded, lambda read: _print(read[0], output, with_namespaces=not read[1]))
 
 
-def _of_file(snapshot: str, name: str, namespace: str, types: Collection[str], output: str) -> int:
-    from grove_cli.events.read import events_in
-    from grove_cli.operator.read_objects import in_file
+async def _follow(session: Session, name: str, all_namespaces: bool, types: Collection[str], output: str) -> int:
+    from grove_cli.events.read import event_query, follow
 
-    return _print(events_in(in_file(snapshot).objects, name, namespace, types), output, with_namespaces=not namespace)
+    query = await event_query(session.cluster, name, "" if all_namespaces else session.namespace, types)
+    return await follow(session.cluster, query, output)
 
 
 def _print(events: list[EventLine], output: str, *, with_namespaces: bool) -> int:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from grove_cli import output as outputs
 from grove_cli.cluster import session as sessions
+from grove_cli.cluster.completed_names import names_of
 from grove_cli.cluster.optional_values import OptionalValues
-from grove_cli.cluster.options import dry_run_option, query_options, snapshot_option, take_target
+from grove_cli.cluster.options import dry_run_option, query_options, take_target
 from grove_cli.cluster.session import Failed, Session
 from grove_cli.group import Group
-from grove_cli.options import output_option
-
-if TYPE_CHECKING:
-    from grove_cli.queries.job_query import RecordedJob
+from grove_cli.timeline import command as timeline
 
 F = TypeVar("F", bound=Callable[..., Any])
 DRY_RUN = {"--dry-run": "client"}
@@ -26,65 +23,10 @@ DRY_RUN = {"--dry-run": "client"}
 
 @click.group("job", cls=Group)
 def command() -> None:
-    """Show training workloads, suspend, resume and restart them."""
+    """Suspend, resume and restart training workloads; `timeline` is `grove timeline`."""
 
 
-@command.command(
-    "timeline",
-    cls=OptionalValues,
-    bare={},
-    epilog="""\b
-Examples:
-  grove job timeline sft                          what happened when: starts, failures, restarts, events
-  grove job timeline sft -o json                  and which rank ran when, by attempt
-  grove job timeline sft -o svg > sft.svg         the same as a picture
-  grove job timeline sft --snapshot now.yaml      from recorded objects
-
-\b
-Exit codes: 0 shown, 2 not found, or an error.""",
-)
-@click.argument("name", metavar="NAME")
-@query_options
-@snapshot_option
-@output_option("text", "json", "svg", help_text="Output format: a table, all data as JSON, or a picture of ranks over time.")
-def timeline(name: str, snapshot: str | None, output: str, **given: Any) -> int:
-    """Print the history of a training workload.
-
-    The status keeps the last ten attempts, the server keeps events for an hour; of earlier ranks only the attempt times are known.
-    """
-    target = take_target(given)
-    if snapshot:
-        return sessions.attempt(lambda: _of_file(snapshot, name, target.namespace, output))
-
-    async def work(session: Session) -> int:
-        from grove_cli.queries.job_query import read_job
-
-        return _show(await read_job(session.cluster, name, session.namespace), output)
-
-    return sessions.run(work, target)
-
-
-def _of_file(snapshot: str, name: str, namespace: str, output: str) -> int:
-    from grove_cli.operator.read_objects import in_file
-    from grove_cli.queries.job_query import job_in
-
-    return _show(job_in(in_file(snapshot).objects, name, namespace), output)
-
-
-def _show(job: RecordedJob, output: str) -> int:
-    if output == "svg":
-        from grove_cli.queries.job_chart import chart
-        from grove_cli.render.as_timeline import svg
-
-        outputs.write([outputs.encoded(svg(chart(job, time.time())))])
-        return 0
-    from grove_cli.job.as_text import timeline_text, timeline_value
-    from grove_cli.terminal import terminal_of
-
-    outputs.write(
-        [outputs.json_report(timeline_value(job)) if output == "json" else outputs.encoded(timeline_text(job, terminal_of(sys.stdout)))]
-    )
-    return 0
+command.add_command(timeline.command)
 
 
 def _edits(name: str, example: str) -> Callable[[F], click.Command]:
@@ -93,8 +35,8 @@ def _edits(name: str, example: str) -> Callable[[F], click.Command]:
     def decorate(function: F) -> click.Command:
         epilog = f"\b\nExample:\n  {example}\n\n\b\nExit codes: 0 done, 2 rejected, not found, or an error."
         options = dry_run_option("Write nothing: print what would be done (client), or let the server validate it (server).")(function)
-        named = click.argument("names", metavar="NAME…", nargs=-1, required=True)(query_options(options))
-        return command.command(name, cls=OptionalValues, bare=DRY_RUN, epilog=epilog)(named)
+        names = click.argument("names", metavar="NAME…", nargs=-1, required=True, shell_complete=names_of("PodCliqueSet"))
+        return command.command(name, cls=OptionalValues, bare=DRY_RUN, epilog=epilog)(names(query_options(options)))
 
     return decorate
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from applier.ref import Manifest
+from grove_cli.queries.times import time_in
 from grove_cli.queries.tree_query import NoSuchObject, check_name
 from grove_cli.short_names import SHORT_NAMES
 from grove_compiler.decoder import SET_KIND
-from grove_compiler.kube.timestamp import time
 from grove_compiler.model.names import replica_of
 from grove_compiler.record import record
 from grove_operator import field_managers
@@ -55,7 +55,7 @@ class EventFilter:
         kind, name = str(of.get("kind")), str(of.get("name"))
         if not self.name or (kind, name) == (self.kind, self.name):
             return True
-        return self.kind == SET_KIND and kind not in (SET_KIND, *CLUSTER_WIDE) and _set_of(name, {*self.sets, self.name}) == self.name
+        return self.kind == SET_KIND and kind not in (SET_KIND, *CLUSTER_WIDE) and set_of(name, {*self.sets, self.name}) == self.name
 
 
 def parse_object(argument: str) -> tuple[str, str]:
@@ -122,23 +122,15 @@ def _aggregate(events: Collection[Manifest]) -> EventLine:
 def _occurrences(event: Manifest) -> tuple[float | None, float | None, int]:
     """Returns the first and last time of an event, and its count."""
     created = event.get("eventTime") or event["metadata"].get("creationTimestamp")
-    first, last = (_time(event.get(name) or created) for name in ("firstTimestamp", "lastTimestamp"))
+    first, last = (time_in(event.get(name) or created) for name in ("firstTimestamp", "lastTimestamp"))
     count = event.get("count")
     return first if first is not None else last, last, count if isinstance(count, int) and count > 0 else 1
-
-
-def _time(text: object) -> float | None:
-    """Returns the time; none for a malformed one, as a file may have."""
-    try:
-        return time(str(text)) if text else None
-    except ValueError:
-        return None
 
 
 def _reporter(event: Manifest) -> str:
     return str((event.get("source") or {}).get("component") or event.get("reportingComponent") or "")
 
 
-def _set_of(name: str, sets: Iterable[str]) -> str:
+def set_of(name: str, sets: Iterable[str]) -> str:
     """Returns the set whose name prefixes that of a part; of several, the one with the longest name."""
     return max((pcs for pcs in sets if replica_of(name, pcs) is not None), key=len, default="")

@@ -8,7 +8,9 @@ from typing import NamedTuple
 from applier.cluster import Cluster
 from applier.ref import Manifest
 from grove_cli.queries.edits import EditRefused
-from grove_cli.queries.job_query import read_set
+from grove_cli.queries.one_set import is_training, read_set
+from grove_cli.queries.tree_query import NoSuchObject
+from grove_compiler.decoder import SET_KIND
 from grove_compiler.kube.timestamp import timestamp
 
 ENDS = ("Succeeded", "Failed")
@@ -57,6 +59,8 @@ async def carry_out(cluster: Cluster, edit: JobEdit, argument: str, namespace: s
     `dry_run` is `none`, `client` or `server`. The UID is sent along, so that a set that was deleted meanwhile is not created again.
     """
     resource, pcs = await read_set(cluster, argument, namespace)
+    if not is_training(pcs):
+        raise NoSuchObject(f"{SET_KIND} {pcs['metadata']['name']!r} is not a training workload: its workloadType is not Training")
     metadata = pcs["metadata"]
     message = f"podcliqueset.grove.io/{metadata['name']} {edit.word}"
     fields = edit.fields(pcs, now)

@@ -80,9 +80,10 @@ async def _grow(cluster: Cluster, root: Manifest, resources: Sequence[Resource],
     return Forest(grow(root, objects), resources, unread)
 
 
-async def list_readable(cluster: Cluster, places: Sequence[tuple[Resource, str]]) -> tuple[list[Manifest], list[str]]:
+async def list_readable(cluster: Cluster, places: Sequence[tuple[Resource, str]], labels: str = "") -> tuple[list[Manifest], list[str]]:
     """Lists kinds in namespaces concurrently, and returns the objects, with the kinds that cannot be read and why."""
-    lists = await asyncio.gather(*(cluster.list(resource, namespace) for resource, namespace in places), return_exceptions=True)
+    reads = (cluster.list(resource, namespace, labels=labels) for resource, namespace in places)
+    lists = await asyncio.gather(*reads, return_exceptions=True)
     objects: list[Manifest] = []
     unread: list[str] = []
     for (resource, _), part in zip(places, lists, strict=True):

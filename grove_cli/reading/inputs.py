@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from grove_cli.reading.files import STDIN, STDIN_NAME, InputFile, UnreadableInput, read_all, read_one
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
+from grove_compiler.graph.field_path import render
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.source.document import Document
+from grove_compiler.source.document import Document, objects_in
 from grove_compiler.source.reader import read_bytes
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class InputReader:
         return Inputs(
             documents=self.documents(files, config=config, others=(snapshot, old)),
             snapshot=self.snapshot(snapshot) if snapshot else [],
-            old=self._not_empty(old) if old else [],
+            old=self._former(old) if old else [],
             config=self.configuration(config) if config else None,
             settings=settings,
             is_complete=not has_errors(self.problems),
@@ -127,6 +128,17 @@ class InputReader:
         documents = self._read_one(path)
         if not documents and not self.problems:
             raise UnreadableInput([f"{path if path != STDIN else STDIN_NAME}: empty; kubectl prints a List even where nothing exists"])
+        return documents
+
+    def _former(self, path: str) -> list[Document]:
+        """Reads the former manifests. What is none would match nothing, so that no change would be checked."""
+        documents = self._not_empty(path)
+        for document in documents:
+            for at, item in objects_in(document.value):
+                if not isinstance(item, dict) or not isinstance(item.get("kind"), str):
+                    message = "expected a former manifest: a map with `apiVersion`, `kind`, `metadata` and `spec`"
+                    place = document.place(at)
+                    self.problems.append(Diagnostic("input/not-an-object", "error", message, render(at), document.file, *place))
         return documents
 
     def _documents(self, file: InputFile) -> list[Document]:

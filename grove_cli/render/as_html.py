@@ -62,7 +62,7 @@ def as_html(
 
 def page_of(data: Mapping[str, Any], *, live: bool = False) -> str:
     """Returns the page for the result of `page_data`. A `live` page requests changes from its own server, and from no other."""
-    style = _read("page.css")
+    style = _read("page.css") + (_read("timeline.css") if live else "")
     script = "".join(_read(name) for name in (*SCRIPTS, *(LIVE if live else ())))
     policy = f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; base-uri 'none'; form-action 'none'"
     filled = {

@@ -25,7 +25,7 @@ def boxes(picture: Picture) -> list[Box]:
             gangs[vertex.gang].append(vertex)
         else:
             levels[vertex.level].append(vertex)
-    result = [Box("", ["declared" if level == DECLARED else f"level {level}"], levels[level]) for level in sorted(levels)]
+    result = [Box("", ["declared" if level == DECLARED else f"step {level + 1}"], levels[level]) for level in sorted(levels)]
     names = {vertex.id: vertex.note or vertex.name for vertex in picture.vertices}
     folded = {vertex.id for vertex in picture.vertices if vertex.note}
     constraints = {domain.gang: domain.text for domain in picture.domains if domain.scope == "gang"}

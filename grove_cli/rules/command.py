@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grove_cli import output as outputs
-from grove_cli.completed_values import rule_ids
 from grove_cli.exit_codes import EXIT_FINDINGS
 from grove_cli.options import filenames_option, output_option, rules_option
 from grove_cli.os_errors import os_reason
 from grove_cli.program import LoadedRules
+from grove_cli.rules import completed_words
 from grove_cli.terminal import visible
 from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.runtime.program import Program
@@ -22,6 +22,7 @@ from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 if TYPE_CHECKING:
     from grove_compiler.engine.codegen.counting import CountingProgram
 
+WORDS = "[ID | lives [ID] | check DIR… | new WHAT DIR/NAME | schema NAME]"
 CHECK = "check"
 
 
@@ -40,7 +41,7 @@ Examples:
   grove rules new patch my-rules/team       a commented skeleton; also: life, template, case, and the other verbs
   grove rules schema rule                   the JSON Schema of rules, for editors; also: template, part, options, asserts""",
 )
-@click.argument("words", metavar="[ID | lives [ID] | check DIR… | new WHAT DIR/NAME | schema NAME]", nargs=-1, shell_complete=rule_ids)
+@click.argument("words", metavar=WORDS, nargs=-1, shell_complete=completed_words.words)
 @rules_option
 @filenames_option("Manifests to compile, to count what each rule does")
 @click.option("--strict", is_flag=True, help="With check: treat warnings as errors.")
@@ -137,7 +138,8 @@ def _lives(book: LoadedRules, wanted: tuple[str, ...], output: str) -> int:
     lives = lives_of(book.book.sources())
     unknown = [life_id for life_id in wanted if life_id not in lives]
     if unknown:
-        return _report_unknown(unknown[0], list(lives), is_disabled=False, what="life")
+        is_disabled = unknown[0] in lives_of(LoadedRules(()).book.sources())
+        return _report_unknown(unknown[0], list(lives), is_disabled=is_disabled, what="life")
     shown = [
         (rule.life, place(book.book, rule.source.file, rule.source.line(("life",)), rule.origin))
         for life_id, rule in lives.items()
@@ -158,10 +160,11 @@ def _list(book: LoadedRules, program: Program, counts: dict[str, int] | None, is
     if is_json:
         outputs.write([outputs.json_report([_listed_json(rule) for rule in listed])])
         return 0
-    rows = [_row(rule, counts is not None) for rule in listed]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
-    text = "".join(visible("  ".join(cell.ljust(width) for cell, width in zip(row, [*widths, 0], strict=True))) + "\n" for row in rows)
-    outputs.write([outputs.encoded(text)])
+    from grove_cli.render.as_table import table
+    from grove_cli.terminal import terminal_of
+
+    rows = [[visible(cell) for cell in _row(rule, counts is not None)] for rule in listed]
+    outputs.write([outputs.encoded(table(rows, terminal_of(sys.stdout)))])
     return 0
 
 
@@ -217,7 +220,8 @@ def _report_unknown(rule_id: str, known: list[str], is_disabled: bool, what: str
     from grove_compiler.graph.nearest import nearest
 
     if is_disabled:
-        lines = [f"grove: the rule {rule_id!r} is disabled; `grove rules {rule_id}` without --rules shows it"]
+        shows = f"grove rules {'lives ' if what == 'life' else ''}{rule_id}"
+        lines = [f"grove: the {what} {rule_id!r} is disabled; `{shows}` without --rules shows it"]
     else:
         close = nearest(rule_id, known) or next((candidate for candidate in known if candidate.partition("/")[2] == rule_id), "")
         lines = [f"grove: unknown {what} {rule_id!r}", *([f'    did you mean "{close}"?'] if close else [])]

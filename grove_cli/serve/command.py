@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from grove_cli.cluster import session as sessions
+from grove_cli.cluster.completed_names import names_of
 from grove_cli.cluster.options import (
     GIVEN,
     all_namespaces_option,
@@ -52,7 +53,7 @@ Examples:
 \b
 Exit codes: 130 interrupted, 2 the cluster cannot be read, or the address is not available.""",
 )
-@click.argument("name", metavar="[NAME]", default="")
+@click.argument("name", metavar="[NAME]", default="", shell_complete=names_of("PodCliqueSet"))
 @query_options
 @all_namespaces_option
 @click.option(
@@ -128,13 +129,14 @@ async def _serve(
         raise Failed(extras.missing("serving a page needs", error, "cluster", "observe")) from None
     from grove_cli.serve.scene import draw_scene
     from grove_cli.serve.stage import Stage
+    from grove_cli.serve.timeline import timeline
     from grove_cli.serve.why import why
 
     stage = Stage(source, partial(draw_scene, context=context, namespace=namespace, name=name))
     if cache is not None:
         cache.subscribe(stage.change)
         cache.subscribe_served(stage.change)
-    server = PageServer(stage, lambda ref: why(ref, stage.snapshot, context), at.names)
+    server = PageServer(stage, lambda ref: why(ref, stage.snapshot, context), lambda ref: timeline(ref, stage.snapshot), at.names)
     try:
         port = await _started(server, at)
         sessions.say(f"serving at http://{at.shown}:{port}/ until interrupted")

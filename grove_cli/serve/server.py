@@ -31,21 +31,30 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
 }
 
-Why = Callable[[str], str]
-"""Returns what the object of an id waits for, as text."""
+Ask = Callable[[str], str]
+"""Answers a question about the object of an id."""
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class PageServer:
-    """Serves the page at `/`, its data at `/graph`, changes at `/events`, and waits at `/why?id=…`. `names` are allowed as `Host`."""
+    """Serves the page at `/`, its data at `/graph` and changes at `/events`. `names` are allowed as `Host`.
 
-    def __init__(self, stage: Stage, why: Why, names: Collection[str] = ()) -> None:
-        self._stage, self._why = stage, why
+    Of an object it serves what it waits for, as text, at `/why?id=…`, and what happened to a set, as SVG, at `/timeline?id=…`.
+    """
+
+    def __init__(self, stage: Stage, why: Ask, timeline: Ask, names: Collection[str] = ()) -> None:
+        self._stage, self._why, self._timeline = stage, why, timeline
         self._names = {name.lower() for name in names}
         self._listeners = 0
         application = web.Application(middlewares=[self._guarded], client_max_size=0)
         application.add_routes(
-            [web.get("/", self._page), web.get("/graph", self._graph), web.get("/events", self._events), web.get("/why", self._whys)]
+            [
+                web.get("/", self._page),
+                web.get("/graph", self._graph),
+                web.get("/events", self._events),
+                web.get("/why", self._whys),
+                web.get("/timeline", self._timelines),
+            ]
         )
         application.on_response_prepare.append(self._with_headers)
         self._runner = web.AppRunner(application, access_log=None, handle_signals=False, shutdown_timeout=SHUTDOWN_TIMEOUT)
@@ -81,6 +90,12 @@ class PageServer:
     async def _whys(self, request: web.Request) -> web.Response:
         text = await self._stage.in_thread(self._why, request.query.get("id", ""))
         return web.Response(text=text, content_type="text/plain")
+
+    async def _timelines(self, request: web.Request) -> web.Response:
+        text = await self._stage.in_thread(self._timeline, request.query.get("id", ""))
+        if not text:
+            raise web.HTTPNotFound(text="there is no such set\n")
+        return web.Response(text=text, content_type="image/svg+xml")
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
         if self._listeners >= MAX_LISTENERS:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from grove_cli import cluster_or_file
 from grove_cli import output as outputs
 from grove_cli.cluster import session as sessions
 from grove_cli.cluster.completed_names import names_of
@@ -16,6 +18,7 @@ from grove_cli.cluster.session import Session
 from grove_cli.options import text_or_json_option
 
 if TYPE_CHECKING:
+    from applier.ref import Manifest
     from grove_cli.queries.usage_query import UsageObjects
 
 
@@ -42,22 +45,18 @@ def command(name: str, snapshot: str | None, output: str, **given: Any) -> int:
     If metrics.k8s.io is served, their CPU and memory usage is shown as well.
     """
     target = take_target(given)
-    if snapshot:
-        return sessions.attempt(lambda: _of_file(snapshot, name, target.namespace, output))
 
-    async def work(session: Session) -> int:
+    async def live(session: Session) -> UsageObjects:
         from grove_cli.queries.usage_query import read_usage
 
-        return _print(await read_usage(session.cluster, name, session.namespace), output)
+        return await read_usage(session.cluster, name, session.namespace)
 
-    return sessions.run(work, target)
+    def recorded(objects: Sequence[Manifest]) -> UsageObjects:
+        from grove_cli.queries.usage_query import recorded_usage
 
+        return recorded_usage(name, target.namespace, objects)
 
-def _of_file(snapshot: str, name: str, namespace: str, output: str) -> int:
-    from grove_cli.operator.read_objects import in_file
-    from grove_cli.queries.usage_query import recorded_usage
-
-    return _print(recorded_usage(name, namespace, in_file(snapshot).objects), output)
+    return cluster_or_file.run(target, snapshot, live, recorded, lambda read: _print(read, output))
 
 
 def _print(read: UsageObjects, output: str) -> int:

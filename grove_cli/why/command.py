@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from grove_cli import cluster_or_file
 from grove_cli import output as outputs
-from grove_cli.cluster import session as sessions
 from grove_cli.cluster.completed_names import names_of
 from grove_cli.cluster.optional_values import OptionalValues
 from grove_cli.cluster.options import all_namespaces_option, operator_config_option, query_options, snapshot_option, take_target
 from grove_cli.cluster.selector import selector_option
-from grove_cli.cluster.session import Session
 from grove_cli.exit_codes import EXIT_FINDINGS
 from grove_cli.options import rules_option, text_or_json_option
 from grove_compiler.record import record
@@ -33,7 +32,6 @@ class _Query:
 
     name: str
     selector: str
-    all_namespaces: bool
     output: str
 
 
@@ -80,29 +78,13 @@ def command(
     target = take_target(given)
     if bool(name) == (all_namespaces or bool(selector)):
         raise click.UsageError("NAME is missing: specify an object, or all sets with -A or -l." if not name else _BOTH)
-    asked = _Query(name, selector, all_namespaces, output)
-    if snapshot:
-        return sessions.attempt(lambda: _of_file(snapshot, asked, target.namespace, config, rules))
-
-    async def work(session: Session) -> int:
-        from grove_cli.operator.read_objects import in_cluster
-        from grove_cli.operator.start_files import live_context, read_start_files
-
-        shared = await live_context(read_start_files(config, rules), session)
-        namespace = "" if asked.all_namespaces else session.namespace
-        return _print(asked, namespace, await in_cluster(session.cluster, shared, namespace), shared)
-
-    return sessions.run(work, target)
+    asked = _Query(name, selector, output)
+    return cluster_or_file.run_with_rules(
+        target, snapshot, (config, rules), lambda *read: _print(asked, *read), all_namespaces=all_namespaces
+    )
 
 
-def _of_file(snapshot: str, asked: _Query, namespace: str, config: str | None, rules: tuple[str, ...]) -> int:
-    from grove_cli.operator.read_objects import in_file
-    from grove_cli.operator.start_files import recorded_context
-
-    return _print(asked, "" if asked.all_namespaces else namespace, in_file(snapshot), recorded_context(config, rules))
-
-
-def _print(asked: _Query, namespace: str, read: ReadObjects, context: StepContext) -> int:
+def _print(asked: _Query, read: ReadObjects, namespace: str, context: StepContext) -> int:
     from grove_cli.terminal import terminal_of
 
     if not asked.name:

@@ -24,6 +24,11 @@ def test_rules_of_ones_own_are_offered_as_well(grove: Grove) -> None:
     assert offered(grove, "rules --rules own own/") == ["own/service"]
 
 
+def test_lives_are_offered_behind_their_word(grove: Grove) -> None:
+    assert offered(grove, "rules lives tr") == ["training/job", "training/podclique", "training/replica"]
+    assert "podgang/base" not in offered(grove, "rules lives podg")
+
+
 def test_objects_are_offered_by_kind_and_name(grove: Grove) -> None:
     grove.file("set.yaml", SET)
     assert offered(grove, "explain -f set.yaml podg") == ["podgang/demo-0"]

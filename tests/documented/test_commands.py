@@ -29,7 +29,8 @@ ELSEWHERE = {
     "quickstart.md": "tests/documented/test_quickstart.py, one command after another, on a cluster of its own",
 }
 ON_A_CLUSTER = (
-    "apply", "diff", "plan", "delete", "adopt", "get", "why", "describe", "top", "events", "logs", "serve", "version", "completion", "dev"
+    "apply", "diff", "plan", "delete", "adopt", "get", "why", "describe", "top", "events", "timeline", "logs", "serve", "version",
+    "completion", "dev",
 )  # fmt: skip
 """Commands whose examples in help texts need what others made before; `tests/cli/cluster` runs them."""
 FINDS = re.compile(r"grove (lint|impact|fit|diff|replay)|kubectl diff|hpa/")

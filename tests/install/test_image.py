@@ -62,7 +62,8 @@ def test_base_images_are_pinned_and_named_in_full() -> None:
 
 @pytest.mark.parametrize("file", CHECKS, ids=lambda file: file.parent.name)
 def test_base_images_of_checks_are_exact_versions(file: Path) -> None:
-    bases = [one.rest.split()[0] for one in instructions(file) if one.word == "FROM"]
+    tags = dict(one.rest.split("=") for one in instructions(file) if one.word == "ARG")
+    bases = [re.sub(r"\$\{(\w+)\}", lambda name: tags[name[1]], one.rest.split()[0]) for one in instructions(file) if one.word == "FROM"]
     assert [base for base in bases if not re.search(r":(\d+\.\d+[\w.-]*)(@sha256:[0-9a-f]{64})?$", base)] == []
 
 

@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ from grove_operator.install.manifests import image
 from grove_operator.install.user_values import load_values
 from tools import images
 
+pytestmark = pytest.mark.xdist_group("images")  # since the lock file is one for all
 ROOT = Path(__file__).parents[2]
 NAMES = ["grove-operator", "preflight-dcgm-diag", "preflight-nccl-allreduce", "preflight-nccl-loopback"]
 Put = Callable[..., Path]
@@ -166,3 +167,70 @@ def test_what_is_left_out_is_told(put: Put) -> None:
     assert "left out: SBOMs; podman attaches none here, and there is no syft\n" in make("-n", "images", "SBOM=1").stderr
     put("buildah", "syft")
     assert "syft reads no images of buildah" in make("-n", "images", "SBOM=1", "BUILDER=buildah").stderr
+
+
+DIGEST = f"sha256:{'5' * 64}"
+TOLD = {
+    "podman": f"'image inspect'*) for last; do :; done; echo other.example.com/x@sha256:1; echo ${{last%:*}}@{DIGEST};;",
+    "docker": f"'image inspect'*) for last; do :; done; echo ${{last%:*}}@{DIGEST};;",
+    "buildah": f"'inspect --type image'*) echo {DIGEST};;",
+}
+
+
+@pytest.fixture
+def lock() -> Iterator[Path]:
+    """The lock file, which the repository need not have; put back as it was."""
+    path = ROOT / images.LOCK
+    before = path.read_bytes() if path.exists() else None
+    path.unlink(missing_ok=True)
+    yield path
+    path.unlink(missing_ok=True)
+    if before is not None:
+        path.write_bytes(before)
+
+
+@pytest.mark.parametrize("builder", images.BUILDERS)
+def test_make_pin_records_the_digest_of_each_base_and_builds_have_it(builder: str, put: Put, lock: Path) -> None:
+    log = put(builder, says=TOLD[builder])
+    done = make("pin")
+    assert done.returncode == 0, done.stderr
+    bases = [base for file in images.images().values() for base in images.bases(file).values()]
+    assert lock.read_text().splitlines() == [f"{base}@{DIGEST}" for base in sorted(bases)]
+    assert lines(log.read_text(), f"{builder} pull ") == [f"{builder} pull {base}" for base in sorted(bases)]
+    built = make("-n", "images")
+    [first, *_] = lines(built.stdout, f"{builder} build ")
+    tag = images.bases(Path("Dockerfile"))["PYTHON"].rpartition(":")[2]
+    assert f" --build-arg PYTHON={tag}@{DIGEST} ." in first
+    assert built.stdout.count("@sha256:") == len(bases)
+    assert "left out: digests" not in built.stderr
+
+
+def test_digests_that_are_not_pinned_are_told(put: Put, lock: Path) -> None:
+    put("podman")
+    told = "left out: digests of 5 base images; make pin asks their registries, and writes base-images.lock\n"
+    assert told in make("-n", "images").stderr
+    lock.write_text(f"docker.io/library/python:2.7@{DIGEST}\n")  # of a version that is no longer the base
+    assert "@sha256" not in make("-n", "images").stdout
+
+
+@pytest.mark.parametrize(("says", "code", "told"), [("", 7, "podman cannot pull"), ("", 0, "podman tells no digest of")])
+def test_a_digest_that_nobody_tells_is_not_invented(says: str, code: int, told: str, put: Put, lock: Path) -> None:
+    put("podman", says=says, code=code)
+    done = make("pin")
+    assert done.returncode == 2
+    assert done.stderr.startswith(told)
+    assert not lock.exists()
+
+
+def test_a_lock_file_that_pins_nothing_is_an_error(put: Put, lock: Path) -> None:
+    log = put("podman")
+    lock.write_text(f"docker.io/library/python:3@{DIGEST}\n<<<<<<< HEAD\n")
+    done = make("images")
+    assert (done.returncode, log.exists()) == (2, False)
+    assert done.stderr.startswith("base-images.lock:2: expected NAME:TAG@sha256:…, and not '<<<<<<< HEAD'; make pin writes it anew\n")
+
+
+@pytest.mark.parametrize("file", images.images().values(), ids=str)
+def test_every_base_image_can_be_pinned(file: Path) -> None:
+    stages = re.findall(r"^FROM (\S+)", (ROOT / file).read_text(), re.MULTILINE)
+    assert len(stages) >= len(images.bases(file)) == len(set(stages))

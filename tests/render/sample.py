@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from grove_cli.render.picture import Picture, draw, simplify
@@ -105,6 +106,19 @@ def _replica(replica: int, members: int, worker_pods: int, domains: bool) -> lis
         for number, each in enumerate(made, 1):
             all_pods += pods(each, gang_name, (0, replica, number, member))
     return [[router, group], cliques, gangs, claims, all_pods]
+
+
+def of_sets(*names: str) -> Picture:
+    """A picture of sets that are alike but for their names."""
+    nodes = []
+    for name in names:
+        for each in workload(members=3).nodes:
+            text = json.dumps([each.id, each.object]).replace("demo", name)
+            owner = each.owner and each.owner._replace(name=each.owner.name.replace("demo", name))
+            object_id, manifest = json.loads(text)
+            nodes.append(Node(object_id, manifest, each.rule, each.loop, owner, {}))
+    declared = {f"PodCliqueSet/ml/{name}": json.loads(json.dumps(DECLARED[SET.id]).replace("demo", name)) for name in names}
+    return simplify(draw(CompiledGraph(nodes, AFTER), declared))
 
 
 DECLARED = {SET.id: {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "metadata": {"name": "demo", "namespace": "ml"}}}

@@ -47,7 +47,7 @@ def test_every_object_is_a_node_with_kind_and_name() -> None:
 
 def test_levels_and_gangs_are_clusters() -> None:
     titles = [shown(found) for found in re.findall(r"subgraph cluster_\d+ \{\s+label=" + STRING.pattern, text(workload(domains=False)))]
-    assert titles == [["declared"], ["level 0"], ["gang demo-0"], ["gang demo-0-model-0"]]
+    assert titles == [["declared"], ["step 1"], ["gang demo-0"], ["gang demo-0-model-0"]]
 
 
 def test_owners_are_solid_lines_and_order_dashed_ones() -> None:

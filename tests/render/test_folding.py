@@ -54,6 +54,16 @@ def test_every_card_of_gangs_has_its_number_of_pods(members: int, window: tuple[
     assert len(counts) == sum(kind in ("gang", "gangs") for kind, *_ in cards(page))
 
 
+@pytest.mark.parametrize("window", WINDOWS, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("graph", SIZES.values(), ids=SIZES.keys())
+def test_every_card_says_its_kind_in_a_size_that_can_be_read(graph: CompiledGraph, window: tuple[int, int], open_page: OpenPage) -> None:
+    page = open_page(for_people(graph), viewport={"width": window[0], "height": window[1]})
+    kinds = page.evaluate("grove.state.layout.items.filter((item) => !item.gangs).map(({ index }) => grove.graph.nodes[index].kind)")
+    texts = [text.rpartition(" × ")[2] for text, size, _ in page.evaluate(READ_TEXTS) if size >= 8.5]
+    shown = [text if text == kind else f"{text[:3]}…" for kind in kinds for text in texts if text in (kind, kind.removeprefix("PodClique"))]
+    assert len(shown) >= len(kinds)
+
+
 def test_gangs_say_how_many_pods_and_gpus_they_hold(open_page: OpenPage) -> None:
     page = open_page(for_people(SIZES["300 objects"]))
     texts = [text for text, *_ in page.evaluate(READ_TEXTS)]

@@ -13,9 +13,9 @@ from grove_compiler.graph.graph import CompiledGraph
 
 from .conftest import OpenPage, Pages
 from .looking import open_all
-from .sample import for_people, node, workload
+from .sample import for_people, node, of_sets, workload
 
-WIDTH, HEIGHT = 208, 44
+WIDTH, HEIGHT = 208, 52
 
 
 class Rectangle(NamedTuple):
@@ -139,3 +139,55 @@ def test_everything_is_in_view_at_first(open_page: OpenPage) -> None:
     left, top, right, bottom = page.evaluate("grove.viewport.window")
     width, height = page.evaluate("[grove.state.layout.width, grove.state.layout.height]")
     assert (left <= 0, top <= 0, right >= width, bottom >= height) == (True, True, True, True)
+
+
+SETS = ("chat", "draft", "embed", "search")
+FOUND = """() => {
+  const { sets, items } = grove.state.layout, { nodes } = grove.graph;
+  return [sets.map((set) => [nodes[set.index].name, set.x, set.y, set.width, set.height]),
+    items.filter((item) => item.gangs).map((item) => [nodes[item.index].name, item.x, item.y, item.width, item.height])];
+}"""
+
+
+def test_the_gangs_of_each_of_several_sets_stand_in_its_frame_by_replica(open_page: OpenPage) -> None:
+    page = open_page(of_sets(*SETS))
+    if page.locator("#fold").inner_text() == "Fold":
+        page.locator("#fold").click()
+    sets, gangs = page.evaluate(FOUND)
+    frames = {name: Rectangle(*place) for name, *place in sets}
+    assert [*frames] == [*SETS]
+    assert overlapping(frames.values()) == []
+    cards = {name: Rectangle(*place) for name, *place in gangs}
+    assert [name for name in cards if not frames[name.partition("-")[0]].holds(cards[name])] == []
+    assert [name for name in cards if name.startswith("chat")] == ["chat-0", "chat-0-model-0", "chat-0-model-1"]
+
+
+def test_one_set_needs_no_frame(open_page: OpenPage) -> None:
+    page = open_page(of_sets("chat"))
+    assert page.evaluate("grove.state.layout.sets") == []
+
+
+def test_gangs_of_a_replica_stand_together(open_page: OpenPage) -> None:
+    page = open_page(for_people(workload(replicas=3, members=3)))
+    names = [name.split("-") for name, *_ in page.evaluate(FOUND)[1]]
+    assert names, "it is folded"
+    assert [int(name[1]) for name in names] == sorted(int(name[1]) for name in names)
+
+
+FRAMES = """() => grove.state.layout.frames.map(({ domain, x, y, width, height }) => [domain.scope, domain.name, x, y, width, height])"""
+
+
+def test_constraints_within_a_gang_are_nested_frames_around_their_objects(open_page: OpenPage) -> None:
+    picture = for_people(workload(members=2))
+    page = open_page(picture)
+    open_all(page)
+    cards = read(page, picture).cards
+    frames = [(scope, name, Rectangle(*place)) for scope, name, *place in page.evaluate(FRAMES)]
+    assert {scope for scope, *_ in frames} == {"scaling group", "clique"}
+    members = {domain.name: set(domain.members) for domain in picture.domains if domain.type == "topology" and domain.scope != "gang"}
+    framed: dict[str, set[str]] = {name: set() for name in members}
+    for _, name, frame in frames:
+        inside = {vertex.id for vertex, card in zip(picture.vertices, cards, strict=True) if frame.holds(card)}
+        assert inside, name
+        framed[name] |= inside
+    assert framed == members

@@ -111,6 +111,25 @@ def test_states_follow_what_is_reported(page: Any, cluster: Cluster) -> None:
     becomes(page, CLIQUE, "1/2 ready")
 
 
+def test_what_dots_mean_is_explained(page: Any) -> None:
+    page.get_by_text("Lines and keys").click()
+    assert page.locator("#moods").inner_text().split("\n") == ["ready", "waits", "has failed", "is being deleted", "does not exist yet"]
+
+
+def test_the_timeline_of_a_set_opens_and_closes_by_keyboard(page: Any, cluster: Cluster) -> None:
+    page.evaluate(f"location.hash = '{CLIQUE}'")
+    wait_until(page, f"grove.graph.nodes[grove.state.selected]?.id === '{CLIQUE}'")
+    assert page.locator("#timeline-open").is_hidden()
+    page.evaluate(f"location.hash = '{SET}'")
+    wait_until(page, "!document.getElementById('timeline-of').hidden")
+    page.locator("#timeline-open").focus()
+    page.keyboard.press("Enter")
+    wait_until(page, "document.querySelector('#timeline[open] svg') !== null")
+    assert page.locator("#timeline svg title").first.inner_html().startswith("demo: 0 of 2 replicas")
+    page.keyboard.press("Escape")
+    assert page.locator("#timeline").is_hidden()
+
+
 def test_an_object_that_is_chosen_says_what_it_waits_for_and_how_far_it_is(page: Any, cluster: Cluster) -> None:
     page.evaluate(f"location.hash = '{CLIQUE}'")
     wait_until(page, "!document.getElementById('why').hidden")

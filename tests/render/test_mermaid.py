@@ -38,7 +38,7 @@ def test_every_object_is_a_node_with_kind_and_name() -> None:
 def test_levels_and_gangs_are_subgraphs() -> None:
     titles = [shown(LABEL.findall(line)[0]) for line in lines(workload()) if "subgraph" in line]
     keys = "topology.kubernetes.io/rack required, kubernetes.io/hostname preferred"
-    assert titles == [["declared"], ["level 0"], ["gang demo-0", keys], ["gang demo-0-model-0", keys]]
+    assert titles == [["declared"], ["step 1"], ["gang demo-0", keys], ["gang demo-0-model-0", keys]]
 
 
 def test_every_subgraph_ends() -> None:

@@ -33,7 +33,7 @@ def test_an_object_says_its_rule_owner_gang_and_domains(page: Any) -> None:
     page.mouse.click(*centre(page, "demo-0-model-1-worker-00000"))
     facts = page.locator("#facts").inner_text()
     for text in (
-        "level 4",
+        "Step 5",
         "pod/clique",
         "A clique has its pods.",
         "PodClique demo-0-model-1-worker",
@@ -155,7 +155,7 @@ def test_arrows_walk_over_the_graph(page: Any) -> None:
 
 def test_each_object_that_is_chosen_is_said(page: Any) -> None:
     page.mouse.click(*centre(page, "demo-0-router"))
-    assert page.locator("#said").inner_text() == "PodClique demo-0-router, level 0, gang demo-0"
+    assert page.locator("#said").inner_text() == "PodClique demo-0-router, Step 1, gang demo-0"
 
 
 def test_keys_zoom_fit_and_move(page: Any) -> None:

@@ -97,7 +97,7 @@ def test_the_whole_picture_is_saved_as_svg(open_page: OpenPage) -> None:
     page = open_page(for_people(LARGE))
     root = ElementTree.parse(saved(page, "#save-svg")).getroot()
     texts = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert {"demo-0", "demo-2-model-7", "level 0", "2 cliques · 6 pods · 24 GPUs"} <= set(texts)
+    assert {"demo-0", "demo-2-model-7", "Step 1", "2 cliques · 6 pods · 24 GPUs"} <= set(texts)
     assert root.get("width") == str(page.evaluate("Math.ceil(grove.state.layout.width + 28)"))
 
 

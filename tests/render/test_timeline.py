@@ -1,4 +1,4 @@
-"""The picture of a job's life: no words lie upon others, and none begins or ends outside of it."""
+"""The picture of a set over time: no words lie upon others, and none begins or ends outside of it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from itertools import combinations
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from grove_cli.render.as_timeline import WIDTH, Bar, Chart, Mark, TimelineRow, svg
+from grove_cli.render.as_timeline import WIDTH, svg
+from grove_cli.render.timeline import Bar, Chart, Mark, TimelineRow
 from tests.suite.rows import rows
 
 SPACE = "{http://www.w3.org/2000/svg}"
@@ -40,7 +41,7 @@ def lie_upon(one: Words, other: Words) -> bool:
 
 
 def chart(seconds: float, *marks: Mark, name: str = "llama-sft-0-worker-0", ranks: int = 3) -> Chart:
-    bar = Bar(START, START + seconds / 10, START + seconds, 0, "attempt 1", "Succeeded")
+    bar = Bar(START, START + seconds / 20, START + seconds / 10, START + seconds, 0, "attempt 1", "Succeeded")
     return Chart("llama-sft: Succeeded, 1 of 2 restarts", START, START + seconds, [TimelineRow(name, [bar])] * ranks, marks)
 
 

@@ -14,6 +14,7 @@ from grove_cli.operator.read_objects import EVENT
 from grove_cli.serve.scene import draw_scene
 from grove_cli.serve.server import PageServer
 from grove_cli.serve.stage import Stage, live_source
+from grove_cli.serve.timeline import timeline
 from grove_cli.serve.why import why
 from grove_compiler.api.crd import crds
 from grove_compiler.step import StepContext
@@ -65,7 +66,7 @@ async def served(*more: Manifest, shared: StepContext | None = None, name: str =
     await cache.synced()
     stage = Stage(live_source(cache, wanted), lambda seen: draw_scene(seen, context, "default", name))
     cache.subscribe(stage.change)
-    server = PageServer(stage, lambda of: why(of, stage.snapshot, context), names)
+    server = PageServer(stage, lambda of: why(of, stage.snapshot, context), lambda of: timeline(of, stage.snapshot), names)
     running = asyncio.ensure_future(stage.run())
     try:
         yield Served(cluster, stage, f"http://127.0.0.1:{await server.start('127.0.0.1', 0)}/")

@@ -73,6 +73,20 @@ async def test_the_page_is_that_of_grove_graph_and_may_ask_its_server() -> None:
         assert HEADERS.items() <= headers.items()
 
 
+async def test_a_set_has_a_picture_of_its_history_in_the_colours_of_the_page() -> None:
+    async with served() as page:
+        status, text, headers = await got(f"{page.url}timeline?id={SET}")
+        assert (status, headers["Content-Type"]) == (200, "image/svg+xml; charset=utf-8")
+        assert 'class="timeline"' in text
+        assert "<style>" not in text  # which the page's policy would refuse
+
+
+@pytest.mark.parametrize("of", ["PodCliqueSet/default/nope", CLIQUE, "", "../.."])
+async def test_what_is_no_set_has_no_history(of: str) -> None:
+    async with served() as page:
+        assert (await got(f"{page.url}timeline?id={of}"))[:2] == (404, "there is no such set\n")
+
+
 async def test_each_object_says_how_far_it_is() -> None:
     async with served() as page:
         found = states(await graph_of(page))

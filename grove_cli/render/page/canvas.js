@@ -5,6 +5,7 @@ const MOST_MOVING_LINES = 600; // more lines than this wait until the view rests
 const REST_MS = 120;
 const HANDLE = 22; // the width of what folds a gang, at the right end of its title
 const ARROW = 8;
+const LINE_ALPHA = 0.3;
 
 class Painter {
   /**
@@ -62,7 +63,9 @@ class Painter {
     this.window = view.window;
     this.titleFont = `600 ${Math.min(sizeAt(view.scale), TITLE - 4)}px ${FONT}`;
     this.columns();
+    this.sets();
     this.boxes();
+    this.frames();
     this.edges();
     this.cards();
     this.selectedEdges();
@@ -87,6 +90,42 @@ class Painter {
       context.fillText(levelName(column.level), column.x, HEADER / 2);
       context.textBaseline = "alphabetic";
     }
+  }
+
+  /** A frame around the gangs of each set, where there are several. */
+  sets() {
+    const { on: context, state } = this;
+    for (const set of state.layout.sets) {
+      if (!this.sees(set)) continue;
+      context.beginPath();
+      context.roundRect(set.x, set.y, set.width, set.height, 12);
+      context.fillStyle = state.colours.band;
+      context.fill();
+      if (this.view.scale < TEXT_SCALE) continue;
+      context.fillStyle = state.colours.ink;
+      context.textBaseline = "middle";
+      const text = this.labels.fit([`set ${state.graph.nodes[set.index].name}`, state.graph.nodes[set.index].name], set.width - 28, this.titleFont);
+      context.font = this.titleFont;
+      context.fillText(text, set.x + 14, set.y + TITLE / 2 + 1);
+      context.textBaseline = "alphabetic";
+    }
+  }
+
+  /** A frame around neighbours that a topology constraint narrower than the gang's keeps together; the gang's own is the colour of its box. */
+  frames() {
+    const { on: context, state } = this;
+    if (this.view.scale < LINE_SCALE) return;
+    state.layout.frames ??= framesOf(state.layout, state.graph);
+    context.lineWidth = Math.max(1.5, 1 / this.view.scale);
+    for (const frame of state.layout.frames) {
+      if (!this.sees(frame)) continue;
+      context.beginPath();
+      context.roundRect(frame.x, frame.y, frame.width, frame.height, 8);
+      context.strokeStyle = state.colours[frame.domain.colour];
+      context.globalAlpha = state.lit && !frame.domain.members.some((index) => state.lit.has(index)) ? FAINT : 1;
+      context.stroke();
+    }
+    context.globalAlpha = 1;
   }
 
   boxes() {
@@ -147,8 +186,8 @@ class Painter {
     if (this.view.scale < LINE_SCALE) return;
     const { state } = this;
     const faint = state.lit ? 0.35 : 1;
-    if (state.owners) this.lines(state.lines.owner, [], 0.55 * faint);
-    if (state.order) this.lines(state.lines.after, [5, 4], 0.75 * faint);
+    if (state.owners) this.lines(state.lines.owner, [], LINE_ALPHA * faint); // those of the card under the pointer are drawn in full
+    if (state.order) this.lines(state.lines.after, [5, 4], LINE_ALPHA * faint);
     if (state.startup) this.arrows(faint);
   }
 

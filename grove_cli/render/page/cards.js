@@ -2,12 +2,18 @@
 
 const TEXT_SCALE = 0.24; // objects have names from here on
 const NUMBER_SCALE = 0.55; // the numbers of MNNVL domains
-const KIND_SCALE = 0.65; // and kinds from here on
+const SMALLEST_KIND = 9; // on the screen
+const TIGHT = 1.12; // the height of a line on a card of two
 const FAINT = 0.32;
 const BAR = 5; // the width of the bar that says the kind
 const FAR_STRIPE = 64; // the width of a domain's stripe from afar
 const NEAR_STRIPE = 7;
-const KIND_FONT = `10px ${FONT}`;
+const SHORT_KINDS = {
+  PodCliqueScalingGroup: "ScalingGroup",
+  ClusterTopologyBinding: "TopologyBinding",
+  HorizontalPodAutoscaler: "Autoscaler",
+  ResourceClaimTemplate: "ClaimTemplate",
+};
 
 class Cards {
   /** `view` has the scale. `state` holds graph, layout and colours. */
@@ -98,30 +104,37 @@ class Cards {
     context.textBaseline = "alphabetic";
   }
 
+  /** The kind above the name; where there is no room for both, which is only from afar, the name. */
   object(item, node, right) {
     const { context, state } = this;
-    const { x, y } = item;
-    const withKind = this.view.scale >= KIND_SCALE;
     const size = Math.min(sizeAt(this.view.scale), CARD.height * 0.75);
     if (size * this.view.scale < UNREADABLE) return;
-    const font = `${size}px ${FONT}`;
-    const dots = this.moods(item, right, withKind ? 33 - size / 3 : CARD.height / 2);
-    const name = this.labels.fit(this.namesOn(item, node), item.width - 20 - right - dots, font);
-    context.fillStyle = state.colours.ink;
-    context.font = font;
-    context.textBaseline = withKind ? "alphabetic" : "middle";
-    context.fillText(name, x + 13, y + (withKind ? 33 : CARD.height / 2 + 1));
+    const kindSize = sizeAt(this.view.scale, SMALLEST_KIND, SMALLEST_KIND);
+    const withKind = (size + kindSize) * TIGHT <= CARD.height;
+    const middle = item.y + CARD.height / 2;
+    const [kindAt, nameAt] = withKind ? [middle - (size * TIGHT) / 2, middle + (kindSize * TIGHT) / 2] : [0, middle + 1];
+    const dots = this.moods(item, right, nameAt - item.y);
+    const room = item.width - 20 - right;
+    context.textBaseline = "middle";
+    this.text(this.namesOn(item, node, withKind), item.x + 13, nameAt, room - dots, `${size}px ${FONT}`, state.colours.ink);
+    if (withKind) this.text(this.kindsOn(item, node), item.x + 13, kindAt, room, `${kindSize}px ${FONT}`, state.colours.muted);
     context.textBaseline = "alphabetic";
-    if (!withKind) return;
-    context.font = KIND_FONT;
-    context.fillStyle = state.colours.muted;
-    const kind = item.type === "stack" ? this.countOn(item) : node.kind;
+  }
+
+  text(texts, x, y, room, font, colour) {
+    const text = this.labels.fit(texts, room, font);
+    this.context.font = font;
+    this.context.fillStyle = colour;
+    this.context.fillText(text, x, y);
+  }
+
+  /** The kind of a card, from long to short: with the state of its object, and alone. */
+  kindsOn(item, node) {
+    const short = SHORT_KINDS[node.kind] ?? node.kind;
+    if (item.type === "stack") return [this.countOn(item, node.kind), this.countOn(item, short)];
     const [first] = node.state.split(",");
-    const states = node.state && item.type === "object" ? [node.state, first, first.split(" by ")[0]] : [];
-    const texts = [...states.map((state) => `${kind} · ${state}`), kind];
-    const room = item.width - 36 - right;
-    context.fillText(texts.find((text) => context.measureText(text).width <= room) ?? kind, x + 13, y + 16);
-    this.constraints(item, node);
+    const states = node.state ? [...new Set([node.state, first, first.split(" by ")[0]])] : [];
+    return [...states.flatMap((state) => [`${node.kind} · ${state}`, `${short} · ${state}`]), node.kind, short];
   }
 
   /** How far the objects of a card have come: a dot for each mood but ready, or one for that. Returns the room that they take. */
@@ -139,26 +152,14 @@ class Cards {
     return shown.length ? 4 + shown.length * 2.5 * radius : 0;
   }
 
-  namesOn(item, node) {
+  namesOn(item, node, withKind) {
     if (item.type === "object") return namesOf(node.name, item.prefix);
-    if (this.view.scale < KIND_SCALE) return [this.countOn(item)];
+    if (!withKind) return [this.countOn(item, node.kind)];
     return rangeOf(item.members.map((index) => this.state.graph.nodes[index]), item.prefix);
   }
 
-  countOn(item) {
-    return `${item.members.length.toLocaleString("en")} × ${this.state.graph.nodes[item.index].kind}`;
-  }
-
-  /** Topology constraints narrower than the gang's, as squares; the gang's own is the colour of its box. */
-  constraints(item, node) {
-    const { context, state } = this;
-    let right = item.x + item.width - 36;
-    for (const domain of node.domains) {
-      if (domain.type !== "topology" || domain.scope === "gang") continue;
-      context.fillStyle = state.colours[domain.colour];
-      context.fillRect(right, item.y + 8, 8, 8);
-      right -= 11;
-    }
+  countOn(item, kind) {
+    return `${item.members.length.toLocaleString("en")} × ${kind}`;
   }
 
   ring(item, strong) {

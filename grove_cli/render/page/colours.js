@@ -14,7 +14,8 @@ const FAMILIES = {
 };
 const DOMAIN_COLOURS = 8;
 const PAGE_COLOURS = ["paper", "card", "ink", "muted", "edge", "band", "gang", "gang-edge", "line", "accent", "mark", "startup"];
-const MOODS = ["ready", "waiting", "failed", "going", "missing"];
+const MOOD_WORDS = { ready: "ready", waiting: "waits", failed: "has failed", going: "is being deleted", missing: "does not exist yet" };
+const MOODS = Object.keys(MOOD_WORDS);
 
 function kindVariable(kind) {
   return `kind-${Object.hasOwn(FAMILIES, kind) ? FAMILIES[kind] : "other"}`;

@@ -51,7 +51,7 @@ class Details {
     if (node.state) fact("State", node.state);
     if (node.size) fact("Holds", `${counted(node.size.cliques, "clique")}, ${counted(node.size.pods, "pod")}, ${counted(node.size.gpus, "GPU")}`);
     if (node.namespace) fact("Namespace", node.namespace);
-    fact("Level", levelName(node.level));
+    fact("Applied", levelName(node.level));
     if (node.rule) fact("Rule", node.rule, ...(node.doc ? [element("br"), element("span", { class: "muted" }, node.doc)] : []));
     if (node.owner >= 0) fact("Owner", this.link(node.owner));
     if (node.gang >= 0 && node.gang !== node.index) fact("Gang", this.link(node.gang));

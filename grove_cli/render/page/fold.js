@@ -7,8 +7,8 @@ const MOST_LOOSE = 4; // so many objects that are alike and in no gang are drawn
 const MOST_IN_GANG = 8; // the same within a gang
 const natural = new Intl.Collator("en", { numeric: true });
 
-// From this scale on the card of a gang has room for its name and its numbers, in texts of SMALLEST_TEXT: at 0.34 it had one line.
-const TWO_LINES = 0.36;
+// From this scale on a card has room for two lines of SMALLEST_TEXT: name and numbers of a gang, kind and name of an object.
+const TWO_LINES = 0.42;
 
 /** The ways to fold, from open to most folded; `least` is the scale at which what they draw can still be read. */
 const FOLDINGS = [

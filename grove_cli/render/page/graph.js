@@ -71,8 +71,9 @@ function describeDomain(domain) {
   return parts.filter(([key]) => key).map(([key, word]) => `${key} ${word}`).join(", ");
 }
 
+/** Levels as steps of an apply, which people count from 1. */
 function levelName(level) {
-  return level === DECLARED ? "declared" : `level ${level}`;
+  return level === DECLARED ? "Declared" : `Step ${level + 1}`;
 }
 
 /** The objects that come before (`into`) or after (`outOf`) an object by order, without its owner and what it owns. */

@@ -8,6 +8,7 @@ const OWN_ARROWS = "input, textarea, select, [contenteditable], #list, #details,
 /** `actions` has choose(index), toggle(), fit(), search(), close(). */
 function listenToKeys(viewport, state, actions) {
   document.addEventListener("keydown", (event) => {
+    if (document.querySelector("dialog[open]")) return; // which has keys of its own
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     const typing = event.target instanceof HTMLInputElement && event.target.type !== "checkbox";
     const arrows = !event.target.closest?.(OWN_ARROWS) && DIRECTIONS[event.key];

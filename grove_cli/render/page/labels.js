@@ -8,8 +8,8 @@ const UNREADABLE = 5; // on the screen; what would be smaller is not drawn
 const LINE = 1.28; // the height of a line by the size of its text
 
 /** The size that a text needs at a scale, in the picture. */
-function sizeAt(scale, size = NAME_SIZE) {
-  return Math.max(size, Math.ceil(SMALLEST_TEXT / scale));
+function sizeAt(scale, size = NAME_SIZE, smallest = SMALLEST_TEXT) {
+  return Math.max(size, Math.ceil(smallest / scale));
 }
 
 class Labels {

@@ -2,7 +2,7 @@
 // Where lanes below each other would be too small to read, each gang gets columns of its own, and gangs follow each other in rows, as
 // words do. Linear in cards.
 
-const CARD = { width: 208, height: 44 };
+const CARD = { width: 208, height: 52 };
 const FOLDED = { width: 236, height: 76 }; // the card of a gang
 const GAP = { row: 10, subcolumn: 12, column: 56, lane: 18, block: 90, inside: 14 };
 const TITLE = 30; // of a gang
@@ -17,10 +17,10 @@ const WIDTHS = 24; // so many widths are tried for the rows of gangs
  */
 function layOut(graph, shown, aspect, folds) {
   const { loose, gangs } = lanesOf(graph, shown, folds);
-  const place = { items: [], boxes: [], columns: [], width: 0, height: 0 };
+  const place = { items: [], boxes: [], sets: [], columns: [], width: 0, height: 0 };
   const parts = foldGangs(gangs, graph, folds, commonPrefix(gangs.map((lane) => graph.nodes[lane.gang].name)));
   if (folds.way.aligned && parts.every((part) => part.lane)) putBlock(stack(loose ? [loose, ...gangs] : gangs, true), 0, 0, place);
-  else putRows(loose && stack([loose], true), parts, aspect, place);
+  else putRows(loose && stack([loose], true), cellsOf(parts, graph), aspect, place);
   place.of = new Int32Array(graph.nodes.length).fill(-1);
   place.items.forEach((item, number) => {
     for (const index of item.members) place.of[index] = number;
@@ -28,7 +28,10 @@ function layOut(graph, shown, aspect, folds) {
   return place;
 }
 
-/** A lane for each gang, and one for what is in none. Gangs of one form stand together, then in the order of their names. */
+/**
+ * A lane for each gang, and one for what is in none. Gangs of a set stand together, in the order of their names, which is that of replicas;
+ * where neighbours are drawn as one card, those of one form first.
+ */
 function lanesOf(graph, shown, folds) {
   const lanes = new Map();
   for (const node of graph.nodes) {
@@ -48,9 +51,17 @@ function lanesOf(graph, shown, folds) {
   }
   const loose = lanes.get(-1);
   lanes.delete(-1);
-  const name = (lane) => graph.nodes[lane.gang].name;
-  const gangs = [...lanes.values()].sort((one, other) => natural.compare(one.form, other.form) || natural.compare(name(one), name(other)));
-  return { loose, gangs };
+  const byForm = folds.way.run > 1;
+  const keys = ({ gang, form }) => [setOf(graph, gang), byForm ? form : "", graph.nodes[gang].name];
+  const gangs = [...lanes.values()].map((lane) => ({ lane, keys: keys(lane) }));
+  gangs.sort((one, other) => one.keys.reduce((order, key, at) => order || natural.compare(key, other.keys[at]), 0));
+  return { loose, gangs: gangs.map(({ lane }) => lane) };
+}
+
+/** What a gang's set is called, with its namespace; empty for a gang of none. */
+function setOf(graph, gang) {
+  const owner = graph.nodes[graph.nodes[gang].owner];
+  return owner ? `${owner.namespace}/${owner.name}` : "";
 }
 
 /** How many rows a lane gets: as many as its fullest level needs, until wrapping makes it squarer. */
@@ -78,25 +89,54 @@ function stack(lanes, header) {
   return { lanes, columns, header, width: left - GAP.column + GAP.inside, height };
 }
 
+/** The gangs of each set as cells; where there are several sets, `set` is each one's position. */
+function cellsOf(parts, graph) {
+  const groups = new Map();
+  for (const { lane, card } of parts) {
+    const { owner } = graph.nodes[lane ? lane.gang : card.index];
+    if (!groups.has(owner)) groups.set(owner, { set: owner, cells: [] });
+    groups.get(owner).cells.push(card ? { card, ...FOLDED } : blockCell(stack([lane], false)));
+  }
+  const found = [...groups.values()];
+  return found.length > 1 ? found : found.map((group) => ({ ...group, set: -1 }));
+}
+
 /** What is in no gang, and beside it the gangs in rows of the width with which the whole is shown largest. */
-function putRows(loose, parts, aspect, place) {
+function putRows(loose, groups, aspect, place) {
   const start = loose ? loose.width + GAP.block : 0;
-  const cells = parts.map(({ lane, card }) => (card ? { card, ...FOLDED } : blockCell(stack([lane], false))));
+  const cells = groups.flatMap((group) => group.cells);
   const widest = Math.max(0, ...cells.map((cell) => cell.width));
   const all = cells.reduce((sum, cell) => sum + cell.width + GAP.lane, -GAP.lane);
   let best = null;
   for (let number = 0; number <= WIDTHS && cells.length; number++) {
-    const rows = breakRows(cells, widest + (all - widest) * (number / WIDTHS) ** 2); // narrow ones matter most
+    const rows = breakGroups(groups, widest + (all - widest) * (number / WIDTHS) ** 2); // narrow ones matter most
     const [width, height] = [start + rows.width, Math.max(rows.height, loose?.height ?? 0)];
     const scale = Math.min(aspect / width, 1 / height);
     if (!best || scale > best.scale) best = { ...rows, scale };
   }
   if (loose) putBlock(loose, 0, 0, place);
-  for (const { cell, left, top } of best?.places ?? []) {
-    if (cell.card) place.items.push({ ...cell.card, x: start + left, y: top, ...FOLDED });
-    else putBlock(cell.block, start + left, top, place);
-    grow(place, start + left + cell.width, top + cell.height);
+  for (const { cell: group, left, top } of best?.places ?? []) putGroup(group, start + left, top, place);
+}
+
+/** Breaks the cells of each set into rows, and then the sets. */
+function breakGroups(groups, width) {
+  const framed = groups.map(({ set, cells }) => {
+    const rows = breakRows(cells, width);
+    const [inside, title] = set < 0 ? [0, 0] : [GAP.inside, TITLE];
+    return { set, places: rows.places, inside, title, width: rows.width + 2 * inside, height: rows.height + title + inside };
+  });
+  return breakRows(framed, width + 2 * (framed[0]?.inside ?? 0));
+}
+
+/** Writes the places of a set's gangs, and its frame where there are several sets. */
+function putGroup({ set, places, inside, title, width, height }, x, y, place) {
+  if (set >= 0) place.sets.push({ index: set, x, y, width, height });
+  for (const { cell, left, top } of places) {
+    const at = [x + inside + left, y + title + top];
+    if (cell.card) place.items.push({ ...cell.card, x: at[0], y: at[1], ...FOLDED });
+    else putBlock(cell.block, ...at, place);
   }
+  grow(place, x + width, y + height);
 }
 
 function blockCell(block) {
@@ -147,4 +187,21 @@ function boxOf(lane, columns, left, top) {
 function grow(place, right, bottom) {
   place.width = Math.max(place.width, right);
   place.height = Math.max(place.height, bottom);
+}
+
+/** The frames of topology constraints within gangs: around cards that follow each other in a column. Wider domains are further out. */
+function framesOf(layout, graph) {
+  const frames = [];
+  for (const [scope, margin] of [["scaling group", 4.5], ["clique", 2]]) {
+    for (const domain of graph.domains) {
+      if (domain.type !== "topology" || domain.scope !== scope) continue;
+      const cards = [...new Set(domain.members.map((index) => layout.of[index]))].filter((number) => layout.items[number]?.type === "object");
+      let frame = null;
+      for (const card of cards.map((number) => layout.items[number]).sort((one, other) => one.x - other.x || one.y - other.y)) {
+        if (frame && card.x - margin === frame.x && card.y - (frame.y + frame.height - margin) <= GAP.row) frame.height = card.y + card.height + margin - frame.y;
+        else frames.push((frame = { domain, x: card.x - margin, y: card.y - margin, width: card.width + 2 * margin, height: card.height + 2 * margin }));
+      }
+    }
+  }
+  return frames;
 }

@@ -5,14 +5,16 @@ class Live {
     this.page = page;
     this.id = data.live; // of the graph that the page shows
     this.notes(data.notes);
-    page.details.shown = (node) => this.why(node);
+    page.details.shown = (node) => this.told(node);
+    byId("timeline-open").addEventListener("click", () => this.timeline());
+    byId("timeline-close").addEventListener("click", () => byId("timeline").close());
     byId("live").hidden = false;
     this.said("connecting", "connecting …");
     this.source = new EventSource("events");
     this.source.addEventListener("open", () => this.said(data.of, data.of));
     this.source.addEventListener("error", () => this.said("lost", "connection lost: showing the last known state"));
     this.source.addEventListener("message", (event) => this.take(JSON.parse(event.data)));
-    if (page.state.selected >= 0) this.why(page.graph.nodes[page.state.selected]);
+    if (page.state.selected >= 0) this.told(page.graph.nodes[page.state.selected]);
   }
 
   said(state, text) {
@@ -57,6 +59,28 @@ class Live {
       if (node) this.page.choose(node.index, "show");
     });
     return [button, `: ${text}`];
+  }
+
+  /** Shows what the server knows of the chosen object. */
+  told(node) {
+    byId("timeline-of").hidden = node.kind !== "PodCliqueSet";
+    if (byId("timeline").open) this.timeline();
+    return this.why(node);
+  }
+
+  /** Asks what happened to the chosen set, and shows it in a window, or says why that is not possible. */
+  async timeline() {
+    const { node } = this.page.details;
+    byId("timeline-name").textContent = `Timeline of ${node.name}`;
+    if (!byId("timeline").open) byId("timeline").showModal();
+    let picture = "There is no such set any more, or the connection is lost.";
+    try {
+      const answer = await fetch(`timeline?id=${encodeURIComponent(node.id)}`);
+      if (answer.ok) picture = document.importNode(new DOMParser().parseFromString(await answer.text(), "image/svg+xml").documentElement, true);
+    } catch {
+      // as below
+    }
+    if (this.page.details.node?.id === node.id) byId("timeline-picture").replaceChildren(picture);
   }
 
   /** Asks what the chosen object waits for. */

@@ -95,6 +95,7 @@ class Page {
       this.light();
     });
     byId("domains-section").hidden = !offered;
+    explainMoods(byId("moods"), graph.nodes);
     byId("startup-choice").hidden = !graph.startup.length;
     this.count();
   }
@@ -104,7 +105,7 @@ class Page {
     const gangs = nodes.filter((node) => node.size);
     const sum = (what) => gangs.reduce((all, gang) => all + gang.size[what], 0);
     byId("numbers").textContent = [
-      counted(1 + Math.max(DECLARED, ...nodes.map((node) => node.level)), "level"),
+      counted(1 + Math.max(DECLARED, ...nodes.map((node) => node.level)), "step"),
       counted(gangs.length, "gang"),
       ...(sum("pods") ? [counted(sum("pods"), "pod")] : []),
       ...(sum("gpus") ? [counted(sum("gpus"), "GPU")] : []),

@@ -57,6 +57,16 @@ function domainButton({ domain, text, members }) {
   );
 }
 
+/** What the dots on cards mean, where there are any. */
+function explainMoods(list, nodes) {
+  list.hidden = !nodes.some((node) => node.mood);
+  list.replaceChildren(...MOODS.map((mood) => {
+    const dot = element("span", { class: "swatch dot" });
+    dot.style.setProperty("--swatch", `var(--mood-${mood})`);
+    return element("li", {}, dot, MOOD_WORDS[mood]);
+  }));
+}
+
 function number(count) {
   return element("span", { class: "count" }, count.toLocaleString("en"));
 }

@@ -37,6 +37,13 @@ OFFERED = {
     "top -n shop s": ["sft"],
     "why -n shop s": ["sft"],
     "get tree -n shop s": ["sft"],
+    "why -n shop pcs/s": ["pcs/sft"],
+    "top -n shop pg/": [],
+    "describe -n shop pg/": ["pg/sft-0"],
+    "get tree -n shop podgang/s": ["podgang/sft-0"],
+    "events -n shop nonsense/": [],
+    "events -n shop s": ["sft"],
+    "job suspend -n shop s": ["sft"],
     "get sets -o j": ["json", "jsonpath-as-json=", "jsonpath="],
 }
 

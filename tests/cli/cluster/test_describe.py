@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from applier.ref import Manifest
 
@@ -41,6 +43,21 @@ def test_the_page_has_its_sections_in_order() -> None:
     ]  # fmt: skip
 
 
+def test_programs_get_the_page_as_one_document() -> None:
+    told = json.loads(run("describe", "llama-sft", "--snapshot", RESTARTED, "-o", "json").out)
+    assert [*told] == ["apiVersion", "kind", "metadata", "spec", "status", "objects", "waits", "events", "revisions"]
+    assert (told["spec"]["trainingSpec"]["maxRestarts"], told["status"]["phase"]) == (2, "Succeeded")
+    assert [event["reason"] for event in told["events"]] == ["RestartWaits"]
+    assert yaml.safe_load(run("describe", "llama-sft", "--snapshot", RESTARTED, "-o", "yaml").out) == told
+
+
+def test_the_document_says_what_a_part_owns_and_waits_for() -> None:
+    told = json.loads(run("describe", "pg/chat-0", "--snapshot", NO_ROOM, "-o", "json").out)
+    assert "revisions" not in told
+    assert told["waits"][0]["reason"]
+    assert json.loads(run("describe", "chat", "--snapshot", NO_ROOM, "-o", "json").out)["objects"] == []
+
+
 def test_a_spec_is_told_in_short() -> None:
     spec = [line.split() for line in described("chat")["Spec"]]
     assert spec == [
@@ -52,6 +69,13 @@ def test_a_spec_is_told_in_short() -> None:
         ["NAME", "REPLICAS", "MIN", "CLIQUES"],
         ["model", "2", "1", "worker"],
     ]
+
+
+def test_what_kubectl_apply_has_recorded_is_left_out(tmp_path: Path) -> None:
+    recorded = {"kubectl.kubernetes.io/last-applied-configuration": "{}" * 2000, "team": "ml"}
+    pcs = {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "metadata": {"name": "chat", "annotations": recorded}}
+    (tmp_path / "now.json").write_text(json.dumps(pcs | {"spec": {"replicas": 1, "template": {"cliques": []}}}))
+    assert described("chat", str(tmp_path / "now.json"))["Annotations"] == ["team=ml"]
 
 
 def test_nested_fields_are_told_with_their_paths() -> None:

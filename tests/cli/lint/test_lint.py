@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from ..processes import EXAMPLE, SET, WRONG, Grove
 
 
@@ -24,6 +26,14 @@ def test_an_update_that_is_not_allowed_is_an_error(grove: Grove) -> None:
     ended = grove("lint", new, "--old", old)
     assert ended.code == 1
     assert "roleName" in ended.err
+
+
+@pytest.mark.parametrize("old", ["[]", "text", "a: 1", '{"apiVersion": "v1", "kind": "List", "items": [3]}'])
+def test_a_former_state_that_is_no_manifest_is_an_error(old: str, grove: Grove) -> None:
+    ended = grove("lint", grove.file("new.yaml", SET), "--old", grove.file("old.yaml", old))
+    assert (ended.code, ended.out) == (1, "")
+    assert "old.yaml:1:" in ended.err
+    assert "expected a former manifest" in ended.err
 
 
 def test_a_former_state_of_something_else_is_no_silent_pass(grove: Grove) -> None:

@@ -162,6 +162,15 @@ class TestOneRule:
         ended = run("rules", "service/replica", "--rules", "mine")
         assert (ended.code, "is disabled" in ended.err) == (1, True)
 
+    def test_a_disabled_life_says_so(self, tmp_path: Path) -> None:
+        ours = tmp_path / "ours"
+        ours.mkdir()
+        (ours / "ours.yaml").write_text("disable: update/podclique\n")
+        ended = run("rules", "lives", "update/podclique", "--rules", str(ours))
+        assert (ended.code, ended.out) == (1, "")
+        shows = "`grove rules lives update/podclique` without --rules shows it"
+        assert ended.err == f"grove: the life 'update/podclique' is disabled; {shows}\n"
+
 
 def check(*arguments: str) -> Ended:
     return run("rules", "check", "mine", *arguments)

@@ -18,15 +18,19 @@ CHAT = "podcliqueset.grove.io/chat"
 ENDED = 'podcliqueset "chat" successfully rolled out\n'
 
 
-async def rollout(world: World, *words: str) -> tuple[int, str, str]:
+async def grove(world: World, *words: str) -> tuple[int, str, str]:
     """What a person runs: the exit code, and what is printed."""
     where = ("--kubeconfig", str(world.plane.kubeconfig), "-n", world.namespace)
     pipe = asyncio.subprocess.PIPE
-    command = (sys.executable, "-m", "grove_cli", "rollout", *words, *where)
+    command = (sys.executable, "-m", "grove_cli", *words, *where)
     process = await asyncio.create_subprocess_exec(*command, stdout=pipe, stderr=pipe)
     out, err = await process.communicate()
     assert process.returncode is not None
     return process.returncode, out.decode(), err.decode()
+
+
+async def rollout(world: World, *words: str) -> tuple[int, str, str]:
+    return await grove(world, "rollout", *words)
 
 
 async def follow(world: World) -> None:
@@ -62,6 +66,13 @@ async def test_pods_are_restarted_one_after_the_other(world: World) -> None:
     assert before.isdisjoint(await world.names("pods"))
     _, [change] = await revisions(world)
     assert change.startswith("front, lead, work: annotations[kubectl.kubernetes.io/restartedAt] none -> ")
+    code, out, err = await grove(world, "timeline", "chat", "-o", "json")
+    assert (code, err) == (0, "")
+    story = json.loads(out)
+    assert {"Created", "GatesOpened", "UpdateStarted", "Revision", "UpdateEnded"} <= {one["what"] for one in story["moments"]}
+    assert {(one["rank"], one["attempt"], one["state"]) for one in story["pods"]} == {
+        (rank, attempt, state) for rank in PODS for attempt, state in ((1, "Ended"), (2, "Running"))
+    }
 
 
 async def test_an_update_is_held_resumed_and_rolled_back(world: World) -> None:

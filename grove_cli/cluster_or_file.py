@@ -1,0 +1,69 @@
+"""Runs commands that read a cluster, or recorded objects with `--snapshot`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from grove_cli.cluster import session as sessions
+from grove_cli.cluster.options import ClusterFlags
+from grove_cli.cluster.session import Session
+
+if TYPE_CHECKING:
+    from applier.ref import Manifest
+    from grove_cli.operator.read_objects import ReadObjects
+    from grove_compiler.step import StepContext
+
+T = TypeVar("T")
+ALL = ""
+"""Stands for all namespaces."""
+
+
+def run(
+    target: ClusterFlags,
+    snapshot: str | None,
+    live: Callable[[Session], Awaitable[T]],
+    recorded: Callable[[Sequence[Manifest]], T],
+    show: Callable[[T], int],
+) -> int:
+    """Shows what is read of a cluster, or selected of the objects of a file, and returns the exit code."""
+
+    async def from_cluster(session: Session) -> int:
+        return show(await live(session))
+
+    def from_file(path: str) -> int:
+        from grove_cli.operator.read_objects import in_file
+
+        return show(recorded(in_file(path).objects))
+
+    return sessions.attempt(lambda: from_file(snapshot)) if snapshot else sessions.run(from_cluster, target)
+
+
+def run_with_rules(
+    target: ClusterFlags,
+    snapshot: str | None,
+    start: tuple[str | None, tuple[str, ...]],
+    show: Callable[[ReadObjects, str, StepContext], int],
+    *,
+    all_namespaces: bool = False,
+) -> int:
+    """Shows all objects that an operator watches, by the rules and the configuration with which it starts, and returns the exit code.
+
+    `start` are the file of the configuration and the folders of rules. `show` also gets the namespace, which is empty for all.
+    """
+
+    async def from_cluster(session: Session) -> int:
+        from grove_cli.operator.read_objects import in_cluster
+        from grove_cli.operator.start_files import live_context, read_start_files
+
+        context = await live_context(read_start_files(*start), session)
+        namespace = ALL if all_namespaces else session.namespace
+        return show(await in_cluster(session.cluster, context, namespace), namespace, context)
+
+    def from_file(path: str) -> int:
+        from grove_cli.operator.read_objects import in_file
+        from grove_cli.operator.start_files import recorded_context
+
+        return show(in_file(path), ALL if all_namespaces else target.namespace, recorded_context(*start))
+
+    return sessions.attempt(lambda: from_file(snapshot)) if snapshot else sessions.run(from_cluster, target)

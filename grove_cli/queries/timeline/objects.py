@@ -1,0 +1,83 @@
+"""Reads a set with the objects that tell its history: parts, pods, revisions and events."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Sequence
+
+from applier.cluster import Cluster
+from applier.ref import Kind, Manifest, uid_of
+from grove_cli.queries.events_query import set_of
+from grove_cli.queries.one_set import read_set
+from grove_cli.queries.tree_query import NoSuchObject, list_readable
+from grove_cli.queries.why_query import find
+from grove_compiler.decoder import SET_KIND
+from grove_compiler.labels import PART_OF
+from grove_compiler.record import record
+
+EVENT = Kind("", "v1", "Event")
+PARTS = (
+    ("grove.io", "PodClique"),
+    ("grove.io", "PodCliqueScalingGroup"),
+    ("scheduler.grove.io", "PodGang"),
+    ("", "Pod"),
+    ("apps", "ControllerRevision"),
+)
+OTHERS = (("grove.io", SET_KIND), ("", EVENT.kind))
+"""Kinds without the label of the set. The names of all sets tell the parts of `chat-0` from those of `chat`."""
+
+
+@record
+class TimelineObjects:
+    """A set, its parts by kind, and the events about it and them, also about former parts. `unread` are kinds that could not be read."""
+
+    set: Manifest
+    parts: dict[str, list[Manifest]]
+    events: Sequence[Manifest]
+    unread: Sequence[str] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the set."""
+        return str(self.set["metadata"]["name"])
+
+
+async def read_objects(cluster: Cluster, argument: str, namespace: str) -> TimelineObjects:
+    """Reads the set `NAME` or `pcs/NAME`. Raises `ClusterError`, `NoSuchObject`."""
+    _, pcs = await read_set(cluster, argument, namespace)
+    resources = await cluster.resources()
+    parts, others = ([(each, namespace) for each in resources if (each.kind.group, each.kind.kind) in kinds] for kinds in (PARTS, OTHERS))
+    (own, first), (other, second) = await asyncio.gather(
+        list_readable(cluster, parts, f"{PART_OF}={pcs['metadata']['name']}"), list_readable(cluster, others)
+    )
+    return _select(pcs, [*own, *other], [*first, *second])
+
+
+def objects_in(objects: Sequence[Manifest], argument: str, namespace: str) -> TimelineObjects:
+    """Returns the set and its objects among recorded ones. Raises `NoSuchObject`."""
+    manifest, pcs = find(argument, namespace, objects)
+    if manifest is not pcs:
+        raise NoSuchObject(f"{argument!r} is not a {SET_KIND}: expected its name")
+    return _select(pcs, objects)
+
+
+def _select(pcs: Manifest, objects: Sequence[Manifest], unread: Sequence[str] = ()) -> TimelineObjects:
+    metadata = pcs["metadata"]
+    local = [each for each in objects if each["metadata"].get("namespace") == metadata.get("namespace")]
+    parts: dict[str, list[Manifest]] = defaultdict(list)
+    for each in local:
+        if (each["metadata"].get("labels") or {}).get(PART_OF) == metadata["name"]:
+            parts[each["kind"]].append(each)
+    sets = {str(metadata["name"]), *(each["metadata"]["name"] for each in local if each["kind"] == SET_KIND)}
+    events = [each for each in local if each["kind"] == EVENT.kind and _is_about(each, pcs, sets)]
+    return TimelineObjects(pcs, parts, events, unread)
+
+
+def _is_about(event: Manifest, pcs: Manifest, sets: set[str]) -> bool:
+    """Returns whether an event is about the set or a part. By name, since former parts belong to the history; former sets do not."""
+    about = event.get("involvedObject") or {}
+    name, of = str(about.get("name")), pcs["metadata"]
+    if about.get("kind") == SET_KIND:
+        return bool(name == of["name"] and about.get("uid") in (None, "", uid_of(pcs)))
+    return set_of(name, sets) == str(of["name"])

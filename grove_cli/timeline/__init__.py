@@ -1,0 +1,1 @@
+"""Implements `grove timeline`: what happened to a set, as a table, JSON or a picture."""
