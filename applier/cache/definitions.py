@@ -26,7 +26,8 @@ class DefinitionWatch:
         self._source: Reflector | None = None
         self._task: asyncio.Task[None] | None = None
         self._changed: dict[str, float] = {}  # by group: when, on the loop's clock, a definition of it last changed
-        self._next_changes: dict[str, asyncio.Event] = {}  # by group: set with the next change
+        self._next_changes: dict[str, asyncio.Future[None]] = {}  # by group: done with the next change
+        self._next_break: asyncio.Future[None] | None = None  # done when the watch breaks
 
     async def wait_for_change(self, group: str, seconds: float) -> bool:
         """Waits until a definition of a group changes (True), or returns False after some seconds if one may have changed unnoticed.
@@ -35,16 +36,18 @@ class DefinitionWatch:
         nothing: definitions change so seldom that a server may send no event of them for ten minutes.
         """
         source = self._source or self._start()
-        next_change, breaks = self._next_changes.setdefault(group, asyncio.Event()), source.breaks
-        while True:
-            try:
-                # Not `wait_for`: before Python 3.12 it loses a cancellation that coincides with the event, and the task never ends.
-                async with asyncio.timeout(seconds):
-                    await next_change.wait()
-                return True
-            except TimeoutError:
-                if source.breaks != breaks or not self._is_up_to_date(source, group):
-                    return False
+        change, breaks = self._next_changes.setdefault(group, _future()), source.breaks
+        while not change.done():
+            # Not `wait_for`: before Python 3.12 it loses a cancellation that coincides with the change, and the task never ends.
+            if source.breaks != breaks or not self._is_up_to_date(source, group):
+                await asyncio.wait([change], timeout=seconds)
+            if change.done():
+                break
+            if source.breaks != breaks or not self._is_up_to_date(source, group):
+                return False
+            # Without a timer: an operator at rest, which waits for half a dozen kinds, would wake up several times a second.
+            await asyncio.wait([change, self._until_break()], return_when=asyncio.FIRST_COMPLETED)
+        return True
 
     async def stop(self) -> None:
         """Stops the watch."""
@@ -57,13 +60,22 @@ class DefinitionWatch:
         objects = ObjectStore()
         objects.subscribers[self._note] = None
         source = self._source = self._new_source(Query(DEFINITION_KIND, managed=False, optional=True, metadata_only=True), objects)
-        source.when_complete = self._notify_all
+        source.when_complete, source.when_broken = self._notify_all, self._note_break
         self._task = asyncio.create_task(source.run(), name="watch of definitions")
         return source
 
     def _is_up_to_date(self, source: Reflector, group: str) -> bool:
         is_settled = asyncio.get_running_loop().time() - self._changed.get(group, float("-inf")) > SETTLING
         return is_settled and source.complete and (source.error is None or isinstance(source.error, Silent))
+
+    def _until_break(self) -> asyncio.Future[None]:
+        self._next_break = self._next_break or _future()
+        return self._next_break
+
+    def _note_break(self) -> None:
+        next_break, self._next_break = self._next_break, None
+        if next_break is not None:
+            next_break.set_result(None)
 
     def _note(self, ref: Ref, *_: Manifest | None) -> None:
         group = ref.name.partition(".")[2]
@@ -78,4 +90,8 @@ class DefinitionWatch:
     def _notify(self, group: str) -> None:
         next_change = self._next_changes.pop(group, None)
         if next_change is not None:
-            next_change.set()
+            next_change.set_result(None)
+
+
+def _future() -> asyncio.Future[None]:
+    return asyncio.get_running_loop().create_future()

@@ -45,6 +45,7 @@ class Reflector:
         self.query, self.stall, self.watch_list = query, stall, watch_list
         self.settled, self.complete = asyncio.Event(), False
         self.when_complete: Callable[[], None] | None = None
+        self.when_broken: Callable[[], None] | None = None  # called with each of the `breaks`
         self.when_served: Callable[[], None] | None = None  # called when the server begins to serve the kind, or ceases to
         self.when_current: Callable[[], None] | None = None  # called when the state may no longer be stale, which no event tells
         self.error: Exception | None = None
@@ -135,11 +136,16 @@ class Reflector:
         self._note_end()
         if self._is_refreshing:
             return 0.0
-        self.breaks += 1
+        self._note_break()
         if self._backoff.failures == 0:
             self._backoff.failures = 1
             return 0.0
         return self._backoff.next()
+
+    def _note_break(self) -> None:
+        self.breaks += 1
+        if self.when_broken is not None:
+            self.when_broken()
 
     def _note_end(self) -> None:
         """Resets the back-off after a long-lived stream."""
@@ -153,7 +159,7 @@ class Reflector:
         self.error = error
         if isinstance(error, Silent):
             return 0.0  # it was waited for long enough, and is no sign of a server in trouble
-        self.breaks += 1
+        self._note_break()
         if isinstance(error, UnknownKind):
             self._note_served(False)
         if isinstance(error, FATAL):

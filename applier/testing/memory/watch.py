@@ -22,7 +22,7 @@ def watched(
     watcher = Watcher(store, lambda change: selection.is_of_kind(change.ref))
     from_now = initial or not resource_version
     past = [] if from_now else store.since(int(resource_version))
-    state = [manifest for manifest in store.objects.values() if selection.holds(manifest)] if from_now else []
+    state = [one for ref, one in store.objects.items() if selection.is_of_kind(ref) and selection.holds(one)] if from_now else []
     if past is None:
         watcher.close()
         raise Expired(410, "Expired", f"too old resource version: {resource_version} ({store.oldest})")
@@ -40,6 +40,8 @@ class WatchFilter:
 
     def event(self, change: StoredChange) -> WatchEvent | None:
         """Returns the event of a change: ADDED for an object that enters the selection, DELETED for one that leaves it."""
+        if not self.is_of_kind(change.ref):  # of the history that is behind a watch most is, and to look at the objects takes longer
+            return None
         before, after = self.holds(change.old), self.holds(change.new)
         if not before and not after:
             return None

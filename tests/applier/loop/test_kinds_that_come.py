@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from applier.cache import Query
@@ -83,10 +84,46 @@ async def test_who_waits_for_a_kind_ends_when_it_is_cancelled_as_a_definition_co
     assert waiting.cancelled()
 
 
-class _Silent:
-    """A source that tells nothing."""
+@in_virtual_time
+async def test_who_waits_for_a_kind_sleeps_for_as_long_as_definitions_are_watched() -> None:
+    source = _Silent()
+    waiting = await waiting_for_a_kind(source)
+    await asyncio.sleep(1000.0)
+    assert timers() == 1, "it wakes up although nobody has told it anything"
+    waiting.cancel()
 
-    breaks = 0
+
+@in_virtual_time
+async def test_who_waits_for_a_kind_looks_for_it_soon_after_their_watch_has_broken() -> None:
+    source = _Silent()
+    waiting = await waiting_for_a_kind(source)
+    await asyncio.sleep(1000.0)
+    source.breaks += 1
+    source.when_broken()
+    await asyncio.sleep(0.9)
+    assert not waiting.done()
+    await asyncio.sleep(0.2)
+    assert await waiting is False
+
+
+async def waiting_for_a_kind(source: _Silent) -> asyncio.Task[bool]:
+    """Somebody who would look for a kind every second, if its definition could come unnoticed."""
+    definitions = DefinitionWatch(lambda *_: source)  # type: ignore[arg-type]
+    waiting = asyncio.create_task(definitions.wait_for_change("example.com", 1.0))
+    await asyncio.sleep(0)
+    return waiting
+
+
+def timers() -> int:
+    """How many timers have yet to come, one of which is that of the silent source."""
+    return sum(not one.cancelled() for one in asyncio.get_running_loop()._scheduled)  # type: ignore[attr-defined]
+
+
+class _Silent:
+    """A source that has listed everything, and tells nothing from then on."""
+
+    breaks, complete, error = 0, True, None
+    when_broken: Callable[[], None]
 
     async def run(self) -> None:
-        await asyncio.sleep(1000.0)
+        await asyncio.sleep(10_000.0)
