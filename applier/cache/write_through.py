@@ -6,6 +6,7 @@ from typing import Any, Unpack
 
 from applier.cache.watch_cache import WatchCache
 from applier.cluster import ApplyPatchOptions, Cluster, DeleteOptions, PatchOptions, Resource, WrappedCluster, WriteOptions
+from applier.errors import NotFound
 from applier.ref import Manifest, Ref
 
 
@@ -33,12 +34,18 @@ class WriteThrough(WrappedCluster):
         return self._noted(await super().patch(resource, namespace, name, patch, **options), dry_run=options.get("dry_run", False))
 
     async def delete(self, resource: Resource, namespace: str, name: str, **options: Unpack[DeleteOptions]) -> Manifest | None:
-        left = await super().delete(resource, namespace, name, **options)
+        dry_run, ref = options.get("dry_run", False), Ref(resource.kind.group, resource.kind.kind, namespace * resource.namespaced, name)
+        try:
+            left = await super().delete(resource, namespace, name, **options)
+        except NotFound as error:
+            # Else it would be deleted again and again until a watch that is late shows it. A 404 without a name is about something else.
+            if not dry_run and isinstance(error.details, dict) and error.details.get("name") == name:
+                self.cache.put_deleted(ref, options["uid"])
+            raise
         if left is not None:
-            return self._noted(left, dry_run=options.get("dry_run", False))
-        if not options.get("dry_run"):
-            place = namespace if resource.namespaced else ""
-            self.cache.put_deleted(Ref(resource.kind.group, resource.kind.kind, place, name), options["uid"])
+            return self._noted(left, dry_run=dry_run)
+        if not dry_run:
+            self.cache.put_deleted(ref, options["uid"])
         return None
 
     def _noted(self, manifest: Manifest, *, dry_run: bool = False) -> Manifest:

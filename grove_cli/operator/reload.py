@@ -177,8 +177,12 @@ class Reload:
         return await self._report_config("")
 
     async def _report_config(self, error: str) -> None:
-        is_new, self._config_error = bool(error) and error != self._config_error, error
-        if is_new:
+        """Reports an error once, and when there is none any more."""
+        before, self._config_error = self._config_error, error
+        if before and not error:
+            self._log.line("configuration accepted", why="its errors are mended")
+            await self._reports.record_event("Normal", "ConfigurationTaken", "the configuration is valid again", before)
+        elif error != before:
             self._log.line("configuration rejected", "error", why=error, meanwhile="the last valid one stays in effect")
             message = f"the new configuration is invalid, and the last valid one stays in effect: {error}"
             await self._reports.record_event("Warning", "ConfigurationRefused", message, error)

@@ -32,7 +32,7 @@ class RuleSource(NamedTuple):
 
     @property
     def is_metered(self) -> bool:
-        """Whether what it does is counted and bounded."""
+        """Whether what it makes is counted by size, as well as what it goes through."""
         return self.origin != SHIPPED
 
     @property

@@ -13,7 +13,6 @@ import pytest
 
 from grove_compiler.engine.runtime.program import Program
 from tests.benchmarks.measure import machine, table
-from tests.simulation.drawn import schedule
 from tests.simulation.schedules import Action, play
 from tests.simulation.shorten import shortened
 from tests.simulation.test_put_back import FAULTS, MAX_EVENTS, Fault, world
@@ -39,7 +38,7 @@ def shortest(fault: Fault, most: int) -> tuple[int, list[Action] | None]:
     with pytest.MonkeyPatch.context() as patch:
         fault.patch(patch)
         for number in range(most):
-            if goes_wrong(events := schedule(number), program):
+            if goes_wrong(events := fault.draw(number), program):
                 return number + 1, shortened(events, lambda part: goes_wrong(part, program))
     return most, None
 

@@ -22,6 +22,7 @@ from applier.ref import Ref
 from grove_cli.rulebook import read as read_rulebook
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.engine.runtime.program import Program
+from grove_compiler.graph.node import Node
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import ChangedNames, ObjectList
 from grove_compiler.source.document import Document
@@ -49,15 +50,23 @@ def running(replicas: int, context: StepContext, name: str) -> list[Manifest]:
     key = Key("PodCliqueSet", NAMESPACE, name)
     for part in [key, *(key._replace(replica=index) for index in range(replicas))]:
         uids = {f"PodCliqueSet/{NAMESPACE}/{name}": f"uid-{name}"}
-        for node in taken(step(ObjectList([one]), part, NOW, context)).graph.nodes:
-            live = copy.deepcopy(node.object)
-            live["metadata"]["uid"] = uids[node.id] = f"uid-{name}-{len(objects)}"
-            for reference in live["metadata"].get("ownerReferences") or []:
-                reference["uid"] = uids[f"{reference['kind']}/{NAMESPACE}/{reference['name']}"]
-            if live["kind"] == "Pod":
-                live["spec"] = {**live["spec"], "nodeName": "node", "schedulingGates": []}  # else nothing would be reported of them yet
-                live["status"] = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
-            objects.append(live)
+        objects += as_stored(taken(step(ObjectList([one]), part, NOW, context)).graph.nodes, uids)
+    return objects
+
+
+def as_stored(nodes: list[Node], uids: dict[str, str]) -> list[Manifest]:
+    """What a step makes as a cluster has it once its pods run. `uids` are those of what was there before, by their places."""
+    objects = []
+    for node in nodes:
+        live = copy.deepcopy(node.object)
+        metadata = live["metadata"]
+        metadata["uid"] = uids[node.id] = f"uid-{node.id}"
+        for reference in metadata.get("ownerReferences") or []:
+            reference["uid"] = uids[f"{reference['kind']}/{metadata['namespace']}/{reference['name']}"]
+        if live["kind"] == "Pod":
+            live["spec"] = {**live["spec"], "nodeName": "node", "schedulingGates": []}  # else nothing would be reported of them yet
+            live["status"] = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+        objects.append(live)
     return objects
 
 

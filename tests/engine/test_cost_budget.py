@@ -1,4 +1,4 @@
-"""Rules of users that would run for ever, or fill the memory, end with their place. What ships is not metered."""
+"""Rules that would run for ever end with their place, and rules of users also before they fill the memory."""
 
 from __future__ import annotations
 
@@ -63,6 +63,7 @@ NAMES: dict[str, dict[str, str]] = {
     "one expression of many terms": {"x0": "'a' * 100000", "x1": " ~ ".join(["x0"] * 50)},
     "one sum of many lists": {"x0": LONG, "x1": " + ".join(["x0"] * 50)},
     "comparisons": {"x0": LONG, "x1": " and ".join(["x0 == x0"] * 50)},
+    "searching for each": {"x0": LONG, "x1": "x0 | reject('in', x0)"},
     "searching": {"x0": LONG, "x1": " or ".join(["-1 in x0"] * 50)},
     "filters": {"x0": LONG, "x1": "[" + ", ".join(["x0 | map('string') | list | length"] * 50) + "]"},
     "slices": {"x0": LONG, "x1": "[" + ", ".join(["x0[1:] | length"] * 50) + "]"},
@@ -139,7 +140,23 @@ def test_more_objects_may_take_more_steps() -> None:
     assert len(of_a_user(rule, mine=template).generate(shop(), 10_000)) > 400
 
 
-def test_what_ships_is_not_metered() -> None:
+SHIPPED_LOOPS = {
+    "loops over loops": f"forEach: {{a: {LONG}, b: {LONG}}}\nwhen: a + b < 0\n",
+    "a list for each item of a list": f"forEach: {{a: {LONG}}}\nwhen: ({LONG} | select('none') | length) > a\n",
+    "looking for each item of a list in a list": f"when: ({LONG} | select('in', {LONG}) | length) < 0\n",
+    "looking in a list for each item of a loop": f"forEach: {{a: {LONG}}}\nwhen: (a + 100000) in {LONG}\n",
+}
+
+
+@pytest.mark.parametrize("keys", SHIPPED_LOOPS.values(), ids=SHIPPED_LOOPS.keys())
+def test_a_rule_that_ships_ends_too(keys: str) -> None:
+    found = failure(build(sources(f"rule: ours\ndoc: A.\ngenerate: ours.yaml\n{keys}", {"ours": MINE.format("1")}), VOCABULARY))
+    assert (found.code, found.file, found.message.startswith("the rule 'ours' failed: it takes more than")) == (
+        "rules/failed", "rules/shop.yaml", True,
+    )  # fmt: skip
+
+
+def test_the_size_of_what_ships_is_not_metered() -> None:
     rule = f"rule: big\ndoc: A.\ngenerate: big.yaml\nlet: {{x: '{' + '.join(['range(99999)'] * 9)}'}}\n"
     shipped = sources(rule, {"big": MINE.format("{{ x | length }}")})
     assert build(shipped, VOCABULARY).generate(shop(), 10)[0].object["metadata"]["name"] == 9 * 99_999

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from applier.ref import Manifest
 from grove_compiler.labels import DELETION_REASON
 from kube_objects.manifest import is_terminating
+from tests.invariants.alike import check_alike
 from tests.invariants.endings import check_end, is_end
 from tests.invariants.log import CREATE, DELETE, NAMESPACE, Write, read
 from tests.invariants.reasons import NO_LONGER_WANTED, Reasons
@@ -79,6 +80,8 @@ class Replay:
         if judged and write.kind == POD.kind and is_ready(judged.old):
             self.verdict.judged[judged.reason] += 1
             self._judge(judged)
+        if is_ours and before is None and write.kind == POD.kind:
+            self._judge_made(write)
         if is_ours and write.subresource == STATUS:
             self._judge_end(write, before)
         if write.kind in PARTS:
@@ -108,6 +111,14 @@ class Replay:
             self.verdict.ends += 1
             try:
                 check_end(self.state, before, after)
+            except AssertionError as fault:
+                self.verdict.faults.append(_fault(write, fault))
+
+    def _judge_made(self, write: Write) -> None:
+        pod = self._find(write)
+        if pod is not None:
+            try:
+                check_alike(self.state, pod)
             except AssertionError as fault:
                 self.verdict.faults.append(_fault(write, fault))
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from applier.ref import Kind, Manifest
 from grove_compiler.kube.duration import seconds
 from grove_compiler.kube.timestamp import time
+from grove_compiler.labels import POD_HASH_LABEL
 from kube_objects.manifest import is_terminating
 from tests.invariants import training
 from tests.invariants.cluster_state import ClusterState
@@ -79,6 +80,8 @@ class Reasons:
         part = self._find(GROUP if label(pod, GROUP_LABEL) else CLIQUE, name)
         if part is None or now.get(name, 0) >= before.get(name, 0):
             return
+        is_current = not label(pod, GROUP_LABEL) and label(part, POD_HASH_LABEL) == label(pod, POD_HASH_LABEL)
+        assert not is_current, f"an update takes {pod['metadata']['name']}, which has the template that is declared"
         lost = self.state.lately_lost()
         known = serving(self.state, pod, *lost)[name] if lost else before[name]
         least = min(self.served.get(name, 0), part["spec"]["replicas"])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grove_compiler.labels import DELETION_REASON
+from grove_compiler.labels import DELETION_REASON, POD_HASH_LABEL
 from tests.invariants.__main__ import main
 from tests.invariants.check import Verdict, check
 from tests.invariants.simulated_log import SimulatedLog
@@ -99,6 +99,9 @@ def delete_set(world: Simulation) -> None:
 
 def begin_update(world: Simulation) -> None:
     world.edit(image("second"))
+    clique = world.world.get(CLIQUE, "demo-0-front")
+    labels = {**clique["metadata"]["labels"], POD_HASH_LABEL: "second"}
+    world.world.put({**clique, "metadata": {**clique["metadata"], "labels": labels}})
     delete_pod(world, "RollingUpdate")
 
 

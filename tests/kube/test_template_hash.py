@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from grove_compiler.kube import template_hash
 from grove_compiler.kube.template_hash import TemplateError, generation_hash, hashed
 from tests.suite.rows import rows
 
@@ -71,6 +74,23 @@ def test_every_conformance_case_has_the_hashes_that_the_shipped_operator_wrote(s
     written = [hashes_written(stored["metadata"]["name"], one["name"], objects) for one in template["cliques"]]
     assert [labels - {one.hash} for labels, one in zip(written, templates, strict=True)] == [set()] * len(templates)
     assert generation_hash(templates) == stored["status"]["currentGenerationHash"]
+
+
+def fnv1a(text: str) -> int:
+    """The sum by its definition."""
+    state = 0xCBF29CE484222325
+    for byte in text.encode():
+        state = (state ^ byte) * 0x100000001B3 % 2**64
+    return state
+
+
+@given(st.lists(st.text(max_size=12) | st.sampled_from(["", "a", "é" * 300]), max_size=60), st.sampled_from([1, 7, 2**14]))
+def test_a_sum_is_fnv1a_however_its_words_repeat_and_however_few_are_kept(words: list[str], most: int) -> None:
+    text = "(*v1.PodTemplateSpec)" + " ".join(words * 3)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(template_hash, "_MAX_WORDS", most)
+        patch.setattr(template_hash, "dump", lambda _: text)
+        assert hashed({}).sum == fnv1a(text)
 
 
 def test_the_template_in_which_nothing_is_set_has_the_published_hash() -> None:

@@ -6,14 +6,18 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import TypeVar
 
+from tests.simulation.admission import REFUSED
 from tests.simulation.schedules import (
     Action,
+    Ask,
     Break,
     CutOff,
+    Defaults,
     Die,
     Edit,
     Fail,
     Fault,
+    Forge,
     GoDown,
     Late,
     Lose,
@@ -32,6 +36,9 @@ Draw = Callable[[Random], A]
 
 TAGS = ("second", "third", "broken", "busybox", "nowhere", "nowhere-else")
 EDITED = ((), (0,), (1,), (0, 1))
+DECLARED = "busybox"
+"""What sets run first: an edit to that is taken back."""
+STARTUPS = ("CliqueStartupTypeInOrder", "CliqueStartupTypeAnyOrder")
 SCALED = ("set", "clique", "group")
 MEDDLED_WITH = ("clique", "group", "gang", "service")
 LATE_KINDS = ("Pod", "PodClique", "PodCliqueScalingGroup", "PodCliqueSet", "PodGang", "ControllerRevision")
@@ -60,6 +67,14 @@ DEEDS: Sequence[Draw[Action]] = (
     lambda draw: Room(draw.randint(-3, 3)),
     lambda draw: Night(),
 )
+REFUSALS: Sequence[Draw[Edit | Forge | Defaults | Ask]] = (
+    lambda draw: Edit(REFUSED, draw.choice(EDITED)),
+    lambda draw: Edit(DECLARED, ()),
+    lambda draw: Forge(draw.choice(STARTUPS)),
+    lambda draw: Defaults(),
+    lambda draw: Ask(draw.choice((1, 8, 10))),
+)
+"""What API servers do with what an operator writes, or let pass of what others write."""
 SOME = 5
 """How many kinds of events an eventful schedule has: with all of them at once two of a kind that matter to each other hardly ever meet."""
 
@@ -75,3 +90,8 @@ def drawn(number: int, goes_on: Sequence[Draw[A]], happens: Sequence[Draw[A]]) -
 def schedule(number: int) -> list[Action]:
     """Draws a schedule of a set that serves."""
     return drawn(number, GOES_ON, [*DEEDS, *BAD_LUCK])
+
+
+def refused_schedule(number: int) -> list[Action]:
+    """Draws a schedule of a set that serves in a cluster that refuses, adds, and takes its time."""
+    return drawn(number, GOES_ON, [*DEEDS, *BAD_LUCK, *REFUSALS, *REFUSALS])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from applier.errors import Expired, Unreachable
+from applier.ref import Manifest
 from grove_compiler.labels import MANAGED_BY
 from kube_objects.manifest import is_terminating
 from tests.simulation.network import NEVER
@@ -16,6 +18,9 @@ from tests.simulation.world import CLIQUE, GANG, GROUP, POD, SERVICE, SET
 
 NIGHT = 660.0
 """Seconds, longer than the terminationDelay of the sets that schedules are played with."""
+
+
+STARTUP = "cliqueStartupType"
 
 
 class Pass(NamedTuple):
@@ -62,7 +67,8 @@ class MakeAnew(NamedTuple):
     tenths: int
 
     def happen(self, simulation: Simulation) -> None:
-        made = {key: value for key, value in simulation.world.get(SET, NAME).items() if key != "status"}
+        made = {key: copy.deepcopy(value) for key, value in simulation.world.get(SET, NAME).items() if key != "status"}
+        as_it_was(made)
         metadata = {"name": NAME, "namespace": made["metadata"]["namespace"]}
         simulation.world.delete(SET, NAME)
         simulation.let_pass(self.tenths / 10)
@@ -124,6 +130,31 @@ class Fail(NamedTuple):
         pods = simulation.world.pods()
         if pods:
             simulation.machines.failing.add(pods[self.pod % len(pods)]["metadata"]["uid"])
+
+
+class Forge(NamedTuple):
+    """Somebody changes what cannot change in a set, while there is no admission: in which order its cliques start."""
+
+    startup: str
+
+    def happen(self, simulation: Simulation) -> None:
+        simulation.edit(lambda pcs: pcs["spec"]["template"].update({STARTUP: self.startup}))
+
+
+class Defaults(NamedTuple):
+    """There is a LimitRange from now on, which adds resources to pods that are created."""
+
+    def happen(self, simulation: Simulation) -> None:
+        simulation.admission.has_defaults = True
+
+
+class Ask(NamedTuple):
+    """From now on webhooks are asked about each pod that is created, and take so many seconds; at ten the server gives up."""
+
+    seconds: int
+
+    def happen(self, simulation: Simulation) -> None:
+        simulation.admission.takes = float(self.seconds)
 
 
 class Die(NamedTuple):
@@ -200,7 +231,13 @@ def _operator(simulation: Simulation, number: int) -> Operator:
     return simulation.operators[number % len(simulation.operators)]
 
 
-Action = Pass | Tick | Edit | Scale | MakeAnew | Meddle | Lose | Fail | Room | Night | Die | CutOff | Slow | Late | Fault | Break | GoDown
+def as_it_was(set: Manifest) -> None:
+    """An edit that takes back what has been forged."""
+    set["spec"]["template"].pop(STARTUP, None)
+
+
+Deed = Pass | Tick | Edit | Scale | MakeAnew | Meddle | Lose | Fail | Room | Night | Forge | Defaults | Ask
+Action = Deed | Die | CutOff | Slow | Late | Fault | Break | GoDown
 
 AMPLE_ROOM = 1000
 MAX_BACKOFF = 60.0
@@ -214,6 +251,8 @@ def play(simulation: Simulation, schedule: Sequence[Action]) -> None:
     simulation.machines.failing.clear()
     simulation.machines.room = AMPLE_ROOM
     simulation.network.calm_down()
+    simulation.admission.calm_down()
+    simulation.edit(as_it_was)
     for one in simulation.operators:
         one.connection.cut_until = 0.0
         one.writes_left = NEVER

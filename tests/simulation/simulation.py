@@ -12,6 +12,7 @@ from applier.ref import Kind, Manifest
 from applier.testing.virtual_time import VirtualTimeLoop
 from grove_compiler.step import StepContext
 from grove_operator.controller.recorder import Retention
+from tests.simulation.admission import Admission
 from tests.simulation.machines import Machines
 from tests.simulation.network import Network
 from tests.simulation.operator import Operator
@@ -53,6 +54,7 @@ class Simulation:
         if moment is not None:
             self.world.resume(moment)
         self.machines = Machines(self.world, room)
+        self.admission = Admission(self.world)
         self.network = Network(self.world)
         names = [""] if candidates == 1 else [f"candidate-{number}" for number in range(candidates)]
         self.operators = [Operator(self.network, shared or context(), self.loop, name, retention) for name in names]

@@ -11,12 +11,18 @@ from typing import NamedTuple
 import pytest
 
 from grove_cli.rulebook import read as read_rulebook
+from grove_compiler import step
 from grove_compiler.engine.codegen.build import build
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import RuleSource
 from grove_compiler.model.expanded import clique_roll, reported_breach, rolls
+from grove_compiler.model.expanded.live_object import old_status
+from grove_compiler.model.expanded.live_pods import LivePod
 from grove_compiler.subjects import VOCABULARY
-from tests.simulation.schedules import Action, Edit, Night, Pass, Scale, Tick, play
+from tests.simulation import drawn
+from tests.simulation.admission import REFUSED
+from tests.simulation.drawn import DECLARED, STARTUPS
+from tests.simulation.schedules import Action, Edit, Forge, Lose, Night, Pass, Scale, Tick, play
 from tests.simulation.sets import demo
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.watch import watched
@@ -27,11 +33,12 @@ MAX_EVENTS = 10
 
 
 class Fault(NamedTuple):
-    """A fault: what brings it back into the program and into its rules, and a schedule that shows it."""
+    """A fault: what brings it back into the program and into its rules, a schedule that shows it, and where such schedules are drawn."""
 
     patch: Patch
     rules: Callable[[str], str]
     schedule: list[Action]
+    draw: Callable[[int], list[Action]] = drawn.schedule
 
     def program(self) -> Program:
         sources = [RuleSource(one.file, self.rules(one.text), one.origin) for one in read_rulebook().sources()]
@@ -57,6 +64,28 @@ def _serves_what_it_needs(roll: clique_roll.CliqueRoll) -> bool:
     return not roll._is_behind and roll._roll.serving >= roll._roll.needed
 
 
+def goes_on_unmade(patch: pytest.MonkeyPatch) -> None:
+    """What serves is all that can, also where the server refuses the pods that a roll has taken others for."""
+    patch.setattr(rolls.Roll, "possible", property(lambda roll: roll.serving))
+
+
+def restarts_again(patch: pytest.MonkeyPatch) -> None:
+    """An update takes each pod that was made before it began, also one that has its template since an edit is taken back."""
+    patch.setattr(LivePod, "has_current_template", property(_is_current_and_of_the_update))
+
+
+def _is_current_and_of_the_update(pod: LivePod) -> bool:
+    progress = old_status(pod.clique).get("updateProgress") or {}
+    made, began = pod.manifest["metadata"]["creationTimestamp"], progress.get("updateStartedAt") or ""
+    is_of_before = made < began and not progress.get("updateEndedAt")
+    return pod.template_hash == pod.clique.pod_template_hash and not is_of_before
+
+
+def forgets_what_it_was(patch: pytest.MonkeyPatch) -> None:
+    """What cannot change is held by admission alone, which may be off."""
+    patch.setattr(step, "recorded_fields", lambda _: None)
+
+
 def without_reasons(text: str) -> str:
     """The rules without the cases that tell what is scaled in, or out again, from what has lost its pods."""
     kept, skips = [], False
@@ -78,6 +107,18 @@ def unchanged(text: str) -> str:
 FAULTS = {
     "a roll goes on though its new pods fit nowhere": Fault(
         goes_on, unchanged, [Edit("nowhere", (0,)), Pass(30), Tick(), Pass(30), Tick(), Pass(30)]
+    ),
+    "a roll goes on though the server refuses its new pods": Fault(
+        goes_on_unmade, unchanged, [Edit(REFUSED, (0,)), Pass(30), Tick(), Pass(30), Tick(), Pass(30)], drawn.refused_schedule
+    ),
+    "an edit that is taken back restarts what had stayed": Fault(
+        restarts_again,
+        unchanged,
+        [Edit(REFUSED, (0,)), Pass(30), Edit(DECLARED, (0,)), Pass(30), Tick(), Tick(), Tick(), Pass(30)],
+        drawn.refused_schedule,
+    ),
+    "a lost pod comes back with what was changed behind admission's back": Fault(
+        forgets_what_it_was, unchanged, [Forge(STARTUPS[0]), Pass(30), Lose(4), Tick(), Pass(30)], drawn.refused_schedule
     ),
     "an update ends though its last pod is not ready": Fault(ends_early, unchanged, [Edit("second", (0,)), Pass(30), Tick()]),
     "a clique that is scaled out again is restarted for its night at zero": Fault(
@@ -101,7 +142,7 @@ def test_a_fault_that_is_put_back_is_found_by_a_few_events(fault: Fault, monkeyp
     assert len(fault.schedule) < MAX_EVENTS
     program = fault.program()
     fault.patch(monkeypatch)
-    with pytest.raises(AssertionError, match=r"was deleted for a breach|an update takes|ends its update"):
+    with pytest.raises(AssertionError, match=r"was deleted for a breach|an update takes|ends its update|only some wait for others"):
         play(world(program), fault.schedule)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from applier.ref import Manifest, Ref
 from grove_compiler.labels import MANAGED_BY
-from tests.simulation.drawn import schedule
+from tests.simulation.drawn import refused_schedule, schedule
 from tests.simulation.labels import label
 from tests.simulation.schedules import MAX_BACKOFF, Action, CutOff, Die, Edit, Late, MakeAnew, Meddle, Pass, Slow, Tick, play
 from tests.simulation.sets import NAME, demo, replicas
@@ -79,6 +79,11 @@ def test_any_schedule_ends_as_a_fresh_apply_does(number: int) -> None:
 @pytest.mark.parametrize("number", range(runs(15)))
 def test_any_schedule_ends_so_with_two_operators_of_which_one_leads(number: int) -> None:
     play_and_compare(running(demo_set(), candidates=2), schedule(number))
+
+
+@pytest.mark.parametrize("number", range(runs(15)))
+def test_any_schedule_ends_so_where_pods_are_refused_delayed_and_added_to(number: int) -> None:
+    play_and_compare(running(demo_set()), refused_schedule(number))
 
 
 FOUND: dict[str, list[Action]] = {

@@ -6,6 +6,7 @@ from collections import Counter
 
 from applier.ref import Manifest, Ref
 from kube_objects.manifest import is_terminating
+from tests.invariants.alike import check_alike
 from tests.invariants.endings import check_end
 from tests.invariants.reasons import Reasons
 from tests.invariants.serving import owner, ready_pods
@@ -53,6 +54,8 @@ def watched(simulation: Simulation) -> Simulation:
 def check(simulation: Simulation, operator: Operator, reason: str, reasons: Reasons) -> None:
     """Raises `AssertionError` where a write was wrong: where a ready pod goes without a reason, or where a pod is there twice."""
     assert_no_index_twice(simulation)
+    for pod in simulation.world.pods():
+        check_alike(simulation.world, pod)
     reasons.look()
     if not simulation.network.is_calm:  # who is told late may take what somebody else has taken meanwhile
         return

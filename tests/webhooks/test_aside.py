@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 from typing import Any
 
@@ -85,6 +86,22 @@ async def test_a_review_past_its_time_is_answered(judge: Reviewer, workload: Man
     monkeypatch.setattr(Aside, "run", overdue)
     response = (await Answers(lambda: judge).validate(asked("CREATE", workload), LARGE))["response"]
     assert (response["allowed"], response["status"]["code"], "takes more than 8 s" in response["status"]["message"]) == (False, 504, True)
+
+
+@pytest.mark.parametrize("is_enabled", [True, False])
+async def test_garbage_is_not_collected_meanwhile_and_then_as_before(is_enabled: bool, judge: Reviewer) -> None:
+    aside, before = Aside(PATIENCE), gc.isenabled()
+
+    def fail(_: Reviewer) -> None:
+        raise ValueError(gc.isenabled())
+
+    try:
+        (gc.enable if is_enabled else gc.disable)()
+        with pytest.raises(ValueError, match="False"):
+            await aside.run(judge, fail)
+        assert gc.isenabled() is is_enabled
+    finally:
+        (gc.enable if before else gc.disable)()
 
 
 async def test_rules_that_are_reloaded_count_for_large_reviews_too(judge: Reviewer) -> None:

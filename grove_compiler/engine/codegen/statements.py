@@ -111,7 +111,7 @@ class StatementCodegen:
         if not types.is_loopable(code.type):
             expression.at.fail(f"cannot loop over `{expression.text}`: it is not a list")
         is_certain = code.type is not Any and not types.is_optional(code.type)
-        python = code.python if is_certain else f"each({code.python})"
+        python = f"walk({code.python if is_certain else f'each({code.python})'})"
         if self.traced:
             python = traced_items(word, code.python, expression, shape)
         return python, types.item_type(code.type)

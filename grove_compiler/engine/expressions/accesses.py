@@ -13,6 +13,7 @@ from grove_compiler.engine.expressions.expression_syntax import ExpressionError
 from grove_compiler.engine.expressions.node_compiler import NodeCompiler, depth_of
 from grove_compiler.engine.expressions.parameters import python_name
 from grove_compiler.engine.expressions.scope import Code, Scope, variable
+from grove_compiler.engine.runtime import builtins
 from grove_compiler.graph.nearest import nearest
 
 
@@ -116,6 +117,8 @@ class Accesses(NodeCompiler):
         self, args: list[nodes.Expr], kwargs: list[nodes.Keyword], scope: Scope, function: Callable[..., Any] | None
     ) -> tuple[str, int]:
         positional = [self.compile(argument, scope) for argument in args]
+        if function is builtins.TESTS["in"]:
+            positional = [self._walked(code) for code in positional]
         named = [(python_name(keyword.key, function, self.words), self.compile(keyword.value, scope)) for keyword in kwargs]
         text = ", ".join([code.python for code in positional] + [f"{key}={code.python}" for key, code in named])
         return text, depth_of([*positional, *(code for _, code in named)])

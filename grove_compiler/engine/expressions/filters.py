@@ -15,6 +15,7 @@ from grove_compiler.engine.runtime import builtins
 from grove_compiler.graph.nearest import nearest
 
 _ITEM_FILTERS = {"first", "last", "min", "max"}
+_AT_ONCE = {"default", "d", "length", "first"}
 _SAME_LIST_FILTERS = {"select", "reject", "selectattr", "rejectattr", "sort", "unique", "duplicates", "list"}
 
 
@@ -26,7 +27,8 @@ class Filters(Accesses):
             raise ExpressionError(f"unknown filter {node.name!r}", nearest(node.name, self.filters))
         if node.node is None:
             raise ExpressionError(f"the filter {node.name!r} needs something to its left")
-        base = self._charged(self.compile(node.node, scope))
+        base = self.compile(node.node, scope)
+        base = self._charged(base) if node.name in _AT_ONCE else self._walked(base)
         if node.name in ("map", "select", "reject", "selectattr", "rejectattr"):
             return self._each_filter(node, base, scope)
         if node.name in KEYED_FILTERS:
@@ -76,7 +78,7 @@ class Filters(Accesses):
             word = self._tested(word, given)
         if given and name == "map" and word in KEYED_FILTERS:
             raise ExpressionError(f"{word!r} takes nothing here")
-        arguments, depth = self._arguments(given, [], scope, None)
+        arguments, depth = self._arguments(given, [], scope, builtins.TESTS.get(word))
         kind = self._result(word, key) if name == "map" else bool
         return self._charged(Code(f"{prefix}_{word}({key.python}{', ' if arguments else ''}{arguments})", kind, max(key.depth, depth)))
 

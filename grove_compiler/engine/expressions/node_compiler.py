@@ -14,11 +14,13 @@ from grove_compiler.engine.runtime import builtins
 from grove_compiler.engine.sources import Vocabulary
 from grove_compiler.graph.nearest import nearest
 
+_SCALARS = (int, bool, float, str, type(None))
+
 
 class NodeCompiler:
     """Compiles one node after another by the name of its class: `nodes.Const` by `_const`. Other kinds of nodes are added by subclasses.
 
-    With `metered`, what expressions make and go through is charged (see `cost_budget`).
+    With `metered`, what expressions make and go through is charged by size, otherwise the lists that they go through (see `cost_budget`).
     """
 
     def __init__(self, vocabulary: Vocabulary, metered: bool = False) -> None:
@@ -45,9 +47,17 @@ class NodeCompiler:
     def _charged(self, code: Code) -> Code:
         """Wraps the code in `charge(…)` where rules are metered and the value may be large."""
         kind = types.without_none(code.type)
-        if not self.metered or kind in (int, bool, float, type(None)) or types.is_model(kind):
+        if not self.metered or (kind in _SCALARS and kind is not str) or types.is_model(kind):
             return code
         return Code(f"charge({code.python})", code.type, code.depth, code.may_omit)
+
+    def _walked(self, code: Code) -> Code:
+        """Wraps the code in `walk(…)`, or in `charge(…)` where rules are metered, if the value may be a list that is gone through."""
+        if self.metered:
+            return self._charged(code)
+        kind = types.without_none(code.type)
+        is_list = kind is Any or (kind not in _SCALARS and not types.is_mapping(kind) and not types.is_model(kind))
+        return Code(f"walk({code.python})", code.type, code.depth, code.may_omit) if is_list else code
 
     def _concatenate(self, codes: list[Code]) -> Code:
         if self.metered and codes:

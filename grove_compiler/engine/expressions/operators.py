@@ -22,7 +22,8 @@ class Operators(NodeCompiler):
         left = self.compile(node.expr, scope)
         parts, codes = [], [left]
         for operand in node.ops:
-            right = self._charged(self.compile(operand.expr, scope))
+            right = self.compile(operand.expr, scope)
+            right = self._walked(right) if operand.op in ("in", "notin") else self._charged(right)
             codes.append(right)
             if operand.op not in ("in", "notin", "eq", "ne"):
                 _check_alike(left, right, "compare", "with")

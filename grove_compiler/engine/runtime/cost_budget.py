@@ -1,7 +1,8 @@
-"""Bounds what the rules of users may do: their expressions are charged for what they make and go through, in counted steps, not time.
+"""Bounds what rules may do: their expressions are charged for what they go through, in counted steps, not time.
 
-What ships is not metered, and costs nothing. A metered expression is charged for its result, and each loop and filter for what it goes
-through, by size: a list of lists costs as much as all of its items, however often one is repeated.
+What ships is charged for the lists that its loops and filters go through, by their lengths, which costs next to nothing. The rules of users
+are metered: each expression is charged for its result, and each loop and filter for what it goes through, by size: a list of lists costs
+as much as all of its items, however often one is repeated.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ CHARACTERS_OF_A_STEP = 64
 STEPS_OF_A_FINDING = 100
 STEPS_OF_AN_OPERATION = 20
 """The steps of one patch operation, which copies the containers on its path. At one step, two loops of 100,000 would run for a minute."""
+
+_FOUND_AT_ONCE = (dict, str, set, frozenset, type(None))
+"""What is not gone through to find something in it, as lists are."""
 
 
 class CostBudget:
@@ -40,6 +44,12 @@ class CostBudget:
         else:
             self.spend(1)
         return value
+
+    def walk(self, items: Any) -> Any:
+        """Charges for going through a list once, by its length alone, and returns it. Raises `EvaluationError` as `spend` does."""
+        if items.__class__ is list or (not isinstance(items, _FOUND_AT_ONCE) and hasattr(items, "__len__")):
+            self.spend(len(items))
+        return items
 
     def concat(self, *parts: Any) -> str:
         """Joins the parts into one text, charged before it is made."""

@@ -27,7 +27,7 @@ from grove_compiler.engine.runtime.results import Event, ObjectWait, RequestedDe
 def runtime(functions: Mapping[str, Callable[..., Any]], budget: CostBudget) -> dict[str, Any]:
     """Returns the namespace of generated code. Metered code charges `budget`; a decision that fails calls `failed(rule, error)`."""
     names: dict[str, Any] = {
-        "OMIT": OMIT, "charge": budget.charge, "concat": budget.concat, "spend": budget.spend, "writable": writable,
+        "OMIT": OMIT, "charge": budget.charge, "concat": budget.concat, "spend": budget.spend, "walk": budget.walk, "writable": writable,
         "as_text": as_text, "contains": contains, "each": each, "get_field": get_field, "get_item": get_item,
         "multiply": multiply, "power": power, "modulo": modulo, "merge": patching.merge, "pointer": patching.pointer,
         "patch_add": patching.patch_add, "patch_replace": patching.patch_replace, "patch_remove": patching.patch_remove,

@@ -131,7 +131,7 @@ class Tracer:
         budget.start(range(sys.maxsize))  # what is traced has run before, within its bounds
         self._namespace = runtime(vocabulary.functions, budget) | {
             "trace": self._value, "filled": self._filled, "bind": self._name, "repeat": self._items, "enumerate": self._positions,
-            "step": self._step, "Shape": Shape, "settle": _settle,
+            "step": self._step, "walk": lambda items: items, "Shape": Shape, "settle": _settle,
             "holds": self._holds, "change": self._change, "skips": lambda: self._is_dry, "merge": traced.merge,
             "tracked_result": lambda result: traced.tracked_result(result, self.recorder),
         }  # fmt: skip

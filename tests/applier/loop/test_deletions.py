@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from applier.desired import Gone
-from applier.errors import ServerFailure
+from applier.desired import Gone, Graph
+from applier.errors import ServerFailure, Unreachable
 from applier.loop import View
 from applier.ref import Manifest, uid_of
 from applier.testing.virtual_time import in_virtual_time
@@ -64,3 +64,18 @@ async def test_nobody_waits_for_what_is_slow_to_go() -> None:
         await families(world, "set1", finalizers=["example.com/slow"])
         await families(world, "set2")
         assert world.made() == ["set1-child"]
+
+
+@in_virtual_time
+async def test_what_is_gone_already_is_asked_for_once_however_late_a_watch_tells() -> None:
+    world = lab(workers=1)
+    world.reconciler.members = members
+    world.desired = lambda view, key: Graph([])
+    async with running(world):
+        world.cluster.seed(config_map("set-child", {}))
+        await asyncio.sleep(1)
+        world.cluster.stall_watches()
+        world.cluster.fail("delete", Unreachable("the answer was lost", maybe_done=True), after=True)
+        world.loop.enqueue("set")
+        await asyncio.sleep(5)
+        assert deleted(world) == ["set-child", "set-child"]

@@ -11,7 +11,7 @@ from grove_compiler.model.expanded.attempts.pod_end import Failure, failure_of, 
 from grove_compiler.model.expanded.check_failures import failed_checks
 from grove_compiler.model.expanded.live_object import condition_since, old_status
 from grove_compiler.model.expanded.live_pods import LivePod
-from grove_compiler.model.expanded.structure import Clique
+from grove_compiler.model.expanded.structure import Clique, Replica
 from grove_compiler.model.lazy import memoized
 
 LOST_SECONDS = 10.0
@@ -105,10 +105,16 @@ def is_early(clique: Clique, failure: Failure, now: float) -> bool:
     return failure.at is not None and max(starts) >= failure.at + LATE_SECONDS
 
 
-@memoized
 def gang_is_held_up(clique: Clique) -> bool:
     """Reports whether a pod of the clique's gang does not run yet."""
-    return any(state.is_held_up and _will_have_pods(state) for state in _gang(clique))
+    return clique.gang_name in _held_up_gangs(clique.replica)
+
+
+@memoized
+def _held_up_gangs(replica: Replica) -> frozenset[str]:
+    """Returns the names of the gangs with a pod that does not run yet. Found once for all, since a gang may have thousands of cliques."""
+    held_up = ((name, state) for name, states in _gangs(replica).items() for state in states if state.is_held_up)
+    return frozenset(name for name, state in held_up if _will_have_pods(state))
 
 
 def _will_have_pods(state: CliqueAttempt) -> bool:
@@ -117,7 +123,15 @@ def _will_have_pods(state: CliqueAttempt) -> bool:
 
 
 def _gang(clique: Clique) -> list[CliqueAttempt]:
-    return [clique_attempt(peer) for peer in clique.replica.all_cliques if peer.gang_name == clique.gang_name]
+    return _gangs(clique.replica)[clique.gang_name]
+
+
+@memoized
+def _gangs(replica: Replica) -> dict[str, list[CliqueAttempt]]:
+    gangs: dict[str, list[CliqueAttempt]] = {}
+    for clique in replica.all_cliques:
+        gangs.setdefault(clique.gang_name, []).append(clique_attempt(clique))
+    return gangs
 
 
 def _is_overdue(state: CliqueAttempt, now: float) -> bool:

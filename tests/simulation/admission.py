@@ -1,0 +1,48 @@
+"""What stands between operators and the pods that they create: a LimitRange that refuses or adds, webhooks that take their time."""
+
+from __future__ import annotations
+
+import asyncio
+
+from applier.errors import Forbidden, ServerFailure
+from applier.ref import Manifest
+from applier.testing.memory.faults import MemoryRequest
+from tests.simulation.world import World
+
+REFUSED = "refused"
+"""A pod whose first container has an image with this word in it asks for more than a LimitRange allows."""
+TIMEOUT = 10.0
+"""Seconds that a server waits for a webhook."""
+DEFAULTS: Manifest = {"limits": {"cpu": "500m"}, "requests": {"cpu": "100m"}}
+
+
+class Admission:
+    """How it goes with pods that are created. It `takes` so many seconds, and fails if these are as many as a server waits.
+
+    With `has_defaults` a LimitRange adds resources to containers that declare none.
+    """
+
+    def __init__(self, world: World) -> None:
+        self.takes, self.has_defaults = 0.0, False
+        world.cluster.before, world.cluster.admit = self._wait, self._admit
+
+    def calm_down(self) -> None:
+        """There are neither slow webhooks nor defaults from now on."""
+        self.takes, self.has_defaults = 0.0, False
+
+    async def _wait(self, request: MemoryRequest) -> None:
+        if self.takes and request.verb == "create" and request.resource.plural == "pods":
+            takes = self.takes
+            await asyncio.sleep(min(takes, TIMEOUT))
+            if takes >= TIMEOUT:
+                raise ServerFailure(500, "InternalError", 'failed calling webhook "pods.example.com": context deadline exceeded')
+
+    def _admit(self, manifest: Manifest) -> Manifest:
+        if manifest["kind"] != "Pod" or manifest.get("status"):
+            return manifest
+        spec = manifest["spec"]
+        if REFUSED in spec["containers"][0]["image"]:
+            raise Forbidden(403, "Forbidden", "maximum cpu usage per Container is 4, but limit is 64")
+        if not self.has_defaults:
+            return manifest
+        return {**manifest, "spec": {**spec, "containers": [{"resources": DEFAULTS, **one} for one in spec["containers"]]}}
