@@ -2,8 +2,9 @@
 
 A set that the API server stores may have 1.5 MB: thousands of volumes, mounts, ports, claims, cliques, groups. In each dimension a legal
 set of a quarter of the size is reviewed, as new and as an update, its first steps and later ones are taken, and its pod templates compared
-with the same in another order; then one of the whole size. Goals: the cost is linear (`LINEAR`), and no rule takes more than a second. CPU time, without the garbage collector, whose runs hit any
-rule. What is computed once for all rules is in the time of the one that asks first.
+with the same in another order; then one of the whole size. Goals: the cost is linear (`LINEAR`), and no rule takes more than a second.
+CPU time, without the garbage collector, whose runs hit any rule. What is computed once for all rules is in the time of the one that asks
+first.
 
 At last small reviews are asked while a large one is computed. Goal: each is answered within 50 ms.
 """
