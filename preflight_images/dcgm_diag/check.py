@@ -11,7 +11,7 @@ from typing import NamedTuple
 from preflight_images.dcgm_diag.diag_json import read_diag
 from preflight_images.dcgm_diag.gpus import NotWhole, UnreadableList, engine_indices, own_uuids
 from preflight_images.dcgm_diag.levels import TESTS, missing, required_tests
-from preflight_images.dcgm_diag.verdict import BUSY, TAKEN, judge, strangers
+from preflight_images.dcgm_diag.verdict import BUSY, TAKEN, judge, unrequested
 from preflight_images.shared.outcome import FAILED, MISCONFIGURED, CheckOutcome, HealthReport, Misconfigured, RecommendedAction
 from preflight_images.shared.output import UnreadableOutput
 from preflight_images.shared.settings import CheckSettings, required, whole
@@ -98,7 +98,7 @@ def verdict(ended: ProcessResult, own: Mapping[int, str], required: Sequence[str
         results = read_diag(ended.out)
     except UnreadableOutput as error:
         return unknown("DCGM_UNREADABLE", f"what dcgmi printed cannot be read (exit code {ended.code}): {error}")
-    others = ", ".join(map(str, strangers(results, own)))
+    others = ", ".join(map(str, unrequested(results, own)))
     if others:
         return unknown("DCGM_UNREADABLE", f"the results include GPU {others}, which dcgmi was not asked to test (exit code {ended.code})")
     outcome = judge(results, own)

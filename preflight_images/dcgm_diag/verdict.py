@@ -42,7 +42,7 @@ TAKEN = {217, 222}
 
 
 def judge(results: Sequence[DiagResult], uuids: Mapping[int, str]) -> CheckOutcome:
-    """Returns the outcome for the pod's own GPUs, `uuids` by the engine's index. There are no results of `strangers`."""
+    """Returns the outcome for the pod's own GPUs, `uuids` by the engine's index. There are no results of `unrequested`."""
     sent = [report for result in results if (report := _report(result, uuids)) is not None]
     failed = [result for result in results if result.status == "FAIL"]
     if failed:
@@ -52,7 +52,7 @@ def judge(results: Sequence[DiagResult], uuids: Mapping[int, str]) -> CheckOutco
     return CheckOutcome(PASSED, "passed with warnings" if warned else "passed", tuple(sent))
 
 
-def strangers(results: Sequence[DiagResult], uuids: Mapping[int, str]) -> list[int]:
+def unrequested(results: Sequence[DiagResult], uuids: Mapping[int, str]) -> list[int]:
     """Returns the GPUs with results that are none of the pod's.
 
     Nobody asked for them, so the output is of another diagnostic, or garbled.

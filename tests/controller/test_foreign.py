@@ -42,7 +42,7 @@ def made() -> dict[str, Manifest]:
     return owned
 
 
-def stranger(kind: str, **metadata: Any) -> Manifest:
+def foreign(kind: str, **metadata: Any) -> Manifest:
     """Somebody else's object by the name of one of ours, with something in it that would be lost."""
     model = made()[kind]
     place = {"name": model["metadata"]["name"], "namespace": NAMESPACE}
@@ -90,7 +90,7 @@ def test_every_kind_that_the_set_makes_is_tried() -> None:
 @pytest.mark.parametrize("kind", [*KINDS, "ServiceAccount"])
 def test_it_stays_as_it_is_and_the_set_says_whose_it_is(kind: str, shape: Manifest) -> None:
     simulation = Simulation()
-    there = seeded(simulation, stranger(kind, **shape))
+    there = seeded(simulation, foreign(kind, **shape))
     simulation.world.apply(demo())
     simulation.settle()
     name = there["metadata"]["name"]
@@ -110,7 +110,7 @@ def test_it_stays_as_it_is_and_the_set_says_whose_it_is(kind: str, shape: Manife
 @pytest.mark.parametrize("kind", [*KINDS, "ServiceAccount"])
 def test_once_it_is_gone_the_set_starts_within_seconds(kind: str, shape: Manifest) -> None:
     simulation = Simulation()
-    there = seeded(simulation, stranger(kind, **shape))
+    there = seeded(simulation, foreign(kind, **shape))
     simulation.world.apply(demo())
     simulation.settle()
     api = there["apiVersion"].rpartition("/")
@@ -148,7 +148,7 @@ def test_a_pod_that_has_the_name_of_one_of_ours_stays_and_ours_gets_another(shap
 
 def test_what_is_handed_over_is_ours() -> None:
     simulation = Simulation()
-    there = seeded(simulation, stranger("ServiceAccount"))
+    there = seeded(simulation, foreign("ServiceAccount"))
     simulation.world.apply(demo())
     simulation.settle()
     simulation.world.cluster.seed({**there, "metadata": {**there["metadata"], "labels": LABELS}}, manager="grove-operator")

@@ -7,7 +7,7 @@ import pytest
 from tests.hostile import edits
 from tests.hostile.edits import Edit
 from tests.hostile.nonsense import Change, drop, owner, put
-from tests.hostile.world import A_WHILE, OTHER, differences, look, meddle, named, serving, stalls, two_sets
+from tests.hostile.world import A_WHILE, OTHER, differences, interfere, look, named, serving, stalls, two_sets
 from tests.simulation.simulation import Simulation
 from tests.simulation.world import CLIQUE, POD, SET
 from tests.suite.effort import runs
@@ -36,7 +36,7 @@ def test_all_is_soon_as_it_was(edit: Edit) -> None:
         simulation.operator.kill()
     else:
         simulation.let_pass(1)
-    meddle(simulation, *edit)
+    interfere(simulation, *edit)
     if is_new_process:
         simulation.operator.start()
     settle_after(simulation)
@@ -51,7 +51,7 @@ def test_fewer_than_none_is_no_scale(edit: Edit) -> None:
     simulation = two_sets()
     simulation.let_pass(1)
     pods = serving(simulation)
-    meddle(simulation, *edit)
+    interfere(simulation, *edit)
     settle_after(simulation)
     assert serving(simulation) == pods
     assert_all_well(simulation)
@@ -63,12 +63,12 @@ def test_what_is_given_to_another_set_is_told_and_left_and_all_is_well_once_it_i
     edit = edits.given_away(simulation.world.get(SET, OTHER)["metadata"]["uid"])[what]
     simulation.let_pass(1)
     before, pods = look(simulation), serving(simulation)
-    old = meddle(simulation, *edit)
+    old = interfere(simulation, *edit)
     settle_after(simulation)
     assert serving(simulation) == pods
     assert any("is left unchanged" in one for one in stalls(simulation)), "a condition tells"
     assert any(one.startswith("Refused: ") for one in simulation.world.told), "an event tells"
-    meddle(simulation, edit.kind, edit.name, put("metadata.ownerReferences", old["metadata"]["ownerReferences"]))
+    interfere(simulation, edit.kind, edit.name, put("metadata.ownerReferences", old["metadata"]["ownerReferences"]))
     simulation.let_pass(SECONDS)
     simulation.settle()
     assert differences(before, look(simulation)) == []
@@ -86,7 +86,7 @@ def test_a_pod_that_somebody_takes_out_of_the_set_goes_on_and_the_set_is_whole(h
         simulation.operator.kill()
     else:
         simulation.let_pass(1)
-    meddle(simulation, POD, "demo-0-front", edits.METADATA[how])
+    interfere(simulation, POD, "demo-0-front", edits.METADATA[how])
     if is_new_process:
         simulation.operator.start()
     settle_after(simulation)
@@ -102,7 +102,7 @@ def test_a_pod_that_belongs_to_nobody_stays_and_the_set_is_whole(edit: Change) -
     simulation = two_sets()
     simulation.let_pass(1)
     pods = serving(simulation)
-    meddle(simulation, POD, "demo-0-front", edit)
+    interfere(simulation, POD, "demo-0-front", edit)
     settle_after(simulation)
     assert pods.keys() <= serving(simulation).keys()
     assert simulation.status(CLIQUE, "demo-0-front")["readyReplicas"] == 2

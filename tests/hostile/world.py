@@ -56,7 +56,7 @@ def named(simulation: Simulation, kind: Kind, name: str) -> Manifest:
     return simulation.world.get(kind, revision(simulation) if kind == REVISION else name)
 
 
-def meddle(simulation: Simulation, kind: Kind, name: str, change: Change) -> Manifest:
+def interfere(simulation: Simulation, kind: Kind, name: str, change: Change) -> Manifest:
     """Somebody edits an object. Returns it as it was."""
     live = named(simulation, kind, name)
     new = copy.deepcopy(live)

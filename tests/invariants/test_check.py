@@ -19,7 +19,7 @@ from tests.simulation.world import CLIQUE, POD, SET, at_once
 from tests.step.world import context
 
 LIVE: list[Action] = [Edit("second", ()), Pass(30), Tick(), Pass(30), Tick(), Scale("clique", 1), Pass(30), Scale("group", 1), Pass(30)]
-Deed = Callable[[Simulation], None]
+Intervention = Callable[[Simulation], None]
 
 
 def judged(log: SimulatedLog, folder: Path) -> Verdict:
@@ -69,7 +69,7 @@ def delete_clique(world: Simulation) -> None:
     world.operator.after_write("some reason")
 
 
-WRONG: dict[str, tuple[Deed, str]] = {
+WRONG: dict[str, tuple[Intervention, str]] = {
     "a pod that is declared": (delete_pod, "demo-0-front was scaled in to 2 pods, and 3 are declared"),
     "a pod of a set without a breach": (lambda world: delete_pod(world, "GangTermination"), "was deleted for a breach, and there is none"),
     "a pod of a service for a training workload's reason": (lambda world: delete_pod(world, "Failed"), "was deleted for 'Failed'"),
@@ -78,11 +78,11 @@ WRONG: dict[str, tuple[Deed, str]] = {
 }
 
 
-@pytest.mark.parametrize(("deed", "said"), WRONG.values(), ids=WRONG.keys())
-def test_what_nobody_wants_to_go_is_found(deed: Deed, said: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("intervention", "said"), WRONG.values(), ids=WRONG.keys())
+def test_what_nobody_wants_to_go_is_found(intervention: Intervention, said: str, tmp_path: Path) -> None:
     world = simulation()
     log = SimulatedLog(world)
-    deed(world)
+    intervention(world)
     [fault] = judged(log, tmp_path).faults
     assert said in fault
 
@@ -119,7 +119,7 @@ def delete_namespace(world: Simulation) -> None:
     delete_pod(world)
 
 
-RIGHT: dict[str, Deed] = {
+RIGHT: dict[str, Intervention] = {
     "what is scaled in": scale_in,
     "what goes with its set": delete_set,
     "what goes with its namespace": delete_namespace,
@@ -128,11 +128,11 @@ RIGHT: dict[str, Deed] = {
 }
 
 
-@pytest.mark.parametrize("deed", RIGHT.values(), ids=RIGHT.keys())
-def test_what_has_a_reason_is_not(deed: Deed, tmp_path: Path) -> None:
+@pytest.mark.parametrize("intervention", RIGHT.values(), ids=RIGHT.keys())
+def test_what_has_a_reason_is_not(intervention: Intervention, tmp_path: Path) -> None:
     world = simulation()
     log = SimulatedLog(world)
-    deed(world)
+    intervention(world)
     verdict = judged(log, tmp_path)
     assert verdict.faults == []
 
@@ -146,11 +146,13 @@ def test_a_reason_counts_though_the_answer_to_its_write_was_lost(tmp_path: Path)
     assert (verdict.judged, verdict.faults) == ({"RollingUpdate": 1}, [])
 
 
-@pytest.mark.parametrize(("deed", "code"), [(scale_in, 0), (delete_pod, 1)], ids=["right", "wrong"])
-def test_the_command_says_so_with_its_exit_code(deed: Deed, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("intervention", "code"), [(scale_in, 0), (delete_pod, 1)], ids=["right", "wrong"])
+def test_the_command_says_so_with_its_exit_code(
+    intervention: Intervention, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     world = simulation()
     log = SimulatedLog(world)
-    deed(world)
+    intervention(world)
     assert main([str(log.write(tmp_path / "audit.log")), "--lag", "1"]) == code
     assert (
         f"operators deleted 1 ready pods (1 for no longer wanted) and told 0 ends of updates: {code} without a reason"

@@ -57,7 +57,7 @@ BAD_LUCK: Sequence[Draw[Lose | Die | CutOff | Slow | Late | Fault | Break | GoDo
     lambda draw: Break(draw.random() < 0.5),
     lambda draw: GoDown(draw.randint(1, 100)),
 )
-DEEDS: Sequence[Draw[Action]] = (
+INTERVENTIONS: Sequence[Draw[Action]] = (
     lambda draw: Edit(draw.choice(TAGS), draw.choice(EDITED)),
     lambda draw: Scale(draw.choice(SCALED), draw.randint(0, 4)),
     lambda draw: Scale("set", draw.randint(0, 2)),
@@ -89,9 +89,9 @@ def drawn(number: int, goes_on: Sequence[Draw[A]], happens: Sequence[Draw[A]]) -
 
 def schedule(number: int) -> list[Action]:
     """Draws a schedule of a set that serves."""
-    return drawn(number, GOES_ON, [*DEEDS, *BAD_LUCK])
+    return drawn(number, GOES_ON, [*INTERVENTIONS, *BAD_LUCK])
 
 
 def refused_schedule(number: int) -> list[Action]:
     """Draws a schedule of a set that serves in a cluster that refuses, adds, and takes its time."""
-    return drawn(number, GOES_ON, [*DEEDS, *BAD_LUCK, *REFUSALS, *REFUSALS])
+    return drawn(number, GOES_ON, [*INTERVENTIONS, *BAD_LUCK, *REFUSALS, *REFUSALS])

@@ -236,8 +236,8 @@ def as_it_was(set: Manifest) -> None:
     set["spec"]["template"].pop(STARTUP, None)
 
 
-Deed = Pass | Tick | Edit | Scale | MakeAnew | Meddle | Lose | Fail | Room | Night | Forge | Defaults | Ask
-Action = Deed | Die | CutOff | Slow | Late | Fault | Break | GoDown
+Intervention = Pass | Tick | Edit | Scale | MakeAnew | Meddle | Lose | Fail | Room | Night | Forge | Defaults | Ask
+Action = Intervention | Die | CutOff | Slow | Late | Fault | Break | GoDown
 
 AMPLE_ROOM = 1000
 MAX_BACKOFF = 60.0

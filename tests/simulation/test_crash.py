@@ -56,7 +56,7 @@ def without_rack(simulation: Simulation) -> None:
     simulation.edit(edit, kind=TOPOLOGY, name="lab")
 
 
-def frail() -> Simulation:
+def nearly_terminated() -> Simulation:
     """A set of which a pod has not been ready for almost as long as it may."""
     set = small(terminationDelay="1m0s")
     set["spec"]["template"]["podCliqueScalingGroups"][0]["minAvailable"] = 2
@@ -70,12 +70,12 @@ def frail() -> Simulation:
 def scaled(set_replicas: int, clique: int, group: int) -> Callable[[Simulation], None]:
     """Somebody scales all that can be scaled."""
 
-    def deed(simulation: Simulation) -> None:
+    def intervention(simulation: Simulation) -> None:
         simulation.edit(replicas(set_replicas))
         simulation.edit(replicas(clique), kind=CLIQUE, name="demo-0-front")
         simulation.edit(replicas(group), kind=GROUP, name="demo-0-sg")
 
-    return deed
+    return intervention
 
 
 def taken_over() -> Simulation:
@@ -112,7 +112,7 @@ class Case(NamedTuple):
     """What there is, and what somebody does to it. `least` is how many writes follow at least: a case that makes none proves nothing."""
 
     before: Callable[[], Simulation]
-    deed: Callable[[Simulation], None]
+    intervention: Callable[[Simulation], None]
     least: int
 
 
@@ -124,7 +124,7 @@ CASES = {
     "update of a group's size": Case(
         lambda: running(demo(members=1)), lambda simulation: simulation.edit(size(2, DEC), image("new", PRE)), 20
     ),
-    "gang termination": Case(frail, lambda simulation: simulation.let_pass(MINUTE), 30),
+    "gang termination": Case(nearly_terminated, lambda simulation: simulation.let_pass(MINUTE), 30),
     "topology change": Case(placed, without_rack, 4),
     "adoption of what an earlier set has left": Case(orphaned, made_again, 10),
     "deletion": Case(lambda: running(small()), deleted("Background"), 5),
@@ -134,18 +134,18 @@ CASES = {
 }
 
 
-class Tale(NamedTuple):
+class PodChanges(NamedTuple):
     """How many pods came, and how many went."""
 
     made: int
     gone: int
 
 
-def tale(simulation: Simulation, version: int, until: float = float("inf")) -> Tale:
+def pod_changes(simulation: Simulation, version: int, until: float = float("inf")) -> PodChanges:
     changes = [
         change for change in simulation.world.cluster.store.changes if version < change.version <= until and change.ref.kind == "Pod"
     ]
-    return Tale(
+    return PodChanges(
         sum(change.new is not None and change.old is None for change in changes),
         sum(change.old is not None and change.new is None for change in changes),
     )
@@ -155,24 +155,24 @@ class Point(NamedTuple):
     """A point of a run at which all that follows is decided: in which of its two parts it is, which pods came and went, and the state."""
 
     part: int
-    pods: Tale
+    pods: PodChanges
     state: str
 
 
-def end(simulation: Simulation, since: int, before: Tale) -> Iterator[Point]:
+def end(simulation: Simulation, since: int, before: PodChanges) -> Iterator[Point]:
     """Lets all go on to its end, and yields each point on the way. `before` is what had happened before the version `since`."""
     for part in range(2):
         if part:
             simulation.let_pass(2 * MINUTE)
         for _ in simulation.rounds():
-            now = tale(simulation, since)
-            yield Point(part, Tale(before.made + now.made, before.gone + now.gone), sha256(state(simulation).encode()).hexdigest())
+            now = pod_changes(simulation, since)
+            yield Point(part, PodChanges(before.made + now.made, before.gone + now.gone), sha256(state(simulation).encode()).hexdigest())
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_crash_after_any_write_changes_nothing_about_the_end(name: str) -> None:
     """A run that comes to a point from which another one has ended as it should ends so, too, and is not played any further."""
-    before, deed, least = CASES[name]
+    before, intervention, least = CASES[name]
     simulation = before()
     began, moments = simulation.world.version, list[Moment]()
     reasons = Reasons(simulation.world)
@@ -182,20 +182,20 @@ def test_a_crash_after_any_write_changes_nothing_about_the_end(name: str) -> Non
         moments.append(simulation.world.moment())
 
     simulation.operator.after_write = look
-    deed(simulation)
-    known = set(end(simulation, began, Tale(0, 0)))
+    intervention(simulation)
+    known = set(end(simulation, began, PodChanges(0, 0)))
     assert len(moments) >= least
-    wanted, all_pods, played_out = shapes(simulation), tale(simulation, began), 0
+    wanted, all_pods, played_out = shapes(simulation), pod_changes(simulation, began), 0
     for number, moment in enumerate(moments, 1):
         after, points = watched(Simulation(simulation.operator.context, moment=moment)), set[Point]()
         after.machines.failing |= simulation.machines.failing
-        for point in end(after, moment.version, first := tale(simulation, began, moment.version)):
+        for point in end(after, moment.version, first := pod_changes(simulation, began, moment.version)):
             points.add(point)
             if point in known:
                 break
         else:
             played_out += 1
-            then = tale(after, moment.version)
+            then = pod_changes(after, moment.version)
             assert shapes(after) == wanted, f"after write {number}"
             assert first.made + then.made == all_pods.made, f"pods that were made, after write {number}"
             assert first.gone + then.gone == all_pods.gone, f"pods that went, after write {number}"

@@ -28,11 +28,11 @@ def started(manifest: Manifest | None = None, **limits: Any) -> Simulation:
     return running(manifest or job(**limits))
 
 
-def away(simulation: Simulation, *deeds: Callable[[], object], seconds: float = 0.0) -> None:
+def away(simulation: Simulation, *interventions: Callable[[], object], seconds: float = 0.0) -> None:
     """Things happen, and time passes, while no operator is there to see them; then another one comes."""
     simulation.operator.kill()
-    for deed in deeds:
-        deed()
+    for intervention in interventions:
+        intervention()
     simulation.loop.run_until_complete(asyncio.sleep(seconds))
     simulation.operator.start()
 

@@ -13,7 +13,7 @@ from tests.simulation.simulation import Simulation, running
 from tests.training.jobs import exit_pod, job, take
 from tests.training.watch import moments_of, watched_job
 
-Deed = Callable[[Simulation], None]
+Intervention = Callable[[Simulation], None]
 
 
 def ranks(**limits: Any) -> Manifest:
@@ -62,12 +62,12 @@ class Case(NamedTuple):
     """
 
     limits: dict[str, Any]
-    deed: Deed
+    intervention: Intervention
     least: int
     phase: str
     restarts: int
     attempt: int
-    before: Deed = nothing
+    before: Intervention = nothing
 
 
 CASES = {
@@ -99,7 +99,7 @@ def test_a_crash_after_any_write_changes_nothing_about_the_end(name: str) -> Non
     case.before(simulation)
     simulation.settle()
     moments = moments_of(simulation)
-    case.deed(simulation)
+    case.intervention(simulation)
     end(simulation)
     assert len(moments) >= case.least
     wanted = standing(simulation)

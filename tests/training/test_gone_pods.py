@@ -13,15 +13,15 @@ from tests.simulation.simulation import Simulation
 from tests.simulation.world import CLIQUE, POD
 from tests.training.jobs import WORKER, attempts, causes, exit_pod, last_attempt, phase, pod_of, report, started, take
 
-Deed = Callable[[Simulation], object]
+Intervention = Callable[[Simulation], object]
 
 
-def unseen(simulation: Simulation, *deeds: Deed, seconds: float = 30.0) -> None:
+def unseen(simulation: Simulation, *interventions: Intervention, seconds: float = 30.0) -> None:
     """Things happen, and pods that were asked to go are gone, before the watch of pods tells any of it, all at once."""
     simulation.network.silent["Pod"] = simulation.loop.time() + seconds
     simulation.let_pass(0.1)
-    for deed in deeds:
-        deed(simulation)
+    for intervention in interventions:
+        intervention(simulation)
         simulation.machines.tick()
     simulation.let_pass(seconds)
     simulation.run_operator()
@@ -40,7 +40,7 @@ def fail(simulation: Simulation) -> None:
     exit_pod(simulation, 1, 7)
 
 
-JUDGED: dict[str, tuple[list[Deed], dict[str, Any]]] = {
+JUDGED: dict[str, tuple[list[Intervention], dict[str, Any]]] = {
     "an eviction": ([evict], {"cause": "PodDisrupted", "message": "EvictionByEvictionAPI"}),
     "a deletion": ([delete], {"cause": "PodDeleted"}),
     "a failure that was cleaned up": ([fail, delete], {"cause": "PodFailed", "exitCode": 7}),
@@ -51,8 +51,8 @@ JUDGED: dict[str, tuple[list[Deed], dict[str, Any]]] = {
 def test_a_pod_that_is_gone_before_anybody_looked_is_judged_by_its_last_state(what: str) -> None:
     simulation = started(maxRestarts=1)
     name = pod_of(simulation, WORKER, 1)["metadata"]["name"]
-    deeds, told = JUDGED[what]
-    unseen(simulation, *deeds)
+    interventions, told = JUDGED[what]
+    unseen(simulation, *interventions)
     last = last_attempt(simulation)
     assert {key: last.get(key) for key in ("pod", *told)} == {"pod": name, **told}
     assert (simulation.status()["restartCount"], attempts(simulation), phase(simulation)) == (1, {"2"}, "Running")

@@ -61,7 +61,7 @@ def led() -> Manifest:
     return manifest
 
 
-DEEDS: Sequence[Draw[Action | Suspend | Restart]] = (
+INTERVENTIONS: Sequence[Draw[Action | Suspend | Restart]] = (
     *JOB_DEEDS,
     lambda draw: Suspend(draw.random() < 0.5),
     lambda draw: Suspend(draw.random() < 0.5),
@@ -93,12 +93,12 @@ def play(simulation: Simulation, schedule: Sequence[Action | Suspend | Restart])
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_any_schedule_keeps_to_the_budget_and_comes_to_one_end(number: int) -> None:
-    play(running(led()), drawn(number, JOB_GOES_ON, DEEDS))
+    play(running(led()), drawn(number, JOB_GOES_ON, INTERVENTIONS))
 
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_any_schedule_does_so_with_two_operators_of_which_one_leads(number: int) -> None:
-    play(running(led(), candidates=2), drawn(number, JOB_GOES_ON, DEEDS))
+    play(running(led(), candidates=2), drawn(number, JOB_GOES_ON, INTERVENTIONS))
 
 
 def test_a_job_that_is_suspended_while_an_operator_dies_keeps_to_it() -> None:

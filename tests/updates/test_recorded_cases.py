@@ -18,7 +18,7 @@ from tests.simulation.world import NAMESPACE, POD
 
 LIVE = FOLDER / "live"
 KINDS = ("Pod", "PodClique", "PodCliqueScalingGroup", "PodGang", "Service")
-Deed = Callable[[Simulation], None]
+Intervention = Callable[[Simulation], None]
 
 
 def recorded(case: str) -> list[Manifest]:
@@ -54,34 +54,34 @@ def differences(simulation: Simulation, step: Manifest) -> list[str]:
     return list(compare.differences(ours, theirs))
 
 
-def lose(*prefixes: str) -> Deed:
+def lose(*prefixes: str) -> Intervention:
     """Somebody deletes a pod of each of these cliques."""
 
-    def deed(simulation: Simulation) -> None:
+    def intervention(simulation: Simulation) -> None:
         for prefix in prefixes:
             simulation.world.delete(POD, simulation.world.pods(prefix)[0]["metadata"]["name"])
 
-    return deed
+    return intervention
 
 
-def break_for(seconds: float, prefix: str) -> Deed:
+def break_for(seconds: float, prefix: str) -> Intervention:
     """The pods of a clique are not ready for so long."""
 
-    def deed(simulation: Simulation) -> None:
+    def intervention(simulation: Simulation) -> None:
         simulation.wait(60)  # long after the start
         simulation.machines.fail(prefix)
         simulation.settle()
         simulation.wait(seconds)
         simulation.machines.failing.clear()
 
-    return deed
+    return intervention
 
 
 def nothing(_: Simulation) -> None:
     """Only the set is edited."""
 
 
-CASES: dict[str, list[Deed]] = {
+CASES: dict[str, list[Intervention]] = {
     "roll-clique": [nothing, nothing],
     "roll-two-cliques": [nothing, nothing],
     "on-delete": [nothing, nothing, lose("ondelete-0-front")],
@@ -98,9 +98,9 @@ def test_each_step_ends_as_it_did_with_the_shipped_operator(case: str) -> None:
     simulation = Simulation()
     steps = recorded(case)
     assert len(steps) == len(CASES[case])
-    for step, deed in zip(steps, CASES[case], strict=True):
+    for step, intervention in zip(steps, CASES[case], strict=True):
         simulation.world.apply(declared(step))
         simulation.settle()
-        deed(simulation)
+        intervention(simulation)
         simulation.settle()
         assert differences(simulation, step) == [], step["step"]

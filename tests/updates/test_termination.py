@@ -14,7 +14,7 @@ TERMINATED = "GangTermination"
 MINUTE = 60.0
 
 
-def frail(replicas: int = 1, min_available: int = 1) -> Simulation:
+def briefly_tolerant(replicas: int = 1, min_available: int = 1) -> Simulation:
     """A set whose gangs have a minute to recover."""
     manifest = demo(replicas=replicas, terminationDelay="1m0s")
     manifest["spec"]["template"]["podCliqueScalingGroups"][0]["minAvailable"] = min_available
@@ -39,7 +39,7 @@ def of_replica(simulation: Simulation) -> list[str]:
 
 def test_a_replica_of_a_group_that_can_do_without_it_is_restarted_alone() -> None:
     """As recorded of the shipped operator: `gang-termination`."""
-    simulation = frail()
+    simulation = briefly_tolerant()
     simulation.machines.fail("demo-0-sg-0-dec")
     simulation.settle()
     assert simulation.deleted(TERMINATED) == []
@@ -51,7 +51,7 @@ def test_a_replica_of_a_group_that_can_do_without_it_is_restarted_alone() -> Non
 
 
 def test_the_replica_of_the_set_goes_where_its_group_cannot_do_without() -> None:
-    simulation = frail(min_available=3)
+    simulation = briefly_tolerant(min_available=3)
     simulation.machines.fail("demo-0-sg-1-dec")
     simulation.settle()
     simulation.wait(MINUTE)
@@ -60,7 +60,7 @@ def test_the_replica_of_the_set_goes_where_its_group_cannot_do_without() -> None
 
 
 def test_it_is_looked_at_when_the_deadline_has_come_and_not_before() -> None:
-    simulation = frail()
+    simulation = briefly_tolerant()
     simulation.machines.fail("demo-0-front")
     began = simulation.world.now
     simulation.settle()
@@ -72,7 +72,7 @@ def test_it_is_looked_at_when_the_deadline_has_come_and_not_before() -> None:
 
 def test_what_recovers_in_time_is_left_alone() -> None:
     """As recorded of the shipped operator: `breach-recovered`."""
-    simulation = frail()
+    simulation = briefly_tolerant()
     simulation.machines.fail("demo-0-front")
     simulation.settle()
     simulation.wait(MINUTE / 2)
@@ -93,7 +93,7 @@ def test_what_never_ran_is_not_restarted() -> None:
 
 
 def test_277_people_are_warned_and_told() -> None:
-    simulation = frail()
+    simulation = briefly_tolerant()
     simulation.machines.fail("demo-0-front")
     simulation.settle()
     assert told(simulation) == ["GangTerminationPending"]
@@ -105,13 +105,13 @@ def test_277_people_are_warned_and_told() -> None:
 
 
 def test_a_start_that_takes_its_time_is_no_news() -> None:
-    assert told(frail(replicas=2)) == []
+    assert told(briefly_tolerant(replicas=2)) == []
 
 
 @pytest.mark.parametrize(("kind", "name"), [(GROUP, "demo-0-sg"), (CLIQUE, "demo-0-front")])
 def test_676_what_somebody_scales_to_nothing_takes_nobody_else_down(kind: Kind, name: str) -> None:
     """Workers that an autoscaler puts to sleep took the frontend with them: no restart would bring them back."""
-    simulation = frail()
+    simulation = briefly_tolerant()
     others = {one["metadata"]["uid"] for one in simulation.world.pods() if not one["metadata"]["name"].startswith(name)}
     simulation.edit(replicas(0), kind=kind, name=name)
     simulation.settle()
@@ -127,7 +127,7 @@ NIGHT = 10 * 60 * MINUTE
 @pytest.mark.parametrize(("kind", "name"), [(GROUP, "demo-0-sg"), (CLIQUE, "demo-0-front")])
 @pytest.mark.parametrize("count", [1, 3])
 def test_what_comes_back_after_a_night_at_zero_takes_nobody_else_down(kind: Kind, name: str, count: int) -> None:
-    simulation = frail()
+    simulation = briefly_tolerant()
     others = {one["metadata"]["uid"] for one in simulation.world.pods() if not one["metadata"]["name"].startswith(name)}
     simulation.edit(replicas(0), kind=kind, name=name)
     simulation.settle()
@@ -143,7 +143,7 @@ def test_what_comes_back_after_a_night_at_zero_takes_nobody_else_down(kind: Kind
 @pytest.mark.parametrize(("kind", "name"), [(GROUP, "demo-0-sg"), (CLIQUE, "demo-0-front")])
 def test_what_finds_no_room_when_it_comes_back_takes_nobody_else_down(kind: Kind, name: str) -> None:
     """A restart would free nothing that it could have: it counts as what never ran."""
-    simulation = frail()
+    simulation = briefly_tolerant()
     simulation.edit(replicas(0), kind=kind, name=name)
     simulation.settle()
     simulation.wait(NIGHT)
@@ -162,7 +162,7 @@ def test_what_finds_no_room_when_it_comes_back_takes_nobody_else_down(kind: Kind
 
 @pytest.mark.parametrize(("kind", "name"), [(GROUP, "demo-0-sg"), (CLIQUE, "demo-0-front")])
 def test_what_has_come_back_and_then_fails_is_restarted_as_ever(kind: Kind, name: str) -> None:
-    simulation = frail()
+    simulation = briefly_tolerant()
     simulation.edit(replicas(0), kind=kind, name=name)
     simulation.settle()
     simulation.edit(replicas(2), kind=kind, name=name)
@@ -176,7 +176,7 @@ def test_what_has_come_back_and_then_fails_is_restarted_as_ever(kind: Kind, name
 
 
 def test_a_breach_of_what_is_scaled_to_zero_meanwhile_is_over() -> None:
-    simulation = frail()
+    simulation = briefly_tolerant()
     simulation.machines.fail("demo-0-front")
     simulation.settle()
     simulation.wait(MINUTE / 2)
@@ -217,7 +217,7 @@ def test_nor_does_a_clique_that_somebody_gives_fewer_pods_than_its_gang_needs() 
 
 
 def test_a_gang_is_restarted_once_and_again_only_after_as_long() -> None:
-    simulation = frail()
+    simulation = briefly_tolerant()
     simulation.edit(image("broken"))
     simulation.settle()
     simulation.machines.fail("demo-0-front")
@@ -249,7 +249,7 @@ def test_of_two_replicas_that_serve_still_one_is_restarted_at_a_time() -> None:
 
 
 def test_replicas_that_serve_nobody_have_nothing_to_lose_and_go_at_once() -> None:
-    simulation = frail(replicas=2)
+    simulation = briefly_tolerant(replicas=2)
     simulation.machines.fail("demo")
     simulation.settle()
     simulation.let_pass(MINUTE)
@@ -259,7 +259,7 @@ def test_replicas_that_serve_nobody_have_nothing_to_lose_and_go_at_once() -> Non
 
 def test_a_scaled_clique_keeps_its_scale() -> None:
     """The shipped operator deletes the PodClique, and what an autoscaler had set with it."""
-    simulation = frail()
+    simulation = briefly_tolerant()
     simulation.edit(replicas(4), kind=CLIQUE, name="demo-0-front")
     simulation.settle()
     simulation.machines.fail("demo-0-front")
@@ -270,7 +270,7 @@ def test_a_scaled_clique_keeps_its_scale() -> None:
 
 
 def test_a_group_says_so_until_it_has_recovered() -> None:
-    simulation = frail(min_available=3)
+    simulation = briefly_tolerant(min_available=3)
     simulation.machines.fail("demo-0-sg-1-dec")
     simulation.settle()
     simulation.let_pass(MINUTE)
@@ -283,7 +283,7 @@ def test_a_group_says_so_until_it_has_recovered() -> None:
 
 
 def test_so_does_every_group_of_the_replica_whatever_it_was_restarted_for() -> None:
-    simulation = frail()
+    simulation = briefly_tolerant()
     simulation.machines.fail("demo-0-front")
     simulation.settle()
     simulation.let_pass(MINUTE)
@@ -303,7 +303,7 @@ def lost(simulation: Simulation) -> list[str]:
 
 def test_pods_that_we_restart_are_not_told_of_as_lost() -> None:
     """People are told why they go; to look for a node that is down would lead them astray."""
-    simulation = frail(min_available=3)
+    simulation = briefly_tolerant(min_available=3)
     simulation.machines.fail("demo-0-sg-1-dec")
     simulation.settle()
     simulation.wait(MINUTE)
@@ -312,7 +312,7 @@ def test_pods_that_we_restart_are_not_told_of_as_lost() -> None:
 
 
 def test_pods_that_are_lost_while_their_gang_has_time_left_are_told_of() -> None:
-    simulation = frail()
+    simulation = briefly_tolerant()
     simulation.machines.fail("demo-0-front")
     simulation.settle()
     simulation.let_pass(MINUTE / 2)
@@ -323,7 +323,7 @@ def test_pods_that_are_lost_while_their_gang_has_time_left_are_told_of() -> None
 
 
 def test_pods_that_are_lost_after_their_gang_was_restarted_are_told_of() -> None:
-    simulation = frail()
+    simulation = briefly_tolerant()
     simulation.machines.fail("demo-0-front")
     simulation.settle()
     simulation.wait(MINUTE)
@@ -335,7 +335,7 @@ def test_pods_that_are_lost_after_their_gang_was_restarted_are_told_of() -> None
 
 
 def test_a_group_that_is_updated_is_not_restarted_meanwhile() -> None:
-    simulation = frail()
+    simulation = briefly_tolerant()
     simulation.edit(image("broken"))
     simulation.settle()
     simulation.wait(10 * MINUTE)
@@ -344,7 +344,7 @@ def test_a_group_that_is_updated_is_not_restarted_meanwhile() -> None:
 
 def test_what_a_node_took_with_it_is_made_again_without_a_restart() -> None:
     """As recorded of the shipped operator: `node-deleted`."""
-    simulation = frail()
+    simulation = briefly_tolerant()
     for pod in (simulation.world.pods("demo-0-sg-0-dec")[0], simulation.world.pods("demo-0-sg-1-pre")[0]):
         simulation.world.delete(POD, pod["metadata"]["name"])
     simulation.settle()

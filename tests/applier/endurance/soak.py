@@ -1,4 +1,4 @@
-"""A loop that keeps a cluster true for a long time while people edit, controllers meddle and the server misbehaves; and what it costs."""
+"""A loop that keeps a cluster true for a long time while people edit, controllers interfere and servers misbehave; and what it costs."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class Churn:
         await self.cluster.apply(await self.cluster.resource(CONFIG_MAP), spec, manager="people", force=True)
         self.account.edits += 1
 
-    async def meddle(self, key: str) -> None:
+    async def interfere(self, key: str) -> None:
         """A child of a key is deleted, or its text changed by somebody else."""
         resource, name = await self.cluster.resource(CONFIG_MAP), f"{key}-{self.chance.randrange(MAX_CHILDREN)}"
         try:
@@ -152,7 +152,7 @@ class Churn:
         """Keeps at it until the loop's clock says so."""
         while asyncio.get_running_loop().time() < until:
             key = f"key-{self.chance.randrange(KEYS)}"
-            await (self.edit(key) if self.chance.random() < 0.6 else self.meddle(key))
+            await (self.edit(key) if self.chance.random() < 0.6 else self.interfere(key))
             await asyncio.sleep(0.05)
 
 

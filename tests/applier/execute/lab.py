@@ -55,14 +55,14 @@ class Lab:
         self.outcomes = {outcome.step.ref: outcome for outcome in outcomes}
         return said(outcomes)
 
-    def meanwhile(self, verb: str, deed: Callable[[], object]) -> None:
+    def meanwhile(self, verb: str, intervention: Callable[[], object]) -> None:
         """Does something right before the next request of a verb, once."""
         done: list[MemoryRequest] = []
 
         async def before(request: MemoryRequest) -> None:
             if request.verb == verb and not done:
                 done.append(request)
-                deed()
+                intervention()
 
         self.cluster.before = before
 

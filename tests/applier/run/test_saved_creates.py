@@ -42,9 +42,9 @@ async def carried_out(cluster: MemoryCluster, meanwhile: Callable[[Any], object]
     return await apply_saved(saved, cluster, ExecuteOptions(**options))
 
 
-def once(verb: str, deed: Callable[[], object]) -> Callable[[Any], None]:
+def once(verb: str, intervention: Callable[[], object]) -> Callable[[Any], None]:
     """Does something before the first request of this verb."""
-    due = [deed]
+    due = [intervention]
 
     def look(request: Any) -> None:
         if request.verb == verb and due:

@@ -30,13 +30,13 @@ def config(namespace: str, value: str, name: str = "a", policy: Policy | None = 
     return Desired(manifest(name, namespace=namespace, data={"x": value}), policy=policy or Policy())
 
 
-async def overtaken(plane: ControlPlane, namespace: str, deed: Callable[[], object], policy: Policy | None = None) -> str:
+async def overtaken(plane: ControlPlane, namespace: str, intervention: Callable[[], object], policy: Policy | None = None) -> str:
     """What becomes of a change of `a` when something happens to it between the plan and its carrying out."""
     async with connect(kubeconfig=str(plane.kubeconfig)) as cluster:
         await apply(Graph([config(namespace, "1")]), cluster, ApplyOptions("me"))
         graph = Graph([config(namespace, "2", policy=policy)])
         plan = (await survey(graph, cluster, ApplyOptions("me"))).plan
-        deed()
+        intervention()
         return said(await execute(plan, graph, cluster))
 
 
@@ -50,8 +50,8 @@ def remade(plane: ControlPlane, namespace: str, **fields: Any) -> None:
 
 
 async def test_an_object_that_vanished_is_created(control_plane: ControlPlane, namespace: str) -> None:
-    deed = lambda: kubectl(control_plane, namespace, "delete", "configmap", "a")  # noqa: E731
-    assert await overtaken(control_plane, namespace, deed) == "a=created"
+    intervention = lambda: kubectl(control_plane, namespace, "delete", "configmap", "a")  # noqa: E731
+    assert await overtaken(control_plane, namespace, intervention) == "a=created"
 
 
 async def test_another_object_in_its_place_is_decided_on_anew(control_plane: ControlPlane, namespace: str) -> None:

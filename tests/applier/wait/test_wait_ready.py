@@ -40,13 +40,13 @@ def config(name: str) -> Manifest:
 class Controller:
     """Does something each time that the wait says what it waits for; remembers all that it was told."""
 
-    def __init__(self, *deeds: Callable[[], Any]) -> None:
-        self.deeds, self.events = list(deeds), list[Event]()
+    def __init__(self, *interventions: Callable[[], Any]) -> None:
+        self.interventions, self.events = list(interventions), list[Event]()
 
     def __call__(self, event: Event) -> None:
         self.events.append(event)
-        if isinstance(event, Waiting) and self.deeds:
-            asyncio.get_running_loop().call_soon(self.deeds.pop(0))
+        if isinstance(event, Waiting) and self.interventions:
+            asyncio.get_running_loop().call_soon(self.interventions.pop(0))
 
 
 @pytest.fixture

@@ -29,10 +29,10 @@ GROVE_KINDS = ("PodCliqueSet", "PodClique", "PodCliqueScalingGroup", "PodGang")
 
 
 class RecordedStep(NamedTuple):
-    """`deed` does to a namespace what was done, and what it begins `ends`; `objects` are what there was when nothing changed any more."""
+    """`intervention` does to a namespace what was done, and what it begins `ends`; `objects` are what there was at rest."""
 
     name: str
-    deed: Callable[[str], None]
+    intervention: Callable[[str], None]
     ends: Callable[[], None]
     objects: list[Manifest]
 
@@ -79,10 +79,13 @@ def steps(case: str, plane: ControlPlane) -> list[RecordedStep]:
         if binder is not None:
             patch.setattr(script, "bind", lambda _: binder.begin)
             patch.setattr(script, "wait", lambda seconds, wait=script.wait: wait(min(seconds, WAIT)))
-        deeds = script.scenarios()[case]
-    assert [one["step"] for one in recorded] == [name for name, *_ in deeds]
+        interventions = script.scenarios()[case]
+    assert [one["step"] for one in recorded] == [name for name, *_ in interventions]
     ends = binder.end if binder is not None else lambda: None
-    return [RecordedStep(f"{case}/{one['step']}", deed, ends, one["objects"]) for one, (_, deed, *_) in zip(recorded, deeds, strict=True)]
+    return [
+        RecordedStep(f"{case}/{one['step']}", intervention, ends, one["objects"])
+        for one, (_, intervention, *_) in zip(recorded, interventions, strict=True)
+    ]
 
 
 @cache

@@ -1,4 +1,4 @@
-"""An operator that keeps twenty sets true for a long time, while people edit, meddle and kill, and the server misbehaves; what it costs."""
+"""An operator that keeps twenty sets true for a long time, while people edit, interfere and kill, and servers misbehave; what it costs."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class People:
         await self._delete(KINDS["sets"], name)
         await self._write(self.declared[name])  # refused by nobody: it has the name of one that may still be going
 
-    async def meddle(self) -> None:
+    async def interfere(self) -> None:
         """Something that was made is deleted, or gets a label that is not its own; not pods, of which nothing is ever put back."""
         kind = KINDS[self.chance.choice(MEDDLED_WITH)]
         resource = await self.cluster.resource(kind)
@@ -178,7 +178,7 @@ async def churn(people: People, keeper: Keeper, proxy: Faults, until: float, lea
         if draw < 0.45:
             await people.declare(people.chance.randrange(SETS))
         elif draw < 0.93:
-            await people.meddle()
+            await people.interfere()
         elif draw < 0.96:
             await people.make_anew()
         elif draw < 0.99:

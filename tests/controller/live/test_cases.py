@@ -184,7 +184,7 @@ async def test_each_step_ends_as_it_did_with_the_shipped_operator(case: str, wor
     found = []
     for step in steps(case, world.plane):
         try:
-            await asyncio.to_thread(step.deed, world.namespace)
+            await asyncio.to_thread(step.intervention, world.namespace)
             found += await differing(world, step, LONGER.get(step.name, REST))
         finally:
             await asyncio.to_thread(step.ends)

@@ -29,17 +29,17 @@ ALL = (*FRONT, *BASE, *SCALED)
 
 
 @pytest.fixture(scope="module")
-def frail_plane() -> Iterator[ControlPlane]:
+def breakable_plane() -> Iterator[ControlPlane]:
     """One whose servers may be broken: for so long an operator may not hear of what others do."""
     with judged_plane(lag=2 * AWAY) as plane:
         yield with_grove(plane)
 
 
 @pytest.fixture
-async def world(frail_plane: ControlPlane) -> AsyncIterator[World]:
+async def world(breakable_plane: ControlPlane) -> AsyncIterator[World]:
     """A set that runs, and an operator of which nothing unforeseen may come."""
-    async with connect(kubeconfig=str(frail_plane.kubeconfig), user_agent=AGENT) as cluster:
-        there = World(frail_plane, cluster, frail_plane.create_namespace())
+    async with connect(kubeconfig=str(breakable_plane.kubeconfig), user_agent=AGENT) as cluster:
+        there = World(breakable_plane, cluster, breakable_plane.create_namespace())
         await there.start()
         await there.apply(SERVING)
         await there.until_ready(*ALL)
@@ -50,7 +50,7 @@ async def world(frail_plane: ControlPlane) -> AsyncIterator[World]:
         await asyncio.gather(around, return_exceptions=True)
         await there.stop()
         assert [one.error for one in there.results if one.error is not None and not isinstance(one.error, ApplierError)] == []
-        frail_plane.delete_namespace(there.namespace)
+        breakable_plane.delete_namespace(there.namespace)
 
 
 async def look_after(world: World) -> None:

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
 RANKS = ("chat-0-rank-0", "chat-0-rank-1")
 POOL = "example.com/pool"
-Deed = Callable[[World, str], None]
+Intervention = Callable[[World, str], None]
 
 
 def job(*, ignored: bool = False, pool: str = "", grace: int = 0, cpu: str = "10m") -> Manifest:
@@ -77,7 +77,7 @@ def evict(world: World, pod: str) -> None:
     kubectl(world, "wait", "--for=delete", f"pod/{pod}", f"--timeout={PATIENCE}s")
 
 
-DEEDS: dict[str, tuple[Deed, str]] = {
+INTERVENTIONS: dict[str, tuple[Intervention, str]] = {
     "a deletion": (delete, "PodDeleted"),
     "a forced deletion": (force, "PodDeleted"),
     "an eviction": (evict, "PodDisrupted"),
@@ -85,11 +85,11 @@ DEEDS: dict[str, tuple[Deed, str]] = {
 
 
 @pytest.mark.parametrize("grace", [0, 2])
-@pytest.mark.parametrize("what", DEEDS)
+@pytest.mark.parametrize("what", INTERVENTIONS)
 async def test_a_slow_operator_knows_who_took_a_pod_away(what: str, grace: int, world: World) -> None:
-    deed, cause = DEEDS[what]
+    intervention, cause = INTERVENTIONS[what]
     await run(world, job(grace=grace))
-    deed(world, (await living(world))[RANKS[1]]["metadata"]["name"])
+    intervention(world, (await living(world))[RANKS[1]]["metadata"]["name"])
     await world.until(lambda: ended(world), [(cause, True)])
     await world.until_ready(*RANKS)
     assert await counts(world) == (1, int(cause == "PodDisrupted"))

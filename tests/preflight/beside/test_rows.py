@@ -17,7 +17,7 @@ from grove_operator.preflight.injector import MUTATE_PODS, NVSENTINEL_PATH
 from grove_operator.preflight.metrics import CheckMetrics
 from preflight_images.dcgm_diag.check import ProcessResult, unknown, verdict
 from preflight_images.dcgm_diag.diag_json import DiagResult
-from preflight_images.dcgm_diag.verdict import judge, strangers
+from preflight_images.dcgm_diag.verdict import judge, unrequested
 from preflight_images.nccl_allreduce.gang import read_gang
 from preflight_images.nccl_allreduce.verdict import gang_timeout
 from preflight_images.nccl_loopback.check import command
@@ -79,7 +79,7 @@ def test_gpus_are_found_by_claim_and_in_init_containers_as_well() -> None:
 @row("GPUs of the diagnostic", "better")
 def test_results_of_other_pods_gpus_are_none_of_the_pod_s() -> None:
     results = [DiagResult("memory", "FAIL", 0, "bad"), DiagResult("memory", "PASS", 5, "")]
-    assert strangers(results, {5: "GPU-mine"}) == [0]
+    assert unrequested(results, {5: "GPU-mine"}) == [0]
     assert judge(results[1:], {5: "GPU-mine"}).exit_code == PASSED
 
 

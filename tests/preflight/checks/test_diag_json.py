@@ -105,7 +105,7 @@ def test_a_fault_of_memory_is_one_also_where_the_test_of_the_deployment_finds_it
     assert [(one.action, one.is_fatal) for one in outcome.reports if not one.is_healthy] == [(action, fatal)]
 
 
-STRANGERS = [
+UNREQUESTED = [
     (code, document)
     for code in (226, 205, 0)
     for status in ("Fail", "Pass", "Skip")
@@ -119,7 +119,7 @@ STRANGERS = [
 ]
 
 
-@rows(("code", "document"), STRANGERS)
+@rows(("code", "document"), UNREQUESTED)
 def test_results_of_a_gpu_that_nobody_asked_for_are_those_of_nobody(code: int, document: dict[str, Any]) -> None:
     outcome = verdict(ProcessResult(code, json.dumps(document), ""), OWN, MEMORY)
     assert (outcome.exit_code, outcome.error_code, [one.is_fatal for one in outcome.reports]) == (1, "DCGM_UNREADABLE", [False])
