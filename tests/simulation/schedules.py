@@ -14,7 +14,7 @@ from tests.simulation.network import NEVER
 from tests.simulation.operator import Operator
 from tests.simulation.sets import NAME, image, replicas
 from tests.simulation.simulation import Simulation
-from tests.simulation.world import CLIQUE, GANG, GROUP, POD, SERVICE, SET
+from tests.simulation.world import CLIQUE, GANG, GROUP, POD, REVISION, SERVICE, SET
 
 NIGHT = 660.0
 """Seconds, longer than the terminationDelay of the sets that schedules are played with."""
@@ -133,12 +133,17 @@ class Fail(NamedTuple):
 
 
 class Forge(NamedTuple):
-    """Somebody changes what cannot change in a set, while there is no admission: in which order its cliques start."""
+    """Somebody changes what cannot change in a set, while there is no admission: in which order its cliques start.
+
+    Before an operator has recorded a set nobody knows that it was ever another.
+    """
 
     startup: str
 
     def happen(self, simulation: Simulation) -> None:
-        simulation.edit(lambda pcs: pcs["spec"]["template"].update({STARTUP: self.startup}))
+        uid = simulation.world.get(SET, NAME)["metadata"]["uid"]
+        if any(owner["uid"] == uid for one in simulation.world.all(REVISION) for owner in one["metadata"].get("ownerReferences", [])):
+            simulation.edit(lambda pcs: pcs["spec"]["template"].update({STARTUP: self.startup}))
 
 
 class Defaults(NamedTuple):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from applier.ref import Kind
@@ -81,6 +83,24 @@ def test_what_recovers_in_time_is_left_alone() -> None:
     simulation.wait(10 * MINUTE)
     assert simulation.operator.deleted == []
     assert simulation.operator.process.loop.queue.delayed() == 0
+
+
+@pytest.mark.parametrize(("min_available", "clique"), [(1, "demo-0-front"), (1, "demo-0-sg-0-dec"), (3, "demo-0-sg-1-dec")])
+def test_what_recovers_while_nobody_looks_is_left_alone_however_late_it_is_seen(min_available: int, clique: str) -> None:
+    """The operator was away at the deadline: it finds the breach reported, and all pods well."""
+    simulation = briefly_tolerant(min_available=min_available)
+    simulation.machines.fail(clique)
+    simulation.settle()
+    simulation.operator.kill()
+    simulation.machines.failing.clear()
+    simulation.loop.run_until_complete(asyncio.sleep(2 * MINUTE))
+    while simulation.machines.tick():
+        pass
+    simulation.operator.start()
+    simulation.settle()
+    simulation.wait(MINUTE)
+    assert simulation.deleted(TERMINATED) == []
+    assert_all_ready(simulation)
 
 
 def test_what_never_ran_is_not_restarted() -> None:

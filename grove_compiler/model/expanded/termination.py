@@ -14,6 +14,8 @@ from grove_compiler.kube.conditions import is_true
 from grove_compiler.kube.duration import seconds
 from grove_compiler.kube.timestamp import time
 from grove_compiler.model.expanded.check_failures import back_off, failing_since
+from grove_compiler.model.expanded.clique_state import pod_counts
+from grove_compiler.model.expanded.group_state import replica_counts
 from grove_compiler.model.expanded.live_object import condition_since, live_condition, live_object
 from grove_compiler.model.expanded.live_pods import LivePod, live_pods
 from grove_compiler.model.expanded.reported_breach import (
@@ -99,7 +101,12 @@ def replica_breaches(pcs: ExpandedSet) -> list[Breach]:
     delay = _delay(pcs)
     if delay is None:
         return []
-    breaches = [_breach(pcs.replicas[index].all_cliques, index, breach, delay) for index, breach in tally(pcs).breached.items()]
+    breaches = []
+    for index in tally(pcs).breached:
+        replica = pcs.replicas[index]
+        reported = _lasting_breach(replica.cliques, replica.scaling_groups)
+        if reported is not None:
+            breaches.append(_breach(replica.all_cliques, index, reported, delay))
     return sorted(breaches, key=lambda breach: (breach.deadline, breach.index))
 
 
@@ -111,10 +118,20 @@ def member_breaches(group: ScalingGroup) -> list[Breach]:
         return []
     breaches = []
     for member in group.members:
-        reported = earliest(reported_breaches(map(live_object, member.cliques), SCHEDULED))
+        reported = _lasting_breach(member.cliques)
         if reported is not None:
             breaches.append(_breach(member.cliques, member.index, reported, delay))
     return breaches
+
+
+def _lasting_breach(cliques: Sequence[Clique], groups: Sequence[ScalingGroup] = ()) -> ReportedBreach | None:
+    """Returns the oldest reported breach of the parts that are short of pods still.
+
+    One that has recovered is reported as well by the same step: if the restart was held up beyond its deadline, it would come too late.
+    """
+    short = [live_object(clique) for clique in cliques if pod_counts(clique).holding < clique.min_available]
+    short_groups = [live_object(group) for group in groups if replica_counts(group).holding < group.min_available]
+    return earliest((*reported_breaches(short, SCHEDULED), *reported_breaches(short_groups, BREACHED)))
 
 
 def _breach(cliques: Sequence[Clique], index: int, reported: ReportedBreach, delay: float) -> Breach:
