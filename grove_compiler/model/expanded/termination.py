@@ -129,9 +129,13 @@ def _lasting_breach(cliques: Sequence[Clique], groups: Sequence[ScalingGroup] = 
 
     One that has recovered is reported as well by the same step: if the restart was held up beyond its deadline, it would come too late.
     """
-    short = [live_object(clique) for clique in cliques if pod_counts(clique).holding < clique.min_available]
-    short_groups = [live_object(group) for group in groups if replica_counts(group).holding < group.min_available]
+    short = (live_object(one) for one in cliques if _is_reported(one) and pod_counts(one).holding < one.min_available)
+    short_groups = (live_object(one) for one in groups if _is_reported(one) and replica_counts(one).holding < one.min_available)
     return earliest((*reported_breaches(short, SCHEDULED), *reported_breaches(short_groups, BREACHED)))
+
+
+def _is_reported(part: Clique | ScalingGroup) -> bool:
+    return is_true(live_object(part), BREACHED)
 
 
 def _breach(cliques: Sequence[Clique], index: int, reported: ReportedBreach, delay: float) -> Breach:
