@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from applier.ref import Manifest
-from applier.testing import assets
+from applier.testing import assets, versions
+from applier.testing.errors import NotBuilt
 from grove_compiler.model.inputs.settings import Settings
 
 GROUP = "resource.k8s.io"
 
 
 def kube_version() -> str:
-    """The version of the programs that tests start, as settings have it."""
-    return f"1.{assets.find().kube_minor}"
+    """The version of the programs that tests start, as settings have it; where there are none, of those that we build."""
+    with suppress(NotBuilt):
+        return f"1.{assets.find().kube_minor}"
+    return versions.version("kubernetes").rpartition(".")[0]
 
 
 def served_version() -> str:

@@ -16,13 +16,13 @@ from applier.errors import NotFound
 from applier.ref import Kind, Manifest
 from applier.testing.control_plane import ControlPlane
 from applier.transport import connect
-from grove_compiler.model.inputs.settings import Settings
+from grove_operator.controller.operator import settings_of
 from tests.step.world import all_slices, context, stored
 
+from .resource_versions import kube_version
 from .world import AGENT, World, clique, pod_clique_set
 
 CLAIM = {"name": "shared", "templateSpec": {"spec": {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu"}}]}}}}
-SETTINGS = Settings(kube_version="1.35", pods=True, is_operator=True)
 KINDS = (
     "ControllerRevision", "HorizontalPodAutoscaler", "PodClique", "PodCliqueScalingGroup", "PodGang", "ResourceClaim", "Role",
     "RoleBinding", "Secret", "Service", "ServiceAccount",
@@ -59,7 +59,7 @@ def declared(name: str) -> Manifest:
 def made(name: str) -> dict[str, Manifest]:
     """The first object of each kind that comes of a set, without its owner."""
     first: dict[str, Manifest] = {}
-    for node in all_slices(stored([declared(name)]), context(SETTINGS)):
+    for node in all_slices(stored([declared(name)]), context(settings_of(kube_version()))):
         first.setdefault(node.object["kind"], copy.deepcopy(node.object))
     for one in first.values():
         one["metadata"].pop("ownerReferences", None)
