@@ -52,11 +52,11 @@ def play_and_compare(simulation: Simulation, schedule: Sequence[Action]) -> None
 
     A Service from which somebody has taken our label is not seen any more, and stays until its set goes, where nobody wants it again.
     """
-    [stranger] = simulation.world.cluster.seed(
+    [foreign] = simulation.world.cluster.seed(
         {"apiVersion": "v1", "kind": "Service", "metadata": {"name": f"{NAME}-9", "namespace": NAMESPACE}}
     )
     play(watched(simulation), schedule)
-    assert simulation.world.cluster.find(Ref.of(stranger)) == stranger, "what is not ours was touched"
+    assert simulation.world.cluster.find(Ref.of(foreign)) == foreign, "what is not ours was touched"
     for one in simulation.world.all(SERVICE):
         if not label(one, MANAGED_BY):
             simulation.world.delete(SERVICE, one["metadata"]["name"])

@@ -38,7 +38,7 @@ class Row(NamedTuple):
 
     kind: str
     set: Manifest
-    stranger: Manifest
+    foreign: Manifest
 
 
 def declared(name: str) -> Manifest:
@@ -69,11 +69,11 @@ def made(name: str) -> dict[str, Manifest]:
 
 def row(kind: str, **metadata: Any) -> Row:
     name = kind.lower()
-    stranger = copy.deepcopy(made(name)[kind])
+    foreign = copy.deepcopy(made(name)[kind])
     if kind == "Secret":
-        stranger |= {"type": "Opaque", "stringData": {"password": "theirs"}}
-    stranger["metadata"] = {"name": stranger["metadata"]["name"], "annotations": THEIRS, **metadata}
-    return Row(kind, declared(name), stranger)
+        foreign |= {"type": "Opaque", "stringData": {"password": "theirs"}}
+    foreign["metadata"] = {"name": foreign["metadata"]["name"], "annotations": THEIRS, **metadata}
+    return Row(kind, declared(name), foreign)
 
 
 def with_labels(kind: str) -> Row:
@@ -128,7 +128,7 @@ def scaled_out(set: Manifest) -> Manifest:
 
 
 async def all_live(world: World, rows: list[Row]) -> dict[str, Manifest | None]:
-    return {one.kind: await live(world, one.stranger) for one in rows}
+    return {one.kind: await live(world, one.foreign) for one in rows}
 
 
 async def holders(world: World) -> dict[str, bool]:
@@ -159,7 +159,7 @@ async def test_what_is_not_ours_stays_as_it_is_while_the_set_comes_changes_resta
     await world.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "owner"}})
     rows = [await origin(world, kind) for kind in KINDS]
     for one in rows:
-        await world.kubectl("create", "-f", "-", input=one.stranger)
+        await world.kubectl("create", "-f", "-", input=one.foreign)
     before = await all_live(world, rows)
     assert None not in before.values()
     held = {one.set["metadata"]["name"]: True for one in rows}
@@ -196,7 +196,7 @@ async def uids(world: World) -> dict[tuple[str, str], str]:
 async def until_garbage_is_collected(world: World) -> None:
     """Returns once the garbage collector knows our kinds, which it looks for every 30 seconds: until then it orphans nothing of them."""
     await world.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "owner"}})
-    owned = [(await of_another(world, kind)).stranger for kind in ("PodClique", "PodCliqueScalingGroup", "PodGang")]
+    owned = [(await of_another(world, kind)).foreign for kind in ("PodClique", "PodCliqueScalingGroup", "PodGang")]
     for one in owned:
         await world.kubectl("create", "-f", "-", input=one)
     await world.kubectl("delete", "configmap", "owner")
