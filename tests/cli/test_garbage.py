@@ -24,7 +24,6 @@ class Knot:
 def as_before() -> Iterator[None]:
     thresholds, enabled = gc.get_threshold(), gc.isenabled()
     yield
-    gc.unfreeze()
     gc.set_threshold(*thresholds)
     (gc.enable if enabled else gc.disable)()
 
