@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -120,7 +121,7 @@ def test_a_gang_measures_with_the_file_of_its_machine(image: Path, tmp_path: Pat
         (tmp_path / name).write_text(text)
     program = "import os, pathlib; pathlib.Path(os.environ['SEEN']).write_text(os.environ.get('NCCL_TOPO_FILE', ''))"
     monkeypatch.setattr(allreduce, "torchrun", lambda *_: [sys.executable, "-c", program])
-    monkeypatch.setattr(allreduce, "SETTLING", 0.0)
+    monkeypatch.setattr(allreduce, "measure", partial(allreduce.measure, settling=0.0))
     seen = tmp_path / "seen"
     environment = told(MY_POD_NAME="pod-0", GANG_CONFIG_DIR=str(tmp_path), NPROCS_PER_NODE="1", SEEN=str(seen))
     allreduce.check(environment, CheckSettings("n", "unix:///s", "EXECUTE_REMEDIATION", 1, "", "", ""))
