@@ -56,6 +56,7 @@ bench: $(VENV)/.installed-bench ## measure start-up, size, and others side by si
 	$(BIN)/python -m tests.benchmarks.admission
 	$(BIN)/python -m tests.benchmarks.preflight_admission
 	$(BIN)/python -m tests.benchmarks.fit
+	$(BIN)/python -m tests.benchmarks.page
 	$(BIN)/python -m tests.benchmarks.compare
 
 bench-applier: control-plane $(VENV)/.installed-bench ## measure the applier, beside kubectl and others
