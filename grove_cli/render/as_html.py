@@ -6,13 +6,13 @@ import base64
 import hashlib
 import html
 import json
-import os
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from grove_cli.render.input_lines import Lines
 from grove_cli.render.packer import Packer
+from grove_cli.render.page_file import page_file
 from grove_cli.render.picture import DECLARED, Picture
 from grove_compiler.gangs.clique import read_cliques
 from grove_compiler.gangs.gang import GANG_KIND, read_gangs
@@ -44,7 +44,6 @@ SCRIPTS = (
 LIVE = ("live.js",)
 """Additional files of a page that is served (`grove serve`)."""
 
-_FOLDER = os.path.join(os.path.dirname(__file__), "page")
 _SLOT = re.compile(r"\{\{ (\w+) \}\}")
 
 
@@ -62,8 +61,8 @@ def as_html(
 
 def page_of(data: Mapping[str, Any], *, live: bool = False) -> str:
     """Returns the page for the result of `page_data`. A `live` page requests changes from its own server, and from no other."""
-    style = _read("page.css") + (_read("timeline.css") if live else "")
-    script = "".join(_read(name) for name in (*SCRIPTS, *(LIVE if live else ())))
+    style = page_file("page.css") + (page_file("timeline.css") if live else "")
+    script = "".join(page_file(name) for name in (*SCRIPTS, *(LIVE if live else ())))
     policy = f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; base-uri 'none'; form-action 'none'"
     filled = {
         "title": html.escape(data["title"]),
@@ -72,18 +71,13 @@ def page_of(data: Mapping[str, Any], *, live: bool = False) -> str:
         "script": script,
         "data": embedded(data),
     }
-    return _SLOT.sub(lambda slot: filled[slot[1]], _read("page.html"))
+    return _SLOT.sub(lambda slot: filled[slot[1]], page_file("page.html"))
 
 
 def embedded(value: Any) -> str:
     """Returns JSON for use in a `<script>` element: ASCII, without characters that have a meaning in HTML."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _read(name: str) -> str:
-    with open(os.path.join(_FOLDER, name), encoding="utf-8") as stream:
-        return stream.read()
 
 
 def _digest(text: str) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
-from functools import cache
 from html import escape
 
 from grove_cli.age import age
+from grove_cli.render.page_file import page_file
 from grove_cli.render.timeline import ENDS, RUNNING, Bar, Chart, Mark, Phase
 from grove_compiler.kube.timestamp import timestamp
 from grove_compiler.record import record
@@ -43,7 +42,7 @@ def svg(chart: Chart, *, styled: bool = True) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" class="timeline" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
         'role="img" font-family="ui-monospace, Menlo, Consolas, monospace" font-size="11">',
         f"<title>{_text(chart.title)}</title>",
-        *([f"<style>{style()}</style>"] if styled else []),
+        *([f"<style>{page_file('timeline.css')}</style>"] if styled else []),
         f'<rect class="t-paper" width="{WIDTH}" height="{height}"/>',
         f'<text class="t-ink" x="{MARGIN}" y="24" font-size="15" font-weight="bold">{_text(chart.title)}</text>',
         *_axis(chart, scale, top, bottom),
@@ -56,14 +55,6 @@ def svg(chart: Chart, *, styled: bool = True) -> str:
     parts += (_vertical_line(label, bottom) for label in labels)
     parts += map(_label, labels)
     return "\n".join([*parts, *legend, "</svg>"]) + "\n"
-
-
-@cache
-def style() -> str:
-    """Returns the colours of the picture, light or dark as the system is."""
-    folder = os.path.join(os.path.dirname(__file__), "page")
-    with open(os.path.join(folder, "timeline.css"), encoding="utf-8") as stream:
-        return stream.read()
 
 
 class _Scale:

@@ -38,6 +38,7 @@ from tests.benchmarks.admission import workload
 from tests.benchmarks.growth_sets import DIMENSIONS, Manifest, inputs_of
 from tests.benchmarks.measure import machine, table
 from tests.benchmarks.step import NOW, as_stored
+from tests.kube.reversed_lists import reversed_lists
 from tests.webhooks.conftest import asked
 
 BYTES = 1_500_000
@@ -124,13 +125,6 @@ def compare_templates(pcs: Manifest) -> list[Diagnostic]:
         template = {"metadata": {}, "spec": clique["spec"]["podSpec"]}
         pod_template_differences(template, reversed_lists(template))
     return []
-
-
-def reversed_lists(value: Any) -> Any:
-    """The value with all its lists in the opposite order."""
-    if isinstance(value, dict):
-        return {key: reversed_lists(item) for key, item in value.items()}
-    return [reversed_lists(item) for item in reversed(value)] if isinstance(value, list) else value
 
 
 def items_for(make: Callable[[int], Manifest], size: int) -> int:

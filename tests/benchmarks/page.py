@@ -16,6 +16,7 @@ import yaml
 
 from tests.benchmarks.measure import GROVE, ROOT, machine, table
 from tests.render.conftest import FLAGS, chromium
+from tests.render.looking import open_all
 
 SIZES = {"minimal.yaml": (1,), "explicit-startup-order.yaml": (5, 80)}
 """Replicas of each example."""
@@ -52,9 +53,7 @@ def measured(browser: Any, path: Path) -> tuple[int, float, float, float]:
     page.goto(path.as_uri())
     page.wait_for_selector("html[data-ready]")
     objects, paint, folded = (page.evaluate(text) for text in ("grove.graph.nodes.length", PAINT, MOVE))
-    button = page.locator("#fold")
-    if button.is_visible() and button.inner_text() == "Open all":
-        button.click()
+    open_all(page)
     opened = page.evaluate(MOVE)
     page.close()
     return objects, paint, folded, opened

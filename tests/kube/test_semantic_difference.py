@@ -15,6 +15,7 @@ from applier.testing.control_plane import ControlPlane
 from grove_compiler.graph.field_path import ABSENT, parse, render, replace
 from grove_compiler.kube.semantic_difference import ANYTHING, differences, pod_template_differences
 from tests.features.compiling import documents_of
+from tests.kube.reversed_lists import reversed_lists
 from tests.suite.rows import rows
 
 ROOT = Path(__file__).parents[2]
@@ -166,17 +167,10 @@ NESTED: dict[str, Any] = {
 }
 
 
-def turned(value: Any) -> Any:
-    """The value with all its lists in the opposite order."""
-    if isinstance(value, dict):
-        return {key: turned(item) for key, item in value.items()}
-    return [turned(item) for item in reversed(value)] if isinstance(value, list) else value
-
-
 @rows(("path", "value"), NESTED.items(), ids=NESTED)
 def test_another_order_at_all_depths_makes_no_other_pod(path: str, value: Any) -> None:
-    assert turned(value) != value
-    assert changes(path, value, turned(value)) == []
+    assert reversed_lists(value) != value
+    assert changes(path, value, reversed_lists(value)) == []
 
 
 def test_another_item_in_another_order_is_told() -> None:

@@ -15,6 +15,7 @@ from grove_cli.queries.why_query import find
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.labels import PART_OF
 from grove_compiler.record import record
+from kube_objects.manifest import labels_of, mapping
 
 EVENT = Kind("", "v1", "Event")
 PARTS = (
@@ -67,7 +68,7 @@ def _select(pcs: Manifest, objects: Sequence[Manifest], unread: Sequence[str] = 
     local = [each for each in objects if each["metadata"].get("namespace") == metadata.get("namespace")]
     parts: dict[str, list[Manifest]] = defaultdict(list)
     for each in local:
-        if (each["metadata"].get("labels") or {}).get(PART_OF) == metadata["name"]:
+        if labels_of(each).get(PART_OF) == metadata["name"]:
             parts[each["kind"]].append(each)
     sets = {str(metadata["name"]), *(each["metadata"]["name"] for each in local if each["kind"] == SET_KIND)}
     events = [each for each in local if each["kind"] == EVENT.kind and _is_about(each, pcs, sets)]
@@ -76,7 +77,7 @@ def _select(pcs: Manifest, objects: Sequence[Manifest], unread: Sequence[str] = 
 
 def _is_about(event: Manifest, pcs: Manifest, sets: set[str]) -> bool:
     """Returns whether an event is about the set or a part. By name, since former parts belong to the history; former sets do not."""
-    about = event.get("involvedObject") or {}
+    about = mapping(event.get("involvedObject"))
     name, of = str(about.get("name")), pcs["metadata"]
     if about.get("kind") == SET_KIND:
         return bool(name == of["name"] and about.get("uid") in (None, "", uid_of(pcs)))
