@@ -10,11 +10,14 @@ from tests.invariants.serving import owner
 from tests.simulation.labels import label
 
 
-def check_alike(state: ClusterState, pod: Manifest) -> None:
+def check_alike(state: ClusterState) -> None:
     """Raises `AssertionError` where a pod waits for other cliques before it starts, and another one of its template does not."""
-    siblings = [one for one in state.pods() if (owner(one), label(one, POD_HASH_LABEL)) == (owner(pod), label(pod, POD_HASH_LABEL))]
-    differing = [one["metadata"]["name"] for one in siblings if waits(one) != waits(pod)]
-    assert not differing, f"{pod['metadata']['name']} was made from the template of {', '.join(differing)}, and only some wait for others"
+    first: dict[tuple[str, str], Manifest] = {}
+    for pod in state.pods():
+        sibling = first.setdefault((owner(pod), label(pod, POD_HASH_LABEL)), pod)
+        assert waits(sibling) == waits(pod), (
+            f"{pod['metadata']['name']} was made from the template of {sibling['metadata']['name']}, and only one of them waits for others"
+        )
 
 
 def waits(pod: Manifest) -> bool:

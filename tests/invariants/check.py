@@ -115,10 +115,9 @@ class Replay:
                 self.verdict.faults.append(_fault(write, fault))
 
     def _judge_made(self, write: Write) -> None:
-        pod = self._find(write)
-        if pod is not None:
+        if self._find(write) is not None:
             try:
-                check_alike(self.state, pod)
+                check_alike(self.state)
             except AssertionError as fault:
                 self.verdict.faults.append(_fault(write, fault))
 

@@ -54,8 +54,7 @@ def watched(simulation: Simulation) -> Simulation:
 def check(simulation: Simulation, operator: Operator, reason: str, reasons: Reasons) -> None:
     """Raises `AssertionError` where a write was wrong: where a ready pod goes without a reason, or where a pod is there twice."""
     assert_no_index_twice(simulation)
-    for pod in simulation.world.pods():
-        check_alike(simulation.world, pod)
+    check_alike(simulation.world)
     reasons.look()
     if not simulation.network.is_calm:  # who is told late may take what somebody else has taken meanwhile
         return
