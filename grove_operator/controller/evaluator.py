@@ -93,7 +93,7 @@ class Evaluator:
 
     def observe(self, result: Result[Key]) -> None:
         """Records which objects the server refused, so that the next evaluations report it on their owners and on the set."""
-        if self._stalls.observe(result):
+        if self._stalls.observe(result, self._clock()):
             self._enqueue(result.key)
             self._enqueue(set_key(result.key))
 

@@ -9,23 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from applier.errors import Forbidden, Invalid
 from applier.loop import Result
-from applier.outcome import Action, Outcome
-from applier.plan.planner import NOT_SERVED
 from applier.ref import Ref
 from grove_compiler.engine.runtime.results import Event, StatusCondition, StatusPatch, event_name
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.expanded.live_object import STALLED
 from grove_compiler.step import Key, StepHold
-from grove_operator.controller.live_objects import COMPUTE_DOMAIN
+from grove_operator.controller.write_failures import WriteFailures
 
 CONDITION = STALLED
 HELD, REFUSED = "Held", "Refused"
 MAX_FINDINGS = 5
-WAYS_OUT = "delete it, rename what conflicts with it, or hand it over with `grove adopt --field-manager grove-operator`"
-"""What people can do about an object of somebody else that has the name of one of ours."""
 
 
 class Stall(NamedTuple):
@@ -52,7 +47,7 @@ class StallTracker:
     def __init__(self) -> None:
         self._messages: dict[Key, dict[tuple[int, str], str]] = {}  # by set; then by replica (-1 for the set itself) and reason
         self._reported: dict[Key, tuple[int, str]] = {}  # by set: the replica and reason that its condition describes
-        self._refused: dict[Key, dict[Ref, str]] = {}
+        self._failures = WriteFailures()
 
     def hold(self, key: Key, message: str) -> bool:
         """Records that a key is held."""
@@ -61,35 +56,22 @@ class StallTracker:
     def release(self, key: Key, *, gone: bool = False) -> bool:
         """Records that a key is no longer held. For a set that is `gone` everything about its replicas is forgotten as well."""
         if gone:
-            self._refused.pop(key, None)
+            self._failures.forget(key)
         if gone and key.replica is None:
             self._reported.pop(key, None)
             return self._messages.pop(key, None) is not None
         return self._note(key, HELD, "") | (gone and self._note(key, REFUSED, ""))
 
-    def observe(self, result: Result[Key]) -> bool:
-        """Records objects that the server refuses for their content or by its access rules, which a retry does not change.
-
-        So are objects that were not tried: their kind cannot be read, or somebody else's object has their name. Other failures are retried,
-        and not reported.
-        """
+    def observe(self, result: Result[Key], now: float) -> bool:
+        """Records objects that the server does not take."""
         if result.held or result.error is not None:
             return False
-        failed = [outcome for outcome in result.outcomes if outcome.action is Action.FAILED]
-        denied = [outcome for outcome in failed if isinstance(outcome.error, (Invalid, Forbidden))]
-        refused = {outcome.step.ref: f"the server rejects {outcome.step.ref}: {outcome.reason}" for outcome in denied}
-        untried = [outcome for outcome in failed if outcome.error is None and not _waits_for_driver(outcome)]
-        refused |= {outcome.step.ref: f"{outcome.step.ref} is left unchanged: {outcome.reason}" for outcome in untried}
-        foreign = [outcome for outcome in result.outcomes if outcome.step.foreign]
-        refused |= {outcome.step.ref: f"{outcome.step.ref} {outcome.reason}; {WAYS_OUT}" for outcome in foreign}
-        is_changed = refused != self._refused.pop(result.key, {})
-        if refused:
-            self._refused[result.key] = refused
-        return self._note(result.key, REFUSED, next(iter(refused.values()), "")) | is_changed
+        is_changed = self._failures.observe(result.key, result.outcomes, now)
+        return self._note(result.key, REFUSED, next(iter(self.refused(result.key).values()), "")) | is_changed
 
     def refused(self, key: Key) -> Mapping[Ref, str]:
-        """Returns the objects that the server refused at the last reconciliation of a key, with a message for each."""
-        return self._refused.get(key, {})
+        """Returns the objects that the server did not take at the last reconciliation of a key, with a message for each."""
+        return self._failures.reported(key)
 
     def stall(self, key: Key) -> Stall | None:
         """Returns why the set of a key, or one of its replicas, is stalled; none when it is not."""
@@ -115,12 +97,6 @@ class StallTracker:
         if not messages:
             del self._messages[set_key(key)]
         return self.stall(key) != before
-
-
-def _waits_for_driver(outcome: Outcome) -> bool:
-    """Returns whether a ComputeDomain waits for NVIDIA's driver, of which the condition ComputeDomainsUnavailable tells."""
-    ref = outcome.step.ref
-    return (ref.group, ref.kind) == (COMPUTE_DOMAIN.group, COMPUTE_DOMAIN.kind) and outcome.reason.startswith(NOT_SERVED)
 
 
 def hold_message(hold: StepHold) -> str:

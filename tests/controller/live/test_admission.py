@@ -1,0 +1,92 @@
+"""A LimitRange that refuses pods or adds to them, and a webhook of somebody else's that takes its time: what serves keeps serving."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from applier.ref import Manifest
+from tests.applier.transport.certificates import needs_openssl
+
+from .test_trouble import says, uids
+from .third_party import TIMEOUT, webhook
+from .world import BASE, FRONT, SCALED, SERVING, World
+
+pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
+
+REFUSAL = "maximum cpu usage per Container is 1"
+NEW = "registry.example/app:2"
+
+
+def edited(**box: Any) -> Manifest:
+    """The set with other fields in the container of its front clique."""
+    there = copy.deepcopy(SERVING)
+    there["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["containers"][0] |= box
+    return there
+
+
+async def limit(world: World, **limits: dict[str, str]) -> None:
+    """Somebody sets limits for the containers of the namespace."""
+    spec = {"limits": [{"type": "Container", **limits}]}
+    await world.kubectl("apply", "-f", "-", input={"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "all"}, "spec": spec})
+
+
+async def images(world: World) -> set[str]:
+    """The images of the front clique's pods."""
+    return {pod["spec"]["containers"][0]["image"] for pod in await world.objects("pods") if pod["spec"]["hostname"] in FRONT}
+
+
+async def is_updating(world: World) -> bool:
+    """Whether the set says that an update is on."""
+    [one] = await world.objects("sets")
+    progress = one["status"].get("updateProgress") or {}
+    return not progress.get("updateEndedAt")
+
+
+async def test_an_update_that_a_limit_range_refuses_costs_one_pod_and_taking_it_back_none(world: World) -> None:
+    await world.apply(SERVING)
+    await world.until_ready(*FRONT, *BASE, *SCALED)
+    before = await uids(world)
+    await limit(world, max={"cpu": "1"})
+    await world.apply(edited(image=NEW, resources={"requests": {"cpu": "2"}, "limits": {"cpu": "2"}}))
+    await world.until(lambda: says(world, REFUSAL), ["chat", "chat-0-front"])
+    await world.at_rest()
+    kept = before & await uids(world)
+    assert len(kept) == len(before) - 1
+    await world.apply(edited(resources={"requests": {"cpu": "10m"}, "limits": {"cpu": "1"}}))
+    await world.until_ready(*FRONT, *BASE, *SCALED)
+    await world.until(lambda: says(world, REFUSAL), [])
+
+
+async def test_what_a_limit_range_adds_to_pods_restarts_nothing_and_lets_updates_end(world: World) -> None:
+    await limit(world, default={"cpu": "200m"}, defaultRequest={"cpu": "20m", "memory": "16Mi"})
+    await world.apply(SERVING)
+    await world.until_ready(*FRONT, *BASE, *SCALED)
+    before = await uids(world)
+    await world.stop()
+    await world.start()
+    await world.at_rest()
+    assert await uids(world) == before
+    await world.apply(edited(image=NEW))
+    await world.until(lambda: images(world), {NEW})
+    await world.until(lambda: is_updating(world), False)
+    await world.until_ready(*FRONT, *BASE, *SCALED)
+
+
+@needs_openssl
+async def test_an_update_goes_on_behind_a_webhook_that_is_slow_and_waits_while_it_fails(world: World, tmp_path: Path) -> None:
+    await world.apply(SERVING)
+    await world.until_ready(*FRONT, *BASE, *SCALED)
+    before = await uids(world)
+    async with webhook(world, tmp_path) as hook:
+        hook.takes = 3 * TIMEOUT
+        await world.apply(edited(image=NEW))
+        await world.until(lambda: says(world, "pods.example.com"), ["chat", "chat-0-front"])
+        assert len(before & await uids(world)) == len(before) - 1
+        hook.takes = TIMEOUT / 2
+        await world.until(lambda: images(world), {NEW})
+        await world.until(lambda: is_updating(world), False)
+    await world.until_ready(*FRONT, *BASE, *SCALED)
