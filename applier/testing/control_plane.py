@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
-from applier.testing import assets, audit, servers
+from applier.testing import assets, audit, certificates, servers
 from applier.testing import users as accounts
 from applier.testing.errors import ControlPlaneError, RequestRefused
 from applier.testing.plane import CONTROLLER_MANAGER, KWOK, SCHEDULER, RunningPlane
@@ -91,6 +91,7 @@ def _prepare(folder: Path, users: Mapping[str, Iterable[str]], bodies: Iterable[
     for name in ("logs", "data", "certificates"):
         shutil.rmtree(folder / name, ignore_errors=True)
         (folder / name).mkdir(parents=True)
+    certificates.self_signed(folder / "certificates")
     (folder / "audit-policy.json").write_text(json.dumps(audit.policy(bodies)), "utf-8")
     return accounts.create(folder, users)
 
