@@ -29,6 +29,7 @@ from grove_compiler.model.expanded.clique_state import clique_is_breached, is_up
 from grove_compiler.model.expanded.context import SetDecisions, scheduler_uses
 from grove_compiler.model.expanded.domain_states import domain_states, domains_are_served, is_leaving_empty
 from grove_compiler.model.expanded.domains import DomainDecisions, domains, gangs_with_domains, pod_claim
+from grove_compiler.model.expanded.finished_pods import finished_pods
 from grove_compiler.model.expanded.first_start import first_start_ends
 from grove_compiler.model.expanded.gang import GangDecisions, base_gang, gang_of, gangs, scaled_gangs
 from grove_compiler.model.expanded.gates import GateDecisions, base_gang_is_scheduled, is_named_by_gang
@@ -213,6 +214,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         failed_checks,
         failure_body,
         failure_description,
+        finished_pods,
         first_start_ends,
         foreign_autoscalers,
         foreign_gates,

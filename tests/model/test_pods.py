@@ -74,17 +74,33 @@ def test_a_pod_that_tells_no_index_holds_none() -> None:
     assert kept(pods(1, [pod])) == []
 
 
-@pytest.mark.parametrize("parts", [{"status": {"phase": "Failed"}}, {"status": {"phase": "Succeeded"}}, {"metadata": GONE}])
-def test_a_pod_that_ended_gives_its_index_up(parts: Any) -> None:
-    found = pods(1, [existing_pod(A, "zzzzz", 0, **parts)])
+def test_a_pod_that_goes_gives_its_index_up() -> None:
+    found = pods(1, [existing_pod(A, "zzzzz", 0, metadata=GONE)])
     assert [(pod.index, pod.existing) for pod in found] == [(0, False)]
 
 
-@pytest.mark.parametrize("parts", [{"status": {"phase": "Failed"}}, {"metadata": GONE}])
-def test_the_name_of_a_pod_that_ended_stays_taken_while_it_exists(parts: Any) -> None:
+def test_the_name_of_a_pod_that_goes_stays_taken_while_it_exists() -> None:
     former = names.pod(A, 0, ().__contains__)
-    found = pods(1, [existing_pod(A, former.removeprefix(f"{A}-"), 0, **parts)])
+    found = pods(1, [existing_pod(A, former.removeprefix(f"{A}-"), 0, metadata=GONE)])
     assert found[0].name == names.pod(A, 0, {former}.__contains__)
+
+
+ENDED = [{"status": {"phase": "Failed"}}, {"status": {"phase": "Succeeded"}}]
+
+
+@pytest.mark.parametrize("parts", ENDED)
+def test_a_pod_that_has_finished_keeps_its_index_until_it_is_deleted(parts: Any) -> None:
+    assert kept(pods(1, [existing_pod(A, "zzzzz", 0, **parts)])) == [f"{A}-zzzzz"]
+
+
+@pytest.mark.parametrize("parts", ENDED)
+def test_a_pod_that_has_finished_takes_no_index_from_one_that_runs(parts: Any) -> None:
+    assert kept(pods(1, [existing_pod(A, "older", 0, **parts), existing_pod(A, "zzzzz", 0)])) == [f"{A}-zzzzz"]
+
+
+@pytest.mark.parametrize("parts", ENDED)
+def test_of_too_many_pods_one_that_has_finished_goes_first(parts: Any) -> None:
+    assert kept(pods(1, [existing_pod(A, "older", 0, **parts), existing_pod(A, "zzzzz", 1)])) == [f"{A}-zzzzz"]
 
 
 def test_a_name_that_somebody_elses_pod_has_is_taken() -> None:
@@ -162,11 +178,7 @@ def test_whatever_exists_there_are_as_many_pods_as_wanted_with_their_own_names_a
     assert len(found) == replicas
     assert indices(found) == sorted(set(indices(found)))
     assert len({pod.name for pod in found}) == replicas
-    living = {
-        pod["metadata"]["name"]
-        for pod, (_, phase, going) in zip(snapshot, exists, strict=True)
-        if not going and phase not in ("Failed", "Succeeded")
-    }
+    living = {pod["metadata"]["name"] for pod, (_, _, going) in zip(snapshot, exists, strict=True) if not going}
     assert set(kept(found)) <= living
     assert not {pod.name for pod in found if not pod.existing} & {pod["metadata"]["name"] for pod in snapshot}
 

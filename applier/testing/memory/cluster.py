@@ -272,7 +272,7 @@ class MemoryCluster:
 
     def _write(self, request: MemoryRequest, new: Manifest, old: Manifest | None) -> Manifest:
         """Validates and stores a written object, unless nothing changes; returns the resulting object."""
-        new = self.admit(settle(new, old, request.resource, request.subresource))
+        new = settle(self.admit(new), old, request.resource, request.subresource)
         if old is None:
             self._begin(request, new)
         else:

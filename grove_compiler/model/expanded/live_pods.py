@@ -34,6 +34,7 @@ class LivePod:
     _hostname = declared(str, "spec.hostname")
     _gates = declared(list[Manifest], "spec.schedulingGates")
     _phase = declared(str, "status.phase")
+    reason = declared(str, "status.reason", "Why it has failed, such as Evicted or OutOfcpu; empty where a container did.")
     _conditions = declared(list[Manifest], "status.conditions")
     _containers = declared(list[Manifest], "status.containerStatuses")
 

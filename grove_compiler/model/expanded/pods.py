@@ -8,7 +8,6 @@ from typing import Protocol
 from grove_compiler.model import names
 from grove_compiler.model.expanded.attempts.attempt import attempt_pods, is_kept, replica_attempt
 from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
-from grove_compiler.model.expanded.check_failures import failed_checks
 from grove_compiler.model.expanded.gates import GateDecisions
 from grove_compiler.model.expanded.live_pods import LivePod, live_pods
 from grove_compiler.model.expanded.structure import Clique
@@ -46,9 +45,9 @@ class PodDecisions(Protocol):
 def pods(clique: Clique) -> list[Pod]:
     """Returns the pods that should exist, by index.
 
-    Pods that hold an index keep it and their name; the lowest free indices are filled. A terminating or finished pod gives up its index,
-    but its name stays taken while it exists; one whose check failed keeps its index until a rule deletes it. In a training workload only
-    pods of the current attempt count, a finished one keeps its index, and the attempt decides which missing ones are made.
+    Pods that hold an index keep it and their name; the lowest free indices are filled. A terminating pod gives up its index, but its name
+    stays taken while it exists; a finished one keeps its index until a rule deletes it. In a training workload only pods of the current
+    attempt count, and the attempt decides which missing ones are made.
     """
     holders = _holders(clique) if clique.set.snapshot else {}
     if clique.set.is_training:
@@ -80,11 +79,11 @@ def pod_names(clique: Clique) -> list[str]:
 
 
 def _holders(clique: Clique) -> dict[int, LivePod]:
-    """Returns the live pods by index; of two with the same index the older wins."""
+    """Returns the live pods by index; of two with the same index the older wins, but in a service never one that has finished."""
     holders: dict[int, LivePod] = {}
-    failed = {} if clique.set.is_training else {check.pod.name for check in failed_checks(clique)}
-    for pod in attempt_pods(clique):
-        if pod.index >= 0 and (clique.set.is_training or not pod.is_finished or pod.name in failed):
+    found = attempt_pods(clique)
+    for pod in found if clique.set.is_training else sorted(found, key=lambda pod: pod.is_finished):
+        if pod.index >= 0:
             holders.setdefault(pod.index, pod)
     return holders
 
