@@ -15,6 +15,9 @@ import pytest
 from grove_cli.render.as_html import as_html
 from grove_cli.render.input_lines import Lines
 from grove_cli.render.picture import Picture
+from grove_cli.serve import stage as stage_module
+
+from .live_cluster import Cluster
 
 FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -111,3 +114,26 @@ def open_page(browser: Any, tmp_path: Path) -> Iterator[OpenPage]:
     pages = Pages(browser, tmp_path)
     yield pages.open
     pages.close()
+
+
+@pytest.fixture
+def cluster(browser: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    monkeypatch.setattr(stage_module, "SETTLE", 0.0)
+    with Cluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def live_page(browser: Any, cluster: Cluster) -> Iterator[Any]:
+    """The page, once it has heard from its server. It complains about nothing until the test is over."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    opened, wrong = context.new_page(), list[str]()
+    opened.on("console", lambda message: wrong.append(message.text))
+    opened.on("pageerror", lambda error: wrong.append(str(error)))
+    opened.goto(cluster.served.url)
+    opened.wait_for_selector("html[data-told]")
+    opened.evaluate("window.sameDocument = true")
+    yield opened
+    assert opened.evaluate("window.sameDocument"), "it was loaded again"
+    context.close()
+    assert not [text for text in wrong if "ERR_CONNECTION_REFUSED" not in text and "ERR_INCOMPLETE" not in text]
