@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import warnings
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
@@ -16,20 +15,11 @@ from grove_cli.render.as_html import as_html
 from grove_cli.render.input_lines import Lines
 from grove_cli.render.picture import Picture
 from grove_cli.serve import stage as stage_module
+from tools.browser import chromium, launched
 
 from .live_cluster import Cluster
 
-FLAGS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
-NAMES = ("chromium", "chromium-browser", "google-chrome")
 OpenPage = Callable[..., Any]
-
-
-def chromium() -> str | None:
-    """The browser that `GROVE_CHROMIUM` names, or the one that is installed."""
-    return os.environ.get("GROVE_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
 
 
 def missing() -> str:
@@ -56,12 +46,8 @@ def cache_of_the_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
 
 @pytest.fixture(scope="module")  # not the session: playwright's event loop would run beside that of every test that comes later
 def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)  # in a new profile
-        yield launched
-        launched.close()
+    with launched() as browser:
+        yield browser
 
 
 class Pages:
