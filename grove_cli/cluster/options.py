@@ -44,6 +44,17 @@ class _Given(click.ParamType[str]):
             self.fail("the value is empty, perhaps from an unset variable. Omit the option to use its default", param, ctx)
         return value
 
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+        """Returns what a shell offers: files, directories, and the contexts of the kubeconfig. Other values are not known."""
+        from click.shell_completion import CompletionItem
+
+        if param.name == "context":
+            from grove_cli.cluster.completed_names import context_names  # it imports this module
+
+            return [CompletionItem(name) for name in context_names(ctx, param, incomplete)]
+        kind = {"FILE": "file", "DIR": "dir"}.get(param.metavar or "")
+        return [CompletionItem(incomplete, type=kind)] if kind else []
+
 
 GIVEN = _Given()
 
@@ -135,8 +146,15 @@ def _optional_version(context: click.Context, parameter: click.Parameter, value:
     return _kube_version(context, parameter, value) if value else ""
 
 
+def _complete_namespaces(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    from grove_cli.cluster.completed_names import namespaces  # it imports this module
+
+    return namespaces(context, parameter, incomplete)
+
+
 def _namespace_option(help_text: str) -> Callable[[F], F]:
-    return click.option("-n", "--namespace", default="", metavar="NAME", type=GIVEN, callback=optional_namespace, help=help_text)
+    given: dict[str, Any] = {"default": "", "metavar": "NAME", "type": GIVEN, "callback": optional_namespace}
+    return click.option("-n", "--namespace", **given, shell_complete=_complete_namespaces, help=help_text)
 
 
 _CONNECTION = (
