@@ -195,6 +195,14 @@ def test_a_gang_says_why_it_is_not_scheduled(bench: Bench) -> None:
     assert printed(bench, "gangs", "--no-headers").rstrip().endswith("NoFit: no room")
 
 
+def test_a_gang_whose_scheduler_reports_pods_alone_says_which_cannot_be_placed(bench: Bench) -> None:
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/16 nodes are available"}
+    for name in ("sft-0-b", "sft-0-c"):
+        bench.cluster.seed(pod(name, MEMBER, {"phase": "Pending", "conditions": [condition]}))
+    told = "Unschedulable: Pod sft-0-b: 0/16 nodes are available (and 1 more)"
+    assert printed(bench, "gangs", "--no-headers").rstrip().endswith(told)
+
+
 def test_pods_are_those_of_sets_with_kubectls_columns(bench: Bench) -> None:
     lines = [line.split() for line in printed(bench, "pods").splitlines()]
     assert [line[:4] for line in lines] == [
