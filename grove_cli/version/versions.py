@@ -58,7 +58,8 @@ def versions_text(versions: Versions) -> str:
     if versions.server:
         absent = "unknown: no permission to list Deployments and Leases" if versions.operators is None else "not found"
         if versions.reported:
-            absent += f"{' in the cluster' * (versions.operators is not None)}; one that runs elsewhere, or did, has reported the {versions.reported}"
+            where = "" if versions.operators is None else " in the cluster"
+            absent += f"{where}; one that runs elsewhere, or did, has reported the {versions.reported}"
         lines += [f"Operator Version: {told}" for told in map(_operator, versions.operators or ())] or [f"Operator Version: {absent}"]
         lines += [*_definitions(versions.definitions), f"Kubernetes Version: v{versions.server}"]
     return "".join(f"{visible(line)}\n" for line in lines)
