@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import field, fields
 from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
+from grove_cli.cluster.target import REQUESTS
 from grove_cli.options import FILES, _kube_version, _namespace, files_arguments, mnnvl_shape_option, rules_option, take_files
 from grove_compiler.record import record
 from grove_operator import field_managers
@@ -49,7 +49,7 @@ class _Given(click.ParamType[str]):
         from click.shell_completion import CompletionItem
 
         if param.name == "context":
-            from grove_cli.cluster.completed_names import context_names  # it imports this module
+            from grove_cli.cluster.completed_names import context_names  # only when a shell asks
 
             return [CompletionItem(name) for name in context_names(ctx, param, incomplete)]
         kind = {"FILE": "file", "DIR": "dir"}.get(param.metavar or "")
@@ -57,33 +57,6 @@ class _Given(click.ParamType[str]):
 
 
 GIVEN = _Given()
-
-
-REQUESTS = 6
-"""The verbosity from which on requests are logged, as in kubectl."""
-
-
-@record
-class ClusterFlags:
-    """The cluster, user and namespace; empty values are those of the kubeconfig.
-
-    `request_timeout` is in seconds, for all attempts of a request together; None is the default of the transport.
-    """
-
-    namespace: str = ""
-    context: str = ""
-    kubeconfig: str = ""
-    token: str = field(default="", repr=False)
-    act_as: str = ""
-    groups: tuple[str, ...] = ()
-    request_timeout: float | None = None
-    verbosity: int = 0
-
-    @property
-    def user(self) -> dict[str, Any]:
-        """The fields of the kubeconfig's user that options override."""
-        given = {"token": self.token, "as": self.act_as, "as-groups": list(self.groups)}
-        return {key: value for key, value in given.items() if value}
 
 
 @record
@@ -147,7 +120,7 @@ def _optional_version(context: click.Context, parameter: click.Parameter, value:
 
 
 def _complete_namespaces(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    from grove_cli.cluster.completed_names import namespaces  # it imports this module
+    from grove_cli.cluster.completed_names import namespaces  # only when a shell asks
 
     return namespaces(context, parameter, incomplete)
 
@@ -315,14 +288,6 @@ snapshot_option = click.option(
 operator_config_option = click.option(
     "--config", metavar="FILE", type=GIVEN, help="The OperatorConfiguration, or a ConfigMap that contains it."
 )
-
-
-def take_target(given: dict[str, Any]) -> ClusterFlags:
-    """Removes the target options from a command's values and returns them. Raises `click.UsageError` for --as-group without --as."""
-    target = ClusterFlags(**{each.name: given.pop(each.name) for each in fields(ClusterFlags)})
-    if target.groups and not target.act_as:
-        raise click.UsageError("--as-group requires --as, the user to impersonate.")
-    return target
 
 
 def take_input(given: dict[str, Any], *, required: bool = True) -> InputOptions:

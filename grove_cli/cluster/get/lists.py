@@ -10,8 +10,9 @@ import click
 from grove_cli.cluster import session as sessions
 from grove_cli.cluster.completed_names import names_of
 from grove_cli.cluster.optional_values import OptionalValues
-from grove_cli.cluster.options import GIVEN, adding, all_namespaces_option, query_options, take_target
+from grove_cli.cluster.options import GIVEN, adding, all_namespaces_option, query_options
 from grove_cli.cluster.selector import selector_option
+from grove_cli.cluster.target import take_target
 from grove_cli.group import Group
 
 F = TypeVar("F", bound=Callable[..., Any])
