@@ -121,6 +121,15 @@ def test_numbers_are_sorted_by_size(path: str, bench: Bench) -> None:
     assert printed(bench, "sets", "--sort-by", path, "-o", "jsonpath={.items[*].metadata.name}") == "sft code chat"
 
 
+def test_labels_are_columns_before_sentences(bench: Bench) -> None:
+    lines = [line.split() for line in printed(bench, "sets", "-L", "team,example.com/no", "-L", "app", "--show-labels").splitlines()]
+    assert lines[0][-5:] == ["TEAM", "NO", "APP", "LABELS", "WHY"]
+    assert {(line[0], *line[8:]) for line in lines[1:]} == {("chat", "web", "team=web"), ("code", "ml", "team=ml"), ("sft", "<none>")}
+    assert printed(bench, "pods", "sft-0-a", "--show-labels", "--no-headers").split()[-1] == ",".join(
+        f"{key}={value}" for key, value in sorted(MEMBER.items())
+    )
+
+
 def test_a_table_is_sorted_as_well(bench: Bench) -> None:
     lines = printed(bench, "sets", "--sort-by=.spec.replicas", "--no-headers").splitlines()
     assert [line.split()[0] for line in lines] == ["sft", "code", "chat"]
