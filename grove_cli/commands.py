@@ -84,7 +84,7 @@ class LazyGroup(click.Group):
                 formatter.write_dl([(name, entry.help) for name, entry in entries.items()])
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS and not ctx.resilient_parsing:
             import difflib  # only for a mistake
 
             close = difflib.get_close_matches(args[0], COMMANDS, n=1)

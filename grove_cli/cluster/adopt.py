@@ -15,16 +15,9 @@ from grove_cli.cluster.fold import Folding
 from grove_cli.cluster.input import ClusterInput
 from grove_cli.cluster.lines import CLIENT, OutcomeLines
 from grove_cli.cluster.listeners import listening
-from grove_cli.cluster.options import (
-    GIVEN,
-    field_manager_option,
-    input_options,
-    journal_option,
-    take_input,
-    take_target,
-    target_options,
-)
+from grove_cli.cluster.options import GIVEN, field_manager_option, input_options, journal_option, take_input, target_options
 from grove_cli.cluster.session import Session
+from grove_cli.cluster.target import take_target
 from grove_cli.exit_codes import EXIT_ERROR
 from grove_cli.options import text_or_json_option
 from grove_cli.terminal import terminal_of

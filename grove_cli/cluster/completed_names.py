@@ -1,4 +1,4 @@
-"""Completes in a shell what is in the cluster of the command line: names of objects, revisions and cliques, as kubectl does.
+"""Completes in a shell what is in the cluster of the command line: names of objects, namespaces, revisions and cliques, as kubectl does.
 
 Without a cluster that answers at once, or after a mistake, there are no completions; the command reports errors.
 """
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grove_cli.cluster.options import ClusterFlags, take_target
+from grove_cli.cluster.target import ClusterFlags, take_target
 
 if TYPE_CHECKING:
     from grove_cli.cluster.session import Session
@@ -42,6 +42,30 @@ def names_of(kind: str) -> Complete:
         return [name for name in _in_cluster(context, names, incomplete) if not isinstance(given, tuple) or name not in given]
 
     return complete
+
+
+def namespaces(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """Returns the namespaces of the cluster."""
+
+    async def names(session: Session) -> Iterable[str]:
+        from applier.ref import Kind
+
+        found = await session.cluster.list(await session.cluster.resource(Kind("", "v1", "Namespace")))
+        return [each["metadata"]["name"] for each in found.items]
+
+    return _in_cluster(context, names, incomplete)
+
+
+def context_names(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """Returns the contexts of the kubeconfig that the command line or the environment names."""
+    import os
+
+    from applier.transport.login.kubeconfig import locate, read
+
+    with contextlib.suppress(Exception):
+        found = read(locate(context.params.get("kubeconfig") or "", os.environ)).contexts
+        return sorted(name for name in found if name.startswith(incomplete))
+    return []
 
 
 def revision_numbers(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import field, fields
 from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
+from grove_cli.cluster.target import REQUESTS
 from grove_cli.options import FILES, _kube_version, _namespace, files_arguments, mnnvl_shape_option, rules_option, take_files
 from grove_compiler.record import record
 from grove_operator import field_managers
@@ -44,35 +44,19 @@ class _Given(click.ParamType[str]):
             self.fail("the value is empty, perhaps from an unset variable. Omit the option to use its default", param, ctx)
         return value
 
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+        """Returns what a shell offers: files, directories, and the contexts of the kubeconfig. Other values are not known."""
+        from click.shell_completion import CompletionItem
+
+        if param.name == "context":
+            from grove_cli.cluster.completed_names import context_names  # only when a shell asks
+
+            return [CompletionItem(name) for name in context_names(ctx, param, incomplete)]
+        kind = {"FILE": "file", "DIR": "dir"}.get(param.metavar or "")
+        return [CompletionItem(incomplete, type=kind)] if kind else []
+
 
 GIVEN = _Given()
-
-
-REQUESTS = 6
-"""The verbosity from which on requests are logged, as in kubectl."""
-
-
-@record
-class ClusterFlags:
-    """The cluster, user and namespace; empty values are those of the kubeconfig.
-
-    `request_timeout` is in seconds, for all attempts of a request together; None is the default of the transport.
-    """
-
-    namespace: str = ""
-    context: str = ""
-    kubeconfig: str = ""
-    token: str = field(default="", repr=False)
-    act_as: str = ""
-    groups: tuple[str, ...] = ()
-    request_timeout: float | None = None
-    verbosity: int = 0
-
-    @property
-    def user(self) -> dict[str, Any]:
-        """The fields of the kubeconfig's user that options override."""
-        given = {"token": self.token, "as": self.act_as, "as-groups": list(self.groups)}
-        return {key: value for key, value in given.items() if value}
 
 
 @record
@@ -135,8 +119,15 @@ def _optional_version(context: click.Context, parameter: click.Parameter, value:
     return _kube_version(context, parameter, value) if value else ""
 
 
+def _complete_namespaces(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    from grove_cli.cluster.completed_names import namespaces  # only when a shell asks
+
+    return namespaces(context, parameter, incomplete)
+
+
 def _namespace_option(help_text: str) -> Callable[[F], F]:
-    return click.option("-n", "--namespace", default="", metavar="NAME", type=GIVEN, callback=optional_namespace, help=help_text)
+    given: dict[str, Any] = {"default": "", "metavar": "NAME", "type": GIVEN, "callback": optional_namespace}
+    return click.option("-n", "--namespace", **given, shell_complete=_complete_namespaces, help=help_text)
 
 
 _CONNECTION = (
@@ -297,14 +288,6 @@ snapshot_option = click.option(
 operator_config_option = click.option(
     "--config", metavar="FILE", type=GIVEN, help="The OperatorConfiguration, or a ConfigMap that contains it."
 )
-
-
-def take_target(given: dict[str, Any]) -> ClusterFlags:
-    """Removes the target options from a command's values and returns them. Raises `click.UsageError` for --as-group without --as."""
-    target = ClusterFlags(**{each.name: given.pop(each.name) for each in fields(ClusterFlags)})
-    if target.groups and not target.act_as:
-        raise click.UsageError("--as-group requires --as, the user to impersonate.")
-    return target
 
 
 def take_input(given: dict[str, Any], *, required: bool = True) -> InputOptions:

@@ -12,8 +12,9 @@ from grove_cli import output as outputs
 from grove_cli.cluster import session as sessions
 from grove_cli.cluster.completed_names import names_of
 from grove_cli.cluster.optional_values import OptionalValues
-from grove_cli.cluster.options import dry_run_option, query_options, take_target
+from grove_cli.cluster.options import dry_run_option, query_options
 from grove_cli.cluster.session import Failed, Session
+from grove_cli.cluster.target import take_target
 from grove_cli.group import Group
 from grove_cli.timeline import command as timeline
 

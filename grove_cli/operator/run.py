@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
-from grove_cli.cluster.options import GIVEN, ClusterFlags, login_options, operator_config_option, optional_namespace
+from grove_cli.cluster.options import GIVEN, login_options, operator_config_option, optional_namespace
 from grove_cli.cluster.session import Session, attempt, run
+from grove_cli.cluster.target import ClusterFlags
 from grove_cli.exit_codes import EXIT_ERROR
 from grove_cli.operator.relay import Relay
 from grove_cli.operator.start_files import live_context, read_start_files, recorded_context

@@ -6,8 +6,9 @@ import sys
 
 import click
 
-from grove_cli.cluster.options import GIVEN, ClusterFlags, login_options, operator_config_option
+from grove_cli.cluster.options import GIVEN, login_options, operator_config_option
 from grove_cli.cluster.session import Session, run
+from grove_cli.cluster.target import ClusterFlags
 from grove_cli.exit_codes import EXIT_ERROR
 from grove_cli.garbage import freeze_existing
 from grove_cli.operator.start_files import read_start_files

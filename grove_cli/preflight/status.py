@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grove_cli import output as outputs
-from grove_cli.cluster.options import GIVEN, ClusterFlags, login_options
+from grove_cli.cluster.options import GIVEN, login_options
 from grove_cli.cluster.session import Session, run
+from grove_cli.cluster.target import ClusterFlags
 from grove_cli.exit_codes import EXIT_ERROR
 from grove_cli.options import text_or_json_option
 

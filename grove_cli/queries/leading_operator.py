@@ -22,5 +22,10 @@ async def leading_operator(cluster: Cluster, live: Sequence[Manifest], now: floa
             return f"Deployment {one.namespace}/{one.name}"
         if now < one.held_until:
             return f"Lease {one.namespace}/{LEASE_NAME}, held by {one.holder}"
+    return reported_status(live)
+
+
+def reported_status(live: Sequence[Manifest]) -> str:
+    """Returns `status of PodCliqueSet …` for the first set whose status an operator has written; empty if there is none."""
     led = next((one for one in live if one["kind"] == SETS and (one.get("status") or {}).get("observedGeneration")), None)
     return f"status of {SETS} {Ref.of(led).namespace}/{Ref.of(led).name}" if led is not None else ""

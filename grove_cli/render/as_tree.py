@@ -95,7 +95,7 @@ class _Forest:
         return shown
 
     def _row(self, vertex: Vertex, before: str) -> _Row:
-        parts = [f"level {vertex.level}" if vertex.level >= 0 else "declared"]
+        parts = [f"step {vertex.level + 1}" if vertex.level >= 0 else "declared"]
         if vertex.gang and vertex.gang != vertex.id:
             parts.append(f"gang {self.names.get(vertex.gang, vertex.gang)}")
         parts += self.domains.get(vertex.id, ())

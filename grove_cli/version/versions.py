@@ -7,7 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from applier.errors import Forbidden
 from grove_cli.queries.installed import Definition, InstalledOperator, read_definitions, read_operators
+from grove_cli.queries.leading_operator import SETS, reported_status
+from grove_cli.queries.tree_query import NoSuchObject, find_kind
 from grove_cli.terminal import visible
 from grove_compiler.record import record
 from grove_compiler.version import __version__
@@ -22,12 +25,13 @@ INSTALL = "grove crds | kubectl apply --server-side -f -"
 class Versions:
     """What a cluster has; an empty `server`, the `major.minor` of Kubernetes, stands for no cluster.
 
-    `operators` are None if they may not be seen.
+    `operators` are None if they may not be seen. Where there are none, `reported` may tell what one has reported that runs elsewhere.
     """
 
     server: str = ""
     operators: Sequence[InstalledOperator] | None = None
     definitions: Sequence[Definition] = field(default_factory=list)
+    reported: str = ""
 
 
 async def read_versions(session: Session) -> Versions:
@@ -35,8 +39,17 @@ async def read_versions(session: Session) -> Versions:
     from grove_compiler.api.crd import crds  # imports pydantic
 
     server = await session.version()
-    found = await asyncio.gather(read_operators(session.cluster), read_definitions(session.cluster, crds()))
-    return Versions(server, *found)
+    operators, definitions = await asyncio.gather(read_operators(session.cluster), read_definitions(session.cluster, crds()))
+    return Versions(server, operators, definitions, "" if operators else await _reported(session))
+
+
+async def _reported(session: Session) -> str:
+    """Returns which set has a status that an operator has written, wherever it ran; empty if none, or if sets may not be read."""
+    try:
+        sets = await session.cluster.list(find_kind(await session.cluster.resources(), SETS))
+    except (Forbidden, NoSuchObject):
+        return ""
+    return reported_status(sets.items)
 
 
 def versions_text(versions: Versions) -> str:
@@ -44,6 +57,9 @@ def versions_text(versions: Versions) -> str:
     lines = [f"Client Version: v{__version__}"]
     if versions.server:
         absent = "unknown: no permission to list Deployments and Leases" if versions.operators is None else "not found"
+        if versions.reported:
+            where = "" if versions.operators is None else " in the cluster"
+            absent += f"{where}; one that runs elsewhere, or did, has reported the {versions.reported}"
         lines += [f"Operator Version: {told}" for told in map(_operator, versions.operators or ())] or [f"Operator Version: {absent}"]
         lines += [*_definitions(versions.definitions), f"Kubernetes Version: v{versions.server}"]
     return "".join(f"{visible(line)}\n" for line in lines)

@@ -15,8 +15,8 @@ from typing import Any
 import yaml
 
 from tests.benchmarks.measure import GROVE, ROOT, machine, table
-from tests.render.conftest import FLAGS, chromium
 from tests.render.looking import open_all
+from tools.browser import launched
 
 SIZES = {"minimal.yaml": (1,), "explicit-startup-order.yaml": (5, 80)}
 """Replicas of each example."""
@@ -61,18 +61,14 @@ def measured(browser: Any, path: Path) -> tuple[int, float, float, float]:
 
 def main() -> int:
     """Prints the table, and each goal that is missed."""
-    from playwright.sync_api import sync_playwright
-
     rows, missed = [], []
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as folder, launched() as browser:
         pages = [page_of(Path(folder), example, replicas) for example, sizes in SIZES.items() for replicas in sizes]
-        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
         for path in pages:
             objects, paint, *frames = measured(browser, path)
             rows.append([f"{objects:,}", f"{path.stat().st_size // 1000:,}", f"{paint:.0f}", *(f"{rate:.0f}" for rate in frames)])
             missed += [f"{objects:,} objects: first paint after {paint:.0f} ms"] if paint > MAX_PAINT else []
             missed += [f"{objects:,} objects: {rate:.0f} frames a second" for rate in frames if rate < MIN_FRAMES]
-        browser.close()
     print(machine())
     print(table(["objects", "kB", "first paint, ms", "frames/s, folded", "frames/s, open"], rows))
     print("".join(f"\nMissed: {goal}" for goal in missed))

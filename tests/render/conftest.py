@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import warnings
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
@@ -15,18 +14,12 @@ import pytest
 from grove_cli.render.as_html import as_html
 from grove_cli.render.input_lines import Lines
 from grove_cli.render.picture import Picture
+from grove_cli.serve import stage as stage_module
+from tools.browser import chromium, launched
 
-FLAGS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+from .live_cluster import Cluster
+
 OpenPage = Callable[..., Any]
-
-
-def chromium() -> str | None:
-    """The browser that `GROVE_CHROMIUM` names, or the one that is installed."""
-    return os.environ.get("GROVE_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
 
 
 def missing() -> str:
@@ -53,12 +46,8 @@ def cache_of_the_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
 
 @pytest.fixture(scope="module")  # not the session: playwright's event loop would run beside that of every test that comes later
 def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)  # in a new profile
-        yield launched
-        launched.close()
+    with launched() as browser:
+        yield browser
 
 
 class Pages:
@@ -111,3 +100,26 @@ def open_page(browser: Any, tmp_path: Path) -> Iterator[OpenPage]:
     pages = Pages(browser, tmp_path)
     yield pages.open
     pages.close()
+
+
+@pytest.fixture
+def cluster(browser: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    monkeypatch.setattr(stage_module, "SETTLE", 0.0)
+    with Cluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def live_page(browser: Any, cluster: Cluster) -> Iterator[Any]:
+    """The page, once it has heard from its server. It complains about nothing until the test is over."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    opened, wrong = context.new_page(), list[str]()
+    opened.on("console", lambda message: wrong.append(message.text))
+    opened.on("pageerror", lambda error: wrong.append(str(error)))
+    opened.goto(cluster.served.url)
+    opened.wait_for_selector("html[data-told]")
+    opened.evaluate("window.sameDocument = true")
+    yield opened
+    assert opened.evaluate("window.sameDocument"), "it was loaded again"
+    context.close()
+    assert not [text for text in wrong if "ERR_CONNECTION_REFUSED" not in text and "ERR_INCOMPLETE" not in text]

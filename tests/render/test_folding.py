@@ -19,6 +19,7 @@ SIZES = {
     "300 objects": workload(replicas=3, members=9, worker_pods=5),
     "3,000 objects": workload(replicas=8, members=35, worker_pods=4),
     "400 sets' worth of replicas": workload(replicas=400, members=1),
+    "150 replicas of four gangs each": workload(replicas=150, members=4, worker_pods=1),
     "a gang of 600 pods": workload(members=1, worker_pods=600),
     "900 objects without a gang": CompiledGraph([node("ConfigMap", f"demo-{each}") for each in range(900)], {}),
 }
@@ -76,6 +77,14 @@ def test_runs_of_gangs_say_which_and_how_many(open_page: OpenPage) -> None:
     texts = [text for text, *_ in page.evaluate(READ_TEXTS)]
     assert "demo-3-model-0 to 9" in texts
     assert "10 gangs · 50 pods · 200 GPUs" in texts
+
+
+def test_replicas_of_two_gangs_each_are_two_sorts_of_runs(open_page: OpenPage) -> None:
+    page = open_page(for_people(workload(replicas=200, worker_pods=1)))
+    names = page.evaluate("grove.state.layout.items.filter((item) => item.type === 'gangs').map((item) => item.lines[0][0])")
+    assert names[0] == "demo-0 to 9"
+    assert names[-1] == "demo-(190 to 199)-model-0"
+    assert len(names) == 40
 
 
 def test_a_run_of_gangs_never_goes_over_two_replicas(open_page: OpenPage) -> None:

@@ -2,95 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
-from grove_cli.serve import stage as stage_module
 from tests.replay.kept import cluster as set_with_objects
-from tests.serve.serving import CLIQUE, SET, Served, served
+from tests.serve.serving import CLIQUE, SET
 
+from .live_cluster import STALLED, Cluster
 from .looking import selected, wait_until
 
-T = TypeVar("T")
-PATIENCE = 60.0
 OBJECTS = set_with_objects(2)
-STALLED = {
-    "type": "Stalled",
-    "status": "True",
-    "reason": "Held",
-    "message": "a <b>rule</b> fails",
-    "lastTransitionTime": "2026-01-01T00:00:00Z",
-}
-
-
-class Cluster:
-    """A cluster that is served, in a thread of its own: playwright has the other one."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self._ready: Future[Served] = Future()
-        self._end = asyncio.Event()
-
-    def __enter__(self) -> Cluster:
-        self._thread.start()
-        self._done = asyncio.run_coroutine_threadsafe(self._serve(), self._loop)
-        self.served = self._ready.result(PATIENCE)
-        return self
-
-    async def _serve(self) -> None:
-        async with served() as page:
-            self._ready.set_result(page)
-            await self._end.wait()
-
-    def do(self, work: Callable[[], T]) -> T:
-        """Carries something out where the cluster lives."""
-
-        async def carried_out() -> T:
-            return work()
-
-        return asyncio.run_coroutine_threadsafe(carried_out(), self._loop).result(PATIENCE)
-
-    def end(self) -> None:
-        """Ends the server."""
-        self.do(self._end.set)
-        self._done.result(PATIENCE)
-
-    def __exit__(self, *_: object) -> None:
-        if not self._done.done():
-            self.end()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(PATIENCE)
-        self._loop.close()
 
 
 @pytest.fixture
-def cluster(browser: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
-    monkeypatch.setattr(stage_module, "SETTLE", 0.0)
-    with Cluster() as cluster:
-        yield cluster
-
-
-@pytest.fixture
-def page(browser: Any, cluster: Cluster) -> Iterator[Any]:
-    """The page, once it has heard from its server. It complains about nothing until the test is over."""
-    context = browser.new_context(viewport={"width": 1280, "height": 800})
-    opened, wrong = context.new_page(), list[str]()
-    opened.on("console", lambda message: wrong.append(message.text))
-    opened.on("pageerror", lambda error: wrong.append(str(error)))
-    opened.goto(cluster.served.url)
-    opened.wait_for_selector("html[data-told]")
-    opened.evaluate("window.sameDocument = true")
-    yield opened
-    assert opened.evaluate("window.sameDocument"), "it was loaded again"
-    context.close()
-    assert not [text for text in wrong if "ERR_CONNECTION_REFUSED" not in text and "ERR_INCOMPLETE" not in text]
+def page(live_page: Any) -> Any:
+    return live_page
 
 
 def state(page: Any, id: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from .conftest import OpenPage
-from .looking import centre, position, selected, view
+from .looking import centre, position, selected, view, wait_until
 from .sample import for_people, workload
 
 LARGE = workload(replicas=3, members=9, worker_pods=5)
@@ -125,6 +125,27 @@ def test_the_start_up_order_is_drawn_and_can_be_switched_off(page: Any) -> None:
     page.get_by_text("Lines and keys").click()
     page.uncheck("#show-startup")
     assert page.evaluate(arrows) == 0
+
+
+STROKES = """() => { const seen = []; const { context } = grove.painter; const stroke = context.stroke;
+  context.stroke = function () { if (context.lineWidth < 3) seen.push([context.strokeStyle, context.globalAlpha]); stroke.call(this); };
+  grove.painter.draw(); context.stroke = stroke; return seen; }"""
+
+
+def test_lines_are_faint_but_those_of_the_card_under_the_pointer(page: Any) -> None:
+    page.mouse.move(5, 790)
+    before = page.evaluate(STROKES)
+    line = page.evaluate(
+        "(() => { const context = grove.painter.context; context.strokeStyle = grove.state.colours.line; return context.strokeStyle; })()"
+    )
+    assert {alpha < 0.5 for colour, alpha in before if colour == line} == {True}
+    page.mouse.move(*centre(page, "demo-0-model"))
+    wait_until(page, "grove.state.hovered >= 0")
+    accent = page.evaluate(
+        "(() => { const context = grove.painter.context; context.strokeStyle = grove.state.colours.accent; return context.strokeStyle; })()"
+    )
+    full = [colour for colour, alpha in page.evaluate(STROKES) if alpha == 1]
+    assert full.count(accent) > [colour for colour, alpha in before if alpha == 1].count(accent)
 
 
 def test_an_object_says_after_whom_it_starts(page: Any) -> None:

@@ -73,6 +73,12 @@ def test_all_words_are_within_the_picture(name: str) -> None:
     assert outside == []
 
 
+@rows("name", CASES)
+def test_every_colour_of_a_bar_is_explained(name: str) -> None:
+    told = [one.text for one in words(svg(CASES[name]))]
+    assert [phase.meaning for phase in CASES[name].phases() if phase.meaning not in told] == []
+
+
 def test_every_mark_is_told() -> None:
     told = {one.text for one in words(svg(CASES["marks at the end"]))}
     assert {"suspended", "Succeeded", "deadline in 12d4h"} <= told

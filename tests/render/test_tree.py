@@ -21,7 +21,7 @@ def tree(graph: CompiledGraph, terminal: Terminal = FILE, whole: bool = False) -
 
 def names(lines: list[str]) -> list[str]:
     """Without what stands beside the names."""
-    return [line.split("  level")[0].split("  declared")[0].rstrip() for line in lines]
+    return [line.split("  step")[0].split("  declared")[0].rstrip() for line in lines]
 
 
 def configs(*names: str, owner: str = "") -> list[object]:
@@ -59,10 +59,10 @@ def test_the_whole_tree_has_a_line_for_each_object() -> None:
     assert len(tree(graph, whole=True)) == len(graph.nodes) + 1
 
 
-def test_beside_a_name_stand_level_gang_and_what_holds_it_together() -> None:
+def test_beside_a_name_stand_step_gang_and_what_holds_it_together() -> None:
     (line,) = (line for line in tree(workload()) if "demo-0-model-0-worker  " in line and "PodClique " in line)
-    assert line.partition("  level")[2].split(", ") == [
-        " 1",
+    assert line.partition("  step")[2].split(", ") == [
+        " 2",
         "gang demo-0",
         "topology.kubernetes.io/rack required",
         "kubernetes.io/hostname required",
@@ -77,8 +77,8 @@ def test_a_constraint_is_said_once_on_the_way_down() -> None:
 
 
 def test_details_stand_in_one_column() -> None:
-    lines = [line for line in tree(workload()) if "  level " in line]
-    assert len({line.rindex("  level ") for line in lines}) == 1
+    lines = [line for line in tree(workload()) if "  step " in line]
+    assert len({line.rindex("  step ") for line in lines}) == 1
 
 
 def test_a_file_gets_no_escape_sequences() -> None:

@@ -21,9 +21,9 @@ from grove_cli.cluster.options import (
     journal_option,
     manager_options,
     take_input,
-    take_target,
     target_options,
 )
+from grove_cli.cluster.target import take_target
 from grove_cli.options import FILES, output_option
 
 DEFAULT_WAIT = "5m"

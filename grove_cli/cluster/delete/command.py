@@ -18,9 +18,9 @@ from grove_cli.cluster.options import (
     input_options,
     journal_option,
     take_input,
-    take_target,
     target_options,
 )
+from grove_cli.cluster.target import take_target
 from grove_cli.options import output_option
 
 

@@ -11,8 +11,9 @@ from grove_cli.cluster import session as sessions
 from grove_cli.cluster.completed_names import names_of
 from grove_cli.cluster.get.lists import LISTINGS, WithAliases, watch_option
 from grove_cli.cluster.optional_values import OptionalValues
-from grove_cli.cluster.options import query_options, take_target
+from grove_cli.cluster.options import query_options
 from grove_cli.cluster.session import Session, program_of
+from grove_cli.cluster.target import take_target
 from grove_cli.options import rules_option, text_or_json_option
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ def _row(gang: Manifest, pods: Sequence[Manifest], now: float) -> Row:
     metadata, status = gang["metadata"], status_of(gang)
     labels, groups = metadata.get("labels") or {}, (gang.get("spec") or {}).get("podgroups") or []
     placed = [pod for pod in pods if (pod.get("spec") or {}).get("nodeName")]
-    why = _why(gang)
+    why = _why(gang) or _unplaced(pods)
     cells = (
         metadata["name"],
         str(labels.get(PART_OF) or ""),
@@ -59,6 +59,16 @@ def _why(gang: Manifest) -> str:
         if condition.get("status") == wrong:
             return f"{condition.get('reason')}: {condition.get('message') or ''}".rstrip(": ")
     return ""
+
+
+def _unplaced(pods: Sequence[Manifest]) -> str:
+    """Returns which pod the scheduler cannot place and why, and how many others; empty if none. Few schedulers report that of a gang."""
+    conditions = {pod["metadata"]["name"]: condition_of(pod, "PodScheduled") for pod in pods}
+    found = sorted(name for name, condition in conditions.items() if condition.get("reason") == "Unschedulable")
+    if not found:
+        return ""
+    message = f"Unschedulable: Pod {found[0]}: {conditions[found[0]].get('message') or ''}".rstrip(": ")
+    return f"{message} (and {len(found) - 1} more)" if found[1:] else message
 
 
 VIEW = KindView(

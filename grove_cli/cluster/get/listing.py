@@ -11,7 +11,7 @@ import click
 from applier.cluster import Cluster
 from applier.ref import Manifest
 from grove_cli import output as outputs
-from grove_cli.cluster.get.table import KindView, table_text
+from grove_cli.cluster.get.table import KindView, LabelColumns, table_text
 from grove_cli.cluster.get.watch import Drawing, watch
 from grove_cli.cluster.session import Failed, Session
 from grove_cli.exit_codes import EXIT_FINDINGS
@@ -34,6 +34,8 @@ class ListOptions:
     all_namespaces: bool = False
     output: str = ""
     sort_by: str = ""
+    label_columns: tuple[str, ...] = ()
+    show_labels: bool = False
     no_headers: bool = False
     ignore_not_found: bool = False
     watch: bool = False
@@ -113,6 +115,7 @@ class ViewListing:
                 wide=self._format.is_wide,
                 headers=not self._asked.no_headers,
                 with_namespaces=self._asked.all_namespaces,
+                labels=LabelColumns(self._asked.label_columns, self._asked.show_labels),
             )
         try:
             return self._format.write(found.objects, len(self._asked.names) == 1)

@@ -10,8 +10,9 @@ import click
 from grove_cli.cluster import session as sessions
 from grove_cli.cluster.completed_names import names_of
 from grove_cli.cluster.optional_values import OptionalValues
-from grove_cli.cluster.options import GIVEN, adding, all_namespaces_option, query_options, take_target
+from grove_cli.cluster.options import GIVEN, adding, all_namespaces_option, query_options
 from grove_cli.cluster.selector import selector_option
+from grove_cli.cluster.target import take_target
 from grove_cli.group import Group
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -41,6 +42,10 @@ def _format(_: click.Context, __: click.Parameter, value: str) -> str:
     return value.removeprefix("=")  # click passes `-o=json` as `=json`
 
 
+def _label_columns(_: click.Context, __: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(label for each in value for label in each.split(",") if label)
+
+
 def _formats(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Completes the formats; those that take an expression end with `=`, as in kubectl."""
     from grove_cli.render.kubectl.formats import NAMES, WITH_EXPRESSION
@@ -65,6 +70,16 @@ _options = adding(
             help="As in kubectl: wide, name, json, yaml, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE or custom-columns=HEADER:PATH,…",
         ),
         click.option("--sort-by", default="", metavar="PATH", type=GIVEN, help="Sort by a field: .metadata.creationTimestamp."),
+        click.option(
+            "-L",
+            "--label-columns",
+            multiple=True,
+            metavar="LABEL",
+            type=GIVEN,
+            callback=_label_columns,
+            help="Add a column for a label; repeatable, or separated by commas.",
+        ),
+        click.option("--show-labels", is_flag=True, help="Add a column with all labels."),
         click.option("--no-headers", is_flag=True, help="Do not print column headers."),
         click.option("--ignore-not-found", is_flag=True, help="Do not treat a NAME that does not exist as an error."),
         watch_option,
@@ -98,6 +113,7 @@ LISTINGS = (
         "grove get sets -A --watch            of all namespaces, redrawn on every change",
         "grove get sets qwen chat -o wide     two of them, with their type and revision",
         "grove get sets -l team=ml -o json    the objects, as kubectl prints them",
+        "grove get sets -L team               with a column for a label",
         "grove get sets -o jsonpath='{.items[*].metadata.name}'",
         "grove get sets -A --sort-by .metadata.creationTimestamp -o custom-columns=NAME:.metadata.name,REPLICAS:.spec.replicas",
     ),

@@ -39,14 +39,46 @@ class KindView:
     mismatch: str = ""
 
 
+@record
+class LabelColumns:
+    """The columns that show labels, as kubectl's: one for each of `names`, and with `all` one for all labels."""
+
+    names: Sequence[str] = ()
+    all: bool = False
+
+    @property
+    def headers(self) -> list[str]:
+        """The last parts of the names."""
+        return [*(name.rpartition("/")[2].upper() for name in self.names), *(["LABELS"] if self.all else [])]
+
+    def cells(self, manifest: Manifest) -> list[str]:
+        """Returns the cells of an object; that of a label that it does not have is empty."""
+        labels = manifest["metadata"].get("labels") or {}
+        everything = ",".join(f"{key}={labels[key]}" for key in sorted(labels)) or "<none>"
+        return [visible(str(cell)) for cell in (*(labels.get(name) or "" for name in self.names), *([everything] if self.all else []))]
+
+
 def table_text(
-    view: KindView, found: Found, now: float, terminal: Terminal, *, wide: bool = False, headers: bool = True, with_namespaces: bool = False
+    view: KindView,
+    found: Found,
+    now: float,
+    terminal: Terminal,
+    *,
+    wide: bool = False,
+    headers: bool = True,
+    with_namespaces: bool = False,
+    labels: LabelColumns | None = None,
 ) -> str:
-    """Returns the table. On a terminal a last column of sentences is cut to the width, unless the table is wide."""
+    """Returns the table, with labels before a last column of sentences. On a terminal that is cut to the width, unless it is wide."""
     shown = [wide or column not in view.wide for column in view.columns]
     rows = view.rows(found, now)
     lines = [[visible(cell) for cell in compress(row.cells, shown)] for row in rows]
     head = [*compress(view.columns, shown)]
+    if labels is not None:
+        at = len(head) - (head[-1] == "WHY")
+        head[at:at] = labels.headers
+        for manifest, line in zip(found.objects, lines, strict=True):
+            line[at:at] = labels.cells(manifest)
     if with_namespaces:
         head = ["NAMESPACE", *head]
         lines = [[manifest["metadata"].get("namespace") or "", *line] for manifest, line in zip(found.objects, lines, strict=True)]

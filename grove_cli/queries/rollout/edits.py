@@ -59,7 +59,8 @@ def refuse_training(pcs: Manifest) -> None:
 def restart(pcs: Manifest, now: float) -> SetEdit:
     """Returns the edit that gives all pods a new template. Raises `EditRefused` for a paused set."""
     if PAUSED in annotations_of(pcs):
-        raise EditRefused(f"the rollout of PodCliqueSet {pcs['metadata']['name']!r} is paused; resume it first: grove rollout resume")
+        name = pcs["metadata"]["name"]
+        raise EditRefused(f"the rollout of PodCliqueSet {name!r} is paused; resume it first: grove rollout resume {name}")
     stamp = timestamp(now)
     cliques = pcs["spec"]["template"]["cliques"]
     annotated = [{**(clique.get("annotations") or {}), RESTARTED_AT: stamp} for clique in cliques]

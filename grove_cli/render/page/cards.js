@@ -128,10 +128,10 @@ class Cards {
     this.context.fillText(text, x, y);
   }
 
-  /** The kind of a card, from long to short: with the state of its object, and alone. */
+  /** The kind of a card, from long to short: with the state of its object or the number of them, and alone. */
   kindsOn(item, node) {
     const short = SHORT_KINDS[node.kind] ?? node.kind;
-    if (item.type === "stack") return [this.countOn(item, node.kind), this.countOn(item, short)];
+    if (item.type === "stack") return [this.countOn(item, node.kind), this.countOn(item, short), short];
     const [first] = node.state.split(",");
     const states = node.state ? [...new Set([node.state, first, first.split(" by ")[0]])] : [];
     return [...states.flatMap((state) => [`${node.kind} · ${state}`, `${short} · ${state}`]), node.kind, short];

@@ -14,7 +14,8 @@ const TWO_LINES = 0.42;
 const FOLDINGS = [
   { gangs: false, aligned: true, least: 0.5 },
   { gangs: false, aligned: false, least: 0.5 },
-  ...[1, 10, 50, 250, 1000, 5000].map((run) => ({ gangs: true, aligned: false, run, least: TWO_LINES })),
+  ...[1, 10, 50].map((run) => ({ gangs: true, aligned: false, run, least: TWO_LINES })),
+  ...[50, 250, 1000, 5000].map((run) => ({ gangs: true, aligned: false, run, across: true, least: TWO_LINES })),
 ];
 
 class Folds {
@@ -89,17 +90,35 @@ function foldGangs(lanes, graph, folds, prefix) {
   return parts;
 }
 
-/** Neighbours whose names differ in the last number alone, at most `run` of them together. */
+/**
+ * Neighbours whose names differ in numbers alone, at most `run` of them together. They differ in one number, that of the set's replica or
+ * that of the scaling group's, unless runs go `across` both.
+ */
 function runsOf(lanes, graph, folds) {
-  const most = folds.way.run ?? 1;
-  const pattern = (lane) => `${graph.nodes[lane.gang].namespace} ${graph.nodes[lane.gang].name.replace(/\d+$/, "#")}`;
+  const { run: most = 1, across = false } = folds.way;
   const runs = [];
+  let first, differs; // the parts of the name that a run begins with, and where its second one differs
   for (const lane of lanes) {
+    const { namespace, name } = graph.nodes[lane.gang];
+    const parts = [namespace, ...name.split(/(\d+)/)]; // numbers have even positions
     const last = runs.at(-1);
-    if (last && last.length < most && pattern(last[0]) === pattern(lane)) last.push(lane);
-    else runs.push([lane]);
+    const found = last && last.length < most ? differencesOf(first, parts) : null;
+    if (found && (across || (found.length === 1 && (last.length === 1 || found[0] === differs)))) {
+      [differs] = found;
+      last.push(lane);
+    } else {
+      first = parts;
+      runs.push([lane]);
+    }
   }
   return runs;
+}
+
+/** Where two names differ, in parts; null where they differ in more than numbers. */
+function differencesOf(one, other) {
+  if (one.length !== other.length) return null;
+  const places = one.map((_, at) => at).filter((at) => one[at] !== other[at]);
+  return places.every((at) => at > 0 && at % 2 === 0) ? places : null;
 }
 
 function gangCard(lane, prefix) {

@@ -61,11 +61,21 @@ function gangLines(item, graph) {
   const numbers = [pods, gpus].filter(Boolean).join(" · ");
   if (item.type === "gangs") {
     const many = counted(gangs.length, "gang");
-    return [rangeOf(gangs, item.prefix), [`${many} · ${numbers}`, `${many} · ${pods}`, many], [states]];
+    return [gangsOf(gangs, item.prefix), [`${many} · ${numbers}`, `${many} · ${pods}`, many], [states]];
   }
   const constraint = constraintOf(gangs[0]);
   const about = [[states, constraint], [states, constraint.split(",")[0]]].map((parts) => parts.filter(Boolean).join(" · "));
   return [namesOf(gangs[0].name, item.prefix), [`${counted(sum("cliques"), "clique")} · ${numbers}`, numbers, pods], about];
+}
+
+/** `demo-0-model-0 to 9`, or `demo-(0 to 9)-model-0` for gangs whose names all end alike. */
+function gangsOf(gangs, prefix) {
+  const pieces = gangs.map(({ name }) => name.split("-"));
+  const [first, last] = [pieces[0], pieces.at(-1)];
+  const at = first.findIndex((piece, number) => piece !== last[number]);
+  const rest = first.slice(at + 1).join("-");
+  if (!rest || pieces.some((one) => one.slice(at + 1).join("-") !== rest)) return rangeOf(gangs, prefix);
+  return namesOf([...first.slice(0, at), `(${first[at]} to ${last[at]})`, rest].join("-"), prefix);
 }
 
 /** `demo-0-model-0 to 9`; the last name in full where it differs in more than its end. */

@@ -48,7 +48,7 @@ class Live {
 
   notes(notes) {
     byId("notes").hidden = !notes.length;
-    byId("notes").replaceChildren(...notes.map(([id, text]) => element("li", {}, ...this.note(id, text))));
+    byId("notes").firstElementChild.replaceChildren(...notes.map(([id, text]) => element("li", {}, ...this.note(id, text))));
   }
 
   note(id, text) {

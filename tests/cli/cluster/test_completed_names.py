@@ -44,6 +44,10 @@ OFFERED = {
     "events -n shop nonsense/": [],
     "events -n shop s": ["sft"],
     "job suspend -n shop s": ["sft"],
+    "why -n s": ["shop"],
+    "get sets -n ": ["default", "shop"],
+    "rollout status chat --namespace d": ["default"],
+    "apply -n s": ["shop"],
     "get sets -o j": ["json", "jsonpath-as-json=", "jsonpath="],
 }
 
@@ -52,6 +56,30 @@ OFFERED = {
 def test_names_that_are_there_are_offered(words: str, names: list[str], bench: Bench) -> None:
     with bench.connected():
         assert sorted(offered(words)) == sorted(names)
+
+
+def test_contexts_are_those_of_the_kubeconfig(tmp_path: Path) -> None:
+    kubeconfig = tmp_path / "config"
+    kubeconfig.write_text("{contexts: [{name: prod, context: {}}, {name: staging, context: {}}]}")
+    assert offered(f"get sets --kubeconfig {kubeconfig} --context ") == ["prod", "staging"]
+    assert offered(f"apply --kubeconfig {kubeconfig} --context s") == ["staging"]
+
+
+def test_files_are_the_shells_to_offer() -> None:
+    for words in ("why --kubeconfig ", "describe chat --config ", "compile --config "):
+        found = BashComplete(grove, {}, "grove", "_GROVE_COMPLETE").get_completions(words.split(" ")[:-1], "")
+        assert [item.type for item in found] == ["file"], words
+
+
+@pytest.mark.parametrize(
+    "words", ["nosuch ", "nosuch --", "rollout nosuch ", "get nosuch -", "get sets --nosuch=1 ", "why -n A_b ", "rules nosuch "]
+)
+def test_after_a_mistake_nothing_is_said(
+    words: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    offered(words)
+    assert capfd.readouterr() == ("", "")
 
 
 def test_without_a_cluster_nothing_is_offered_and_nothing_is_said(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -121,6 +121,15 @@ def test_numbers_are_sorted_by_size(path: str, bench: Bench) -> None:
     assert printed(bench, "sets", "--sort-by", path, "-o", "jsonpath={.items[*].metadata.name}") == "sft code chat"
 
 
+def test_labels_are_columns_before_sentences(bench: Bench) -> None:
+    lines = [line.split() for line in printed(bench, "sets", "-L", "team,example.com/no", "-L", "app", "--show-labels").splitlines()]
+    assert lines[0][-5:] == ["TEAM", "NO", "APP", "LABELS", "WHY"]
+    assert {(line[0], *line[8:]) for line in lines[1:]} == {("chat", "web", "team=web"), ("code", "ml", "team=ml"), ("sft", "<none>")}
+    assert printed(bench, "pods", "sft-0-a", "--show-labels", "--no-headers").split()[-1] == ",".join(
+        f"{key}={value}" for key, value in sorted(MEMBER.items())
+    )
+
+
 def test_a_table_is_sorted_as_well(bench: Bench) -> None:
     lines = printed(bench, "sets", "--sort-by=.spec.replicas", "--no-headers").splitlines()
     assert [line.split()[0] for line in lines] == ["sft", "code", "chat"]
@@ -193,6 +202,14 @@ def test_a_gang_says_why_it_is_not_scheduled(bench: Bench) -> None:
     condition = {"type": "Scheduled", "status": "False", "reason": "NoFit", "message": "no room"}
     bench.cluster.seed({**OBJECTS[3], "status": {"conditions": [condition]}})
     assert printed(bench, "gangs", "--no-headers").rstrip().endswith("NoFit: no room")
+
+
+def test_a_gang_whose_scheduler_reports_pods_alone_says_which_cannot_be_placed(bench: Bench) -> None:
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/16 nodes are available"}
+    for name in ("sft-0-b", "sft-0-c"):
+        bench.cluster.seed(pod(name, MEMBER, {"phase": "Pending", "conditions": [condition]}))
+    told = "Unschedulable: Pod sft-0-b: 0/16 nodes are available (and 1 more)"
+    assert printed(bench, "gangs", "--no-headers").rstrip().endswith(told)
 
 
 def test_pods_are_those_of_sets_with_kubectls_columns(bench: Bench) -> None:

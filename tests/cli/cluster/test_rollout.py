@@ -290,7 +290,7 @@ def test_a_strategy_that_was_changed_since_the_pause_stays(bench: Bench) -> None
 def test_a_paused_rollout_is_resumed_before_a_restart(bench: Bench) -> None:
     rollout(bench, "pause", "chat")
     ended = rollout(bench, "restart", "chat")
-    assert (ended.code, "is paused; resume it first: grove rollout resume" in ended.err) == (2, True)
+    assert (ended.code, "is paused; resume it first: grove rollout resume chat\n" in ended.err) == (2, True)
 
 
 def test_an_undo_says_that_pods_wait_for_their_deletion(bench: Bench) -> None:

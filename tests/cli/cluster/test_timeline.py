@@ -18,7 +18,7 @@ from grove_cli.queries.timeline.chart import MAX_MARKS
 from grove_cli.terminal import NARROWEST, Terminal
 from grove_compiler.model import names
 from tests.applier.free_schemas import FreeSchemas
-from tests.cli.running import ROOT, run
+from tests.cli.running import run
 
 from .in_memory import Bench
 
@@ -230,11 +230,6 @@ def test_a_part_of_a_set_has_no_timeline_of_its_own(bench: Bench) -> None:
     ended = bench.run("timeline", "pclq/chat-0-web", "-n", "shop")
     assert (ended.code, ended.err) == (2, "grove: 'pclq/chat-0-web' is not a PodCliqueSet: expected its name\n")
     assert run("timeline", "pclq/chat-0-web", "--snapshot", bench.file(*OBJECTS)).err == ended.err
-
-
-def test_the_picture_in_the_docs_is_what_the_command_draws() -> None:
-    ended = run("timeline", "chat", "--snapshot", str(ROOT / "docs/snapshots/rolled-service.yaml"), "-o", "svg")
-    assert ended.out == (ROOT / "docs/pictures/timeline.svg").read_text()
 
 
 class OneSet(MemoryCluster):

@@ -81,6 +81,16 @@ def test_an_empty_cluster_has_neither_operator_nor_definitions(bench: Bench) -> 
     ]
 
 
+def test_an_operator_that_runs_elsewhere_shows_by_what_it_reports(bench: Bench) -> None:
+    bench.define_ours()
+    metadata = {"name": "chat", "namespace": "default"}
+    bench.cluster.seed(
+        {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "metadata": metadata, "status": {"observedGeneration": 1}}
+    )
+    told = "not found in the cluster; one that runs elsewhere, or did, has reported the status of PodCliqueSet default/chat"
+    assert lines(bench)[1] == f"Operator Version: {told}"
+
+
 OPERATORS = {
     "by its label": (
         operator("x/grove@sha256:ab", **{"app.kubernetes.io/version": "0.3.0"}),
