@@ -11,8 +11,8 @@ import pytest
 from applier.cluster import ApplyPatchOptions, Cluster, Resource, WrappedCluster, WriteOptions
 from applier.ref import Kind, Manifest
 from applier.testing.control_plane import ControlPlane
-from applier.transport import connect
 
+from .conftest import opened
 from .ownership import DRIVERS, KINDS, KINDS_OF_OTHERS, SHAPE, Row, content, declared, holders, kinds_of_others, live, looked_at, row, uids
 from .world import AGENT, World
 
@@ -45,32 +45,27 @@ class Quicker(WrappedCluster):
         return await super().create(resource, manifest, **options)
 
 
-async def stays_as_it_was_made(plane: ControlPlane, namespace: str, rows: list[Row], **operator: Any) -> None:
-    """Lets somebody make an object of each row while an operator wants to, and a set make all the same once that has gone."""
-    async with connect(kubeconfig=str(plane.kubeconfig), user_agent=AGENT) as cluster:
-        quicker = Quicker(cluster, plane, namespace, rows)
-        world = World(plane, quicker, namespace)
-        await world.start(**operator)
-        try:
-            for one in rows:
-                await world.apply(one.set)
-            await world.until(lambda: holders(world), {one.set["metadata"]["name"]: True for one in rows})
-            await looked_at(world, rows, replicas=1)
-            assert quicker.due == {}
-            found = [await live(world, one) for one in quicker.made]
-            assert found == [content(one) for one in quicker.made]
-        finally:
-            await world.stop()
+async def stay_as_they_were_made(world: World, rows: list[Row], **operator: Any) -> None:
+    """Lets somebody make an object of each row right before an operator does."""
+    world.operators = quicker = Quicker(world.operators, world.plane, world.namespace, rows)
+    await world.start(**operator)
+    for one in rows:
+        await world.apply(one.set)
+    await world.until(lambda: holders(world), {one.set["metadata"]["name"]: True for one in rows})
+    await looked_at(world, rows, replicas=1)
+    assert quicker.due == {}
+    assert [await live(world, one) for one in quicker.made] == [content(one) for one in quicker.made]
 
 
 async def test_what_somebody_makes_right_before_us_stays_as_it_was_made(grove_plane: ControlPlane, namespace: str) -> None:
-    await stays_as_it_was_made(grove_plane, namespace, [row(kind) for kind in (*KINDS, "Pod")])
+    async with opened(grove_plane, namespace) as world:
+        await stay_as_they_were_made(world, [row(kind) for kind in (*KINDS, "Pod")])
 
 
 async def test_so_does_what_is_of_a_kind_of_schedulers_and_drivers(whole_cluster: World) -> None:
     async with kinds_of_others(whole_cluster):
         rows = [row(kind) for kind in KINDS_OF_OTHERS]
-        await stays_as_it_was_made(whole_cluster.plane, whole_cluster.namespace, rows, everywhere=True, config=DRIVERS, mnnvl_shape=SHAPE)
+        await stay_as_they_were_made(whole_cluster, rows, everywhere=True, config=DRIVERS, mnnvl_shape=SHAPE)
 
 
 async def test_each_object_that_a_set_makes_takes_one_request_and_no_look(world: World) -> None:

@@ -12,8 +12,8 @@ import pytest
 
 from applier.ref import Manifest
 from applier.testing.control_plane import ControlPlane
-from applier.transport import connect
 
+from .conftest import opened
 from .ownership import (
     DRIVERS,
     KINDS,
@@ -34,7 +34,7 @@ from .ownership import (
     scaled_out,
     uids,
 )
-from .world import AGENT, World
+from .world import World
 
 HOSTNAMES = ["each-0-front-0", "each-0-model-0-work-0", "each-1-front-0", "each-1-model-0-work-0"]
 """Those of the pods of `each`, which wait for devices."""
@@ -44,12 +44,8 @@ ORIGINS = {"foreign": plain, "foreign with our labels": labelled, "of another ow
 @pytest.fixture
 async def idle(grove_plane: ControlPlane, namespace: str) -> AsyncIterator[World]:
     """A namespace without an operator yet."""
-    async with connect(kubeconfig=str(grove_plane.kubeconfig), user_agent=AGENT) as cluster:
-        there = World(grove_plane, cluster, namespace)
-        try:
-            yield there
-        finally:
-            await there.stop()
+    async with opened(grove_plane, namespace) as there:
+        yield there
 
 
 def test_each_kind_that_a_set_makes_is_in_the_table() -> None:
