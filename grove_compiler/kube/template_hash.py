@@ -71,8 +71,8 @@ def _fnv1a(state: int, text: str) -> int:
     if known is not None:
         return known
     end = 0
-    for text in _TEXT.finditer(content):
-        begin, after = text.span(1)
+    for found in _TEXT.finditer(content):
+        begin, after = found.span(1)
         state = _bytewise(_after_run(state, content[end:begin]), content[begin:after])
         end = after
     state = _after_run(state, content[end:])
@@ -84,8 +84,8 @@ def _after_run(state: int, run: bytes) -> int:
     """Returns the sum continued by a run.
 
     A byte is combined with the lowest byte of the sum alone, so the higher ones are only multiplied. So a run makes one of 256 things of a
-    sum: its product with a factor, plus a summand. Between its texts, a dump has long runs of unset fields, the same ones in most templates:
-    with these, the sums of a set of 7,000 cliques take a thirtieth of the time.
+    sum: its product with a factor, plus a summand. Between its texts a dump has long runs of unset fields, the same in most templates: with
+    these, the sums of a set of 7,000 cliques take a fifth of the time.
     """
     lowest = state & 255
     effects = _runs.get(run)
