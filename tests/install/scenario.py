@@ -40,7 +40,7 @@ KEPT = "example.com/kept"
 THEIRS = [{"schedulerName": "kai-scheduler", "topologyReference": "theirs"}]
 
 
-EMPTY = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "grove-webhook-server-cert", "namespace": NAMESPACE}}
+EMPTY: Manifest = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "grove-webhook-server-cert", "namespace": NAMESPACE}}
 
 
 def definition(group: str, kind: str, plural: str) -> Manifest:
@@ -180,6 +180,7 @@ def _change(cluster: Cluster, sets: list[Manifest]) -> None:
     cluster.until(lambda: _kai_levels(cluster, "mine"), [BLOCK, HOST])
     edited = ",".join(PUT_BACK)
     for kind in PUT_BACK:
+        cluster.until(lambda kind=kind: bool(cluster.items(kind, "-A", "-l", OURS)), True)  # type: ignore[misc]
         _patch(cluster, cluster.items(kind, "-A", "-l", OURS)[0], {"metadata": {"labels": {COMPONENT: "edited"}}}, "merge-patch")
     cluster.until(lambda: [_named(one) for one in cluster.items(edited, "-A", "-l", f"{COMPONENT}=edited")], [])
 

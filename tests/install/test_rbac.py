@@ -19,7 +19,7 @@ from tests.controller.live.account import ACCOUNT, NAMESPACE
 from tests.controller.live.world import clique, pod_clique_set
 
 from .cluster import Cluster, cluster_without_definitions
-from .scenario import install, others, play, play_as_proposed, settings
+from .scenario import EMPTY, install, others, play, play_as_proposed, settings
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler", "kube-controller-manager")
 READ = frozenset({"get", "list", "watch"})
@@ -56,8 +56,11 @@ def strict_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPl
 
 @pytest.fixture
 def cluster(strict_plane: ControlPlane, tmp_path: Path) -> Cluster:
-    """What is installed there a test installs anew, and what it makes there it deletes."""
-    return Cluster(strict_plane, tmp_path)
+    """What a test makes there it deletes; what an operator has written into an installation is deleted here, for the next one to write."""
+    there = Cluster(strict_plane, tmp_path)
+    there.kubectl("delete", "secret", EMPTY["metadata"]["name"], "-n", NAMESPACE, "--ignore-not-found")
+    there.kubectl("delete", "validatingwebhookconfigurations,mutatingwebhookconfigurations", "--all")
+    return there
 
 
 def needed(requests: Iterable[CountedRequest]) -> set[Right]:
