@@ -113,11 +113,6 @@ class WatchCache:
         """Reports whether the cache knows if this object exists."""
         return any(source.is_known for source in self._around(ref.group, ref.kind, ref.namespace))
 
-    def covers_all(self, kind: Kind) -> bool:
-        """Reports whether a kind is watched without a selection, so that no object of it goes unseen."""
-        sources = self._of((kind.group, kind.kind))
-        return bool(sources) and not any(source.query.labels or source.query.names for source in sources)
-
     def by_owner(self, uid: str, kinds: Iterable[GroupKind] = ()) -> list[Manifest]:
         """Returns the objects of some kinds, or of all that are watched, that have an owner with this UID, sorted by kind and name.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from applier.events import Sink, nowhere
-from applier.ref import Kind, Manifest
+from applier.ref import Manifest
 from applier.stop import Stop
 
 if TYPE_CHECKING:
@@ -41,8 +41,7 @@ class ExecuteOptions:
     With `dry_run` the server validates every write and stores none. `sink` receives the events of the run. `after_write` is called with
     each written object as the server returned it, in a dry run as it would be. `concurrency` limits the writes in flight, by default with
     a limit of this run alone; writes count for `group` (see `Concurrency`). `stop` ends the run early. With `exact` an object is written
-    only in the version that the plan was decided on. `sees` tells whether the plan has seen all objects of a kind, for plans made from a
-    cache that may select some: of other kinds, an object that must not be adopted is looked for before it is created.
+    only in the version that the plan was decided on.
     """
 
     dry_run: bool = False
@@ -53,7 +52,6 @@ class ExecuteOptions:
     timeouts: Timeouts = Timeouts()
     stop: Stop = field(default_factory=Stop)
     exact: bool = False
-    sees: Callable[[Kind], bool] | None = None
 
 
 async def poll(timeouts: Timeouts, stop: Stop, seconds: float) -> AsyncIterator[None]:

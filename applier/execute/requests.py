@@ -127,6 +127,21 @@ async def apply_manifest(run: Execution, manifest: Manifest, *, force: bool, on_
     return await run.write(call, resource.kind)
 
 
+NO_OBJECTS_VERSION = "1"
+"""The resourceVersion of an etcd in which nothing has been stored yet, and so of no object."""
+
+
+async def apply_new(run: Execution, manifest: Manifest) -> Manifest:
+    """Applies a manifest of an object that must not exist yet. Raises `WriteConflict` or `FieldConflict` if one of its name does.
+
+    An apply also changes an object that another client has created meanwhile, and a plain create leaves fields that the next apply would
+    have to take over. But API servers compare the resourceVersion of an apply with that of the existing object only, and create the object
+    if there is none: so that of no object means that there must be none.
+    """
+    bound = {**manifest["metadata"], "resourceVersion": NO_OBJECTS_VERSION}
+    return await apply_manifest(run, {**manifest, "metadata": bound}, force=False)
+
+
 async def apply_to_live(run: Execution, desired: Desired, intent: Manifest, live: Manifest, *, force: bool, exact: bool) -> Manifest:
     """Applies an intent to this live object and no other: the request includes its UID, and if `exact` its resourceVersion.
 

@@ -17,6 +17,7 @@ from applier.execute.requests import (
     Execution,
     UnresolvedConflicts,
     apply_manifest,
+    apply_new,
     apply_to_live,
     delete_and_wait,
     empty_first,
@@ -27,7 +28,7 @@ from applier.execute.requests import (
 from applier.outcome import QUIET, WRITTEN, Action, Conflict, Step
 from applier.plan.planner import step_for
 from applier.plan.reasons import RECREATE, listed, manager_names, what_conflicts
-from applier.ref import Kind, Manifest, Ref, being_deleted, resource_version_of, uid_of
+from applier.ref import Kind, Manifest, being_deleted, resource_version_of, uid_of
 from kube_objects.manifest import is_terminating
 
 
@@ -108,54 +109,26 @@ async def _write(run: Execution, desired: Desired, step: Step, live: Manifest | 
 
 
 async def _create(run: Execution, desired: Desired, old: Manifest | None) -> WriteResult:
-    """Creates an object, once the `old` one of its name, which is being deleted, is gone."""
+    """Creates an object, once the `old` one of its name, which is being deleted, is gone.
+
+    Raises `AlreadyExists` or `WriteConflict` if another client has created one meanwhile, unless that may be taken over.
+    """
     if old is not None and (other := await wait_until_gone(run, old, stop=run.options.stop)) is not None:
         raise _made_again(desired, other)
     kind, policy = Kind.of(desired.manifest), desired.policy
     manifest = prepared(await with_owner_uid(run, desired, desired.manifest), await run.schema(kind))
-    # A server-side apply would also change an object that another client has created meanwhile. If that one must not be taken over, a plain
-    # create is used, which fails with AlreadyExists. It takes two more requests; a loop, whose cache is a moment old, reads what it hides.
-    if not policy.adopt and run.options.sees is not None and not policy.create_only and not run.options.sees(kind):
-        await _find_none(run, desired.ref, kind)
-    if (policy.adopt or run.options.sees is not None) and not policy.create_only and not run.options.exact:
+    if policy.create_only:
+        resource = await run.cluster.resource(kind)
+        create = partial(run.cluster.create, resource, manifest, manager=run.manager, dry_run=run.options.dry_run)
+        after = await run.write(create, kind)
+    elif not policy.adopt or run.options.exact:
+        after = await apply_new(run, manifest)
+    else:
         created: list[bool] = []
         after = await apply_manifest(run, manifest, force=False, on_created=lambda: created.append(True))
         return _created(run, after, is_new=bool(created))
-    resource = await run.cluster.resource(kind)
-    create = partial(run.cluster.create, resource, manifest, manager=run.manager, dry_run=run.options.dry_run)
-    created_object = await run.write(create, kind)
-    is_final = policy.create_only or run.options.dry_run
-    after = created_object if is_final else await _apply_created(run, desired, manifest, created_object)
     run.notify_written(after)
     return WriteResult(Action.CREATED, "", after)
-
-
-async def _find_none(run: Execution, ref: Ref, kind: Kind) -> None:
-    """Looks for an object that the plan could not see. Raises `AlreadyExists` if there is one."""
-    if await run.read(ref, kind) is not None:
-        raise AlreadyExists(409, "AlreadyExists", f"{ref} already exists")
-
-
-async def _apply_created(run: Execution, desired: Desired, manifest: Manifest, created: Manifest) -> Manifest:
-    """Turns our Update entry of an object that was just created into an Apply entry, or the next run would have to do so.
-
-    Controllers may write to the object as soon as it exists: then it is read and applied again. If others have already changed fields
-    that we set, it is left as it is.
-    """
-    live, resource = created, await run.cluster.resource(Kind.of(manifest))
-    for _ in range(run.options.timeouts.decisions):
-        try:
-            live = await repair_ownership(run, desired, resource, live)
-            return await apply_to_live(run, desired, manifest, live, force=False, exact=False)
-        except UnresolvedConflicts:
-            return live
-        except WriteConflict as error:
-            conflict = error
-        current = await run.read(desired.ref, resource.kind)
-        if current is None or uid_of(current) != uid_of(created):
-            break
-        live = current
-    raise conflict
 
 
 def _created(run: Execution, after: Manifest, *, is_new: bool) -> WriteResult:

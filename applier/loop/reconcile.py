@@ -132,7 +132,7 @@ class Reconciler(Generic[K]):
         return await execute(planned, staying, self.cluster, self._options(key)) if planned.changed() else []
 
     def _options(self, key: K) -> ExecuteOptions:
-        return ExecuteOptions(sink=self.sink, concurrency=self._concurrency, group=self._group(key), sees=self._cache.covers_all)
+        return ExecuteOptions(sink=self.sink, concurrency=self._concurrency, group=self._group(key))
 
     async def _delete(self, key: K, graph: Graph, view: View, failed: Outcome | None = None) -> list[Outcome]:
         """Deletes members that are no longer desired and the graph's deletions; removes our finalizers from what others have deleted."""

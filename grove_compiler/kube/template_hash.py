@@ -6,6 +6,7 @@ the one that `pod_template_fields` was made from.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -20,10 +21,12 @@ _SAFE_DIGITS = str.maketrans("0123456789", "456789bcdf")
 
 _SUMS: ContentCache[int] = ContentCache(4096)
 
-_MAX_WORD = 256
-_MAX_WORDS = 16_384
-_words: dict[tuple[int, bytes], tuple[int, int]] = {}
-"""Factor and summand that a word and the blank after it make of a sum, by the sum's lowest byte and the word."""
+_TEXT = re.compile(rb"(?:\(string\)|map\[)([^ }\]]+)")
+"""A text of a dump, or the first entry of a map: what differs between the templates of a set, in dumps that are the same otherwise."""
+_MAX_RUN = 4096
+_MAX_RUNS = 1024
+_runs: dict[bytes, dict[int, tuple[int, int]]] = {}
+"""Factor and summand that a run of a dump, from one text to the next, makes of a sum: by the run and the sum's lowest byte."""
 
 
 class HashedTemplate(NamedTuple):
@@ -67,29 +70,42 @@ def _fnv1a(state: int, text: str) -> int:
     known = _SUMS.get(digest)
     if known is not None:
         return known
-    *words, last = content.split(b" ")
-    for word in words:
-        known_word = _words.get((state & 255, word)) or _effect(state & 255, word)
-        state = (state * known_word[0] + known_word[1]) & _MASK
-    state = _bytewise(state, last)
+    end = 0
+    for found in _TEXT.finditer(content):
+        begin, after = found.span(1)
+        state = _bytewise(_after_run(state, content[end:begin]), content[begin:after])
+        end = after
+    state = _after_run(state, content[end:])
     _SUMS.put(digest, state)
     return state
 
 
-def _effect(lowest: int, word: bytes) -> tuple[int, int]:
-    """Returns what a word and the blank after it make of each sum with this lowest byte: its product with a factor, plus a summand.
+def _after_run(state: int, run: bytes) -> int:
+    """Returns the sum continued by a run.
 
-    A byte is combined with the lowest byte of the sum alone, so the higher ones are only multiplied. A dump is mostly the same few hundred
-    words, the names of fields: with these, the sums of a set of 7,000 cliques take a tenth of the time.
+    A byte is combined with the lowest byte of the sum alone, so the higher ones are only multiplied. So a run makes one of 256 things of a
+    sum: its product with a factor, plus a summand. Between its texts a dump has long runs of unset fields, the same in most templates: with
+    these, the sums of a set of 7,000 cliques take a fifth of the time.
     """
-    content = word + b" "
-    factor = pow(_PRIME, len(content), _MASK + 1)
-    effect = factor, (_bytewise(lowest, content) - lowest * factor) & _MASK
-    if len(word) <= _MAX_WORD:
-        if len(_words) >= _MAX_WORDS:
-            _words.clear()
-        _words[lowest, word] = effect
-    return effect
+    lowest = state & 255
+    effects = _runs.get(run)
+    if effects is None:
+        effects = _remembered(run)
+    effect = effects.get(lowest)
+    if effect is None:
+        factor = pow(_PRIME, len(run), _MASK + 1)
+        effect = effects[lowest] = factor, (_bytewise(lowest, run) - lowest * factor) & _MASK
+    return (state * effect[0] + effect[1]) & _MASK
+
+
+def _remembered(run: bytes) -> dict[int, tuple[int, int]]:
+    """Returns where the effects of a new run belong: among those that are remembered, unless it is large."""
+    effects: dict[int, tuple[int, int]] = {}
+    if len(run) <= _MAX_RUN:
+        if len(_runs) >= _MAX_RUNS:
+            _runs.clear()
+        _runs[run] = effects
+    return effects
 
 
 def _bytewise(state: int, content: bytes) -> int:

@@ -16,13 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from applier.testing.control_plane import ControlPlane
+from tests.controller.live.account import NAMESPACE
 from tests.controller.live.conftest import NODES, node
-from tests.invariants.plane import judged_plane
+from tests.invariants.plane import STRICT, judged_plane
 
-NAMESPACE = "grove-system"
-ACCOUNT = f"system:serviceaccount:{NAMESPACE}:grove-operator"
-STRICT = ("--enable-admission-plugins=OwnerReferencesPermissionEnforcement",)
-"""OpenShift has this on: who writes owner references needs rights on the owners, too."""
 PATIENCE = 120.0
 """Seconds. On an idle machine nothing here takes longer than five."""
 QUIET = ("--set", "config.server.healthProbes.port=0", "--set", "config.server.metrics.port=0")

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.controller.live.account import NAMESPACE
 from tests.controller.live.world import BASE, FRONT, SCALED, SERVING
 from tools.generate_chart import CHART, PAGE
 
-from .cluster import NAMESPACE, QUIET, WITHOUT_WEBHOOKS, Cluster, cluster_without_definitions
+from .cluster import QUIET, WITHOUT_WEBHOOKS, Cluster, cluster_without_definitions
 from .conftest import Helm
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler", "kube-controller-manager")

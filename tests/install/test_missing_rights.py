@@ -10,9 +10,10 @@ import pytest
 
 from grove_operator.install.manifests import manifests
 from grove_operator.install.user_values import load_values
+from tests.controller.live.account import NAMESPACE
 from tests.controller.live.world import clique, pod_clique_set
 
-from .cluster import NAMESPACE, Cluster, cluster_without_definitions
+from .cluster import Cluster, cluster_without_definitions
 from .scenario import install, settings
 
 pytestmark = [pytest.mark.cluster("kwok", "kube-scheduler", "kube-controller-manager"), pytest.mark.xdist_group("missing rights")]

@@ -10,14 +10,16 @@ from typing import Any
 import pytest
 import yaml
 
+from applier.testing.control_plane import ControlPlane
 from applier.testing.counts import CountedRequest
 from grove_cli.rulebook import shipped_folder
 from grove_operator.install.manifests import manifests
 from grove_operator.install.user_values import load_values
+from tests.controller.live.account import ACCOUNT, NAMESPACE
 from tests.controller.live.world import clique, pod_clique_set
 
-from .cluster import ACCOUNT, NAMESPACE, Cluster, cluster_without_definitions
-from .scenario import install, others, play, play_as_proposed, settings
+from .cluster import Cluster, cluster_without_definitions
+from .scenario import EMPTY, install, others, play, play_as_proposed, settings
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler", "kube-controller-manager")
 READ = frozenset({"get", "list", "watch"})
@@ -46,10 +48,19 @@ Right = tuple[str, str]
 """A verb and a resource, with its group and subresource: `patch podcliques.grove.io/status`."""
 
 
+@pytest.fixture(scope="module")
+def strict_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    with cluster_without_definitions(tmp_path_factory.mktemp("strict")) as there:
+        yield there.plane
+
+
 @pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    with cluster_without_definitions(tmp_path / "cluster") as there:
-        yield there
+def cluster(strict_plane: ControlPlane, tmp_path: Path) -> Cluster:
+    """What a test makes there it deletes; what an operator has written into an installation is deleted here, for the next one to write."""
+    there = Cluster(strict_plane, tmp_path)
+    there.kubectl("delete", "secret", EMPTY["metadata"]["name"], "-n", NAMESPACE, "--ignore-not-found")
+    there.kubectl("delete", "validatingwebhookconfigurations,mutatingwebhookconfigurations", "--all")
+    return there
 
 
 def needed(requests: Iterable[CountedRequest]) -> set[Right]:
@@ -142,3 +153,5 @@ def test_with_one_right_taken_away_the_operator_says_which_and_goes_on(cluster: 
         role["rules"] += [rule for one in manifests(load_values([], settings()), NAMESPACE) for rule in one.get("rules") or ()]
         cluster.kubectl("replace", "-f", "-", input=json.dumps(role))
         cluster.until(lambda: len(cluster.items("horizontalpodautoscalers", "-n", "default")), 1)
+        cluster.kubectl("delete", "podcliqueset", "chat", "-n", "default")
+        cluster.until(lambda: cluster.items("pods", "-n", "default"), [])

@@ -6,8 +6,9 @@ import time
 from typing import Any
 
 from tests.cli.running import run
+from tests.controller.live.account import ACCOUNT
 
-from .cluster import ACCOUNT, Cluster
+from .cluster import Cluster
 from .still_cluster import NEEDED, cluster, settled, store
 
 pytestmark = NEEDED

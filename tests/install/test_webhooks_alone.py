@@ -15,10 +15,11 @@ import pytest
 from grove_compiler.api.crd import crds
 from grove_operator.install.manifests import manifests
 from grove_operator.install.user_values import InvalidValues, load_values
+from tests.controller.live.account import ACCOUNT, NAMESPACE
 from tests.controller.live.test_mnnvl import AS_PROPOSED
 from tests.seeds.sets import clique, mnnvl, pcs
 
-from .cluster import ACCOUNT, NAMESPACE, Cluster, cluster_without_definitions
+from .cluster import Cluster, cluster_without_definitions
 from .scenario import install
 from .test_rbac import READ, granted, needed, refusals
 

@@ -13,6 +13,9 @@ from applier.testing.plane import CONTROLLER_MANAGER, KWOK, SCHEDULER
 from tests.invariants.check import LAG, check
 from tests.invariants.resources import RESOURCES
 
+STRICT = ("--enable-admission-plugins=OwnerReferencesPermissionEnforcement",)
+"""OpenShift has this on: who writes owner references needs rights on the owners, too."""
+
 
 @contextmanager
 def judged_plane(*, lag: float = LAG, api_server_flags: Sequence[str] = ()) -> Iterator[ControlPlane]:

@@ -84,11 +84,15 @@ def fnv1a(text: str) -> int:
     return state
 
 
-@given(st.lists(st.text(max_size=12) | st.sampled_from(["", "a", "é" * 300]), max_size=60), st.sampled_from([1, 7, 2**14]))
-def test_a_sum_is_fnv1a_however_its_words_repeat_and_however_few_are_kept(words: list[str], most: int) -> None:
-    text = "(*v1.PodTemplateSpec)" + " ".join(words * 3)
+PIECES = st.text(max_size=12) | st.sampled_from(["(string)", "(string) ", "map[", "map[a:b c:d]", "é" * 300, "Name:(string)x}"])
+
+
+@given(st.lists(PIECES, max_size=60), st.sampled_from([1, 2**10]), st.sampled_from([10, 2**12]))
+def test_a_sum_is_fnv1a_however_its_runs_repeat_and_however_few_are_kept(pieces: list[str], most: int, longest: int) -> None:
+    text = "(*v1.PodTemplateSpec)" + "".join(pieces * 3)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(template_hash, "_MAX_WORDS", most)
+        patch.setattr(template_hash, "_MAX_RUNS", most)
+        patch.setattr(template_hash, "_MAX_RUN", longest)
         patch.setattr(template_hash, "dump", lambda _: text)
         assert hashed({}).sum == fnv1a(text)
 

@@ -128,8 +128,28 @@ async def test_an_object_of_somebody_else_is_held_where_it_may_not_be_adopted() 
 
 async def test_an_object_that_somebody_makes_in_between_is_not_adopted_either() -> None:
     lab = Lab()
-    lab.meanwhile("create", lambda: lab.cluster.seed(manifest("a", data={"x": "1"}), manager="somebody"))
-    assert await lab.apply(desired("a", policy=OURS, data={"x": "2"})) == "a=held"
+    lab.meanwhile("apply", lambda: lab.cluster.seed(manifest("a", data={"x": "1"}), manager="somebody"))
+    assert await lab.apply(desired("a", policy=OURS, data={"y": "2"})) == "a=held"
+    assert (lab.live(A)["data"], lab.requests()) == ({"x": "1"}, "apply a, get a")
+
+
+async def test_an_object_that_may_not_be_adopted_is_made_by_one_request() -> None:
+    lab = Lab()
+    assert await lab.apply(desired("a", policy=OURS, data={"x": "1"})) == "a=created"
+    assert lab.requests() == "apply a"
+
+
+async def test_what_somebody_makes_in_between_and_deletes_again_is_waited_for() -> None:
+    lab = Lab()
+
+    def make_and_delete() -> None:
+        lab.cluster.seed(manifest("a", metadata={"finalizers": ["example.com/keep"]}), manager="somebody")
+        lab.cluster.seed(manifest("a", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}), manager="somebody")
+
+    lab.meanwhile("apply", make_and_delete)
+    assert await lab.apply(desired("a", policy=OURS, data={"x": "1"})) == "a=held"
+    assert "has been terminating" in lab.reason(A)
+    assert "data" not in lab.live(A)
 
 
 async def test_an_object_of_somebody_else_that_is_as_we_want_it_is_no_problem() -> None:

@@ -61,7 +61,7 @@ def live(cluster: MemoryCluster) -> Manifest:
 
 async def test_what_somebody_else_made_at_the_last_moment_is_held_and_left_alone() -> None:
     cluster = memory()
-    report = await carried_out(cluster, once("create", lambda: cluster.seed(THEIRS)))
+    report = await carried_out(cluster, once("apply", lambda: cluster.seed(THEIRS)))
     assert (said(report.outcomes), live(cluster)["data"]) == ("a=held", {"y": "theirs"})
     assert report.outcomes[0].reason.startswith("has changed since the plan was made")
 
@@ -82,39 +82,22 @@ async def text(cluster: MemoryCluster, *objects: Desired) -> str:
     return said((await apply(Graph(objects), cluster, ApplyOptions("me"))).outcomes)
 
 
-async def test_a_controller_that_writes_at_once_does_not_make_it_somebody_elses() -> None:
+async def test_what_is_made_takes_one_request() -> None:
     cluster = memory()
-    touched = {**THEIRS, "data": {"status": "seen"}}
-    report = await carried_out(cluster, once("patch", lambda: cluster.seed(touched, manager="controller")))
-    assert said(report.outcomes) == "a=created"
-    owners = [(entry["manager"], entry["operation"]) for entry in live(cluster)["metadata"]["managedFields"]]
-    assert owners == [("me", "Apply"), ("controller", "Update")]
-
-
-async def test_what_others_change_at_once_is_left_as_they_want_it() -> None:
-    cluster = memory()
-    changed = {**THEIRS, "data": {"x": "theirs"}}
-    report = await carried_out(cluster, once("patch", lambda: cluster.seed(changed, manager="other")))
-    assert (said(report.outcomes), live(cluster)["data"]["x"]) == ("a=created", "theirs")
-
-
-async def test_what_vanishes_at_once_is_held() -> None:
-    cluster = memory()
-    report = await carried_out(cluster, once("patch", lambda: cluster.store.remove(A)))
-    assert said(report.outcomes) in ("a=held", "a=failed")
-    assert cluster.find(A) is None
+    await carried_out(cluster)
+    assert [request.verb for request in cluster.log if request.writes] == ["apply"]
 
 
 async def test_a_lost_answer_is_settled_by_reading() -> None:
     cluster = memory()
-    cluster.fail("create", LOST, after=True)
+    cluster.fail("apply", LOST, after=True)
     assert said((await carried_out(cluster)).outcomes) == "a=created"
 
 
 async def test_after_a_lost_request_somebody_elses_object_is_left_alone() -> None:
     cluster = memory()
-    cluster.fail("create", LOST)
-    report = await carried_out(cluster, once("create", lambda: cluster.seed(THEIRS)))
+    cluster.fail("apply", LOST)
+    report = await carried_out(cluster, once("apply", lambda: cluster.seed(THEIRS)))
     assert (said(report.outcomes), live(cluster)["data"]) == ("a=held", {"y": "theirs"})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -10,9 +11,11 @@ import pytest
 from applier.testing.control_plane import ControlPlane
 from applier.transport import connect
 from tests.definitions import with_definitions
-from tests.invariants.plane import judged_plane
+from tests.invariants.plane import STRICT, judged_plane
+from tests.invariants.rights import refused
 
-from .world import AGENT, World
+from .account import ACCOUNT, account_of
+from .world import AGENT, PEOPLE, World
 
 NODES = 5
 
@@ -27,22 +30,21 @@ def grove_plane(control_plane: ControlPlane) -> ControlPlane:
 def own_plane() -> Iterator[ControlPlane]:
     """One for the tests of this process alone: they change what belongs to the whole cluster, such as topologies and definitions.
 
-    Operators that look after every namespace run here only: they would do the work of those that other tests watch.
+    Operators that look after every namespace run here only: they would do the work of those that other tests watch. Who writes owner
+    references needs rights on the owners here, as in OpenShift.
     """
-    with judged_plane() as plane:
+    with judged_plane(api_server_flags=STRICT) as plane:
         yield with_grove(plane)
+        assert refused(plane.audit_log, ACCOUNT) == []
 
 
 @pytest.fixture
 async def whole_cluster(own_plane: ControlPlane) -> AsyncIterator[World]:
     """A cluster without an operator yet, which tests start for all namespaces. The objects of a test are in a namespace of their own."""
-    async with connect(kubeconfig=str(own_plane.kubeconfig), user_agent=AGENT) as cluster:
-        there = World(own_plane, cluster, own_plane.create_namespace())
-        try:
-            yield there
-        finally:
-            await there.stop()
-            await there.kubectl("delete", "namespace", there.namespace, "--wait=false", "--ignore-not-found")
+    async with opened(own_plane, own_plane.create_namespace()) as there:
+        yield there
+        await there.stop()
+        await there.kubectl("delete", "namespace", there.namespace, "--wait=false", "--ignore-not-found")
 
 
 def with_grove(control_plane: ControlPlane) -> ControlPlane:
@@ -61,9 +63,19 @@ def node(number: int) -> dict[str, Any]:
 @pytest.fixture
 async def world(grove_plane: ControlPlane, namespace: str) -> AsyncIterator[World]:
     """The operator at work in a namespace of its own."""
-    async with connect(kubeconfig=str(grove_plane.kubeconfig), user_agent=AGENT) as cluster:
-        there = World(grove_plane, cluster, namespace)
+    async with opened(grove_plane, namespace) as there:
         await there.start()
+        yield there
+
+
+@asynccontextmanager
+async def opened(plane: ControlPlane, namespace: str) -> AsyncIterator[World]:
+    """A namespace without an operator yet. Those that a test starts there have the rights of an installed one."""
+    async with (
+        connect(kubeconfig=str(plane.kubeconfig), user_agent=PEOPLE) as cluster,
+        connect(kubeconfig=str(account_of(plane)), user_agent=AGENT) as operators,
+    ):
+        there = World(plane, cluster, namespace, operators)
         try:
             yield there
         finally:

@@ -13,12 +13,11 @@ from applier.errors import ApplierError
 from applier.ref import Kind, Manifest
 from applier.testing.control_plane import ControlPlane
 from applier.testing.errors import ControlPlaneError
-from applier.transport import connect
 from tests.invariants.plane import judged_plane
 
-from .conftest import with_grove
+from .conftest import opened, with_grove
 from .test_reported import pod_of, scale
-from .world import AGENT, BASE, FRONT, KINDS, SCALED, SERVING, World, is_ready
+from .world import BASE, FRONT, KINDS, SCALED, SERVING, World, is_ready
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler", "kube-controller-manager")
 
@@ -38,8 +37,7 @@ def breakable_plane() -> Iterator[ControlPlane]:
 @pytest.fixture
 async def world(breakable_plane: ControlPlane) -> AsyncIterator[World]:
     """A set that runs, and an operator of which nothing unforeseen may come."""
-    async with connect(kubeconfig=str(breakable_plane.kubeconfig), user_agent=AGENT) as cluster:
-        there = World(breakable_plane, cluster, breakable_plane.create_namespace())
+    async with opened(breakable_plane, breakable_plane.create_namespace()) as there:
         await there.start()
         await there.apply(SERVING)
         await there.until_ready(*ALL)

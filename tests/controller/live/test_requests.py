@@ -12,6 +12,7 @@ from applier.testing.counts import Requests
 from applier.transport import connect
 from grove_operator.controller import status_debounce
 
+from .account import ACCOUNT
 from .world import AGENT, PATIENCE, QUIET, World, clique, pod_clique_set
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
@@ -19,7 +20,7 @@ HOSTNAMES = ("chat-0-front-0", "chat-0-front-1", "chat-0-front-2")
 
 
 async def asked(world: World, since: int) -> Requests:
-    """What the operator, and the test itself, which only lists, have asked since a mark."""
+    """What the operator has asked since a mark."""
     return (await asyncio.to_thread(world.plane.requests, since)).only(agent=AGENT, namespace=world.namespace)
 
 
@@ -27,6 +28,12 @@ async def mark_at_rest(world: World) -> int:
     """Waits until the operator has nothing more to do; gives a mark."""
     await world.at_rest()
     return await asyncio.to_thread(world.plane.mark)
+
+
+async def test_operators_of_these_tests_have_the_rights_of_an_installed_one(world: World) -> None:
+    await world.apply(pod_clique_set(clique("front")))
+    await world.until_ready(*HOSTNAMES[:1])
+    assert {one.user for one in await asked(world, 0)} == {ACCOUNT}
 
 
 async def test_a_set_at_rest_costs_no_request(world: World) -> None:

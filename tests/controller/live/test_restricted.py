@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
-from applier.testing.control_plane import ControlPlane
-from applier.transport import connect
 from tests.preflight.injecting import inject_pod, pod_of
 
-from .world import AGENT, World, pod_clique_set
+from .world import World, pod_clique_set
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
@@ -26,18 +23,14 @@ QUOTA = {"requests.cpu": "10", "requests.memory": "10Gi", "limits.cpu": "10", "l
 
 
 @pytest.fixture
-async def guarded(grove_plane: ControlPlane, namespace: str) -> AsyncIterator[World]:
+async def guarded(whole_cluster: World) -> World:
     """A namespace that takes only what says how much it needs and that it may do nothing, and no operator yet."""
-    async with connect(kubeconfig=str(grove_plane.kubeconfig), user_agent=AGENT) as cluster:
-        world = World(grove_plane, cluster, namespace)
-        await world.kubectl("label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted")
-        quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "all"}, "spec": {"hard": QUOTA}}
-        await world.kubectl("apply", "-f", "-", input=quota)
-        await world.until(lambda: enforced(world), QUOTA)
-        try:
-            yield world
-        finally:
-            await world.stop()
+    world = whole_cluster
+    await world.kubectl("label", "namespace", world.namespace, "pod-security.kubernetes.io/enforce=restricted")
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "all"}, "spec": {"hard": QUOTA}}
+    await world.kubectl("apply", "-f", "-", input=quota)
+    await world.until(lambda: enforced(world), QUOTA)
+    return world
 
 
 async def enforced(world: World) -> Any:

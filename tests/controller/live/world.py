@@ -32,6 +32,8 @@ KINDS = {
 }
 CONFIGURATION = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
 AGENT = "grove-operator-tests"
+PEOPLE = "people"
+"""The user agents of operators and of whoever looks at what they do."""
 PATIENCE = 120.0
 """Seconds. On an idle machine nothing here takes longer than two; on one that is busy with all else, a minute has been seen."""
 QUIET = 2.0
@@ -39,10 +41,14 @@ QUIET = 2.0
 
 
 class World:
-    """What a test sees of the cluster, and does to it. `results` are what came of each look at a key."""
+    """What a test sees of the cluster, and does to it. `results` are what came of each look at a key.
 
-    def __init__(self, plane: ControlPlane, cluster: Cluster, namespace: str) -> None:
+    `operators` is the cluster as operators see it, with their rights; without it they are allowed what the test is.
+    """
+
+    def __init__(self, plane: ControlPlane, cluster: Cluster, namespace: str, operators: Cluster | None = None) -> None:
         self.plane, self.cluster, self.namespace = plane, cluster, namespace
+        self.operators = operators or cluster
         self.results: list[Result[Key]] = []
         self.operator: Operator | None = None
         self._task: asyncio.Task[None] | None = None
@@ -55,7 +61,7 @@ class World:
         document = Document({**CONFIGURATION, **config}) if config else None
         context = StepContext(shipped_program(), settings_of(kube_version(), mnnvl_shape or await served_shape(self.cluster)), document)
         options = OperatorOptions(namespace="" if everywhere else self.namespace, on_result=self.results.append)
-        self.operator = Operator(self.cluster, context, time.time, options)
+        self.operator = Operator(self.operators, context, time.time, options)
         self._task = asyncio.create_task(self.operator.run())
 
     async def stop(self) -> None:

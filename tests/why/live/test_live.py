@@ -12,11 +12,10 @@ import pytest
 
 from applier.ref import Manifest
 from applier.testing.control_plane import ControlPlane
-from applier.transport import connect
 from grove_operator.controller import pending_condition
 from tests.cli.running import run
-from tests.controller.live.conftest import node
-from tests.controller.live.world import AGENT, CONFIGURATION, World
+from tests.controller.live.conftest import node, opened
+from tests.controller.live.world import CONFIGURATION, World
 
 from .situation import LEFT_ALONE, NODE, Case, Situation, cases
 
@@ -37,8 +36,7 @@ def plane(grove_plane: ControlPlane) -> ControlPlane:
 async def world(plane: ControlPlane, namespace: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[World]:
     """A namespace without an operator yet, whose sets need not be pending for long to say so."""
     monkeypatch.setattr(pending_condition, "GRACE_PERIOD", 0.5)
-    async with connect(kubeconfig=str(plane.kubeconfig), user_agent=AGENT) as cluster:
-        there = World(plane, cluster, namespace)
+    async with opened(plane, namespace) as there:
         try:
             yield there
         finally:
