@@ -9,6 +9,7 @@ from grove_cli.reading.files import InputFile
 from grove_cli.terminal import Terminal, terminal_of, visible
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_operator.wording import short_value, wording
+from kube_objects.words import counted
 
 if TYPE_CHECKING:
     from grove_compiler.source.secrets import SecretParts
@@ -32,7 +33,7 @@ def count(findings: Sequence[Diagnostic]) -> tuple[int, int]:
 def summary(findings: Sequence[Diagnostic]) -> str:
     """Returns `3 errors, 1 warning`."""
     words = zip(count(findings), ("error", "warning"), strict=True)
-    return ", ".join(f"{number} {word}{'s' if number != 1 else ''}" for number, word in words if number)
+    return ", ".join(counted(number, word) for number, word in words if number)
 
 
 def write(findings: Sequence[Diagnostic], find_file: FindFile, stream: TextIO) -> None:

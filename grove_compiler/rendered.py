@@ -13,7 +13,8 @@ from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.node import Node
 from grove_compiler.kube.definitions import DEFINITIONS
 from grove_compiler.kube.structure import Schema, check
-from grove_compiler.kube.structure_findings import plural, without_value
+from grove_compiler.kube.structure_findings import without_value
+from kube_objects.words import counted
 
 OWNERS = ("metadata", "ownerReferences")
 """The path of owner references, which the program writes itself; their UIDs are only known in a cluster."""
@@ -40,7 +41,7 @@ def check_rendered(nodes: Sequence[Node], program: Program, known: Sequence[Diag
                 _reword(finding, node)
     for finding, objects in findings.values():
         if len(objects) > 1:
-            finding.message += f" (and the same in {plural(len(objects) - 1, 'other object')})"
+            finding.message += f" (and the same in {counted(len(objects) - 1, 'other object')})"
     return [finding for finding, _ in findings.values()]
 
 

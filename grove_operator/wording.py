@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from grove_compiler.graph.diagnostic import Diagnostic
+from kube_objects.words import shortened
 
 MAX_VALUE_LENGTH = 80
 
@@ -18,9 +19,8 @@ def wording(finding: Diagnostic) -> str:
     return f"{finding.type}: {short_value(finding.value)}: {finding.message}"
 
 
-def short_value(value: Any) -> str:
-    """Returns an invalid value as JSON, cut off where it is long."""
+def short_value(value: Any, length: int = MAX_VALUE_LENGTH) -> str:
+    """Returns a value as JSON, shortened to a length."""
     import json  # only when something is wrong
 
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= MAX_VALUE_LENGTH else text[: MAX_VALUE_LENGTH - 1] + "…"
+    return shortened(json.dumps(value, ensure_ascii=False, default=str), length)

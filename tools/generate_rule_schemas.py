@@ -170,18 +170,19 @@ def rule_schema() -> Schema:
         "policy": _map(tables.POLICY_KEYS),
         "constants": _map(tables.CONSTANTS_KEYS, {"constants": {"propertyNames": {"pattern": f"^{CONSTANT.pattern}$"}}}),
         "disable": _map(tables.DISABLE_KEYS),
+        "rules": _map(tables.FILE_KEYS),
         **_life(),
         **{f"{verb}Rule": _rule(verb) for verb in verbs},
     }
     # A chain of conditions instead of `oneOf`: editors then report the errors of the rule's own verb, and not those of all verbs.
-    every: Schema = {word: {} for word in (*(word for verb in verbs for word in keys_of(verb)), *tables.LIFE_KEYS, "constants", "disable")}
+    others = ("rules", "constants", "disable")
+    every: Schema = {word: {} for word in (*(word for verb in verbs for word in keys_of(verb)), *tables.LIFE_KEYS, *others)}
     # Reached only without a verb, so it matches nothing. With `anyOf` editors would suggest the first verb. `errorMessage` is an extension
     # of the YAML language server, which supports it with `const` but not with `not`.
     no_verb = {"const": "a rule with a verb", "errorMessage": f"a rule has exactly one verb of {', '.join(verbs)}"}
     document: Schema = {"properties": every, "additionalProperties": False, "allOf": [no_verb]}
-    others = [("constants", "constants"), ("disable", "disable")]
     # A life first, since it may have the key `decide` as well.
-    for word, name in reversed([("life", "life"), *((verb, f"{verb}Rule") for verb in verbs), *others]):
+    for word, name in reversed([("life", "life"), *((verb, f"{verb}Rule") for verb in verbs), *((word, word) for word in others)]):
         document = {"if": {"required": [word]}, "then": {"$ref": f"#/definitions/{name}"}, "else": document}
     # Completion only uses `properties`, so the keys of all verbs are listed here.
     return _root("A document of a file of rules of grove", {"type": "object", "properties": every, **document}, definitions)

@@ -27,9 +27,10 @@ from applier.execute.requests import (
 )
 from applier.outcome import QUIET, WRITTEN, Action, Conflict, Step
 from applier.plan.planner import step_for
-from applier.plan.reasons import RECREATE, listed, manager_names, what_conflicts
+from applier.plan.reasons import RECREATE, manager_names, what_conflicts
 from applier.ref import Kind, Manifest, being_deleted, resource_version_of, uid_of
 from kube_objects.manifest import is_terminating
+from kube_objects.words import listed
 
 
 class WriteResult(NamedTuple):
@@ -137,7 +138,7 @@ def _created(run: Execution, after: Manifest, *, is_new: bool) -> WriteResult:
     `is_new` distinguishes two runs under one manager, which managedFields cannot.
     """
     run.notify_written(after)
-    others = listed(name for entry in entries_of(after) if (name := str(entry.get("manager"))) != run.manager)
+    others = listed(dict.fromkeys(name for entry in entries_of(after) if (name := str(entry.get("manager"))) != run.manager))
     if is_new and not others:
         return WriteResult(Action.CREATED, "", after)
     return WriteResult(Action.CONFIGURED, f"was created meanwhile by {others or f'another run of {run.manager}'}", after)

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from applier.outcome import ABSENT, Conflict, FieldChange, Owner, Path, dotted
 from applier.ref import Manifest
-
-NAMED = 3
-"""At most this many fields are listed in a sentence; the rest is counted."""
+from kube_objects.words import listed
 
 BY_FORCE = "(force)"
 """The parameter that forces an apply, by its name in this API. A program with an option for it replaces this text."""
 
 RESOLUTIONS = f"take it {BY_FORCE}, drop it (remove it from the manifest), or share it (use the same value)"
-
-
-def listed(names: Iterable[str]) -> str:
-    """Lists names as in `a, b, c and 4 more`."""
-    names = list(dict.fromkeys(names))
-    more = len(names) - NAMED
-    return ", ".join(names) if more <= 0 else ", ".join(names[:NAMED]) + f" and {more} more"
 
 
 def who(owner: Owner) -> str:
@@ -35,7 +26,7 @@ def what_differs(changes: Sequence[FieldChange]) -> str:
     if not changes:
         return "only the ownership of its fields changes"
     fields = listed(dotted(change.path) for change in changes)
-    drifted = listed(who(owner) for change in changes if change.old is not ABSENT for owner in change.owners)
+    drifted = listed(dict.fromkeys(who(owner) for change in changes if change.old is not ABSENT for owner in change.owners))
     return fields + (f"; last set by {drifted}" if drifted else "")
 
 
@@ -63,4 +54,5 @@ RECREATE = "it would have to be recreated, which its policy does not allow (recr
 
 def manager_names(live: Manifest) -> str:
     """Returns the managers of an object's fields, each once."""
-    return listed(str(entry.get("manager")) for entry in (live.get("metadata") or {}).get("managedFields") or ()) or "somebody else"
+    managers = (str(entry.get("manager")) for entry in (live.get("metadata") or {}).get("managedFields") or ())
+    return listed(dict.fromkeys(managers)) or "somebody else"

@@ -21,7 +21,6 @@ from applier.errors import ApplierError
 from applier.events import Finished, Sink
 from applier.outcome import UNDONE, Action, Outcome, Step
 from applier.plan.membership import set_of
-from applier.plan.reasons import listed
 from applier.plan.saved import InvalidPlan, SavedPlan, why_moved
 from applier.prune.applyset import ApplySet, ApplySetError
 from applier.prune.budget import Budget, approval_hash, approves
@@ -33,6 +32,7 @@ from applier.prune.taken_along import NOTHING, TakenAlong, taken_along, takes_ot
 from applier.prune.teardown import last, still_needed, teardown
 from applier.ref import NAMESPACE, Kind, Manifest, Ref, being_deleted, resource_version_of, uid_of
 from kube_objects.manifest import is_terminating
+from kube_objects.words import listed
 
 Json = dict[str, Any]
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from applier.cluster import Cluster, Resource
 from applier.errors import Forbidden, UnknownKind
-from applier.plan.reasons import listed
 from applier.ref import DEFINITION, NAMESPACE, Kind, Manifest, Ref, uid_of
+from kube_objects.words import listed
 
 AT_ONCE = 16  # lists in flight
 TELLING_NOTHING = {("", "Event"), ("events.k8s.io", "Event"), ("", "Endpoints")}

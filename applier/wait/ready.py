@@ -13,6 +13,7 @@ from applier.events import Ready, Sink, Waiting, nowhere
 from applier.readiness import UNREPORTED, Readiness, ReadinessRule, State, readiness
 from applier.ref import Kind, Manifest, Ref
 from applier.wait.follow import follow
+from kube_objects.words import counted
 
 NOT_SEEN = Readiness(State.UNKNOWN, "not observed in time")
 SILENCE = 5.0
@@ -145,4 +146,4 @@ async def what_pods_say(workload: Manifest, cluster: Cluster) -> str:
     except ClusterError:
         return ""
     reasons = Counter(judged.reason for judged in map(readiness, pods) if not judged.is_ready)
-    return "; ".join(f"{count} {'pod' if count == 1 else 'pods'}: {reason}" for reason, count in reasons.most_common(MAX_REASONS))
+    return "; ".join(f"{counted(count, 'pod')}: {reason}" for reason, count in reasons.most_common(MAX_REASONS))

@@ -6,13 +6,14 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from itertools import groupby
 from typing import NamedTuple, TypeVar
 
-from grove_cli.compile.traits import Fact, number, traits
+from grove_cli.compile.traits import Fact, traits
 from grove_cli.terminal import Terminal, visible
 from grove_compiler.compile import CompileResult, SubjectResult
 from grove_compiler.gangs.clique import GPU, MIG, CompiledClique
 from grove_compiler.gangs.gang import CompiledGang
 from grove_compiler.gangs.replicas import CompiledReplica, SetObjects, objects_by_set
 from grove_compiler.graph.node import Manifest
+from kube_objects.words import counted
 
 MAX_ALIKE = 2
 """The number of equal siblings that are drawn before the others are counted."""
@@ -54,7 +55,7 @@ def _facts(status: SubjectResult | None) -> Iterator[Fact]:
             key = (state, condition.of.kind, condition.reason)
             of_objects[key] = of_objects.get(key, 0) + 1
     for (state, kind, reason), count in of_objects.items():
-        yield Fact("condition", f"{state} of {number(count, kind)}, {reason}")
+        yield Fact("condition", f"{state} of {counted(count, kind)}, {reason}")
 
 
 def section(objects: SetObjects, facts: Iterable[Fact], terminal: Terminal) -> str:
@@ -120,13 +121,13 @@ def _gang(gang: CompiledGang) -> _Branch:
         return below[0]
     kind = "scaled gang" if gang.scaled else "gang"
     together = sum(clique.minimum for clique in gang.cliques)
-    return _Branch(f"{kind} {gang.name}", f"{number(together, 'pod')} start{'s' if together == 1 else ''} together", below)
+    return _Branch(f"{kind} {gang.name}", f"{counted(together, 'pod')} start{'s' if together == 1 else ''} together", below)
 
 
 def _clique(clique: CompiledClique) -> _Branch:
-    devices = "".join(f", {number(count, word)} each" for word, count in clique.devices.items())
+    devices = "".join(f", {counted(count, word)} each" for word, count in clique.devices.items())
     needed = f", {clique.minimum} needed" if clique.minimum != clique.pods else ""
-    return _Branch(f"clique {clique.name}", f"{number(clique.pods, 'pod')}{needed}{devices}")
+    return _Branch(f"clique {clique.name}", f"{counted(clique.pods, 'pod')}{needed}{devices}")
 
 
 def _shortened(things: Sequence[T], word: str, draw: Callable[[T], _Branch], name: Callable[[T], str]) -> list[_Branch]:

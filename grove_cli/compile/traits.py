@@ -13,6 +13,7 @@ from grove_compiler.gangs.gang import LevelName
 from grove_compiler.gangs.replicas import SetObjects
 from grove_compiler.graph.node import Manifest
 from kube_objects.manifest import section
+from kube_objects.words import counted
 
 AUTOSCALER_KIND = "HorizontalPodAutoscaler"
 HOLDERS: dict[LevelName, str] = {"gang": "gang", "group": "scaling group replica", "podgroup": "clique"}
@@ -23,11 +24,6 @@ class Fact(NamedTuple):
 
     name: str
     text: str
-
-
-def number(count: int, word: str) -> str:
-    """Returns `1 pod`, `2 pods`."""
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def traits(objects: SetObjects, declared: Manifest) -> Iterator[Fact]:
@@ -49,7 +45,7 @@ def _topology(objects: SetObjects) -> str:
         for level in gang.levels:
             for word, key in (("required", level.required), ("preferred", level.preferred)):
                 counts[key, word, HOLDERS[level.level]] += bool(key)
-    return ", ".join(f"{key} {word} for {number(count, holder)}" for (key, word, holder), count in counts.items() if key)
+    return ", ".join(f"{key} {word} for {counted(count, holder)}" for (key, word, holder), count in counts.items() if key)
 
 
 def _domains(objects: SetObjects) -> str:
@@ -61,7 +57,7 @@ def _domains(objects: SetObjects) -> str:
     pods = {node.id: read_clique(node.object).pods for node in objects.nodes if node.object["kind"] == CLIQUE_KIND}
     domains = (domain for domain in find_domains(objects.nodes) if domain.type == "mnnvl")
     sizes = Counter(sum(pods.get(member, 0) for member in domain.members) for domain in domains)
-    return ", ".join(f"{number(count, 'domain')} of {number(size, 'pod')}" for size, count in sizes.items())
+    return ", ".join(f"{counted(count, 'domain')} of {counted(size, 'pod')}" for size, count in sizes.items())
 
 
 def _autoscaling(objects: SetObjects) -> str:
@@ -108,4 +104,4 @@ def _training(declared: Manifest) -> str:
     limits = section(spec, "trainingSpec")
     restarts = limits.get("maxRestarts")
     longest = f"for {limits['maxRuntime']} at most" if limits.get("maxRuntime") else "without a time limit"
-    return f"runs to its end, {longest}" + (f", {number(restarts, 'restart')} at most" if isinstance(restarts, int) else "")
+    return f"runs to its end, {longest}" + (f", {counted(restarts, 'restart')} at most" if isinstance(restarts, int) else "")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from grove_cli.dev.folder import DevCluster, Folder
 from grove_cli.extras import CLONE, shown
 from grove_cli.terminal import visible
+from kube_objects.words import counted
 
 if TYPE_CHECKING:
     from grove_cli.dev.start import Wish
@@ -67,7 +68,7 @@ def exports(folder: Folder) -> Iterator[str]:
 
 
 def _contents(state: DevCluster) -> str:
-    nodes = "1 node" if state.nodes == 1 else f"{state.nodes} nodes"
+    nodes = counted(state.nodes, "node")
     gpus = {0: "without GPUs", 1: "with 1 GPU"}.get(state.gpus, f"with {state.gpus} GPUs")
     each = " each" if state.nodes > 1 and state.gpus else ""
     return f"Kubernetes {state.kubernetes}, {nodes} {gpus}{each}, {'the operator' if state.operator else 'no operator'}"

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from grove_cli.explain.places import listed, places
-from grove_cli.explain.words import Words, policy, several, value
+from grove_cli.explain.places import labelled, places
+from grove_cli.explain.words import Words, policy, value
 from grove_compiler.engine.tracing.provenance import Guard, Operation, Traced
 from grove_compiler.explain import InputManifest, InputSource, ObjectAnswer, Refusal
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.source.quoting import on_one_line
+from kube_objects.words import listed, shortened
 
 MAX_INPUTS = 3
 MAX_SOURCES, MAX_CHOOSING = 12, 6
@@ -103,7 +104,7 @@ def _about(answer: ObjectAnswer, graph: CompiledGraph, words: Words, conditions:
         yield f"owner      {node.owner.id}"
     after = [other.id for other in graph.dependencies(node)]
     if after:
-        yield f"after      {several(after)}"
+        yield f"after      {listed(after, 4)}"
     if node.policy:
         yield f"policy     {policy(node.policy)}"
     yield from (f"status     {line}" for line in conditions)
@@ -126,9 +127,9 @@ def _origin(found: Traced, answer: ObjectAnswer, words: Words) -> Iterator[str]:
     for head, inputs, most in (("from", sources, MAX_SOURCES), ("chosen by", words.choosing(found), MAX_CHOOSING)):
         for number, line in enumerate(words.few_inputs(inputs, most)):
             yield f"{'' if number else head:11}{line}"
-    yield from listed("by way of", places(map(source_of, found.passed)))
-    yield from listed("there by", places(map(source_of, found.deciding)))
-    yield from listed("exists by", places(map(source_of, answer.existence)))
+    yield from labelled("by way of", places(map(source_of, found.passed)))
+    yield from labelled("there by", places(map(source_of, found.deciding)))
+    yield from labelled("exists by", places(map(source_of, answer.existence)))
 
 
 def _loops(answer: ObjectAnswer, found: Traced) -> str:
@@ -174,9 +175,9 @@ def _note(found: Traced, words: Words) -> str:
     sources = words.sources_of(found)
     if found.sources[1] and len(sources) == 1 and sources[0].kind != "configuration":
         chosen = _short(places(words.choosing(found)), sources[0].file)
-        return _source(sources[0], words) + (f" by {several(chosen, MAX_INPUTS)}" if chosen else "")
+        return _source(sources[0], words) + (f" by {listed(chosen, MAX_INPUTS)}" if chosen else "")
     origin = words.origin(found)
-    return f"{origin} <- {several(_sources(sources, words), MAX_INPUTS)}" if sources and found.origin.expression else origin
+    return f"{origin} <- {listed(_sources(sources, words), MAX_INPUTS)}" if sources and found.origin.expression else origin
 
 
 def _short(texts: Sequence[str], file: str) -> list[str]:
@@ -198,7 +199,7 @@ def _sources(inputs: Sequence[InputSource], words: Words) -> list[str]:
 def _source(source: InputSource, words: Words) -> str:
     if source.kind == "default":
         below = _sources(source.inputs, words)
-        return source.rule + (f" <- {several(below, MAX_INPUTS)}" if below else "")
+        return source.rule + (f" <- {listed(below, MAX_INPUTS)}" if below else "")
     if source.kind == "schema":
         return "schema"
     if source.kind == "setting":
@@ -238,4 +239,4 @@ def _entry(head: str, part: Any, path: FieldPath, indent: str) -> Iterator[tuple
         yield from _rows(part, path, indent)
     else:
         text = on_one_line(part) if isinstance(part, str) else value(part)
-        yield f"{head} {text if len(text) <= WIDEST_LEFT else text[: WIDEST_LEFT - 1] + '…'}", path
+        yield f"{head} {shortened(text, WIDEST_LEFT)}", path

@@ -51,7 +51,7 @@ def places(sources: Iterable[InputSource]) -> list[str]:
     return [*texts, *others]
 
 
-def listed(head: str, words: Sequence[str]) -> list[str]:
+def labelled(head: str, words: Sequence[str]) -> list[str]:
     """Returns words after a label of 11 columns, wrapped; empty without words."""
     text = ", ".join(words)
     indent = " " * 11

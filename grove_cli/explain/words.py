@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from grove_compiler.engine.tracing.provenance import Guard, Traced
 from grove_compiler.engine.tracing.tracking import plain
 from grove_compiler.explain import Explainer, InputSource
 from grove_compiler.graph.field_path import render
+from grove_operator.wording import short_value
 
 MAX_VALUE_LENGTH = 60
 
@@ -118,16 +118,9 @@ class Words:
 
 def value(found: Any) -> str:
     """Returns a value on one line, shortened."""
-    text = json.dumps(plain(found), ensure_ascii=False, default=str)
-    return text if len(text) <= MAX_VALUE_LENGTH else text[: MAX_VALUE_LENGTH - 1] + "…"
+    return short_value(plain(found), MAX_VALUE_LENGTH)
 
 
 def policy(found: Mapping[str, Any]) -> str:
     """Returns the policy of an object on one line."""
     return ", ".join(f"{word}: {' '.join(what) if isinstance(what, list) else str(what).lower()}" for word, what in found.items())
-
-
-def several(words: Sequence[str], most: int = 4) -> str:
-    """Returns the first words, and the number of the others."""
-    rest = len(words) - most
-    return ", ".join(words[:most]) + (f" and {rest} more" if rest > 0 else "")

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from grove_cli.compile.traits import number
 from grove_cli.terminal import Terminal, visible
 from grove_compiler.fit.joint import DOES_NOT_FIT, FITS, UNKNOWN, Verdict
-from grove_compiler.fit.node_reader import names
 from grove_compiler.fit.report import FitReport, GangReport, LevelReport, SetReport, Short
 from kube_objects.quantity import BINARY_SI, DECIMAL_SI, render
+from kube_objects.words import counted, listed
 
 COLOURS = {FITS: "32", DOES_NOT_FIT: "31", UNKNOWN: "33"}
 MAX_ALIKE = 3
@@ -36,7 +35,7 @@ def report_text(report: FitReport, terminal: Terminal) -> str:
 def _heading(owner: SetReport) -> str:
     name = f"{owner.namespace}/{owner.name}" if owner.namespace else owner.name
     started = f", {owner.started} at least in {_its(owner.started)} base gang" if owner.started > owner.whole else ""
-    return f"PodCliqueSet {name}: {owner.whole} of {number(owner.replicas, 'replica')} {_fit(owner.whole)}{started}"
+    return f"PodCliqueSet {name}: {owner.whole} of {counted(owner.replicas, 'replica')} {_fit(owner.whole)}{started}"
 
 
 def _gangs(reports: Sequence[GangReport], terminal: Terminal) -> Iterator[str]:
@@ -48,7 +47,7 @@ def _gangs(reports: Sequence[GangReport], terminal: Terminal) -> Iterator[str]:
             yield from _gang(report, width, terminal)
         if len(shown) < len(alike):
             last = visible(alike[-1].gang.name)
-            yield f"  {terminal.paint(verdict.ljust(12), COLOURS[verdict])}  … {number(len(alike) - len(shown), 'more gang')}, to {last}"
+            yield f"  {terminal.paint(verdict.ljust(12), COLOURS[verdict])}  … {counted(len(alike) - len(shown), 'more gang')}, to {last}"
 
 
 def _gang(report: GangReport, width: int, terminal: Terminal) -> Iterator[str]:
@@ -65,12 +64,12 @@ def _gang(report: GangReport, width: int, terminal: Terminal) -> Iterator[str]:
 
 
 def _facts(report: GangReport) -> Iterator[str]:
-    yield number(report.gang.pods, "pod")
+    yield counted(report.gang.pods, "pod")
     if report.extra.asked:
         yield f"{report.extra.placed} of {report.extra.asked} beyond the minimum would also fit"
     preferences, satisfied = report.preferred
     if preferences:
-        yield f"keeps {satisfied} of {number(preferences, 'preference')}"
+        yield f"keeps {satisfied} of {counted(preferences, 'preference')}"
     if report.moved:
         yield "only if others make room for it"
 
@@ -91,8 +90,8 @@ def _sentences(report: GangReport) -> Iterator[str]:
         yield _level(level) + (" <- fails first" if level is failed and level.verdict == DOES_NOT_FIT else "")
     yield from map(_short, report.short)
     for reasons, cliques in _alike(report.ruled_out.items()):
-        counts = ", ".join(f"{number(count, 'node')} {why}" for why, count in reasons.items())
-        yield f"excluded for the pods of {names(cliques)}: {counts}"
+        counts = ", ".join(f"{counted(count, 'node')} {why}" for why, count in reasons.items())
+        yield f"excluded for the pods of {listed(cliques)}: {counts}"
 
 
 def _alike(ruled_out: Iterable[tuple[str, dict[str, int]]]) -> Iterator[tuple[dict[str, int], list[str]]]:
@@ -107,7 +106,7 @@ def _level(level: LevelReport) -> str:
     where = LEVEL_WORDS[level.level] + (f" in one {', '.join(level.keys)}" if level.keys else "")
     least = "" if level.most else "at least "
     doubt = ", possibly more" if level.verdict == UNKNOWN else ""
-    return f"{where}: {least}{level.pods} of {number(level.asked, 'pod')} {_fit(level.pods)}{_tight(level)}{doubt}"
+    return f"{where}: {least}{level.pods} of {counted(level.asked, 'pod')} {_fit(level.pods)}{_tight(level)}{doubt}"
 
 
 def _tight(level: LevelReport) -> str:
@@ -116,7 +115,7 @@ def _tight(level: LevelReport) -> str:
         return ""
     where = f"the best domain, {tight.domain}, holds" if tight.domain else "the nodes hold"
     whose = "" if level.level == "gang" else f" of {tight.scope}"
-    return f"; {where} {tight.pods} of {number(tight.asked, 'pod')}{whose}"
+    return f"; {where} {tight.pods} of {counted(tight.asked, 'pod')}{whose}"
 
 
 def _short(short: Short) -> str:
@@ -127,7 +126,7 @@ def _short(short: Short) -> str:
 
 def _ending(report: FitReport, terminal: Terminal) -> Iterator[str]:
     count = {verdict: sum(gang.verdict == verdict for gang in report.gangs) for verdict in (FITS, DOES_NOT_FIT, UNKNOWN)}
-    total = f"{number(len(report.gangs), 'gang')} on {number(report.nodes, 'node')}"
+    total = f"{counted(len(report.gangs), 'gang')} on {counted(report.nodes, 'node')}"
     parts = ", ".join(f"{number} {_plural(verdict, number)}" for verdict, number in count.items() if number)
     text = f"{total}: {parts}" if report.gangs else f"{total}: nothing to place"
     if report.verdict == FITS and any(gang.extra.asked for gang in report.gangs):

@@ -6,6 +6,7 @@ import re
 
 from grove_cli.golden.outcome import CaseOutcome
 from grove_cli.golden.report_text import describe
+from kube_objects.words import counted
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 does not allow, not even escaped."""
@@ -36,7 +37,7 @@ def _case(outcome: CaseOutcome) -> list[str]:
 
 
 def _element(tag: str, texts: list[str], word: str) -> str:
-    message = f"{len(texts)} {word}{'s' if len(texts) != 1 else ''}"
+    message = counted(len(texts), word)
     return f'      <{tag} message="{message}">{_escaped(chr(10).join(texts))}</{tag}>'
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any, TextIO
 
@@ -11,6 +10,8 @@ from grove_cli.golden.differences import Mismatch
 from grove_cli.golden.outcome import CaseOutcome, Placed, Status, count
 from grove_cli.terminal import Terminal, terminal_of, visible
 from grove_compiler.graph.diagnostic import Diagnostic
+from grove_operator.wording import short_value
+from kube_objects.words import counted
 
 MAX_VALUE_LENGTH = 80
 CONTEXT = 20
@@ -30,7 +31,7 @@ def write(outcomes: list[CaseOutcome], find_file: findings.FindFile, stream: Tex
             stream.write("\n".join(_lines(outcome, terminal)) + "\n")
     findings.write(_problems(outcomes), find_file, stream)
     numbers = ", ".join(f"{number} {status}" for status, number in count(outcomes).items())
-    stream.write(terminal.paint(f"{len(outcomes)} {'case' if len(outcomes) == 1 else 'cases'}: {numbers}", "1") + "\n")
+    stream.write(terminal.paint(f"{counted(len(outcomes), 'case')}: {numbers}", "1") + "\n")
 
 
 def _problems(outcomes: list[CaseOutcome]) -> list[Diagnostic]:
@@ -69,9 +70,9 @@ def _place(placed: Placed, terminal: Terminal) -> str:
 
 def _what(difference: Mismatch) -> str:
     if difference.change == "missing":
-        return f"missing, expected {_short(difference.expected)}" if difference.path else "missing"
+        return f"missing, expected {short_value(difference.expected)}" if difference.path else "missing"
     if difference.change == "unexpected":
-        return f"not expected, found {_short(difference.found)}" if difference.path else _whole(difference)
+        return f"not expected, found {short_value(difference.found)}" if difference.path else _whole(difference)
     expected, found = _pair(difference.expected, difference.found)
     if difference.change == "reordered":
         return f"in another order, expected {expected}, found {found}"
@@ -92,14 +93,9 @@ def _pair(expected: Any, found: Any) -> tuple[str, str]:
         )
         start = max(0, same - CONTEXT)
         return _cut(expected, start), _cut(found, start)
-    return _short(expected), _short(found)
+    return short_value(expected), short_value(found)
 
 
 def _cut(text: str, start: int) -> str:
     end = start + MAX_VALUE_LENGTH - CONTEXT
-    return f"{'…' if start else ''}{_short(text[start:end])}{'…' if end < len(text) else ''}"
-
-
-def _short(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= MAX_VALUE_LENGTH else text[: MAX_VALUE_LENGTH - 1] + "…"
+    return f"{'…' if start else ''}{short_value(text[start:end])}{'…' if end < len(text) else ''}"

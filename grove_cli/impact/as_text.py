@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from grove_compiler.impact.fate import ON_DELETE, Fate
 from grove_compiler.impact.impact import EditImpact, Impact, SetImpact
 from grove_compiler.impact.pods import ReplicaRestart
 from grove_operator.impact_words import amounts, consequence, devices, devices_each, gangs, indices, number, objects, runs_alike
+from grove_operator.wording import short_value
 
 MAX_FIELDS = 6
 MAX_SHAPES = 20
@@ -122,10 +122,6 @@ def _change(cause: EditImpact) -> str:
     if not change.path:
         return "added" if change.before is ABSENT else "removed"
     if change.before is ABSENT:
-        return f"added: {_value(change.after)}"
-    return f"was {_value(change.before)}, removed" if change.after is ABSENT else f"{_value(change.before)} -> {_value(change.after)}"
-
-
-def _value(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= MAX_VALUE_LENGTH else text[: MAX_VALUE_LENGTH - 1] + "…"
+        return f"added: {short_value(change.after, MAX_VALUE_LENGTH)}"
+    before = short_value(change.before, MAX_VALUE_LENGTH)
+    return f"was {before}, removed" if change.after is ABSENT else f"{before} -> {short_value(change.after, MAX_VALUE_LENGTH)}"

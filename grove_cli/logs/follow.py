@@ -15,6 +15,7 @@ from grove_cli.cluster.session import Failed, say
 from grove_cli.logs.as_text import NEVER, Line, Moment, Printer
 from grove_cli.logs.requests import lines_of
 from grove_cli.queries.log_sources import LogSelection, LogSource, check_container
+from kube_objects.words import counted
 
 AHEAD = 10_000
 """Lines that are read ahead of a slow reader of the output."""
@@ -93,7 +94,7 @@ class Follower:
             if source.waits or source.id in self._seen:
                 continue
             if len(self._tasks) >= self._limit:
-                logs = f"{self._limit} log{'s' * (self._limit > 1)}"
+                logs = counted(self._limit, "log")
                 raise Failed(f"more than {logs} would be followed: select fewer, or increase --max-log-requests")
             self._seen.add(source.id)
             self._tasks[source.id] = asyncio.ensure_future(self._guarded(self._follow(source, query)))

@@ -16,11 +16,11 @@ from grove_cli.logs.as_text import Line, Printer
 from grove_cli.logs.requests import lines_of
 from grove_cli.queries.log_sources import LogSelection, LogSource, check_clique, check_container
 from grove_cli.queries.one_set import read_set
+from kube_objects.words import listed
 
 __all__ = ["Printer", "show_logs"]
 
 POD = Kind("", "v1", "Pod")
-MAX_NAMES = 3
 
 
 async def show_logs(
@@ -73,15 +73,10 @@ async def _print(
     if late:
         say(_without_logs(late, "was not restarted" if is_previous else ""))
     if wrong:
-        raise Failed(*(f"{_some(names)}: {error}" for error, names in wrong.items()))
+        raise Failed(*(f"{listed(names)}: {error}" for error, names in wrong.items()))
     return 0
 
 
 def _without_logs(sources: Sequence[LogSource], why: str) -> str:
     names = [f"{source.pod}/{source.container} ({why or source.waits})" for source in sources]
-    return f"no logs {'of previous containers' if why else 'yet'}: {_some(names)}"
-
-
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - MAX_NAMES
-    return ", ".join(names[:MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
+    return f"no logs {'of previous containers' if why else 'yet'}: {listed(names)}"

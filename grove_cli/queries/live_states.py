@@ -13,6 +13,7 @@ from grove_compiler.kube.conditions import condition_of, is_true, status_of
 from grove_compiler.labels import GANG_LABEL
 from grove_compiler.model.inputs.snapshot import is_finished
 from kube_objects.manifest import is_terminating
+from kube_objects.words import counted
 
 GANG, AUTOSCALER = "PodGang", "HorizontalPodAutoscaler"
 
@@ -57,4 +58,4 @@ def _is_done(pod: Manifest) -> bool:
 
 
 def _count(number: int, what: str) -> str:
-    return f"{number} pod{'' if number == 1 else 's'} {what}"
+    return f"{counted(number, 'pod')} {what}"

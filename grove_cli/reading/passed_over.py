@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 from grove_cli.reading.files import InputFile
 from grove_cli.terminal import visible
 from grove_compiler.source.document import Document
+from kube_objects.words import listed
 
 CASE_FILES = {"input.yaml", "expected.yaml"}, {"input.yaml", "expected-findings.yaml"}
-MAX_NAMES = 3
 
 Read = tuple[InputFile, list[Document]]
 
@@ -30,9 +30,10 @@ class Sorted(NamedTuple):
         """Returns a line for each kind of excluded files."""
         lines = []
         if self.passed:
-            lines.append(f"grove: skipped, since they are not manifests: {_listed(self.passed)}\n")
+            lines.append(f"grove: skipped, since they are not manifests: {listed(map(visible, self.passed))}\n")
         if self.configurations:
-            lines.append(f"grove: using the configuration of {visible(config or '')}, not that of {_listed(self.configurations)}\n")
+            others = listed(map(visible, self.configurations))
+            lines.append(f"grove: using the configuration of {visible(config or '')}, not that of {others}\n")
         return "".join(lines)
 
 
@@ -55,10 +56,6 @@ def pass_over(read: Sequence[Read], config: str | None) -> Sorted:
             result.documents.extend(accepted)
             result.configurations.extend([file.name] if len(accepted) < len(documents) else [])
     return result
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(visible, names[:MAX_NAMES])) + (f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else "")
 
 
 def _cases(names: Iterable[str]) -> set[str]:

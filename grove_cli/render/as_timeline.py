@@ -10,6 +10,7 @@ from grove_cli.render.page_file import page_file
 from grove_cli.render.timeline import ENDS, RUNNING, Bar, Chart, Mark, Phase
 from grove_compiler.kube.timestamp import timestamp
 from grove_compiler.record import record
+from kube_objects.words import shortened
 
 WIDTH, MARGIN, TOP, BOTTOM = 1200, 16, 56, 40
 LANE, GAP, LINE = 14, 4, 13
@@ -50,7 +51,7 @@ def svg(chart: Chart, *, styled: bool = True) -> str:
     for position, row in enumerate(chart.rows):
         y = top + position * (LANE + GAP)
         place = f'x="{left - 8:.1f}" y="{y + LANE - 3}" text-anchor="end"'
-        parts.append(f'<text class="t-ink t-name" {place}>{_text(_shortened(row.name))}</text>')
+        parts.append(f'<text class="t-ink t-name" {place}>{_text(shortened(row.name, MAX_NAME_LENGTH))}</text>')
         parts += (_bar(bar, scale, y) for bar in row.bars)
     parts += (_vertical_line(label, bottom) for label in labels)
     parts += map(_label, labels)
@@ -155,10 +156,6 @@ def _label(label: _Label) -> str:
     """Returns a label on a white background, which interrupts the lines of other marks."""
     place = f'x="{label.x:.1f}" y="{TOP - 14 + LINE * label.line}" text-anchor="{"end" if label.is_left else "start"}"'
     return f'<text class="t-label" {place} stroke-width="3" paint-order="stroke">{_text(label.text)}</text>'
-
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= MAX_NAME_LENGTH else f"{name[: MAX_NAME_LENGTH - 1]}…"
 
 
 def _text(text: str) -> str:

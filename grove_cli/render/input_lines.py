@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.node import Node
+from kube_objects.words import listed
 
 if TYPE_CHECKING:
     from grove_compiler.engine.tracing.tracking import Input
     from grove_compiler.explain import Explainer
 
-MAX_PLACES = 3
-"""The maximum number of input positions beside a line; `grove explain` prints all."""
 
 Lines = dict[FieldPath, str]
 
@@ -35,5 +34,4 @@ def _places(explainer: Explainer, inputs: Iterable[Input]) -> str:
     named = sorted({(source.file, source.line) for source in sources if source.file and source.line})
     before = ["", *(file for file, _ in named)]
     texts = [f":{line}" if file == last else f"{file}:{line}" for (file, line), last in zip(named, before, strict=False)]
-    rest = f" and {len(texts) - MAX_PLACES} more" if len(texts) > MAX_PLACES else ""
-    return ", ".join(texts[:MAX_PLACES]) + rest
+    return listed(texts)

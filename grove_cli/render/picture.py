@@ -7,10 +7,13 @@ from dataclasses import field
 
 from grove_cli.render.domains import Domain, find_domains
 from grove_cli.render.edges import Edge, edges_of, merge, startup_edges, transitive_reduction
-from grove_cli.render.gangs import find_gangs
+from grove_compiler.gangs.clique import key_of
+from grove_compiler.gangs.gang import GANG_KIND, read_gang
 from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.graph.node import Manifest, Node, ObjectRef
+from grove_compiler.labels import GANG_LABEL
 from grove_compiler.record import record
+from kube_objects.manifest import labels_of
 
 DECLARED = -1
 """The level of objects that are in the user's files and not in the graph."""
@@ -101,3 +104,33 @@ def _vertex(node: Node, level: int, gangs: Mapping[str, str]) -> Vertex:
     owner = node.owner.id if node.owner is not None else ""
     kind, name, namespace = node.object.get("kind", ""), metadata.get("name", ""), metadata.get("namespace") or ""
     return Vertex(node.id, str(kind), str(name), str(namespace), node.rule, level, owner, gangs.get(node.id, ""), node.object)
+
+
+def find_gangs(nodes: Sequence[Node]) -> dict[str, str]:
+    """Returns the id of its PodGang for each object that has one, by the object's id. `nodes` are in apply order.
+
+    A gang names its PodCliques in `spec.podgroups`; other objects name their gang in a label, or belong to that of their owner. A gang
+    belongs to itself.
+    """
+    gangs: dict[str, str] = {}
+    for node in nodes:
+        if node.object.get("kind") == GANG_KIND:
+            gangs[node.id] = node.id
+            gangs.update((f"PodClique/{_place(node)}{name}", node.id) for name in read_gang(node.object).minimums)
+    for node in nodes:
+        if node.id not in gangs:
+            gang = _labelled(node, gangs) or (gangs.get(node.owner.id) if node.owner is not None else None)
+            if gang:
+                gangs[node.id] = gang
+    return gangs
+
+
+def _labelled(node: Node, gangs: dict[str, str]) -> str:
+    label = labels_of(node.object).get(GANG_LABEL)
+    gang = f"{GANG_KIND}/{_place(node)}{label}"
+    return gang if label and gangs.get(gang) == gang else ""
+
+
+def _place(node: Node) -> str:
+    namespace = key_of(node.object)[0]
+    return f"{namespace}/" if namespace else ""

@@ -18,6 +18,7 @@ from grove_cli.terminal import visible
 from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
+from kube_objects.words import counted
 
 if TYPE_CHECKING:
     from grove_compiler.engine.codegen.counting import CountingProgram
@@ -256,7 +257,7 @@ def _check(folders: tuple[str, ...], inputs: tuple[str, ...], strict: bool, is_j
     else:
         findings.write(result, book.find_file, sys.stderr)
         if not result:
-            outputs.write([f"{len(files)} {'files' if len(files) != 1 else 'file'}, no problems found\n".encode()])
+            outputs.write([f"{counted(len(files), 'file')}, no problems found\n".encode()])
     return 1 if has_errors(result) or (strict and result) else 0
 
 

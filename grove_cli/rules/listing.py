@@ -14,6 +14,7 @@ from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import RuleSource
 from grove_compiler.record import record
+from grove_compiler.source.document import Document
 from grove_compiler.source.yaml_reader import read_yaml
 
 PLURALS = {
@@ -99,16 +100,23 @@ def patches_for(rule: RuleInfo, program: Program) -> list[RuleInfo]:
 
 
 def source_text(sources: Sequence[RuleSource], rule: RuleInfo) -> str:
-    """Returns the source of a rule: for one that is an effect of a life, all of that."""
+    """Returns the source of a rule, after the head of its file: for one that is an effect of a life, all of that."""
     for source in sources:
         if source.file != rule.file or source.origin != rule.origin:
             continue
+        head = ""
         for document in read_yaml(source.text, source.file)[0]:
             named = document.value if isinstance(document.value, dict) else {}
-            if document.origin and (named.get("rule") == rule.id or ("life" in named and named["life"] == rule.details.get("life"))):
-                text = document.origin.text[document.origin.start : document.origin.end].strip("\n")
-                return MARKER.sub("", text).strip("\n")
+            if "rules" in named:
+                head = f"{_text(document)}\n---\n"
+            if named.get("rule") == rule.id or ("life" in named and named["life"] == rule.details.get("life")):
+                return head + _text(document)
     return ""
+
+
+def _text(document: Document) -> str:
+    text = document.origin.text[document.origin.start : document.origin.end].strip("\n") if document.origin else ""
+    return MARKER.sub("", text).strip("\n")
 
 
 def template_text(sources: Sequence[RuleSource], name: str) -> str:

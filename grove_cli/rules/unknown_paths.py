@@ -56,7 +56,7 @@ def _of_default(rule: Rule, resolver: Resolver) -> Iterator[Diagnostic]:
         except ValueError:
             continue  # reported when it is compiled
         steps = [[step[1] if step[0] == "key" else None for step in path] for path in alternatives]
-        yield from _findings(steps, kinds, value, at, guarded="when" in rule.keys)
+        yield from _findings(steps, kinds, value, at, guarded=bool(rule.conditions))
 
 
 def _of_patch(rule: Rule, result: RuleSet, resolver: Resolver) -> Iterator[Diagnostic]:
@@ -72,7 +72,7 @@ def _of_patch(rule: Rule, result: RuleSet, resolver: Resolver) -> Iterator[Diagn
         except EvaluationError:
             continue
         at = rule.at("do", number, "path")
-        guarded = "when" in rule.keys or "when" in operation
+        guarded = bool(rule.conditions) or "when" in operation
         if expression:  # below it nothing is known; the step that it stands in is not either
             yield from _findings([steps[:-1]], kinds, None, at, guarded)
         else:

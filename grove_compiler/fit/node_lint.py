@@ -8,10 +8,10 @@ from typing import Any
 
 from grove_compiler.fit.cluster import HOSTNAME, Cluster, ClusterNode
 from grove_compiler.fit.gang import GangDemand
-from grove_compiler.fit.node_reader import names
 from grove_compiler.graph.diagnostic import Diagnostic, Severity
 from grove_compiler.graph.nearest import nearest
 from kube_objects.manifest import maps
+from kube_objects.words import listed
 
 TOPOLOGY_WORDS = ("region", "zone", "datacenter", "block", "nvl-block", "rack", "nvlink-domain", "nvl-domain")
 """The last parts by which label keys customarily name topology levels, from far to near."""
@@ -55,7 +55,7 @@ def _state(cluster: Cluster) -> Iterator[Diagnostic]:
     unready = [node for node in cluster if _is_unready(node) and not node.taints and not node.unschedulable]
     if unready:
         # Controllers taint nodes that are not ready, so a file with others was edited.
-        message = f"not Ready, but used, since they are neither tainted nor cordoned: {names(node.name for node in unready)}"
+        message = f"not Ready, but used, since they are neither tainted nor cordoned: {listed(node.name for node in unready)}"
         yield unready[0].manifest.finding("node/not-ready", "warning", message, "status", "conditions")
 
 
@@ -133,7 +133,7 @@ def _nestings(chains: Iterable[tuple[str, ...]], customary: Sequence[str]) -> li
 def _nodes(nodes: Sequence[ClusterNode], kind: str = "", of: str = "") -> str:
     """Returns the beginning of a sentence, such as `1 GPU node (a) of 3 has`."""
     word, verb = ("node", "has") if len(nodes) == 1 else ("nodes", "have")
-    return f"{len(nodes)} {kind}{word} ({names(node.name for node in nodes)}){of} {verb}"
+    return f"{len(nodes)} {kind}{word} ({listed(node.name for node in nodes)}){of} {verb}"
 
 
 def _of_label(node: ClusterNode, code: str, severity: Severity, message: str, label: str, **more: Any) -> Diagnostic:

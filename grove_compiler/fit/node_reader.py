@@ -17,12 +17,11 @@ from grove_compiler.record import record
 from grove_compiler.source.document import Document
 from kube_objects.manifest import section
 from kube_objects.quantity import QuantityError
+from kube_objects.words import listed
 
 USUAL_PODS = 110
 """The kubelet's default pod limit, for nodes without `pods` in their allocatable resources."""
 FINISHED = ("Succeeded", "Failed")
-PREFIX = 3
-"""At most this many names are listed; the rest is counted."""
 
 
 @record
@@ -64,13 +63,6 @@ def read_nodes(documents: Iterable[Document], own_gangs: Collection[Key] = ()) -
     if not result.cluster and not result.findings:
         result.findings.append(Diagnostic("node/none", "error", "there is no Node in the nodes file"))
     return result
-
-
-def names(values: Iterable[str]) -> str:
-    """Lists names as in `a, b, c and 4 more`."""
-    known = list(values)
-    rest = f" and {len(known) - PREFIX} more" if len(known) > PREFIX else ""
-    return ", ".join(known[:PREFIX]) + rest
 
 
 def _take_node(entry: Sourced, result: Nodes) -> None:
@@ -139,7 +131,7 @@ def _take_pods(pods: Iterable[Sourced], own_gangs: Collection[Key], result: Node
         else:
             elsewhere.append(entry)
     if elsewhere:
-        message = f"{len(elsewhere)} pods run on nodes that are not in the file: {names(entry.name for entry in elsewhere)}"
+        message = f"{len(elsewhere)} pods run on nodes that are not in the file: {listed(entry.name for entry in elsewhere)}"
         result.report(elsewhere[0], "node/pod-elsewhere", "warning", message, "spec", "nodeName")
 
 

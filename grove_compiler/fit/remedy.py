@@ -10,9 +10,9 @@ from grove_compiler.fit.cluster import Cluster
 from grove_compiler.fit.eligibility import Objection, lifted
 from grove_compiler.fit.gang import ConstraintScope, GangDemand
 from grove_compiler.fit.joint import FITS, Joint
-from grove_compiler.fit.node_reader import names
 from grove_compiler.fit.problem import Problem
 from grove_compiler.fit.search import Steps
+from kube_objects.words import counted, listed
 
 STEPS = 20_000
 MAX_ATTEMPTS = 3
@@ -43,7 +43,7 @@ def _without(scope: ConstraintScope, objection: Objection, cliques: Collection[s
 
 
 def _sentence(objection: Objection, nodes: int, cliques: Collection[str]) -> str:
-    where, whose = f"{nodes} node{'' if nodes == 1 else 's'}", f"the pods of {names(cliques)}"
+    where, whose = counted(nodes, "node"), f"the pods of {listed(cliques)}"
     if objection.text == "unschedulable":
         return f"{where} {'is' if nodes == 1 else 'are'} cordoned, which {whose} do not tolerate; uncordoned, the gang would fit"
     if objection.field == "tolerations":

@@ -7,6 +7,7 @@ from typing import Any
 
 from grove_compiler.graph.diagnostic import MAX_FINDINGS, Diagnostic, Severity
 from grove_compiler.graph.field_path import FieldPath, render
+from kube_objects.words import counted
 
 INVALID = "Invalid value"
 MAX_ITEMS = 10_000
@@ -107,9 +108,9 @@ class StructureFindings:
         """Reports a list with too few or too many items."""
         number = len(value)
         if number < schema.get("min_items", 0):
-            self.add(path, "too-few", f"needs at least {plural(schema['min_items'], 'item')}, has {number}", value=number)
+            self.add(path, "too-few", f"needs at least {counted(schema['min_items'], 'item')}, has {number}", value=number)
         elif number > schema.get("max_items", number):
-            message = f"has {plural(number, 'item')}, at most {schema['max_items']} are allowed"
+            message = f"has {counted(number, 'item')}, at most {schema['max_items']} are allowed"
             self.add(path, "too-many", message, "Too many", number)
 
     def is_too_large(self, path: FieldPath, value: Sized) -> bool:
@@ -156,8 +157,3 @@ def shorten(value: Any) -> str:
         return "of more than 256 bits"  # Python refuses to print integers of many thousand digits
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-def plural(number: int, noun: str) -> str:
-    """Returns `1 item`, `2 items`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

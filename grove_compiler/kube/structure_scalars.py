@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from grove_compiler.graph.field_path import FieldPath
-from grove_compiler.kube.structure_findings import StructureFindings, plural, shorten
+from grove_compiler.kube.structure_findings import StructureFindings, shorten
+from kube_objects.words import counted
 
 ScalarCheck = Callable[[Any, dict[str, Any], FieldPath, StructureFindings], None]
 
@@ -29,7 +30,7 @@ def _string_limits(value: str, schema: dict[str, Any], path: FieldPath, findings
         return
     if len(value) < schema.get("min_length", 0):
         least = schema["min_length"]
-        what = "must not be empty" if least == 1 else f"needs at least {plural(least, 'character')}, has {len(value)}"
+        what = "must not be empty" if least == 1 else f"needs at least {counted(least, 'character')}, has {len(value)}"
         findings.add(path, "too-short", what, value=value)
     elif len(value) > schema.get("max_length", len(value)):
         message = f"has {len(value)} characters, at most {schema['max_length']} are allowed"

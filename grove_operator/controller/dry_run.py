@@ -14,7 +14,6 @@ from applier.desired import Desired, EventWrite, Gone, Graph, Hold, StatusWrite
 from applier.loop import View
 from applier.outcome import Action, dotted
 from applier.plan import Intent, plan
-from applier.plan.reasons import listed
 from applier.ref import Kind, Manifest, Ref
 from grove_compiler.graph.field_path import ABSENT
 from grove_compiler.kube.semantic_difference import ANYTHING, differences, object_differences
@@ -27,6 +26,7 @@ from grove_operator.controller.membership import MemberIndex
 from grove_operator.controller.operator import DEFAULT
 from grove_operator.controller.recorded_cache import RecordedCache
 from kube_objects.manifest import is_terminating
+from kube_objects.words import listed
 
 VERBS = {Action.CREATED: "create", Action.CONFIGURED: "configure", Action.RECREATED: "recreate"}
 SERVER_FIELDS = {("metadata", "ownerReferences"), ("metadata", "managedFields"), ("metadata", "uid")}

@@ -22,6 +22,7 @@ from grove_operator.webhooks.effects import EffectsPreview
 from grove_operator.wording import wording
 from kube_objects import json_pointer
 from kube_objects.manifest import group_of
+from kube_objects.words import shortened
 
 API_VERSION = "admission.k8s.io/v1"
 UNPROCESSABLE = 422
@@ -223,7 +224,7 @@ def _message(errors: list[str]) -> str:
 
 
 def _warnings(texts: list[str]) -> list[str]:
-    short = [text if len(text) <= MAX_WARNING_LENGTH else text[: MAX_WARNING_LENGTH - 1] + "…" for text in texts]
+    short = [shortened(text, MAX_WARNING_LENGTH) for text in texts]
     most = MAX_WARNINGS_LENGTH // MAX_WARNING_LENGTH
     return short if len(short) <= most else [*short[: most - 1], f"and {len(short) - most + 1} more warnings, which grove lint reports"]
 

@@ -31,7 +31,13 @@ KINDS = {
 ROOTS = "|".join(KINDS)
 NAMES = re.findall(rf"^\| `((?:{ROOTS})\.[\w.]+|\w+\((?:{ROOTS})\))` \|", (DOCS / "rule-authors.md").read_text(), re.MULTILINE)
 MNNVL_FILES = ("rules/mnnvl.yaml", "rules/scoped-domains.yaml", "rules/validation/mnnvl.yaml")
-TRAINING_FILES = ("rules/training/defaults.yaml", "rules/training/pods.yaml", "rules/validation/training.yaml", "rules/lives/training.yaml")
+TRAINING_FILES = (
+    "rules/training/defaults.yaml",
+    "rules/training/pods.yaml",
+    "rules/validation/training.yaml",
+    "rules/validation/workload-type.yaml",
+    "rules/lives/training.yaml",
+)
 
 
 def root_of(name: str) -> str:

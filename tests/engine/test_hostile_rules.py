@@ -14,6 +14,7 @@ from grove_compiler.engine.language.keys import (
     CASE_KEYS,
     COMMON_KEYS,
     DISABLE_KEYS,
+    FILE_KEYS,
     ITEM_KEYS,
     MAP_KEYS,
     OPERATION_KEYS,
@@ -62,7 +63,7 @@ KEYS = st.sampled_from(
     [
         *VERB_KEYS,
         *(key for keys in VERB_KEYS.values() for key in keys),
-        *(*COMMON_KEYS, *OPERATION_KEYS, *CASE_KEYS, *POLICY_KEYS, *DISABLE_KEYS, *MAP_KEYS, *ITEM_KEYS),
+        *(*COMMON_KEYS, *OPERATION_KEYS, *CASE_KEYS, *POLICY_KEYS, *DISABLE_KEYS, *FILE_KEYS, *MAP_KEYS, *ITEM_KEYS),
         *("apiVersion", "kind", "metadata", "name", "spec", "x", "shelf", "book", "1", "", "$x", "{{ shelf.name }}", "é"),
     ]
 )

@@ -80,6 +80,8 @@ WRONG: dict[str, tuple[str, str]] = {
     "an unknown policy": ("rule", "rule: a\ndoc: D.\ngenerate: a.yaml\npolicy: {adopts: true}"),
     "a template key in a value": ("rule", PATCH + "[{op: add, path: /a, value: {b: {$fi: x}}}]"),
     "a loop in a map": ("rule", "rule: a\ndoc: D.\ndefault: a\nof: PodCliqueSet\nvalue: {$for: a in b}"),
+    "conditions of a file without a word about them": ("rule", "when: a"),
+    "a head of a file with a loop": ("rule", "rules: A.\nwhen: a\nforEach: {b: c}"),
     "a constant in small letters": ("rule", "constants: {kai: 1}"),
     "a template without a name": ("template", "apiVersion: v1\nkind: Pod"),
     "a template with a guard": ("template", "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n$if: a"),

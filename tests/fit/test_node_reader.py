@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from grove_compiler.fit.cluster import Taint
-from grove_compiler.fit.node_reader import Nodes, names, read_nodes
+from grove_compiler.fit.node_reader import Nodes, read_nodes
 from grove_compiler.source.reader import read_text
 from tests.suite.rows import rows
 
@@ -172,8 +172,3 @@ def test_odd_shapes_are_findings_and_raise_nothing(field: str, value: str) -> No
     text = "".join(f"{key}: {shape}\n" for key, shape in {**sound, field: value}.items())
     nodes = read(f"kind: Node\n{text}")
     assert [code for code, _, _ in codes(nodes)] == {"metadata": ["node/no-name"], "spec": [], "status": ["node/no-allocatable"]}[field]
-
-
-@pytest.mark.parametrize(("values", "text"), [("ab", "a, b"), ("abc", "a, b, c"), ("abcde", "a, b, c and 2 more")])
-def test_long_lists_of_names_are_counted(values: str, text: str) -> None:
-    assert names(values) == text

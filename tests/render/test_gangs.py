@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grove_cli.render.gangs import find_gangs
+from grove_cli.render.picture import find_gangs
 
 from .sample import clique, domain, gang, node, pods, ref, workload
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from applier.errors import CredentialsError
+from applier.transport.login.credentials import Credentials, Fixed
 from applier.transport.login.kubeconfig import Chosen, choose, read
-from applier.transport.login.proof import prove
 
 REREAD = 10.0  # seconds between checks of the files; the kubelet replaces tokens long before they expire
 
@@ -28,7 +28,7 @@ class Followed:
     def __init__(self, chosen: Chosen, trust: Callable[[str, tuple[str, str]], None], now: Callable[[], float] = time.monotonic) -> None:
         self.chosen, self.trust, self.now = chosen, trust, now
         self.seen, self.checked_at = _state(chosen), now()
-        self.inner, self.ca = prove(chosen), chosen.cluster.pem("certificate-authority")
+        self.inner, self.ca = _prove(chosen), chosen.cluster.pem("certificate-authority")
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -66,7 +66,7 @@ class Followed:
         self.seen = state
         try:
             chosen = self._choose_again()
-            fresh, ca = prove(chosen), chosen.cluster.pem("certificate-authority")
+            fresh, ca = _prove(chosen), chosen.cluster.pem("certificate-authority")
             # An unchanged plugin keeps its credentials, which a new instance would have to issue again.
             if fresh.due() and chosen.user.value == self.chosen.user.value:
                 fresh = self.inner
@@ -101,3 +101,40 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def _prove(chosen: Chosen) -> Credentials:
+    """Returns the credentials of a context's user. As in kubectl, a token, password or certificate takes precedence over a plugin.
+
+    Raises `CredentialsError`.
+    """
+    user, label = chosen.user, chosen.label
+    if "exec" in user.value and "auth-provider" in user.value:
+        raise CredentialsError(f"{label}: its user has both exec and an auth-provider; remove one")
+    pair = (user.pem("client-certificate"), user.pem("client-key"))
+    if bool(pair[0]) != bool(pair[1]):
+        raise CredentialsError(f"{label}: its user has a {'client-certificate' if pair[0] else 'client-key'} without its other half")
+    token, name, password = user.text("token"), user.text("username"), user.text("password")
+    if token and name:
+        raise CredentialsError(f"{label}: its user has a token and a username; remove one")
+    if from_file := user.content("tokenFile"):
+        return Fixed.token(from_file, pair, f"the token file of {label}")
+    if name:
+        return Fixed.basic(name, password, pair)
+    if token or pair[0]:
+        return Fixed.token(token, pair, f"the token of {label}")
+    return _issued(chosen)
+
+
+def _issued(chosen: Chosen) -> Credentials:
+    """Returns the credentials of an exec plugin, or the token of an auth-provider; empty ones without either."""
+    if "exec" in chosen.user.value:
+        from applier.transport.login.exec_plugin import ExecPlugin
+        from applier.transport.login.plugins import Plugin
+
+        return Plugin(ExecPlugin(chosen).run)
+    if "auth-provider" in chosen.user.value:
+        from applier.transport.login.auth_provider import id_token
+
+        return id_token(chosen)
+    return Fixed()

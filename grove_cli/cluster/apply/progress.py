@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from itertools import islice
 from types import TracebackType
 
 from rich.console import Console
@@ -15,8 +14,7 @@ from applier.outcome import QUIET
 from applier.ref import Ref
 from grove_cli.cluster.words import name_of
 from grove_cli.terminal import visible
-
-MAX_NAMES = 3
+from kube_objects.words import listed
 
 
 class ApplyProgress:
@@ -87,9 +85,7 @@ class _InProgress(ProgressColumn):
 def in_progress(writing: Collection[Ref], waiting: dict[Ref, str]) -> str:
     """Returns the objects being written; if there are none, the one that is waited for and its reason."""
     if writing:
-        more = len(writing) - MAX_NAMES
-        shown = ", ".join(visible(name_of(ref)) for ref in islice(list(writing), MAX_NAMES))
-        return shown + (f" and {more} more" if more > 0 else "")
+        return listed(visible(name_of(ref)) for ref in list(writing))
     if waiting:
         ref, reason = next(iter(list(waiting.items())))
         others = f" and {len(waiting) - 1} more" if len(waiting) > 1 else ""

@@ -20,6 +20,7 @@ from grove_cli.cluster.words import name_of, tally
 from grove_cli.exit_codes import EXIT_ERROR, EXIT_OK
 from grove_cli.terminal import Terminal, terminal_of
 from grove_compiler.record import record
+from kube_objects.words import counted
 
 if TYPE_CHECKING:
     from applier.desired import Graph
@@ -203,11 +204,7 @@ def summary(report: Report, terminal: Terminal) -> str:
     """Returns `2 created, 998 unchanged in 0.4 s with 9 requests`."""
     took = f"in {report.seconds:.1f} s"
     requests = report.requests.total()
-    return (
-        terminal.paint(tally(report.counts), "1")
-        + f" {took}"
-        + (f" with {requests} request{'s' if requests != 1 else ''}" if requests else "")
-    )
+    return terminal.paint(tally(report.counts), "1") + f" {took}" + (f" with {counted(requests, 'request')}" if requests else "")
 
 
 def _encoded(output: str, done: Sequence[Outcome], report: Report) -> Iterable[bytes]:

@@ -11,6 +11,7 @@ from grove_cli.cluster.fold import More, folded
 from grove_cli.cluster.words import COLOURS, reason_of, tally
 from grove_cli.queries.differences import Shown
 from grove_cli.terminal import Terminal, visible
+from kube_objects.words import listed
 
 MAX_FIELDS = 8
 DIFFERING = frozenset(Action) - QUIET - {Action.FAILED}
@@ -50,7 +51,7 @@ def _object(shown: Shown, terminal: Terminal) -> Iterator[str]:
     action = terminal.paint(str(step.action), "1", COLOURS.get(step.action, "0"))
     yield f"{action} {visible(str(step.ref))}" + (f": {visible(reason_of(step))}" if _needs_reason(step) else "")
     for changed_by, fields in drifted(step.changes).items():
-        yield terminal.paint(visible(f"  {who(changed_by)} set {_listed(fields)}"), "36")
+        yield terminal.paint(visible(f"  {who(changed_by)} set {listed(fields, MAX_FIELDS)}"), "36")
     for conflict in conflicts(step.conflicts):
         yield terminal.paint(f"  {visible(conflict)}", "31")
     yield from unified(shown.before, shown.after, str(step.ref), terminal)
@@ -75,8 +76,3 @@ def conflicts(found: Sequence[Conflict]) -> Iterator[str]:
 def _needs_reason(step: Step) -> bool:
     """Returns whether the reason of a step is printed: not when it only states that fields differ, as the diff shows them."""
     return bool(step.reason) and (step.action in UNDONE or step.action in (Action.RECREATED, Action.PRUNED) or not step.changes)
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - MAX_FIELDS
-    return ", ".join(names[:MAX_FIELDS]) + (f" and {more} more" if more > 0 else "")

@@ -1,22 +1,26 @@
-"""Encodes the output of `grove get`, as text or JSON."""
+"""Encodes the output of `grove get`: trees of objects, as text with one line for each object and its status, or as JSON."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from grove_cli.cluster.get.as_text import tree_text, tree_value
 from grove_cli.cluster.get.watch import Drawing
 from grove_cli.output import encoded, json_report
+from grove_cli.queries.facts import gates_of
+from grove_cli.queries.live_states import LiveStates
 from grove_cli.queries.readiness import ReadinessCheck
-from grove_cli.queries.tree import branches
+from grove_cli.queries.tree import Branch, branches
 from grove_cli.queries.tree_query import Forest
-from grove_cli.terminal import terminal_of
+from grove_cli.render.as_tree import MIN_WIDTH, shortened
+from grove_cli.terminal import Terminal, terminal_of, visible
 
 
 def tree_bytes(forest: Forest, output: str, check: ReadinessCheck) -> bytes:
     """Returns the tree as text, or as JSON if `output` is `json`, in UTF-8."""
     if output == "json":
-        return json_report(tree_value(forest.top, check))
+        return json_report(_tree_value(forest.top, check))
     return encoded(tree_text(forest.top, check, terminal_of(sys.stdout), forest.unread))
 
 
@@ -25,3 +29,80 @@ def drawn_tree(forest: Forest, output: str, check: ReadinessCheck) -> Drawing:
     kinds = {branch.ref[:2] for branch, _ in branches(forest.top)}
     present = [resource for resource in forest.kinds if (resource.kind.group, resource.kind.kind) in kinds]
     return Drawing(tree_bytes(forest, output, check), present)
+
+
+COLOURS = {"Ready": "32", "InProgress": "33", "Failed": "31", "Terminating": "35", "Unknown": "2"}
+WORDS = {"Ready": "ready", "InProgress": "in progress", "Failed": "failed", "Terminating": "terminating", "Unknown": "unknown"}
+
+
+class _Row(NamedTuple):
+    lead: str
+    kind: str
+    name: str
+    state: str
+    detail: str
+
+    @property
+    def width(self) -> int:
+        return len(self.lead) + len(self.kind) + 1 + len(self.name)
+
+
+def tree_text(top: Branch, check: ReadinessCheck, terminal: Terminal, unread: Sequence[str] = ()) -> str:
+    """Returns the tree, the number of ready objects, and the kinds that could not be read."""
+    drawn = list(branches(top))
+    states = LiveStates(check, (branch.manifest for branch, _ in drawn))
+    rows = [_row(branch, lead, states) for branch, lead in drawn]
+    widest = max(row.width for row in rows)
+    column = min(widest, terminal.width // 2) if terminal.wraps else widest
+    ready = sum(row.state == "Ready" for row in rows)
+    lines = [_line(row, column, terminal) for row in rows]
+    lines += ["", terminal.paint(f"{ready} of {len(rows)} ready", "1")]
+    lines += [terminal.paint(f"not read: {visible(why)}", "33") for why in unread]
+    return "\n".join(lines) + "\n"
+
+
+def _tree_value(top: Branch, check: ReadinessCheck) -> dict[str, Any]:
+    """Returns the tree as a JSON value without empty fields."""
+    return _value(top, LiveStates(check, (branch.manifest for branch, _ in branches(top))))
+
+
+def _value(branch: Branch, states: LiveStates) -> dict[str, Any]:
+    readiness = states.readiness(branch.manifest)
+    ref = branch.ref
+    value = {
+        "group": ref.group,
+        "kind": ref.kind,
+        "namespace": ref.namespace,
+        "name": ref.name,
+        "state": str(readiness.state),
+        "reason": readiness.reason,
+        "facts": states.facts(branch.manifest),
+        "gates": gates_of(branch.manifest),
+        "owns": [_value(child, states) for child in branch.children],
+    }
+    return {key: part for key, part in value.items() if part not in ("", [])}
+
+
+def _row(branch: Branch, lead: str, states: LiveStates) -> _Row:
+    readiness = states.readiness(branch.manifest)
+    state, reason = str(readiness.state), readiness.reason
+    details = states.facts(branch.manifest)
+    reasons = [] if state == "Ready" or not reason or _is_redundant(reason, details) else [reason]
+    return _Row(lead, branch.ref.kind, visible(branch.ref.name), state, visible("; ".join([*details, *reasons])))
+
+
+def _is_redundant(reason: str, details: Sequence[str]) -> bool:
+    """Returns whether a reason is part of the facts, which have the counts and phases of the status."""
+    return bool(details) and (reason.startswith("status.") or any(reason in fact for fact in details))
+
+
+def _line(row: _Row, column: int, terminal: Terminal) -> str:
+    room = column - row.width + len(row.name) if terminal.wraps else len(row.name)
+    name = shortened(row.name, max(MIN_WIDTH, room))
+    used = row.width - len(row.name) + len(name)
+    left = row.lead + terminal.paint(row.kind, "2") + " " + name + " " * max(column - used, 0)
+    word = WORDS.get(row.state, row.state)
+    rest = terminal.width - max(column, used) - 2 - 13 if terminal.wraps else len(row.detail)
+    detail = shortened(row.detail, rest) if rest >= min(MIN_WIDTH, len(row.detail)) else ""
+    painted = terminal.paint(word, COLOURS.get(row.state, "0"))
+    return (left + "  " + painted + (" " * (13 - len(word)) + terminal.paint(detail, "2") if detail else "")).rstrip()

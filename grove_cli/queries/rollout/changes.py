@@ -7,6 +7,7 @@ from typing import Any
 
 from applier.ref import Manifest
 from grove_compiler.graph.field_path import ABSENT, FieldPath, render
+from kube_objects.words import shortened
 
 MAX_LENGTH = 60
 """Characters of a value, such as a command, that are shown."""
@@ -67,7 +68,7 @@ def _items(before: Any, after: Any) -> str:
     """Describes a changed list by the names of its items: `+DEBUG -LEVEL`."""
     old, new = ([_name(item) for item in value] if isinstance(value, list) else [] for value in (before, after))
     signs = [f"+{name}" for name in new if name not in old] + [f"-{name}" for name in old if name not in new]
-    return _cut(" ".join(signs)) or "changed"
+    return shortened(" ".join(signs), MAX_LENGTH) or "changed"
 
 
 def _name(item: Any) -> str:
@@ -76,8 +77,4 @@ def _name(item: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    return "none" if value is ABSENT or value is None else _cut(str(value))
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MAX_LENGTH else f"{text[: MAX_LENGTH - 1]}…"
+    return "none" if value is ABSENT or value is None else shortened(str(value), MAX_LENGTH)

@@ -16,6 +16,7 @@ from grove_cli.queries.timeline.spans import spans
 from grove_cli.queries.times import time_in
 from grove_cli.render.timeline import Bar, Chart, Mark, TimelineRow
 from kube_objects.manifest import mapping
+from kube_objects.words import counted
 
 MAX_ROWS = 300
 MAX_MARKS = 16
@@ -53,7 +54,7 @@ def _title(of: TimelineObjects) -> str:
         budget = mapping(spec.get("trainingSpec")).get("maxRestarts") or 0
         return f"{of.name}: {status.get('phase') or 'Pending'}, {status.get('restartCount') or 0} of {budget} restarts"
     replicas = spec.get("replicas", 1)
-    return f"{of.name}: {status.get('availableReplicas') or 0} of {replicas} replica{'' if replicas == 1 else 's'} available"
+    return f"{of.name}: {status.get('availableReplicas') or 0} of {counted(replicas, 'replica')} available"
 
 
 def _of_job(of: TimelineObjects, end: float) -> list[Mark]:

@@ -21,9 +21,3 @@ def time_of(event: Manifest) -> float | None:
 def told(events: Iterable[Manifest]) -> list[Manifest]:
     """Returns the events that are entries of the history: those about pods only where they say why one was taken away."""
     return [event for event in events if event["involvedObject"].get("kind") != "Pod" or event.get("reason") in OF_PODS]
-
-
-def of_reason(events: Iterable[Manifest], reason: str) -> list[tuple[float, Manifest]]:
-    """Returns the events of a reason by time."""
-    found = [(at, event) for event in events if event.get("reason") == reason and (at := time_of(event)) is not None]
-    return sorted(found, key=lambda each: each[0])

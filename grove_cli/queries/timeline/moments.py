@@ -1,27 +1,27 @@
-"""Lists the history of a set: from its status, conditions and revisions, and from events, which expire."""
+"""Lists the history of a set: from its status, with the last attempts of a job, conditions, revisions, and from events, which expire."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from applier.ref import Manifest, Ref
 from grove_cli.queries.facts import deadline
 from grove_cli.queries.one_set import is_training
 from grove_cli.queries.rollout.history import history_of
 from grove_cli.queries.timeline.events import time_of, told
-from grove_cli.queries.timeline.job_moments import moments_of_job
 from grove_cli.queries.timeline.moment import Moment, moment_at
 from grove_cli.queries.timeline.objects import TimelineObjects
 from grove_cli.queries.times import time_in
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.kube.conditions import condition_of, is_true
+from grove_compiler.model.expanded.training.failure_description import failure_description
 from grove_compiler.model.names import replica_of
 from kube_objects.manifest import mapping, maps
+from kube_objects.words import listed
 
 SLACK = 5.0
 """Seconds by which the time of an event may differ from that of the same fact in a status."""
-MAX_NAMES = 3
 
 
 def moments(of: TimelineObjects) -> list[Moment]:
@@ -29,7 +29,7 @@ def moments(of: TimelineObjects) -> list[Moment]:
     known = [moment_at(of.set["metadata"].get("creationTimestamp"), "Created", "the set was created")]
     known += [_of_event(event, of) for event in told(of.events)]
     known += [*_of_revisions(of), *_of_gates(of)]
-    known += moments_of_job(of.set) if is_training(of.set) else [*_of_update(of), *_of_conditions(of)]
+    known += _moments_of_job(of.set) if is_training(of.set) else [*_of_update(of), *_of_conditions(of)]
     return sorted((moment for moment in known if moment is not None), key=lambda moment: moment.at)
 
 
@@ -68,7 +68,7 @@ def _of_gates(of: TimelineObjects) -> Iterator[Moment]:
             opened[at].append(gang["metadata"]["name"])
     for at, names in opened.items():
         replicas = {replica_of(name, of.name) for name in names}
-        yield Moment(at, "GatesOpened", f"{_listed(names)}: all pods exist", replicas.pop() if len(replicas) == 1 else None)
+        yield Moment(at, "GatesOpened", f"{listed(names)}: all pods exist", replicas.pop() if len(replicas) == 1 else None)
 
 
 def _of_update(of: TimelineObjects) -> Iterator[Moment | None]:
@@ -104,7 +104,33 @@ def _is_told(of: TimelineObjects, manifest: Manifest, reason: str, at: float) ->
     return any(each.get("reason") == reason and (time_of(each) or 0.0) >= at - SLACK for each in about)
 
 
-def _listed(names: Iterable[str]) -> str:
-    known = list(names)
-    more = f" and {len(known) - MAX_NAMES} more" if len(known) > MAX_NAMES else ""
-    return ", ".join(known[:MAX_NAMES]) + more
+ENDS = {"Succeeded": "all its pods are done", "Suspended": "it was suspended", "Restarted": "new attempts were requested"}
+
+
+def _moments_of_job(pcs: Manifest) -> Iterator[Moment | None]:
+    """Yields the attempts in a status, suspensions and the end; none for one without a time."""
+    status = mapping(pcs.get("status"))
+    phase = str(status.get("phase"))
+    current = {(replica.get("index"), replica.get("attempt")) for replica in maps(status.get("trainingReplicas"))}
+    for attempt in maps(status.get("attempts")):
+        where = attempt.get("replica"), attempt.get("attempt")
+        yield moment_at(attempt.get("startTime"), "AttemptStarted", "all its pods run", where)
+        is_last = where in current and status.get("phase") == "Failed"
+        yield moment_at(attempt.get("endTime"), "AttemptEnded", _end(attempt, is_last), where, is_bad=attempt.get("cause") not in ENDS)
+    for replica in maps(status.get("trainingReplicas")):
+        if replica.get("phase") == "Running":
+            yield moment_at(replica.get("startTime"), "AttemptStarted", "all its pods run", (replica.get("index"), replica.get("attempt")))
+    yield moment_at(status.get("suspendTime"), "SuspendedSince", "its pods are gone until it is resumed")
+    yield moment_at(status.get("completionTime"), phase, "the workload has ended", is_bad=phase == "Failed")
+
+
+def _end(attempt: Manifest, is_last: bool) -> str:
+    """Describes how an attempt ended; nothing is said of a restart after the last one."""
+    cause = str(attempt.get("cause"))
+    if attempt.get("podClique"):
+        words = failure_description(str(attempt["podClique"]), attempt)
+        is_silent = is_last or attempt.get("counted") is None
+        cost = "" if is_silent else "; it counts as a restart" if attempt["counted"] else "; it does not count as a restart"
+        last = str(attempt.get("message") or "").strip().rpartition("\n")[2]
+        return f"{words}{f': {last}' if last and cause == 'PodFailed' else ''}{cost}"
+    return ENDS.get(cause, cause)

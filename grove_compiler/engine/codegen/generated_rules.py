@@ -38,7 +38,8 @@ class GeneratedRules:
     def add(self, module: ModuleCodegen, index: int, rule: Rule, patches: Sequence[Rule]) -> None:
         """Adds the function of the rule at this position to a module, with the patches that apply to its results."""
         template = self._rule_set.templates.get(rule.template)
-        own = _documents([rule.source, *(patch.source for patch in patches), *([template.source] if template else [])])
+        rules = [file for one in (rule, *patches) for file in one.files]
+        own = _documents([*rules, *([template.source] if template else [])])
         if own is None or self._shared is None:
             module.add_generated(self._generate(rule, patches), index)
             return

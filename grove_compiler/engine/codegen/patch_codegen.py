@@ -39,6 +39,8 @@ class PatchCodegen:
         scope = function.scope.with_name("object", Code("tracked_result(o)" if around.traced else "o", dict[str, Any], INNER))
         for word, text in self.patch.named("let").items():
             scope = self.templates.let(word, Expression(text, ("let", word), self.patch.at("let", word)), scope, block)
+        for condition in self.patch.shared_conditions:
+            self.templates.guard(condition, scope, block)
         with self._shape([operation["path"] for operation in self.patch.keys["do"]]):
             scope = self._loops(self.patch.keys, self.patch.at(), scope)
             inside = block.indent

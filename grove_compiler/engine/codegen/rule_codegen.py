@@ -71,7 +71,7 @@ class RuleCodegen:
         """Writes a function that reports a finding wherever the assertion does not hold."""
         rule, block = function.rule, function.block
         function.enter_rule("report")
-        holds = "".join(f"{function.code(part).python} and{function.block.mark(part.at)}" for part in function.listed("assert"))
+        holds = "".join(f"{function.code(part).python} and{function.block.mark(part.at)}" for part in rule.expressions("assert"))
         block.add(f"if not ({holds}True):", rule.at("assert"))
         block.indent += 1
         parts = {key: function.text(key) for key in ("path", "at", "message")}
@@ -116,7 +116,7 @@ class RuleCodegen:
         if function.traced:
             block.add(f"if skips(): {'continue' if function.depth else 'return'}")
         if "owner" in rule.keys:
-            (expression,) = function.listed("owner")
+            (expression,) = rule.expressions("owner")
             code = function.code(expression, expected=ObjectRef)
             block.add(f"owner = {function.templates.named('owner', code.python, expression)}", expression.at)
             function.scope, owner = function.scope.with_name("owner", Code("owner", ObjectRef, code.depth)), "owner"

@@ -58,7 +58,7 @@ class RuleFunction:
         update = rule.verb == "validate" and rule.list_of("validate") == ["update"]
         roots = around.vocabulary.in_scope(rule.about(around.vocabulary.subjects), update, rule.verb in RUN_TIME_VERBS)
         self.bind({} if rule.verb == "decide" else roots)
-        self.whens = self.listed("when")
+        self.whens = rule.conditions
         bound = [(key, name, text) for key in ("let", "with") for name, text in rule.named(key).items()]
         self.lets = [(name, Expression(text, (key, name), rule.at(key, name))) for key, name, text in bound]
         if rule.life is not None and rule.verb != "decide":
@@ -174,15 +174,9 @@ class RuleFunction:
         """Compiles an expression in the rule's current scope; reports mistakes at their place."""
         return self.templates.code(expression, self.scope, may_omit, expected)
 
-    def listed(self, key: str) -> list[Expression]:
-        """Returns the expressions of a key that holds one or a list."""
-        many = isinstance(self.rule.keys.get(key), list)
-        paths = [(key, index) if many else (key,) for index in range(len(self.rule.expressions(key)))]
-        return [Expression(text, path, self.rule.at(*path)) for text, path in zip(self.rule.expressions(key), paths, strict=True)]
-
     def bare(self, key: str, expected: Any = Any) -> str:
         """Returns the Python of a key that holds an expression; `None` when the key is absent."""
-        return self.code(self.listed(key)[0], expected=expected).python if key in self.rule.keys else "None"
+        return self.code(self.rule.expressions(key)[0], expected=expected).python if key in self.rule.keys else "None"
 
     def text(self, key: str) -> str:
         """Returns the Python of a key that holds text; an empty text when the key is absent."""

@@ -243,6 +243,11 @@ OBSERVED_TRANSITION_KEYS = {
     "to": TRANSITION_KEYS["to"]._replace(required=True),
 }
 
+FILE_KEYS = {
+    "rules": RuleKey("line", "what the rules of the file have in common", required=True),
+    "when": RuleKey("expressions", "conditions of each rule of the file, before its own", required=True),
+}
+
 DISABLE_KEYS = {
     "disable": RuleKey("words", "ids of rules or lives to disable", required=True),
     "doc": RuleKey("line", "why"),

@@ -102,7 +102,7 @@ def read_life(keys: dict[str, Any]) -> Life:
         if isinstance(state, dict) and state.get("final") is True:
             final.add(str(name))
     transitions = []
-    for number, entry in enumerate(_maps(keys.get("transitions"))):
+    for number, entry in enumerate(maps(keys.get("transitions"))):
         sources = [str(source) for source in _list(entry.get("from"))]
         target = str(entry.get("to") or (sources[0] if len(sources) == 1 else ""))
         name, path = str(entry.get("name", "")), ("transitions", number)
@@ -148,13 +148,13 @@ def _effects(life: Life, keys: dict[str, Any]) -> Iterator[_Effect]:
             path: FieldPath = ("states", name)
             guard = [(f"state == {str(name)!r}", path)]
             yield from _listed(f"{life.id}/{kebab(str(name))}", state.get("while"), (*path, "while"), guard, life.states[str(name)])
-    for entry, one in zip(_maps(keys.get("transitions")), life.transitions, strict=True):
+    for entry, one in zip(maps(keys.get("transitions")), life.transitions, strict=True):
         guard = [(f"transition == {one.name!r}", (*one.path, "name"))]
         yield from _listed(f"{life.id}/{kebab(one.name)}", entry.get("then"), (*one.path, "then"), guard, one.doc or life.doc)
 
 
 def _listed(owner: str, effects: Any, path: FieldPath, guards: list[tuple[str, FieldPath]], doc: str) -> Iterator[_Effect]:
-    for number, effect in enumerate(_maps(effects)):
+    for number, effect in enumerate(maps(effects)):
         verb = next((verb for verb in LIFE_VERBS if verb in effect), None)
         if verb is not None:
             yield owner, verb, effect, (*path, number), guards, str(effect.get("doc") or doc)
@@ -226,7 +226,8 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-def _maps(value: Any) -> list[dict[str, Any]]:
+def maps(value: Any) -> list[dict[str, Any]]:
+    """Returns the maps of a list, an empty one for what is none; nothing where there is no list, which is reported elsewhere."""
     return [entry if isinstance(entry, dict) else {} for entry in value] if isinstance(value, list) else []
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from grove_compiler.engine.language.keys import LIFE_KEYS, LIFE_VERBS, OBSERVED_TRANSITION_KEYS, STATE_KEYS, TRANSITION_KEYS
-from grove_compiler.engine.language.life import Life, Transition, read_life
+from grove_compiler.engine.language.life import Life, Transition, maps, read_life
 from grove_compiler.engine.language.place import RuleFile
 from grove_compiler.engine.language.rule_schema import RULE_ID, article, check_cases, check_keys, effect_keys
 from grove_compiler.graph.field_path import FieldPath
@@ -29,7 +29,7 @@ def check_life(keys: dict[str, Any], file: RuleFile) -> Life:
             if word in mapping(keys.get(key)):
                 file.fail((key, word), f"{word!r} is a name that each life has")
     _check_states(keys, life, file)
-    for number, entry in _maps(keys.get("transitions")):
+    for number, entry in enumerate(maps(keys.get("transitions"))):
         is_made_by_cluster = "observed" in entry
         allowed = OBSERVED_TRANSITION_KEYS if is_made_by_cluster else TRANSITION_KEYS
         what = "a transition that the cluster makes" if is_made_by_cluster else "a transition"
@@ -37,7 +37,7 @@ def check_life(keys: dict[str, Any], file: RuleFile) -> Life:
     for path, effects in _effect_lists(keys):
         if "decide" in keys:
             file.fail(path, "a life that is a decision has no effects: it only gives the next state")
-        for number, effect in _maps(effects):
+        for number, effect in enumerate(maps(effects)):
             _check_effect(effect, (*path, number), file)
     if not file.broken:
         _check_transitions(life, file)
@@ -108,12 +108,6 @@ def _effect_lists(keys: dict[str, Any]) -> Iterator[tuple[FieldPath, Any]]:
     for name, state in mapping(keys.get("states")).items():
         if isinstance(state, dict) and "while" in state:
             yield ("states", name, "while"), state["while"]
-    for number, entry in _maps(keys.get("transitions")):
+    for number, entry in enumerate(maps(keys.get("transitions"))):
         if "then" in entry:
             yield ("transitions", number, "then"), entry["then"]
-
-
-def _maps(value: Any) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, entry in enumerate(value if isinstance(value, list) else ()):
-        if isinstance(entry, dict):
-            yield number, entry

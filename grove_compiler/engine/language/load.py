@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from grove_compiler.engine.language.keys import COMMON_KEYS, CONSTANTS_KEYS, DISABLE_KEYS, RENAMED, VERB_KEYS, Verb
+from grove_compiler.engine.language.keys import COMMON_KEYS, CONSTANTS_KEYS, DISABLE_KEYS, FILE_KEYS, RENAMED, VERB_KEYS, Verb
 from grove_compiler.engine.language.life import LifeRule, rules_of_life
 from grove_compiler.engine.language.life_schema import check_life
 from grove_compiler.engine.language.place import RuleFile, SourceLocation
-from grove_compiler.engine.language.rule import Constant, Rule, RuleSet, Template
-from grove_compiler.engine.language.rule_schema import check_constant, check_keys, check_root, check_rule
+from grove_compiler.engine.language.rule import Constant, FileHead, Rule, RuleSet, Template
+from grove_compiler.engine.language.rule_schema import check_constant, check_head, check_keys, check_root, check_rule
 from grove_compiler.engine.language.template_ast import MapNode, parse_template
 from grove_compiler.engine.sources import RuleSource
 from grove_compiler.graph.diagnostic import Diagnostic
@@ -65,6 +65,7 @@ class _Loader:
                 file.fail((), "a template file holds one document; this one is empty")
             empty = MapNode([], [], None, (), SourceLocation(file, ()))
             self.templates[source.template_name] = Template(source.template_name, {}, empty, file, usable=False)
+        head: FileHead | None = None
         for document in documents:
             file = RuleFile(source.file, document, self._report, source.is_metered)
             is_list = source.template_name.startswith("parts/") and isinstance(document.value, list)
@@ -76,10 +77,12 @@ class _Loader:
                 self._constants(source, document, file)
             elif "disable" in document.value:
                 self._disable(document, file)
+            elif "rules" in document.value:
+                head = self._head(document, file)
             elif "life" in document.value:
-                self._life(source, document, file)
+                self._life(source, document, file, head)
             else:
-                self._rule(source, document, file)
+                self._rule(source, document, file, head)
 
     def _report(self, file: str, line: int, path: FieldPath, message: str, suggestion: str) -> None:
         if (file, line, message) not in self.reported:  # one expression may be compiled for several rules
@@ -112,13 +115,20 @@ class _Loader:
                 (rule_id, SourceLocation(file, ("disable", index))) for index, rule_id in enumerate(ids if isinstance(ids, list) else [ids])
             ]
 
-    def _rule(self, source: RuleSource, document: Document, file: RuleFile) -> None:
+    def _head(self, document: Document, file: RuleFile) -> FileHead | None:
+        """Reads what the rules of a file have in common. Returns None if it is wrong, so that each mistake is reported once."""
+        check_keys(document.value, FILE_KEYS, (), file, "a `rules` document")
+        if document.index > 0:
+            file.fail(("rules",), "what the rules of a file have in common is its first document")
+        return None if file.broken else FileHead(document.value, file)
+
+    def _rule(self, source: RuleSource, document: Document, file: RuleFile, head: FileHead | None) -> None:
         keys: dict[str, Any] = document.value
         verbs: list[Verb] = [verb for verb in VERB_KEYS if verb in keys]
         if len(verbs) != 1:
             self._no_verb(file, keys, verbs)
             return
-        rule = Rule(str(keys.get("rule", "")), str(keys.get("doc", "")), verbs[0], keys, source.origin, file)
+        rule = Rule(str(keys.get("rule", "")), str(keys.get("doc", "")), verbs[0], keys, source.origin, file, head=head)
         check_rule(rule)
         replaced = self.rules.get(rule.id)
         if replaced is not None and replaced.origin == rule.origin:
@@ -127,7 +137,7 @@ class _Loader:
         rule.usable = not file.broken
         self.rules[rule.id] = rule
 
-    def _life(self, source: RuleSource, document: Document, file: RuleFile) -> None:
+    def _life(self, source: RuleSource, document: Document, file: RuleFile, head: FileHead | None) -> None:
         """Adds the rules of a life. They take the place of those of an earlier life of its id."""
         life = check_life(document.value, file)
         is_shipped = not source.is_metered
@@ -135,7 +145,8 @@ class _Loader:
         rules: dict[str, Rule] = {}
         for part in parts:
             own = RuleFile(source.file, part.document, self._report, source.is_metered, file.broken)
-            rules[part.id] = Rule(part.id, part.doc, part.verb, part.document.value, source.origin, own, not file.broken, life)
+            rules[part.id] = Rule(part.id, part.doc, part.verb, part.document.value, source.origin, own, not file.broken, life, head)
+            check_head(rules[part.id])
         earlier = [rule for rule in self.rules.values() if life.id in (rule.id, rule.life.id if rule.life else "")]
         if any(rule.origin == source.origin for rule in earlier):
             file.fail(("life",), f"the id {life.id!r} is taken in {earlier[0].source.file}:{earlier[0].line}")

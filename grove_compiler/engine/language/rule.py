@@ -9,17 +9,26 @@ from typing import Any
 from grove_compiler.engine.language.keys import SLICED_VERBS, Verb
 from grove_compiler.engine.language.life import Life
 from grove_compiler.engine.language.place import RuleFile, SourceLocation
-from grove_compiler.engine.language.template_ast import Field, Literal, MapNode, TemplateNode
+from grove_compiler.engine.language.template_ast import Expression, Field, Literal, MapNode, TemplateNode
 from grove_compiler.engine.sources import Vocabulary
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.record import record
 
 
 @record
+class FileHead:
+    """Represents the first document of a rule file, where it says under which conditions all rules of the file apply."""
+
+    keys: dict[str, Any]
+    source: RuleFile
+
+
+@record
 class Rule:
     """Represents one rule: an id, a line of documentation, one verb and its keys. `keys` is the document as read; `source` knows its lines.
 
-    `usable` is false when its form is wrong; it is then kept only so that other rules may name it. `life` is the one whose effect it is.
+    `usable` is false when its form is wrong; it is then kept only so that other rules may name it. `life` is the one whose effect it is,
+    `head` that of its file.
     """
 
     id: str
@@ -30,6 +39,12 @@ class Rule:
     source: RuleFile
     usable: bool = True
     life: Life | None = None
+    head: FileHead | None = None
+
+    @property
+    def files(self) -> list[RuleFile]:
+        """The documents that the rule consists of: its own, and the head of its file."""
+        return [self.source, *([self.head.source] if self.head else [])]
 
     @property
     def line(self) -> int:
@@ -57,12 +72,19 @@ class Rule:
         """Returns the place of one of the rule's keys."""
         return SourceLocation(self.source, path)
 
-    def expressions(self, key: str) -> list[str]:
+    def expressions(self, key: str) -> list[Expression]:
         """Returns the expressions of a key that holds one or a list of them."""
-        value = self.keys.get(key)
-        if value is None:
-            return []
-        return [as_expression(part) for part in (value if isinstance(value, list) else [value])]
+        return _expressions(key, self.keys, self.at())
+
+    @property
+    def shared_conditions(self) -> list[Expression]:
+        """The conditions that the head of its file adds. Names are bound in the rule, so a mistake in them is reported with the rule."""
+        return _expressions("when", self.head.keys, SourceLocation(self.head.source, (), self.at("rule"))) if self.head else []
+
+    @property
+    def conditions(self) -> list[Expression]:
+        """All conditions of the rule, those of its file first."""
+        return [*self.shared_conditions, *self.expressions("when")]
 
     def named(self, key: str) -> dict[str, str]:
         """Returns the names and expressions of a key that holds such a map; empty where the key is absent or of the wrong form."""
@@ -154,6 +176,12 @@ def _included(value: Any) -> Iterator[str]:
         if key == "$include":
             yield from map(str, part if isinstance(part, list) else [part])
         yield from _included(part)
+
+
+def _expressions(key: str, keys: dict[str, Any], at: SourceLocation) -> list[Expression]:
+    value = keys.get(key)
+    parts = [((key, index), part) for index, part in enumerate(value)] if isinstance(value, list) else [((key,), value)]
+    return [Expression(as_expression(part), path, at.below(*path)) for path, part in parts] if value is not None else []
 
 
 def as_expression(value: Any) -> str:

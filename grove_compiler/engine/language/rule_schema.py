@@ -20,6 +20,7 @@ from grove_compiler.engine.language.keys import (
     Verb,
     is_name,
 )
+from grove_compiler.engine.language.life import maps
 from grove_compiler.engine.language.place import RuleFile
 from grove_compiler.engine.language.rule import Constant, Rule, Template, find_field
 from grove_compiler.engine.language.template_ast import Field, Include, MapNode
@@ -37,13 +38,20 @@ def check_rule(rule: Rule) -> None:
     if "rule" in rule.keys and not RULE_ID.fullmatch(rule.id):
         message = f"an id is lower-case words with `-` and `/` between them, as in `podgang/base`; found {rule.id!r}"
         rule.source.fail(("rule",), message)
-    for number, operation in enumerate(_maps(rule, "do")):
+    for number, operation in enumerate(maps(rule.keys.get("do"))):
         check_keys(operation, OPERATION_KEYS, ("do", number), rule.source, "an operation")
     check_cases(rule.keys.get("cases"), rule.verb == "decide", ("cases",), rule.source)
     if isinstance(rule.keys.get("policy"), dict):
         check_keys(rule.keys["policy"], POLICY_KEYS, ("policy",), rule.source, "`policy`")
     if rule.verb == "decide" and ("value" in rule.keys) == ("cases" in rule.keys):
         rule.source.fail((), "a decide rule has either `value` or `cases`")
+    check_head(rule)
+
+
+def check_head(rule: Rule) -> None:
+    """Reports a decision in a file whose rules have a condition: it is made whenever it is called."""
+    if rule.head and rule.verb == "decide":
+        rule.source.fail((), "a decision is made whenever it is called, so it cannot be in a file whose `rules` have a `when`")
 
 
 def keys_of(verb: Verb) -> dict[str, RuleKey]:
@@ -128,14 +136,9 @@ def check_keys(given: Mapping[str, Any], allowed: Mapping[str, RuleKey], path: F
             file.fail(path, f"{what} needs the key `{word}`: {FORMS[key.form]}")
 
 
-def _maps(rule: Rule, key: str) -> list[dict[str, Any]]:
-    value = rule.keys.get(key)
-    return value if isinstance(value, list) and all(isinstance(part, dict) for part in value) else []
-
-
 def check_cases(given: Any, is_decision: bool, path: FieldPath, file: RuleFile) -> None:
     """Reports what is wrong with the cases of a condition or a decision."""
-    cases = given if isinstance(given, list) and all(isinstance(part, dict) for part in given) else []
+    cases = maps(given)
     for number, case in enumerate(cases):
         check_keys(case, DECISION_CASE_KEYS if is_decision else CASE_KEYS, (*path, number), file, "a case")
         if "when" not in case and number < len(cases) - 1:

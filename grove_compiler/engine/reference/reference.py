@@ -14,6 +14,7 @@ from grove_compiler.engine.language.keys import (
     CONSTANTS_KEYS,
     DECISION_CASE_KEYS,
     DISABLE_KEYS,
+    FILE_KEYS,
     FORMS,
     ITEM_KEYS,
     LIFE_KEYS,
@@ -106,6 +107,7 @@ def _keys() -> str:
     text += _section("States of a life", "The keys of each entry of `states`, which may be a line of text instead.", _key_table(STATE_KEYS))
     text += _section("Transitions of a life", "The keys of each entry of `transitions`.", _key_table(TRANSITION_KEYS))
     text += _section("Observed transitions", "Those that the cluster makes.", _key_table(OBSERVED_TRANSITION_KEYS))
+    text += _section("`rules`", "A separate document at the head of a file, for conditions that its rules share.", _key_table(FILE_KEYS))
     text += _section("`constants`", "A separate document, instead of a rule.", _key_table(CONSTANTS_KEYS))
     return text + _section("`disable`", "A separate document, instead of a rule.", _key_table(DISABLE_KEYS))
 

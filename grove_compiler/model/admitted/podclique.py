@@ -7,13 +7,13 @@ from typing import Protocol
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.admitted.place import CLIQUE, GANG, Place, place_of
 from grove_compiler.model.decisions import DecisionRules
+from grove_compiler.model.declared import declared
 from grove_compiler.model.expanded.domains import DomainDecisions
 from grove_compiler.model.inputs.mnnvl_shape import DOMAIN, DRIVER, DRIVER_API_VERSION, shape_of
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import Snapshot
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.spec import mnnvl
-from grove_compiler.model.spec.declared import declared
 from grove_compiler.model.spec.mnnvl import ANNOTATIONS, DESIGN_KEYS, ENABLED, SCALING_GROUP_REPLICA, Membership
 from grove_compiler.model.spec.pod_spec import DOMAIN_CLAIM, GpuContainer, claim_uses_of, gpu_containers_of
 from grove_compiler.model.spec.podcliqueset import API_VERSION, PodCliqueSet

@@ -7,10 +7,10 @@ from typing import Protocol
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.admitted.place import GANG, SET, Place, place_of
 from grove_compiler.model.decisions import DecisionRules
+from grove_compiler.model.declared import declared
 from grove_compiler.model.inputs.mnnvl_shape import DOMAIN
 from grove_compiler.model.inputs.snapshot import Snapshot, controller_of
 from grove_compiler.model.lazy import lazy
-from grove_compiler.model.spec.declared import declared
 from grove_compiler.record import record
 from kube_objects.manifest import is_terminating
 

@@ -7,11 +7,11 @@ from dataclasses import field
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.labels import POD_HASH_LABEL as POD_HASH_LABEL
 from grove_compiler.labels import POD_INDEX_LABEL
+from grove_compiler.model.declared import declared
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.inputs.check_run import TestedPod
 from grove_compiler.model.inputs.snapshot import is_finished
 from grove_compiler.model.lazy import lazy, memoized
-from grove_compiler.model.spec.declared import declared
 from grove_compiler.record import record
 from kube_objects.manifest import is_terminating
 

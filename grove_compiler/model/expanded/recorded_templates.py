@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.model.declared import declared
 from grove_compiler.model.inputs.snapshot import Snapshot
 from grove_compiler.model.lazy import lazy
-from grove_compiler.model.spec.declared import declared
 from grove_compiler.model.spec.templates import CliqueTemplate
 from grove_compiler.record import record
 from kube_objects.manifest import is_terminating

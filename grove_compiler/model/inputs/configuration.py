@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 
 from grove_compiler.graph.node import Manifest
+from grove_compiler.model.declared import declared
 from grove_compiler.model.lazy import lazy
 from grove_compiler.record import record
 from grove_compiler.version import __version__
@@ -41,14 +42,14 @@ class Configuration:
 
     manifest: Manifest = field(default_factory=dict)
 
+    topology_enabled = declared(bool, "topologyAwareScheduling.enabled")
+    topology_levels = declared(list[Manifest], "topologyAwareScheduling.levels", "Those of the default topology (GREP-244).")
+    mnnvl_enabled = declared(bool, "network.autoMNNVLEnabled")
+
     @property
     def _entries(self) -> list[Manifest]:
         """The profiles as they are written."""
         return (self.manifest.get("scheduler") or {}).get("profiles") or []
-
-    @property
-    def _topology(self) -> Manifest:
-        return self.manifest.get("topologyAwareScheduling") or {}
 
     @lazy
     def profiles(self) -> list[EnabledScheduler]:
@@ -65,19 +66,6 @@ class Configuration:
             return DEFAULT_SCHEDULER
         marked = next((entry.get("name") for entry in self._entries if entry.get("default")), None)
         return self.manifest["scheduler"].get("defaultProfileName") or marked or DEFAULT_SCHEDULER
-
-    @lazy
-    def topology_enabled(self) -> bool:
-        return bool(self._topology.get("enabled"))
-
-    @lazy
-    def topology_levels(self) -> list[Manifest]:
-        """The levels of the default topology (GREP-244); empty when the operator makes none."""
-        return self._topology.get("levels") or []
-
-    @lazy
-    def mnnvl_enabled(self) -> bool:
-        return bool((self.manifest.get("network") or {}).get("autoMNNVLEnabled"))
 
     @property
     def _init_container(self) -> Manifest:

@@ -6,43 +6,29 @@ from typing import Any
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.pod_request import amount
+from grove_compiler.model.declared import declared
 from grove_compiler.record import record
 from kube_objects.quantity import QuantityError
 
 TOPOLOGY_VARIABLE = "NCCL_TOPO_FILE"
 
 
-@record
+@record(slots=False)
 class Container:
     """A container, init container or sidecar; `path` is its field path in the pod."""
 
     manifest: Manifest
     path: str
 
-    @property
-    def name(self) -> str:
-        """`name`."""
-        return str(self.manifest.get("name") or "")
-
-    @property
-    def env(self) -> list[Manifest]:
-        """`env`."""
-        return self.manifest.get("env") or []
+    name = declared(str, "name")
+    env = declared(list[Manifest], "env")
+    mounts = declared(list[Manifest], "volumeMounts")
+    claims = declared(list[Manifest], "resources.claims")
 
     @property
     def variables(self) -> dict[str, Manifest]:
         """Its environment variables by name. Of duplicates the last one applies, as in the kubelet."""
         return {str(variable.get("name") or ""): variable for variable in self.env}
-
-    @property
-    def mounts(self) -> list[Manifest]:
-        """`volumeMounts`."""
-        return self.manifest.get("volumeMounts") or []
-
-    @property
-    def claims(self) -> list[Manifest]:
-        """`resources.claims`."""
-        return (self.manifest.get("resources") or {}).get("claims") or []
 
     @property
     def is_guaranteed(self) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from grove_compiler.graph.node import Manifest
-from grove_compiler.kube.conditions import status_of
 from grove_compiler.model.decisions import DecisionRules
+from grove_compiler.model.declared import declared
 from grove_compiler.model.inputs.check_run import PREFIX, once_passed_containers
 from grove_compiler.model.inputs.snapshot import is_finished
 from grove_compiler.model.lazy import lazy
@@ -25,25 +25,10 @@ class Peer:
     manifest: Manifest
     instance_type: str = ""
 
-    @property
-    def name(self) -> str:
-        """`metadata.name`."""
-        return str(self.manifest["metadata"].get("name") or "")
-
-    @property
-    def uid(self) -> str:
-        """`metadata.uid`."""
-        return str(self.manifest["metadata"].get("uid") or "")
-
-    @property
-    def address(self) -> str:
-        """`status.podIP`; empty until it is assigned."""
-        return str(status_of(self.manifest).get("podIP") or "")
-
-    @property
-    def node_name(self) -> str:
-        """`spec.nodeName`; empty until it is scheduled."""
-        return str((self.manifest.get("spec") or {}).get("nodeName") or "")
+    name = declared(str, "metadata.name")
+    uid = declared(str, "metadata.uid")
+    address = declared(str, "status.podIP", "Empty until it is assigned.")
+    node_name = declared(str, "spec.nodeName", "Empty until it is scheduled.")
 
     @property
     def gang_checks(self) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.kube.names import dns1123_subdomain
 from grove_compiler.model.decisions import DecisionRules
+from grove_compiler.model.declared import declared
 from grove_compiler.model.inputs.check_run import passed_containers
 from grove_compiler.model.inputs.snapshot import Snapshot, Unknown, is_finished
 from grove_compiler.model.lazy import lazy
@@ -33,24 +34,9 @@ class PodGroupMember:
     manifest: Manifest
     preflight: Preflight
 
-    @property
-    def spec(self) -> Manifest:
-        """`spec`."""
-        return self.manifest.get("spec") or {}
-
-    @property
-    def labels(self) -> dict[str, str]:
-        """`metadata.labels`."""
-        return self._metadata.get("labels") or {}
-
-    @property
-    def annotations(self) -> dict[str, str]:
-        """`metadata.annotations`."""
-        return self._metadata.get("annotations") or {}
-
-    @property
-    def _metadata(self) -> Manifest:
-        return self.manifest.get("metadata") or {}
+    spec = declared(Manifest, "spec")
+    labels = declared(dict[str, str], "metadata.labels")
+    annotations = declared(dict[str, str], "metadata.annotations")
 
 
 @record

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from grove_compiler.graph.node import Manifest
+from grove_compiler.model.declared import declared
 from grove_compiler.model.inputs.snapshot import Unknown
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.preflight.containers import TOPOLOGY_VARIABLE, Container, copied_mount
@@ -13,7 +14,6 @@ from grove_compiler.model.preflight.globs import matches_any
 from grove_compiler.model.preflight.placement import instance_type
 from grove_compiler.model.preflight.pod_devices import PodWithDevices
 from grove_compiler.model.preflight.values import Preflight, PreflightCheck
-from grove_compiler.model.spec.declared import declared
 from grove_compiler.record import record
 from kube_objects.label_selector import selects
 

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.decisions import DecisionRules
+from grove_compiler.model.declared import declared
 from grove_compiler.model.inputs.snapshot import Snapshot
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.preflight.containers import Container, containers_of
@@ -18,7 +19,6 @@ from grove_compiler.model.preflight.devices import (
     extended_resources,
 )
 from grove_compiler.model.preflight.values import Preflight
-from grove_compiler.model.spec.declared import declared
 from grove_compiler.record import record
 
 

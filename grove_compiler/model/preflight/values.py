@@ -6,9 +6,9 @@ from typing import Any
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.duration import seconds
+from grove_compiler.model.declared import declared, optional
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.preflight.containers import Container
-from grove_compiler.model.spec.declared import declared, optional
 from grove_compiler.record import record
 
 SHARED = {"resources": "checkResources", "securityContext": "checkSecurityContext"}
@@ -27,6 +27,8 @@ class PreflightCheck:
     scope = optional(str, "scope", "Node or Gang; none leaves the scope to the rules.")
     volume_mounts = declared(list[Manifest], "volumeMounts")
 
+    network = optional(bool, "network", "Whether it declares that it needs network devices; none leaves that to the rules.")
+
     @property
     def is_default(self) -> bool:
         """Whether pods that do not select their checks get it."""
@@ -36,11 +38,6 @@ class PreflightCheck:
     def is_guaranteed(self) -> bool:
         """Whether a pod with its container can have the QoS class Guaranteed: CPU and memory have limits, and the requests equal them."""
         return Container({"resources": self.resources}, "").is_guaranteed
-
-    @property
-    def network(self) -> bool | None:
-        """Whether it declares that it needs network devices; none leaves that to the rules."""
-        return self.manifest.get("network")
 
     @property
     def container_name(self) -> str:
@@ -89,6 +86,8 @@ class Preflight:
     spool_folder = declared(str, "platformConnector.spool", "Empty if events that were not sent are lost with the container.")
     pods_may_select = declared(bool, "podSelection")
 
+    namespace_selector = optional(Manifest, "namespaceSelector", "Of the namespaces with checks; none if they are listed by name.")
+
     @lazy
     def checks(self) -> list[PreflightCheck]:
         """The configured checks, in order, with the resources and the security context that are those of all checks without their own."""
@@ -109,11 +108,6 @@ class Preflight:
     def gang_timeout_seconds(self) -> int:
         """`gangTimeout` in seconds."""
         return int(seconds(self.gang_timeout or "0s"))
-
-    @property
-    def namespace_selector(self) -> Manifest | None:
-        """The label selector of the namespaces with checks; none if they are listed by name."""
-        return self.manifest.get("namespaceSelector")
 
     @property
     def refuses_failed_lookups(self) -> bool:

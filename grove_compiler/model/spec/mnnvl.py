@@ -14,8 +14,8 @@ from typing import Literal
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.decisions import DecisionRules
+from grove_compiler.model.declared import declared
 from grove_compiler.model.lazy import lazy
-from grove_compiler.model.spec.declared import declared
 from grove_compiler.model.spec.mnnvl_layers import Layer, MnnvlAnnotation, layers_of
 from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
 from grove_compiler.record import record

@@ -7,9 +7,9 @@ from dataclasses import field
 from typing import TypeVar
 
 from grove_compiler.graph.node import Manifest
+from grove_compiler.model.declared import declared
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.spec.constraints import Constraint, DomainUse, NestedConstraint, constraint_in
-from grove_compiler.model.spec.declared import declared
 from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
 from grove_compiler.model.spec.topology import BINDING, CLUSTER_TOPOLOGY, DEFAULT_TOPOLOGY, Topology, find_topology
 from grove_compiler.record import record

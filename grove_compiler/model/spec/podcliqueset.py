@@ -11,8 +11,8 @@ from typing import Any
 
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.decisions import DecisionRules
+from grove_compiler.model.declared import declared, optional
 from grove_compiler.model.lazy import lazy
-from grove_compiler.model.spec.declared import declared, optional
 from grove_compiler.model.spec.mnnvl import Mnnvl
 from grove_compiler.model.spec.placement import Placement
 from grove_compiler.model.spec.sharing import ClaimTemplate, SharingRef, claim_templates_in, sharing_in

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grove_compiler.graph.node import Manifest
-from grove_compiler.model.spec.declared import declared, optional
+from grove_compiler.model.declared import declared, optional
 from grove_compiler.record import record
 
 ALL_REPLICAS = "AllReplicas"

@@ -9,9 +9,9 @@ from dataclasses import field
 from typing import TYPE_CHECKING, ClassVar
 
 from grove_compiler.graph.node import Manifest
+from grove_compiler.model.declared import declared, optional
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.spec.constraints import Constraint, constraint_in
-from grove_compiler.model.spec.declared import declared, optional
 from grove_compiler.model.spec.pod_spec import DOMAIN_CLAIM, ClaimUse, GpuContainer, claim_uses_of, gpu_containers_of
 from grove_compiler.model.spec.sharing import SharingRef, sharing_in
 from grove_compiler.record import record

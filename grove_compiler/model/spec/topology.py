@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from grove_compiler.graph.node import Manifest
+from grove_compiler.model.declared import declared
 from grove_compiler.model.lazy import lazy
-from grove_compiler.model.spec.declared import declared
 from grove_compiler.record import record
 
 API_VERSION = "grove.io/v1alpha1"

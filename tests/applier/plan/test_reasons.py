@@ -5,21 +5,13 @@ from __future__ import annotations
 import pytest
 
 from applier.outcome import ABSENT, Conflict, FieldChange, ItemKey, Owner
-from applier.plan.reasons import listed, manager_names, what_conflicts, what_differs, what_is_fixed, who
+from applier.plan.reasons import manager_names, what_conflicts, what_differs, what_is_fixed, who
 
 from ..things import manifest
 
 EDIT = Owner("kubectl-edit", "Update", "2026-01-01T00:00:00Z")
 SCALE = Owner("hpa", "Update", "", "scale")
 MAIN = ItemKey((("name", "main"),))
-
-
-@pytest.mark.parametrize(
-    ("names", "text"),
-    [([], ""), (["a"], "a"), (["a", "b", "c"], "a, b, c"), (["a", "b", "c", "d", "e"], "a, b, c and 2 more"), (["a", "a"], "a")],
-)
-def test_long_lists_are_cut(names: list[str], text: str) -> None:
-    assert listed(names) == text
 
 
 @pytest.mark.parametrize(

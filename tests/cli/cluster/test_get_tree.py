@@ -14,8 +14,7 @@ from applier.errors import Forbidden, Unreachable
 from applier.ref import Kind, Manifest
 from applier.testing.memory import MemoryCluster
 from grove_cli.cluster.get import watch as tree_watch
-from grove_cli.cluster.get.as_text import tree_text
-from grove_cli.cluster.get.output import drawn_tree
+from grove_cli.cluster.get.output import drawn_tree, tree_text
 from grove_cli.queries.readiness import readiness_check
 from grove_cli.queries.tree import grow
 from grove_cli.queries.tree_query import NoSuchObject, read_tree

@@ -147,7 +147,7 @@ class TestOneRule:
     def test_the_text_of_every_rule_is_the_rule(self) -> None:
         for id in listed():
             shown = json.loads(run("rules", id, "-o", "json").out)
-            document = yaml.load(shown["text"], yaml.CSafeLoader)
+            *_, document = yaml.load_all(shown["text"], yaml.CSafeLoader)
             assert document["rule"] == id if "rule" in document else id.startswith(document["life"])
 
     def test_an_unknown_one_brings_the_nearest(self) -> None:

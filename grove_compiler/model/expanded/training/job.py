@@ -12,6 +12,7 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.conditions import condition_in
 from grove_compiler.kube.duration import SECOND, parse
 from grove_compiler.kube.timestamp import time
+from grove_compiler.model.declared import declared
 from grove_compiler.model.expanded.attempts.attempt import ReplicaAttempt, has_ended, recorded_attempt, recorded_job, replica_attempt
 from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
 from grove_compiler.model.expanded.attempts.pod_end import INIT_CONTAINER
@@ -31,20 +32,13 @@ class ReplicaFailure:
     clique: str
     report: Manifest = field(repr=False)
 
+    is_disruption = declared(bool, "disruption", "Whether the cluster evicted or preempted a pod, or lost its node.", of="report")
+    is_early = declared(bool, "early", "Whether a pod failed long before others of its gang had started.", of="report")
+
     @lazy
     def index(self) -> int:
         """The index of the replica."""
         return self.attempt.replica.index
-
-    @lazy
-    def is_disruption(self) -> bool:
-        """Whether the cluster disrupted a pod: it was evicted or preempted, or its node was lost."""
-        return bool(self.report.get("disruption"))
-
-    @lazy
-    def is_early(self) -> bool:
-        """Whether a pod failed long before others of its gang had started."""
-        return bool(self.report.get("early"))
 
     @lazy
     def action(self) -> str:
@@ -102,6 +96,11 @@ class Job:
 
     set: ExpandedSet = field(repr=False)
     old: Manifest = field(repr=False)
+
+    max_restarts = declared(int, "maxRestarts", "Its restart budget.", of="limits")
+    ignores_disruptions = declared(bool, "ignoreDisruptions", "Whether disruptions do not count against the budget.", of="limits")
+    restart_request = declared(str, "restartedAt", "The time of the last requested restart; empty without one.", of="limits")
+    restart_count = declared(int, "restartCount", "The recorded number of restarts that count against the budget.", of="old")
 
     @lazy
     def attempts(self) -> list[ReplicaAttempt]:
@@ -170,11 +169,6 @@ class Job:
         return float(self.old.get("suspendedSeconds") or 0)
 
     @lazy
-    def max_restarts(self) -> int:
-        """Its restart budget (`maxRestarts`)."""
-        return self.limits.get("maxRestarts") or 0
-
-    @lazy
     def backs_off(self) -> bool:
         """Whether replicas wait before a restart (`restartBackoff`)."""
         return self._backoff is not None
@@ -192,21 +186,6 @@ class Job:
     @lazy
     def _backoff(self) -> Manifest | None:
         return self.limits.get("restartBackoff")
-
-    @lazy
-    def ignores_disruptions(self) -> bool:
-        """Whether disruptions do not count against the budget."""
-        return bool(self.limits.get("ignoreDisruptions"))
-
-    @lazy
-    def restart_request(self) -> str:
-        """The time of the last requested restart (`restartedAt` of the limits); empty without one."""
-        return self.limits.get("restartedAt") or ""
-
-    @lazy
-    def restart_count(self) -> int:
-        """The recorded number of restarts that count against the budget."""
-        return self.old.get("restartCount") or 0
 
     @lazy
     def failures(self) -> list[ReplicaFailure]:

@@ -10,14 +10,14 @@ from grove_compiler.model.lazy import lazy
 T = TypeVar("T")
 
 
-def declared(kind: type[T], path: str, doc: str = "") -> lazy[T]:
-    """Returns an attribute that reads the field at `path` (with dots) of its instance's `manifest`; `doc` goes into the rules' reference.
+def declared(kind: type[T], path: str, doc: str = "", of: str = "manifest") -> lazy[T]:
+    """Returns an attribute that reads the field at `path` (with dots) of the instance's map `of`; `doc` goes into the rules' reference.
 
     An absent field reads as the empty value of its type (`""`, 0, `{}`, `[]`), which Kubernetes takes for the same in nearly every field.
     Use `optional` where they differ.
     """
     keys = path.split(".")
-    return _attribute(lambda owner: _find(owner.manifest, keys) or kind(), kind, path, doc)
+    return _attribute(lambda owner: _find(getattr(owner, of), keys) or kind(), kind, path, doc)
 
 
 def optional(kind: type[T], path: str, doc: str = "") -> lazy[T | None]:
