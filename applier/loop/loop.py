@@ -22,6 +22,7 @@ from applier.errors import (
     Unreachable,
     WriteConflict,
 )
+from applier.loop.contests import Contests
 from applier.loop.dependencies import Dependencies
 from applier.loop.lease import Lease
 from applier.loop.lease_thread import LeaseThread
@@ -40,13 +41,15 @@ Keys = Callable[[Ref, Manifest | None, Manifest | None], Iterable[K]]
 class Result(Generic[K]):
     """Represents the result of reconciling a key: an outcome for each object that was not in its desired state.
 
-    `held` is why the key as a whole was left unchanged, empty if it was not; `error` is the exception that caused it.
+    `held` is why the key as a whole was left unchanged, empty if it was not; `error` is the exception that caused it. `contested` are
+    objects that somebody has changed after each of several writes, and that are written less and less often.
     """
 
     key: K
     outcomes: Sequence[Outcome] = ()
     held: str = ""
     error: Exception | None = None
+    contested: Sequence[Ref] = ()
 
 
 MAX_BACKOFF_UNSYNCED = 5.0
@@ -109,6 +112,7 @@ class Loop(Generic[K]):
         self._desired, self._reconcile, self._keys, self._on_result = desired, reconcile, keys, on_result
         self._dependencies: Dependencies[K] = Dependencies()
         self._until_current: dict[K, None] = {}  # keys that failed because a kind was stale, or the server unreachable
+        self._contests = Contests[K]()
         self._workers = workers
         self._stopping = asyncio.Event()
         self._grace = 0.0
@@ -219,7 +223,10 @@ class Loop(Generic[K]):
                 return self._dependencies.drop(key)
             requeue_after = None if isinstance(desired, Gone) else desired.requeue_after
             outcomes = await self._reconcile_desired(key, desired, view)
-            result = Result(key, outcomes, desired.reason if isinstance(desired, Hold) else "")
+            rest, contested = self._contests.observe(key, outcomes, asyncio.get_running_loop().time())
+            if rest:
+                self.queue.rest(key, rest)
+            result = Result(key, outcomes, desired.reason if isinstance(desired, Hold) else "", contested=contested)
         except Exception as error:  # of the function or of the server: an error of one key must not end the others
             result = Result(key, held=_message(error), error=error)
         self._on_result(result)

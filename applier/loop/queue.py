@@ -66,6 +66,7 @@ class WorkQueue(Generic[K]):
         self._share = share
         self._busy: Counter[Hashable] = Counter()  # keys in work by group
         self._not_before: dict[K, float] = {}  # keys with a pace, and the earliest time of their next reconcile
+        self._rests: dict[K, float] = {}  # keys in work that are to rest afterwards, and for how long
         self._waiting: OrderedDict[Hashable, dict[K, float]] = OrderedDict()  # by group: keys, and since when
         self._active: dict[K, float] = {}  # keys in work, and since when
         self._cleanups: OrderedDict[Hashable, dict[K, float]] = OrderedDict()  # by group: keys that wait for their cleanup, and since when
@@ -94,6 +95,10 @@ class WorkQueue(Generic[K]):
         if key not in waiting:
             waiting[key] = self._now()
             self._changed.set()
+
+    def rest(self, key: K, seconds: float) -> None:
+        """Makes a key that is being worked on wait so long for its next reconcile, whatever adds it meanwhile."""
+        self._rests[key] = seconds
 
     def add_cleanup(self, key: K) -> None:
         """Adds a key for its cleanup, after those of the keys that wait for theirs already."""
@@ -175,7 +180,7 @@ class WorkQueue(Generic[K]):
         self.counts.worked += worked
         self._on_work(worked)
         since = self._again.pop(key, None)
-        if pace := self._pace(key):
+        if pace := max(self._pace(key), self._rests.pop(key, 0.0)):
             self._drop_past()
             self._not_before.pop(key, None)
             self._not_before[key] = self._now() + pace

@@ -58,7 +58,8 @@ class StatusWriter:
         return decision.verdict is not Verdict.SAME
 
     async def _write(self, status: StatusWrite, live: Manifest, group: Hashable) -> Outcome:
-        step = Step(status.of.ref, Action.CONFIGURED, "its status", uid=status.of.uid, resource_version=status.resource_version)
+        uid, version = status.of.uid, status.resource_version
+        step = Step(status.of.ref, Action.CONFIGURED, "its status", uid=uid, resource_version=version, intent=_manifest(status))
         began = time.monotonic()
         try:
             if status.resource_version not in ("", resource_version_of(live)):

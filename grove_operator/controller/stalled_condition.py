@@ -66,7 +66,7 @@ class StallTracker:
         """Records objects that the server does not take."""
         if result.held or result.error is not None:
             return False
-        is_changed = self._failures.observe(result.key, result.outcomes, now)
+        is_changed = self._failures.observe(result, now)
         return self._note(result.key, REFUSED, next(iter(self.refused(result.key).values()), "")) | is_changed
 
     def refused(self, key: Key) -> Mapping[Ref, str]:

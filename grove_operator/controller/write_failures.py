@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from applier.errors import Forbidden, Invalid
+from applier.loop import Result
 from applier.outcome import Action, Outcome
 from applier.plan.planner import NOT_SERVED
 from applier.ref import Ref
@@ -20,6 +21,7 @@ MIN_WORDING = 60.0
 name of its own pod, say, would be asked without end."""
 WAYS_OUT = "delete it, rename what conflicts with it, or hand it over with `grove adopt --field-manager grove-operator`"
 """What people can do about an object of somebody else that has the name of one of ours."""
+CONTESTED = "is changed by another client, or an admission webhook, after each write of the operator, which writes it less and less often"
 _NUMBERED = re.compile(r"[0-9a-f-]*[0-9][0-9a-f-]*")
 
 
@@ -39,10 +41,11 @@ class WriteFailures:
         self._failures: dict[Key, dict[Ref, _Failure]] = {}
         self._reported: dict[Key, dict[Ref, str]] = {}
 
-    def observe(self, key: Key, outcomes: Sequence[Outcome], now: float) -> bool:
+    def observe(self, result: Result[Key], now: float) -> bool:
         """Takes in what came of a reconciliation; returns whether what is reported of the key changes."""
+        key = result.key
         known = self._failures.pop(key, {})
-        failures = {ref: _followed(known.get(ref), message, may_pass, now) for ref, message, may_pass in _failures(outcomes)}
+        failures = {ref: _followed(known.get(ref), message, may_pass, now) for ref, message, may_pass in _failures(result)}
         reported = {ref: one.message for ref, one in failures.items() if not one.may_pass or now - one.since >= GRACE}
         is_changed = reported != self._reported.pop(key, {})
         if failures:
@@ -61,15 +64,17 @@ class WriteFailures:
         self._reported.pop(key, None)
 
 
-def _failures(outcomes: Sequence[Outcome]) -> Iterator[tuple[Ref, str, bool]]:
-    """Yields objects that were not written, what is said of them, and whether the failure may pass by itself.
+def _failures(result: Result[Key]) -> Iterator[tuple[Ref, str, bool]]:
+    """Yields objects that were not written, or in vain; what is said of them, and whether the failure may pass by itself.
 
     What the server refuses for its content or by its access rules does not; nor does what was not tried, because its kind cannot be read or
     somebody else's object has its name.
     """
-    for outcome in outcomes:
+    for outcome in result.outcomes:
         ref = outcome.step.ref
-        if outcome.step.foreign:
+        if ref in result.contested:
+            yield ref, f"{ref} {CONTESTED}: {outcome.reason}", False
+        elif outcome.step.foreign:
             yield ref, f"{ref} {outcome.reason}; {WAYS_OUT}", False
         elif outcome.action is not Action.FAILED or _waits_for_driver(outcome):
             continue

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from collections.abc import Callable
 from itertools import count
 
 import pytest
 
 from applier.errors import ApiError, Forbidden, ServerFailure, TooManyRequests
+from applier.ref import Manifest
 from applier.testing.memory.faults import MemoryRequest
 from applier.testing.virtual_time import in_virtual_time
 from tests.step.world import context
@@ -95,3 +97,29 @@ async def test_a_refusal_in_other_words_each_time_is_tried_no_more_often_than_an
         assert creates(lab) - before <= 4 * HOUR / 25
         assert len(told(lab, "Refused")) == events
         assert stalled(lab) != []
+
+
+@in_virtual_time
+async def test_an_object_that_somebody_changes_after_each_write_is_named() -> None:
+    numbers = count()
+
+    def mirror(manifest: Manifest) -> Manifest:
+        if manifest["kind"] != "PodClique" or manifest["metadata"]["name"] != "set-0-worker":
+            return manifest
+        stamped = copy.deepcopy(manifest)
+        stamped["spec"]["podSpec"]["containers"][0]["image"] = f"mirror.example/worker:{next(numbers)}"
+        return stamped
+
+    lab = Lab(context())
+    lab.cluster.seed(named("set"))
+    lab.cluster.admit = mirror
+    async with running(lab):
+        await asyncio.sleep(HOUR)
+        (sentence,) = stalled(lab)
+        assert sentence.startswith(
+            "replica 0: PodClique.grove.io/default/set-0-worker is changed by another client, or an admission webhook,"
+        )
+        assert len(lab.cluster.writes()) < 600
+        lab.cluster.admit = lambda manifest: manifest
+        await asyncio.sleep(60)
+        assert stalled(lab) == []

@@ -1,0 +1,71 @@
+"""What somebody changes after each write is written less and less often, and named; what is written for other reasons is not."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import count
+
+from applier.loop.contests import MAX_REST, MAX_WRITES, SOON, Contests
+from applier.outcome import Action, Outcome, Step
+from applier.ref import Manifest
+from applier.testing.virtual_time import in_virtual_time
+
+from .lab import config_map, lab, ref, running, some
+
+HOUR = 3600
+
+
+def wrote(value: str, *, what: str = "data.value") -> Outcome:
+    """What comes of a write of one field of an object."""
+    step = Step(ref("set-0"), Action.CONFIGURED, what, intent=config_map("set-0", {"value": value}))
+    return Outcome(step, Action.CONFIGURED, what)
+
+
+def rests(*writes: Outcome, every: float = 0.1) -> list[float]:
+    contests = Contests[str]()
+    return [contests.observe("set", [write], number * every)[0] for number, write in enumerate(writes)]
+
+
+def test_the_same_write_again_and_again_rests_longer_and_longer() -> None:
+    assert rests(*[wrote("1")] * (MAX_WRITES + 7)) == [*[0.0] * MAX_WRITES, 1.0, 2.0, 4.0, 8.0, 16.0, MAX_REST, MAX_REST]
+
+
+def test_writes_of_other_values_or_of_other_fields_are_no_contest() -> None:
+    assert not any(rests(*[wrote(str(number)) for number in range(50)]))
+    assert not any(rests(*[wrote("1", what=f"data.{number}") for number in range(50)]))
+    assert not any(rests(*[wrote("1"), wrote("2")] * 25))
+
+
+def test_writes_with_a_while_between_them_are_no_contest() -> None:
+    assert not any(rests(*[wrote("1")] * 50, every=SOON + 1))
+
+
+def test_what_is_forgotten_takes_no_room() -> None:
+    contests = Contests[str]()
+    for number in range(1000):
+        contests.observe(f"set{number}", [wrote("1")], float(number))
+    assert len(contests._writes) <= SOON + 2
+
+
+@in_virtual_time
+async def test_a_webhook_with_another_value_each_time_does_not_keep_a_loop_busy() -> None:
+    one, numbers = lab(), count()
+
+    def stamp(manifest: Manifest) -> Manifest:
+        is_stamped = manifest["metadata"]["name"] == "set-1"
+        return {**manifest, "data": {**manifest["data"], "value": f"stamp {next(numbers)}"}} if is_stamped else manifest
+
+    one.cluster.seed(some("set", 3))
+    one.cluster.admit = stamp
+    async with running(one):
+        await asyncio.sleep(HOUR)
+        writes = [request for request in one.cluster.writes() if request.name == "set-1"]
+        assert HOUR / MAX_REST <= len(writes) <= HOUR / MAX_REST + 20
+        assert one.results[-1].contested == [ref("set-1")]
+        one.cluster.seed(some("set", 3, value="2"))
+        await asyncio.sleep(MAX_REST + 1)
+        assert one.cluster.store.objects[ref("set-2")]["data"]["value"] == "2", "the others are not kept from what they are to be"
+        one.cluster.admit = lambda manifest: manifest
+        await asyncio.sleep(2 * MAX_REST)
+        assert one.cluster.store.objects[ref("set-1")]["data"]["value"] == "2"
+        assert one.results[-1].contested == []
