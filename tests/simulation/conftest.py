@@ -21,13 +21,19 @@ from tests.simulation.simulation import Simulation
 
 @pytest.fixture(autouse=True)
 def every_step_is_taken_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a set adds up from what has changed is what it adds up from scratch, after all that a simulation does to it."""
+    """What a set adds up from what has changed is what it adds up from scratch, after all that a simulation does to it.
+
+    One in three steps is compared: a sum that is wrong once is wrong until the operator is restarted.
+    """
+    number = count()
 
     def checked(asked: Recording | LiveObjects, key: Key, now: float, context: StepContext) -> StepResult | StepGone | StepHold:
         outcome = step(asked, key, now, context)
         view = asked.view if isinstance(asked, Recording) else asked
         assert isinstance(view, LiveObjects)
-        if key.replica is None and isinstance(outcome, StepResult) and (generation := _generation(view, key, context)) is not None:
+        if key.replica is not None or not isinstance(outcome, StepResult) or next(number) % 3:
+            return outcome
+        if (generation := _generation(view, key, context)) is not None:
             kept, generation.tally = generation.tally, CachedTally()
             anew = step(LiveObjects.for_step(View(view._view._cache), key, is_sound=view.is_sound), key, now, context)
             generation.tally = kept
