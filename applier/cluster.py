@@ -57,8 +57,8 @@ class Cluster(Protocol):
     async def resource(self, kind: Kind) -> Resource:
         """Returns how the server serves a kind. Raises `UnknownKind`."""
 
-    async def resources(self) -> list[Resource]:
-        """Returns everything that the server serves, in each group's preferred version."""
+    async def resources(self, *, fresh: bool = False) -> list[Resource]:
+        """Returns everything that the server serves, in each group's preferred version: as it was a while ago, unless `fresh`."""
 
     async def await_established(self, kinds: Iterable[Kind], timeout: float) -> None:
         """Waits until these kinds are served, whose definitions were just written. Raises `UnknownKind` after `timeout` seconds."""
@@ -190,8 +190,8 @@ class WrappedCluster:
     async def resource(self, kind: Kind) -> Resource:
         return await self.cluster.resource(kind)
 
-    async def resources(self) -> list[Resource]:
-        return await self.cluster.resources()
+    async def resources(self, *, fresh: bool = False) -> list[Resource]:
+        return await self.cluster.resources(fresh=fresh)
 
     async def await_established(self, kinds: Iterable[Kind], timeout: float) -> None:
         await self.cluster.await_established(kinds, timeout)

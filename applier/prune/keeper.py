@@ -10,7 +10,7 @@ from applier.cluster import Cluster, Resource, find
 from applier.errors import WriteConflict
 from applier.prune.applyset import ApplySet, ApplySetError
 from applier.prune.record import BUILT_IN_PARENTS, PARENT_TYPE, ApplySetScope, Record, parent_manifest, read_record, tool_of
-from applier.ref import DEFINITION_KIND
+from applier.ref import DEFINITION_KIND, GroupKind
 
 TRIES = 5  # how often the record is read again after a conflict
 
@@ -103,7 +103,11 @@ async def _check_definition(resource: Resource, cluster: Cluster) -> None:
 
 async def _kinds_of(resources: frozenset[str], cluster: Cluster) -> ApplySetScope:
     """Returns the kinds of group resources (`plural.group`), as the record of an old kubectl names them. Raises `ApplySetError`."""
-    kinds = {_group_resource(served): (served.kind.group, served.kind.kind) for served in await cluster.resources()}
+    kinds: dict[str, GroupKind] = {}
+    for fresh in (False, True):
+        kinds = {_group_resource(served): (served.kind.group, served.kind.kind) for served in await cluster.resources(fresh=fresh)}
+        if kinds.keys() >= resources:
+            break
     if unknown := resources - kinds.keys():
         raise ApplySetError(f"the record of the ApplySet names resources that the server does not serve: {', '.join(sorted(unknown))}")
     return ApplySetScope(frozenset(kinds[resource] for resource in resources))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Collection, Iterable
-from contextlib import suppress
 from typing import NamedTuple
 
 from applier.cluster import Cluster, Resource
@@ -51,13 +50,11 @@ async def _served(kinds: Collection[GroupKind], cluster: Cluster) -> dict[GroupK
     """Returns the resources of the kinds that are served. Cached discovery is refreshed before a kind counts as not served."""
     if not kinds:
         return {}
-    for look in range(2):
-        served = {(one.kind.group, one.kind.kind): one for one in await cluster.resources()}
-        missing = [kind for kind in kinds if kind not in served]
-        if not missing or look:
+    served: dict[GroupKind, Resource] = {}
+    for fresh in (False, True):
+        served = {(one.kind.group, one.kind.kind): one for one in await cluster.resources(fresh=fresh)}
+        if served.keys() >= set(kinds):
             break
-        with suppress(UnknownKind):  # no kind has an empty version, so this refreshes discovery
-            await cluster.resource(Kind(missing[0][0], "", missing[0][1]))
     return {kind: served[kind] for kind in kinds if kind in served}
 
 

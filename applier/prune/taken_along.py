@@ -67,7 +67,7 @@ async def taken_along(going: Iterable[Manifest], cluster: Cluster, ours: Collect
     for manifest in going:
         ref = Ref.of(manifest)
         if ref[:2] == NAMESPACE:
-            served = [one for one in await cluster.resources() if _holds_objects(one)]
+            served = [one for one in await cluster.resources(fresh=True) if _holds_objects(one)]
             taken |= await _listed(served, ref.name, cluster, ours)
         elif ref[:2] == DEFINITION:
             taken |= await _listed(await _defined(manifest, cluster), "", cluster, ours)

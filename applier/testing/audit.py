@@ -48,7 +48,7 @@ def read(log: Path, start: int = 0) -> Iterator[tuple[CountedRequest, str]]:
             if not line.endswith(b"\n"):
                 return
             event = json.loads(line)
-            if event["user"]["username"] in UNCOUNTED:
+            if event["user"].get("username") in UNCOUNTED:  # a request without valid credentials has none
                 continue
             code = event.get("responseStatus", {}).get("code", 0)
             begins, watches = event["stage"] == "ResponseStarted", event["verb"] == "watch"
@@ -67,7 +67,7 @@ def _request(event: dict[str, Any], code: int) -> CountedRequest:
         target.get("subresource", ""),
         target.get("namespace", ""),
         target.get("name", ""),
-        event["user"]["username"],
+        event["user"].get("username", ""),
         event.get("userAgent", ""),
         "dryRun=" in uri,
         code,

@@ -89,9 +89,9 @@ class ApiCluster:
         """Returns how the server serves a kind. Raises `UnknownKind`."""
         return await self.discovery.resource(kind)
 
-    async def resources(self) -> list[Resource]:
-        """Returns everything that the server serves, in each group's preferred version."""
-        return (await self.discovery.all()).preferred()
+    async def resources(self, *, fresh: bool = False) -> list[Resource]:
+        """Returns everything that the server serves, in each group's preferred version: as it was a while ago, unless `fresh`."""
+        return (await (self.discovery.refresh() if fresh else self.discovery.all())).preferred()
 
     async def await_established(self, kinds: Iterable[Kind], timeout: float = 30.0) -> None:
         """Waits until the server serves these kinds, whose definitions may just have been created. `timeout` is in seconds.

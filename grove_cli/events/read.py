@@ -14,7 +14,7 @@ from applier.reflector import list_and_watch
 from grove_cli import output as outputs
 from grove_cli.events.as_text import EventTable, event_value
 from grove_cli.queries.events_query import CLUSTER_WIDE, EventAggregation, EventFilter, EventLine, aggregated, parse_object
-from grove_cli.queries.tree_query import find_kind
+from grove_cli.queries.tree_query import served_kinds
 from grove_cli.terminal import terminal_of
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.record import record
@@ -41,7 +41,8 @@ async def event_query(cluster: Cluster, argument: str, namespace: str, types: Co
         return EventQuery(EventFilter(kind, name, types=types), DEFAULT_NAMESPACE)
     sets: Sequence[Manifest] = ()
     if kind == SET_KIND:
-        sets = (await cluster.list(find_kind(await cluster.resources(), SET_KIND), namespace)).items
+        [resource], _ = await served_kinds(cluster, SET_KIND)
+        sets = (await cluster.list(resource, namespace)).items
     return EventQuery(EventFilter(kind, name, [pcs["metadata"]["name"] for pcs in sets], types), namespace)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from applier.cluster import Cluster
 from applier.prune.applyset import ApplySet
 from applier.ref import Kind
-from grove_cli.queries.tree_query import check_name, find_kind
+from grove_cli.queries.tree_query import check_name, served_kinds
 from grove_compiler.version import __version__
 
 TOOLING = f"kubectl/grove-v{__version__}"
@@ -22,5 +22,5 @@ async def named_set(cluster: Cluster, text: str, namespace: str) -> ApplySet:
     check_name(name, text)
     if not word:
         return ApplySet(SECRET, namespace, name, TOOLING)
-    resource = find_kind(await cluster.resources(), word)
+    [resource], _ = await served_kinds(cluster, word)
     return ApplySet(resource.kind, namespace if resource.namespaced else "", name, TOOLING)

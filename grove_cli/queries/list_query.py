@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from applier.cluster import Cluster, Resource, find
 from applier.ref import Manifest
-from grove_cli.queries.tree_query import NoSuchObject, check_name, find_kind
+from grove_cli.queries.tree_query import NoSuchObject, check_name, find_kind, served_kinds
 from grove_compiler.record import record
 
 
@@ -36,9 +36,7 @@ class Found:
 
 async def read_list(cluster: Cluster, query: ListQuery, beside: Sequence[str] = ()) -> Found:
     """Reads objects, and with them all objects of the kinds `beside`. Raises `ClusterError`, `NoSuchObject`."""
-    resources = await cluster.resources()
-    resource = find_kind(resources, query.kind)
-    others = [find_kind(resources, kind) for kind in beside]
+    [resource, *others], resources = await served_kinds(cluster, query.kind, *beside)
     names = [_name(name, resource, resources) for name in query.names]
     reading = _named(cluster, resource, query.namespace, names) if names else _all(cluster, resource, query)
     (found, missing), lists = await asyncio.gather(reading, asyncio.gather(*(cluster.list(other, query.namespace) for other in others)))

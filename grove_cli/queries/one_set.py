@@ -5,7 +5,7 @@ from __future__ import annotations
 from applier.cluster import Cluster, Resource
 from applier.errors import NotFound
 from applier.ref import Manifest
-from grove_cli.queries.tree_query import NoSuchObject, NotThere, check_name, find_kind
+from grove_cli.queries.tree_query import NoSuchObject, NotThere, check_name, served_kinds
 from grove_compiler.decoder import SET_KIND
 
 
@@ -13,7 +13,7 @@ async def read_set(cluster: Cluster, argument: str, namespace: str) -> tuple[Res
     """Reads the set `NAME` or `pcs/NAME`, and its resource. Raises `ClusterError`, `NoSuchObject`."""
     word, _, name = argument.rpartition("/")
     check_name(name, argument)
-    resource = find_kind(await cluster.resources(), word or SET_KIND)
+    [resource], _ = await served_kinds(cluster, word or SET_KIND)
     if resource.kind.kind != SET_KIND:
         raise NoSuchObject(f"{argument!r} is not a {SET_KIND}: expected its name")
     try:

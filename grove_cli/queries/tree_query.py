@@ -41,8 +41,7 @@ async def read_tree(cluster: Cluster, argument: str, namespace: str) -> Forest:
     """
     kind, _, name = argument.rpartition("/")
     check_name(name, argument)
-    resources = await cluster.resources()
-    resource = find_kind(resources, kind or DEFAULT_KIND)
+    [resource], resources = await served_kinds(cluster, kind or DEFAULT_KIND)
     place = namespace if resource.namespaced else ""
     try:
         root = await cluster.get(resource, place, name)
@@ -56,6 +55,19 @@ def check_name(name: str, argument: str) -> None:
     """Refuses names that would change the path of a request. Raises `NoSuchObject`."""
     if name in ("", ".", "..") or "%" in name:
         raise NoSuchObject(f"{argument!r} is not an object: expected NAME or KIND/NAME")
+
+
+async def served_kinds(cluster: Cluster, *words: str) -> tuple[list[Resource], list[Resource]]:
+    """Returns the resources of some kinds (see `find_kind`), and all that the server serves. Raises `ClusterError`, `NoSuchObject`.
+
+    Before a kind counts as not served the server is asked again: its definition may have been created since.
+    """
+    resources = await cluster.resources()
+    try:
+        return [find_kind(resources, word) for word in words], resources
+    except NoSuchObject:
+        resources = await cluster.resources(fresh=True)
+        return [find_kind(resources, word) for word in words], resources
 
 
 def find_kind(resources: Iterable[Resource], word: str) -> Resource:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from applier.errors import Forbidden
 from grove_cli.queries.installed import Definition, InstalledOperator, read_definitions, read_operators
 from grove_cli.queries.leading_operator import SETS, reported_status
-from grove_cli.queries.tree_query import NoSuchObject, find_kind
+from grove_cli.queries.tree_query import NoSuchObject, served_kinds
 from grove_cli.terminal import visible
 from grove_compiler.record import record
 from grove_compiler.version import __version__
@@ -46,7 +46,8 @@ async def read_versions(session: Session) -> Versions:
 async def _reported(session: Session) -> str:
     """Returns which set has a status that an operator has written, wherever it ran; empty if none, or if sets may not be read."""
     try:
-        sets = await session.cluster.list(find_kind(await session.cluster.resources(), SETS))
+        [resource], _ = await served_kinds(session.cluster, SETS)
+        sets = await session.cluster.list(resource)
     except (Forbidden, NoSuchObject):
         return ""
     return reported_status(sets.items)

@@ -28,7 +28,8 @@ def optional(kind: type[T], path: str, doc: str = "") -> lazy[T | None]:
 
 def _find(value: Any, keys: list[str]) -> Any:
     for key in keys:
-        value = (value or {}).get(key)
+        # An empty map is asked, too: `explain` sees that nothing was found in it.
+        value = (value if value or isinstance(value, dict) else {}).get(key)
     return value
 
 

@@ -43,13 +43,19 @@ def _without(one: Manifest) -> Manifest:
 
 
 def _memory(operator: Operator, now: float) -> dict[str, Any]:
-    """What an operator knows that is not in the cluster. What sets add up is left out, which `conftest.py` compares at each step."""
+    """What an operator knows that is not in the cluster.
+
+    What sets add up is left out, which `conftest.py` compares, and how often it has written the same, which counts only where somebody else
+    writes as well.
+    """
     evaluator, queue = operator.process._evaluator, operator.process.loop.queue
+    failures, stalls = evaluator._stalls._failures, {key: value for key, value in vars(evaluator._stalls).items() if key != "_failures"}
     return {
         "held": operator.held,
         "due in": {key: f"{when - now:.3f} s" for key, when in queue._due.items()},
         "failures": queue._failures,
-        **{type(one).__name__: vars(one) for one in (evaluator._stalls, evaluator._debounce, evaluator._pending)},
+        "StallTracker": stalls,
+        **{type(one).__name__: vars(one) for one in (failures, evaluator._debounce, evaluator._pending)},
     }
 
 

@@ -120,7 +120,7 @@ class MemoryCluster:
     async def resource(self, kind: Kind) -> Resource:
         return self.kinds.get(kind)
 
-    async def resources(self) -> list[Resource]:
+    async def resources(self, *, fresh: bool = False) -> list[Resource]:  # noqa: ARG002 - nothing is cached here
         return list(self.kinds)
 
     async def await_established(self, kinds: Iterable[Kind], timeout: float) -> None:  # noqa: ARG002 - here they are served at once

@@ -12,7 +12,7 @@ from applier.plan.membership import PART_OF
 from applier.prune import ApplySetError
 from applier.prune.members import API_SERVICE, find_members, orphans
 from applier.prune.record import ApplySetScope
-from applier.ref import Kind, Manifest, Ref
+from applier.ref import Manifest, Ref
 from applier.testing.memory import MemoryCluster
 
 from .sets import account, annotation, applyset, cluster_role, config, run, selectors_of_lists
@@ -166,16 +166,10 @@ async def test_the_record_keeps_a_kind_whose_server_is_away(cluster: MemoryClust
 
 
 class Forgetful(MemoryCluster):
-    """Knows what it serves from a file that is old, until it is asked for something that is not in there."""
+    """Knows what it serves from a file that is old, until it is asked for what is served now."""
 
-    stale = True
-
-    async def resources(self) -> list[Resource]:
-        return [one for one in await super().resources() if not self.stale or one.plural != "configmaps"]
-
-    async def resource(self, kind: Kind) -> Resource:
-        self.stale = self.stale and kind.version != ""
-        return await super().resource(kind)
+    async def resources(self, *, fresh: bool = False) -> list[Resource]:
+        return [one for one in await super().resources() if fresh or one.plural != "configmaps"]
 
 
 async def test_a_kind_that_an_old_discovery_does_not_know_is_found() -> None:

@@ -158,6 +158,14 @@ async def test_the_disk_spares_the_next_run_all_requests(server: Scripted, tmp_p
     assert found == Resource(DEPLOYMENT, "deployments", True, frozenset(VERBS), frozenset({"scale", "status"}))
 
 
+async def test_what_all_is_served_is_asked_for_again_on_request(server: Scripted, cluster: ApiCluster) -> None:
+    serves(server, aggregated(), aggregated(WIDGETS))
+    assert "widgets" not in [one.plural for one in await cluster.resources()]
+    assert "widgets" not in [one.plural for one in await cluster.resources()]
+    assert "widgets" in [one.plural for one in await cluster.resources(fresh=True)]
+    assert "widgets" in [one.plural for one in await cluster.resources()]
+
+
 async def test_what_the_disk_lacks_is_asked_for(server: Scripted, tmp_path: Path) -> None:
     serves(server, aggregated(APPS), aggregated(APPS, WIDGETS))
     async with connect_to(server.url, cache_dir=tmp_path) as cluster:
