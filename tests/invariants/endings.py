@@ -36,7 +36,8 @@ def _check_clique(state: ClusterState, image: str, clique: Manifest, whole: Mani
     updated = [one for one in pods if _image(one["spec"]) == image]
     lost = [one for one in state.lately_lost() if label(one, CLIQUE_LABEL) == clique["metadata"]["name"]]
     name = f"{whole['kind']} {whole['metadata']['name']} ends its update"
-    assert len(updated) == len(pods), f"{name}, and pods of {clique['metadata']['name']} are not updated"
+    surplus = max(len(pods) - clique["spec"]["replicas"], 0)  # scale-in takes them
+    assert len(updated) >= len(pods) - surplus, f"{name}, and pods of {clique['metadata']['name']} are not updated"
     missing = state.declared(clique, TOLD_WITHIN) - sum(map(is_ready, updated)) - len(lost)
     assert whole["kind"] == SET.kind or missing <= 0, f"{name}, and {missing} pods of {clique['metadata']['name']} are missing"
 

@@ -44,12 +44,15 @@ class Roll:
 
     @property
     def needed(self) -> int:
-        """How many have to serve at the end of the update: `minAvailable`, or the desired number if that is lower."""
-        return min(self.min_available, self.desired)
+        """How many have to serve for one of them to be replaced: all, or so many that `minAvailable` are left.
+
+        So a template that fits nowhere costs no more than one lost pod does, also where one had been lost when it came.
+        """
+        return min(self.min_available + 1, self.desired)
 
     @property
     def may_replace_next(self) -> bool:
-        """Whether one that serves may be replaced now: only while all that can serve do, and `needed` of them remain (grove #697, #840)."""
+        """Whether one that serves may be replaced now: only while all that can serve do, and no fewer than `needed` (grove #697, #840)."""
         return self.serving >= max(self.possible, self.needed)
 
 
