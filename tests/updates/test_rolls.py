@@ -7,10 +7,10 @@ import pytest
 from applier.ref import Kind, Manifest
 from tests.invariants.reasons import NO_LONGER_WANTED
 from tests.invariants.serving import needs, serving
-from tests.model.sets import clique, group, pcs
+from tests.model.sets import clique, group
 from tests.simulation.sets import DEC, FRONT, PRE, demo, image, replicas, strategy
 from tests.simulation.simulation import Simulation, running
-from tests.simulation.watch import assert_all_ready, assert_no_index_twice, assert_no_orphan, watched
+from tests.simulation.watch import assert_all_ready, assert_no_index_twice, assert_no_orphan
 from tests.simulation.world import CLIQUE, GANG, GROUP, POD, REVISION
 from tests.step.world import context
 
@@ -353,38 +353,6 @@ def test_pods_that_an_update_replaces_are_not_told_of_as_lost() -> None:
     simulation.settle()
     assert simulation.images() == {"new"}
     assert [one for one in simulation.world.told if one.startswith("AllScheduledReplicasLost")] == []
-
-
-def test_where_there_is_room_for_no_more_than_what_is_needed_an_update_waits_for_room() -> None:
-    """As that of a Deployment does. Whether the third pod waits for room or for a node that there is not, nobody knows."""
-    simulation = Simulation(room=2)
-    simulation.world.apply(pcs([clique("front", 3, 2)]))
-    simulation.settle()
-    assert serving(simulation.world)["demo-0-front"] == 2
-    watched(simulation).edit(image("new", FRONT))
-    simulation.wait(60)
-    assert serving(simulation.world)["demo-0-front"] == 2
-    assert "updateEndedAt" not in simulation.status()["updateProgress"]
-    assert any("cannot place it" in event for event in simulation.world.told)
-    simulation.machines.room = 3
-    simulation.settle()
-    assert simulation.images("demo-0-front") == {"new"}
-    assert serving(simulation.world)["demo-0-front"] == 3
-
-
-@pytest.mark.parametrize("tag", ["nowhere", "new"])
-def test_a_pod_that_is_lost_when_an_update_begins_is_all_that_is_lost_where_new_ones_fit_nowhere(tag: str) -> None:
-    simulation = watched(running())
-    simulation.machines.room = len(simulation.world.pods()) - 1
-    simulation.world.delete(POD, simulation.world.pods("demo-0-front")[0]["metadata"]["name"])
-    simulation.edit(image(tag, FRONT))
-    simulation.settle()
-    assert serving(simulation.world)["demo-0-front"] == 1
-    simulation.machines.room += 1
-    simulation.edit(image("new", FRONT))
-    simulation.settle()
-    assert_all_ready(simulation)
-    assert simulation.images("demo-0-front") == {"new"}
 
 
 @pytest.mark.parametrize(("kind", "name"), [(CLIQUE, "demo-0-front"), (GROUP, "demo-0-sg")])
