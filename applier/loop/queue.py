@@ -65,7 +65,7 @@ class WorkQueue(Generic[K]):
         self._on_wait, self._on_work = on_wait, on_work
         self._share = share
         self._busy: Counter[Hashable] = Counter()  # keys in work by group
-        self._not_before: dict[K, float] = {}  # keys with a pace, and the earliest time of their next reconcile
+        self._not_before: dict[K, float] = {}  # keys with a pace or at rest, and the earliest time of their next reconcile
         self._rests: dict[K, float] = {}  # keys in work that are to rest afterwards, and for how long
         self._waiting: OrderedDict[Hashable, dict[K, float]] = OrderedDict()  # by group: keys, and since when
         self._active: dict[K, float] = {}  # keys in work, and since when
@@ -234,7 +234,10 @@ class WorkQueue(Generic[K]):
         return key
 
     def _drop_past(self) -> None:
-        """Drops earliest times that have passed, so that keys that never return are not kept. The oldest come first."""
+        """Drops earliest times that have passed, so that keys that never return are not kept.
+
+        The oldest come first; those behind a key that rests for longer are kept until it has.
+        """
         now = self._now()
         while self._not_before and self._not_before[first := next(iter(self._not_before))] <= now:
             del self._not_before[first]
