@@ -135,3 +135,8 @@ class Outcome:
     uid: str = ""
     seconds: float = 0.0
     error: Exception | None = None
+
+    @property
+    def is_overridden(self) -> bool:
+        """Whether a write has changed nothing that it should have: an admission webhook sets other values in each request."""
+        return self.action is Action.UNCHANGED and self.step.action is Action.CONFIGURED and bool(self.step.changes)

@@ -68,6 +68,10 @@ MAX_BACKOFF_FOREIGN = 5.0
 """The longest back-off, in seconds, of a key one of whose names somebody else's object has: a watch that selects objects does not show that
 it is gone. A try costs one read."""
 
+MAX_BACKOFF_OVERRIDDEN = 30.0
+"""The longest back-off, in seconds, of a key in one of whose objects an admission webhook sets other values: no watch event shows when it
+ceases to. A try costs one write."""
+
 OnResult = Callable[[Result[K]], None]
 
 
@@ -248,6 +252,8 @@ class Loop(Generic[K]):
             self.queue.retry(result.key, MAX_BACKOFF_FOREIGN)
         elif result.error is not None or any(map(_may_succeed_on_retry, result.outcomes)):
             self.queue.retry(result.key)
+        elif any(outcome.is_overridden for outcome in result.outcomes):
+            self.queue.retry(result.key, MAX_BACKOFF_OVERRIDDEN)
         else:
             self._until_current.pop(result.key, None)
             self.queue.forget(result.key)

@@ -123,3 +123,28 @@ async def test_an_object_that_somebody_changes_after_each_write_is_named() -> No
         lab.cluster.admit = lambda manifest: manifest
         await asyncio.sleep(60)
         assert stalled(lab) == []
+
+
+@in_virtual_time
+async def test_an_object_in_which_a_webhook_sets_the_same_other_value_at_each_write_is_named() -> None:
+    def mirror(manifest: Manifest) -> Manifest:
+        if manifest["kind"] != "PodClique" or manifest["metadata"]["name"] != "set-0-worker":
+            return manifest
+        mirrored = copy.deepcopy(manifest)
+        mirrored["spec"]["podSpec"]["containers"][0]["image"] = "mirror.example/worker"
+        return mirrored
+
+    lab = Lab(context())
+    lab.cluster.seed(named("set"))
+    lab.cluster.admit = mirror
+    async with running(lab):
+        await asyncio.sleep(60)
+        (sentence,) = stalled(lab)
+        assert sentence.startswith("replica 0: PodClique.grove.io/default/set-0-worker stays as it was when the operator writes it")
+        assert "podSpec.containers" in sentence
+        before = len(lab.cluster.writes())
+        await asyncio.sleep(HOUR)
+        assert len(lab.cluster.writes()) - before <= 2 * HOUR / 30
+        lab.cluster.admit = lambda manifest: manifest
+        await asyncio.sleep(60)
+        assert stalled(lab) == []
