@@ -9,6 +9,8 @@ from applier.cache import Query, read_once
 from applier.ref import Kind, Manifest
 from grove_cli import findings
 from grove_cli.cluster.session import Reported
+from grove_cli.queries.tree_query import not_served
+from grove_compiler.decoder import SET_KIND
 from grove_compiler.step import StepContext
 from grove_operator.controller.live_objects import COMPUTE_DOMAIN
 from grove_operator.controller.operator import watched
@@ -28,13 +30,18 @@ class ReadObjects(NamedTuple):
 
 
 async def in_cluster(cluster: Cluster, context: StepContext, namespace: str) -> ReadObjects:
-    """Returns the objects that an operator watches, and events; of all namespaces without a `namespace`. Raises `ClusterError`."""
+    """Returns the objects that an operator watches, and events; of all namespaces without a `namespace`.
+
+    Raises `ClusterError`; `NoSuchObject` if the server does not serve PodCliqueSets, because nothing can be said of them then.
+    """
     watches = [*watched(namespace, context.settings), Query(EVENT, namespace)]
     by_labels = [
         await read_once(cluster, [watch for watch in watches if watch.labels == labels], labels=labels)
         for labels in {watch.labels for watch in watches}
     ]
     unserved = {kind for each in by_labels for kind in each.unserved}
+    if any(kind.kind == SET_KIND for kind in unserved):
+        raise not_served(SET_KIND)
     return ReadObjects([manifest for each in by_labels for manifest in each.objects.values()], unserved, {watch.kind for watch in watches})
 
 

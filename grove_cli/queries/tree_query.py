@@ -78,8 +78,13 @@ def find_kind(resources: Iterable[Resource], word: str) -> Resource:
         names = (resource.kind.kind.lower(), resource.plural)
         if lowered in names and (not group or resource.kind.group == group):
             return resource
-    hint = "; Grove's CRDs are not installed: grove crds | kubectl apply --server-side -f -" if lowered.startswith("podclique") else ""
-    raise NoSuchObject(f"the server has no kind {SHORT_NAMES.get(name.lower(), word)!r}{hint}")
+    raise not_served(SHORT_NAMES.get(name.lower(), word))
+
+
+def not_served(kind: str) -> NoSuchObject:
+    """Returns the error for a kind that the server does not serve; for one of Grove's it says how to install them."""
+    hint = "; Grove's CRDs are not installed: grove crds | kubectl apply --server-side -f -" if kind.lower().startswith("podclique") else ""
+    return NoSuchObject(f"the server has no kind {kind!r}{hint}")
 
 
 def _may_own(root: Resource, resource: Resource) -> bool:
