@@ -212,6 +212,8 @@ async def test_ownership_in_a_version_that_is_gone_is_put_right(control_plane: C
         try:
             await shop.apply(definition(group=group, versions=[new, old], names=names), engine("v1beta1", fuel="gas", gear="1"))
             await shop.apply(definition(group=group, versions=[new], names=names))
+            while "v1beta1" in control_plane.kubectl("get", "--raw", f"/apis/{group}").stdout:  # discovery follows the definition
+                await asyncio.sleep(0.02)
             async with opened(control_plane, namespace) as later:
                 assert await later.apply(engine("v1", fuel="none")) == "e=configured"
             assert shop.live("e", f"engines.{group}")["spec"] == {"fuel": "none"}
