@@ -28,9 +28,10 @@ costs: $(VENV)/.installed-dev ## run the tests, and print where the time goes
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --costs
 
 SINCE ?= HEAD
+BUDGET ?= 90
 # Types before tests: mypy remembers what it has checked.
-check: lint ## what a change needs while one writes it: style, types, layers, and the tests without a server that it can touch
-	EFFORT=$(or $(EFFORT),check) $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m "not cluster" --touched=$(SINCE)
+check: lint ## what a change needs while one writes it: style, types, layers, and for 90 seconds the tests without a server that it can touch
+	EFFORT=$(or $(EFFORT),check) $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m "not cluster" --touched=$(SINCE) --budget=$(BUDGET)
 
 control-plane: $(VENV)/.installed-dev ## build a real control plane, once, for the tests that need one (about 10 minutes)
 	@$(BIN)/python -m applier.testing where >/dev/null 2>&1 || command -v go >/dev/null || \

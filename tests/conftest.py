@@ -28,6 +28,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 pytest_plugins = [
     "tests.suite.audited",
+    "tests.suite.budget",
     "tests.suite.collection",
     "tests.suite.costs",
     "tests.suite.janitor",

@@ -13,7 +13,7 @@ PATIENCE = 60.0
 CONFTEST = """
 from tests.suite import janitor
 janitor.MOMENT = 0.3
-pytest_plugins = ["tests.suite.costs", "tests.suite.janitor", "tests.suite.limits", "tests.suite.skips"]
+pytest_plugins = ["tests.suite.budget", "tests.suite.costs", "tests.suite.janitor", "tests.suite.limits", "tests.suite.skips"]
 """
 LOADED = ("pytest_asyncio.plugin", "pytest_timeout", "xdist.plugin")
 

@@ -26,5 +26,11 @@ def test_a_file_touches_what_reads_it_however_indirectly(file: str, touched: str
     assert not_touched not in found
 
 
+def test_what_imports_a_file_itself_is_nearer_than_what_imports_that() -> None:
+    found = touched_modules(["grove_compiler/kube/duration.py"])
+    assert found["grove_compiler.kube.duration"] == 0
+    assert found["tests.kube.test_duration"] == 1 < found["tests.features.test_features"]
+
+
 def test_an_unknown_file_touches_nothing() -> None:
-    assert touched_modules([f"{'x' * 9}/{'y' * 9}.z"]) == set()
+    assert touched_modules([f"{'x' * 9}/{'y' * 9}.z"]) == {}

@@ -3,6 +3,8 @@
 A test can be touched by what its module imports, however indirectly: grimp, on which import-linter stands, knows that. What is not imported
 but read or run is told by its name in the text of a module: a folder (`docs`), a file, a program (`"grove_cli"`). Where nothing has
 changed since the revision, the last commit itself is taken for the change. A change of what holds for all tests touches all of them.
+
+The tests nearest to the change come first: those that import it themselves before those that import what imports it.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ READ_BY = {"rules": RULEBOOK, "templates": RULEBOOK}
 """Folders at the top that a module reads for all others."""
 FOR_ALL = ("pyproject.toml", "tests/conftest.py", "tests/suite")
 GRAPH_CACHE = ROOT / ".import_linter_cache"
-TOUCHED = pytest.StashKey[list[str] | None]()
+TOUCHED = pytest.StashKey[dict[str, int] | None]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -48,13 +50,13 @@ def pytest_configure_node(node: Any) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselects what the change cannot touch."""
+    """Deselects what the change cannot touch, and sorts the others by how far they are from it."""
     if (modules := config.stash[TOUCHED]) is None:
         return
-    touched = {ROOT / f"{name.replace('.', '/')}.py" for name in modules}
+    touched = {ROOT / f"{name.replace('.', '/')}.py": distance for name, distance in modules.items()}
     left_out = [item for item in items if item.path not in touched]
     config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if item.path in touched]
+    items[:] = sorted((item for item in items if item.path in touched), key=lambda item: touched[item.path])
 
 
 def changed(revision: str) -> list[str]:
@@ -69,19 +71,22 @@ def _git(*words: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-def touched_by(files: Sequence[str]) -> list[str] | None:
-    """Returns the modules that a change of these files touches; nothing where that is all of them."""
-    return None if any(name.startswith(FOR_ALL) for name in files) else sorted(touched_modules(files))
+def touched_by(files: Sequence[str]) -> dict[str, int] | None:
+    """Returns the modules that a change of these files touches (see `touched_modules`); nothing where that is all of them."""
+    return None if any(name.startswith(FOR_ALL) for name in files) else touched_modules(files)
 
 
-def touched_modules(files: Iterable[str]) -> set[str]:
-    """Returns the modules that these files are, that read them, and that import one of those, however indirectly."""
+def touched_modules(files: Iterable[str]) -> dict[str, int]:
+    """Returns the modules that these files are, that read them, and that import one of those, with the number of imports in between."""
     graph = grimp.build_graph(*PACKAGES, cache_dir=str(GRAPH_CACHE))
     texts = {name: text for name in graph.modules if (text := _text(name)) is not None}
     _add_commands(graph, texts)
-    found = set[str]()
-    for seed in {module for file in files for module in _seeds(file, texts)} & graph.modules:
-        found |= {seed, *graph.find_downstream_modules(seed)}
+    found = dict[str, int]()
+    nearest = {module for file in files for module in _seeds(file, texts)} & graph.modules
+    while nearest:
+        distance = max(found.values(), default=-1) + 1
+        found |= dict.fromkeys(sorted(nearest), distance)
+        nearest = {importer for module in nearest for importer in graph.find_modules_that_directly_import(module)} - found.keys()
     return found
 
 
