@@ -14,6 +14,9 @@ from grove_operator.cluster.why import reasons, root_cause
 from grove_operator.controller.stalled_condition import set_key
 
 CONDITION = "WhyPending"
+OWN_NEXT_WRITES = ("GateNotLifted", "NotYetInGang")
+"""Reasons that nothing but the operator's next write is left to wait for. An operator that evaluates them is about to write it: what waited
+for a node for minutes would get an event in the very moment at which it goes on. People who ask while no operator runs are told them."""
 GRACE_PERIOD = 30.0
 """Seconds. A set that starts is pending for a moment many times over; to report each of them would cost a write."""
 
@@ -66,11 +69,12 @@ def pending_condition(of: ObjectRef, waits: Iterable[ObjectWait]) -> StatusCondi
 
 
 def pending_event(condition: StatusCondition, live: Manifest) -> list[Event]:
-    """Returns the event for a set's condition; none when the live condition has the same reason, or the set is stalled.
+    """Returns the event for a set's condition; none when the live condition has the same reason, or that needs none, or the set is stalled.
 
     A scheduler's message changes with each count of the nodes: the condition reports that, and no event. `Stalled` has an event of its own.
     """
-    if condition_of(live, CONDITION).get("reason") == condition.reason or is_true(live, STALLED):
+    known = (condition_of(live, CONDITION).get("reason"), *OWN_NEXT_WRITES)
+    if condition.reason in known or is_true(live, STALLED):
         return []
     name = event_name(condition.of, condition.reason, condition.message)
     return [Event(condition.of, "Warning", condition.reason, condition.message, name, "")]

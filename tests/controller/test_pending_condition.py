@@ -6,6 +6,9 @@ import asyncio
 
 from applier.ref import Kind, Manifest
 from applier.testing.virtual_time import in_virtual_time
+from grove_compiler.engine.runtime.results import StatusCondition
+from grove_compiler.graph.node import ObjectRef
+from grove_operator.controller.pending_condition import pending_event
 
 from .whole import REPLICAS, World, running
 
@@ -98,3 +101,11 @@ async def test_511_the_reason_is_an_event_once_however_its_words_change() -> Non
                 await world.seed({**one, "status": {"phase": "Pending", "conditions": [{**UNSCHEDULABLE, "message": f"0/{nodes} nodes"}]}})
             await asyncio.sleep(60)
         assert [one["type"] for one in world.of(EVENT) if one["reason"] == "Unschedulable"] == ["Warning"]
+
+
+def test_what_the_operator_is_about_to_write_is_no_event() -> None:
+    """A pod that has waited for its gang for minutes is seen with nothing but its gate left in the step that removes the gate."""
+    of = ObjectRef("grove.io/v1alpha1", "PodCliqueSet", "default", "chat", "uid")
+    reasons = {"GateNotLifted": 0, "NotYetInGang": 0, "Unschedulable": 1}
+    told = {reason: len(pending_event(StatusCondition(of, "WhyPending", "True", reason, "words", ""), {})) for reason in reasons}
+    assert told == reasons
