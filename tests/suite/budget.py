@@ -14,7 +14,8 @@ import pytest
 
 from kube_objects.words import counted, listed
 
-DEADLINE, LEFT_OUT = pytest.StashKey[float | None](), pytest.StashKey[Counter[str]]()
+DEADLINE = pytest.StashKey[float | None]()
+LEFT_OUT = pytest.StashKey[Counter[str]]()
 MAX_FOLDERS = 5
 
 
@@ -56,7 +57,8 @@ def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Tells the process that started this worker what was left out."""
     if hasattr(session.config, "workeroutput"):
-        session.config.workeroutput["left_out"] = dict(session.config.stash[LEFT_OUT])
+        left_out = session.config.stash[LEFT_OUT]
+        session.config.workeroutput["left_out"] = {**left_out}
 
 
 @pytest.hookimpl(optionalhook=True)
