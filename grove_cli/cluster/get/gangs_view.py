@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from applier.ref import Manifest
 from grove_cli.age import since
@@ -36,7 +36,7 @@ def _row(gang: Manifest, pods: Sequence[Manifest], now: float) -> Row:
     cells = (
         metadata["name"],
         str(labels.get(PART_OF) or ""),
-        str(status.get("phase") or "Pending"),
+        _phase(gang, groups, placed),
         f"{sum(is_true(pod, 'Ready') for pod in pods)}/{len(pods)}",
         str(len(placed)),
         str(sum(int(group.get("minReplicas") or 0) for group in groups)),
@@ -48,6 +48,22 @@ def _row(gang: Manifest, pods: Sequence[Manifest], now: float) -> Row:
         why,
     )
     return Row(cells, waits=bool(why))
+
+
+def _phase(gang: Manifest, groups: Sequence[Manifest], placed: Sequence[Manifest]) -> str:
+    """Returns the phase that a gang reports; where its scheduler does not report about gangs, that which follows from its pods."""
+    phase = str(status_of(gang).get("phase") or "Pending")
+    if phase != "Pending" or condition_of(gang, "Scheduled"):
+        return phase
+    ready = {pod["metadata"]["name"] for pod in placed if is_true(pod, "Ready")}
+    for phase, names in (("Running", ready), ("Starting", {pod["metadata"]["name"] for pod in placed})):
+        if groups and all(_of_group(group, names) >= int(group.get("minReplicas") or 0) for group in groups):
+            return phase
+    return "Pending"
+
+
+def _of_group(group: Manifest, names: Collection[str]) -> int:
+    return sum(reference.get("name") in names for reference in group.get("podReferences") or [])
 
 
 def _why(gang: Manifest) -> str:

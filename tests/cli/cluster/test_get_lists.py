@@ -198,6 +198,20 @@ def test_gangs_say_what_of_them_is_placed_and_ready(bench: Bench) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("states", "phase"),
+    [(("placed", "waiting"), "Pending"), (("placed", "ready"), "Starting"), (("ready", "ready"), "Running")],
+)
+def test_a_gang_whose_scheduler_reports_nothing_has_the_phase_of_its_pods(states: tuple[str, ...], phase: str, bench: Bench) -> None:
+    names = ("sft-0-a", "sft-0-b")
+    groups = [{"name": name, "minReplicas": 1, "podReferences": [{"name": name, "namespace": "shop"}]} for name in names]
+    bench.cluster.seed({**OBJECTS[3], "spec": {"podgroups": groups}, "status": {"phase": "Pending"}})
+    for name, state in zip(names, states, strict=True):
+        made = pod(name, MEMBER, {"conditions": [{"type": "Ready", "status": "True"}] if state == "ready" else []})
+        bench.cluster.seed({**made, "spec": {**made["spec"], **({} if state == "waiting" else {"nodeName": "node-1"})}})
+    assert printed(bench, "gangs", "--no-headers").split()[2] == phase
+
+
 def test_a_gang_says_why_it_is_not_scheduled(bench: Bench) -> None:
     condition = {"type": "Scheduled", "status": "False", "reason": "NoFit", "message": "no room"}
     bench.cluster.seed({**OBJECTS[3], "status": {"conditions": [condition]}})
