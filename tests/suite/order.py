@@ -1,18 +1,25 @@
 """Orders the tests of a run, and keeps in one process what shares a control plane of its own.
 
-Tests against servers wait more than they compute: they go first, the longest of all at their head, so that the others fill the gaps and no
-core is idle at the end. A fixture of a whole module or session that ends in `_plane` starts servers: where its tests were spread over all
-workers, each would start its own.
+Tests against servers wait more than they compute. They are spread over the first part of a run, the long ones at its head: where all
+workers wait at once cores are idle, and where one still waits at the end the others are. A fixture of a whole module or session that ends
+in `_plane` starts servers: where its tests were spread over all workers, each would start its own.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from operator import itemgetter
+from typing import TypeVar
 
 import pytest
 
+T = TypeVar("T")
+
 FEW_CORES = 4
 """Cores up to which there are two workers for each: tests against servers wait half of their time."""
+FIRST_PART = 0.75
+"""Over how much of what computes that which waits is spread."""
 SHARED_BY_ALL = ("control_plane", "grove_plane")
 
 
@@ -24,13 +31,50 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     return 2 * cores if with_servers and cores <= FEW_CORES else cores
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Keeps xdist from beginning with all groups."""
+    config.option.loadscopereorder = False
+
+
 @pytest.hookimpl(tryfirst=True)  # before xdist puts the group into the name of a test
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what belongs together for `--dist loadgroup`, and sorts by how much tests wait."""
+    """Marks what belongs together for `--dist loadgroup`, and mixes what waits with what computes."""
     for item in items:
         if plane := own_plane(item):
             item.add_marker(pytest.mark.xdist_group(plane))
-    items.sort(key=_rank)
+    groups: dict[object, list[pytest.Item]] = {}
+    for item in items:
+        groups.setdefault(_group(item), []).append(item)
+    waiting = [group for group in groups.values() if any(item.get_closest_marker("cluster") for item in group)]
+    computing = [group for group in groups.values() if not any(item.get_closest_marker("cluster") for item in group)]
+    waiting.sort(key=_length, reverse=True)
+    computing.sort(key=len, reverse=True)
+    items[:] = [item for group in mixed(waiting, computing) for item in group]
+
+
+def mixed(some: Sequence[T], others: Sequence[T]) -> list[T]:
+    """Spreads some things evenly over the first part of others. Both keep their order."""
+    step = len(others) * FIRST_PART / max(len(some), 1)
+    places = sorted(
+        [
+            *((position * step, 0, one) for position, one in enumerate(some)),
+            *((float(position), 1, one) for position, one in enumerate(others)),
+        ],
+        key=itemgetter(0, 1),
+    )
+    return [one for _, _, one in places]
+
+
+def _group(item: pytest.Item) -> object:
+    """Returns what is the same for tests of one group, and another thing for each that is in none."""
+    marker = item.get_closest_marker("xdist_group")
+    return item if marker is None else marker.kwargs.get("name") or marker.args[0]
+
+
+def _length(group: Sequence[pytest.Item]) -> tuple[float, int]:
+    """Returns by what the long groups come first: a limit of their own, then the number of tests."""
+    limits = [marker.args[0] for item in group if (marker := item.get_closest_marker("timeout"))]
+    return max(limits, default=0.0), len(group)
 
 
 def own_plane(item: pytest.Item) -> str:
@@ -40,7 +84,3 @@ def own_plane(item: pytest.Item) -> str:
         if name.endswith("_plane") and name not in SHARED_BY_ALL and definitions[-1].scope != "function":
             return f"{definitions[-1].baseid}::{name}"
     return ""
-
-
-def _rank(item: pytest.Item) -> tuple[bool, bool]:
-    return item.get_closest_marker("xdist_group") is None, item.get_closest_marker("cluster") is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.suite.nested import run
+from tests.suite.order import mixed
 
 SHARED = """
 import os, pytest
@@ -26,3 +27,44 @@ def test_tests_that_share_servers_of_their_own_run_in_one_worker(tmp_path: Path)
     code, said = run(tmp_path, SHARED, "-n", "2", "--dist", "loadgroup", "-p", "tests.suite.order")
     assert code == 0, said
     assert len((tmp_path / "started").read_text().splitlines()) == 1
+
+
+def test_what_waits_is_spread_over_the_first_part_of_what_computes() -> None:
+    order = mixed(["long", "short"], [*range(16)])
+    assert order == ["long", *range(6), "short", *range(6, 16)]
+
+
+def test_where_nothing_waits_or_nothing_computes_the_order_stays() -> None:
+    assert mixed([], [1, 2, 3]) == mixed([1, 2, 3], []) == [1, 2, 3]
+
+
+IN_ORDER = """
+import os, pytest
+
+def note(name):
+    with open("ran", "a") as ran:
+        print(name, file=ran)
+
+@pytest.mark.parametrize("number", range(2))
+def test_computes(number): note("computes")
+
+@pytest.mark.xdist_group("together")
+@pytest.mark.parametrize("number", range(2))
+def test_computes_together(number): note("together")
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("number", range(2))
+def test_waits(number): note("waits")
+
+@pytest.mark.cluster
+@pytest.mark.timeout(400)
+def test_waits_long(): note("waits long")
+"""
+
+
+def test_the_long_ones_begin(tmp_path: Path) -> None:
+    code, said = run(tmp_path, IN_ORDER, "-n", "1", "--dist", "loadgroup", "-p", "tests.suite.order", "-o", "markers=cluster")
+    assert code == 0, said
+    assert (tmp_path / "ran").read_text().splitlines() == [
+        "waits long", "together", "together", "waits", "computes", "waits", "computes",
+    ]  # fmt: skip
