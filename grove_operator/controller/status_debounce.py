@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from applier.desired import StatusWrite
 from applier.ref import Manifest
 from grove_compiler.model.inputs.snapshot import ObjectReader
+from grove_operator.controller.inherited_conditions import InheritedConditions
 
 DELAY = 1.0
 """Seconds. A deleted pod whose image is on the node is replaced and ready in less. Without the delay its replacement costs five status
@@ -25,6 +26,7 @@ class StatusDebounce:
 
     def __init__(self) -> None:
         self._since: dict[str, float] = {}  # by UID, the oldest first
+        self._inherited = InheritedConditions()
 
     def filter(self, writes: Iterable[StatusWrite], objects: ObjectReader, now: float) -> tuple[list[StatusWrite], list[float]]:
         """Returns the statuses to write now, and the remaining delay in seconds of each of the others."""
@@ -40,6 +42,8 @@ class StatusDebounce:
     def _delay(self, write: StatusWrite, objects: ObjectReader, now: float) -> float:
         ref, uid = write.of.ref, write.of.uid
         live = objects.get(ref.group, ref.kind, ref.namespace, ref.name)
+        if live is not None and (remaining := self._inherited.delay(write, live, now)):
+            return remaining
         if live is None or not _is_debounced(write, live):
             self._since.pop(uid, None)
             return 0.0

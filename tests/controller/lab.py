@@ -29,10 +29,10 @@ MADE = [
 
 
 class Lab:
-    """One replica of an operator. `results` are what came of each look at a key."""
+    """One replica of an operator, on a cluster of its own unless one is given. `results` are what came of each look at a key."""
 
-    def __init__(self, context: StepContext) -> None:
-        self.cluster = MemoryCluster(schemas=FreeSchemas())
+    def __init__(self, context: StepContext, cluster: MemoryCluster | None = None) -> None:
+        self.cluster = cluster or MemoryCluster(schemas=FreeSchemas())
         self.cluster.seed(*crds())
         self.results: list[Result[Key]] = []
         self.cache = WatchCache(self.cluster, WATCHED, chance=Random(1))

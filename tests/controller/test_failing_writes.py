@@ -6,6 +6,7 @@ import asyncio
 import copy
 from collections.abc import Callable
 from itertools import count
+from typing import Any
 
 import pytest
 
@@ -148,3 +149,25 @@ async def test_an_object_in_which_a_webhook_sets_the_same_other_value_at_each_wr
         lab.cluster.admit = lambda manifest: manifest
         await asyncio.sleep(60)
         assert stalled(lab) == []
+
+
+STALLS = {
+    "a refusal": (lambda lab: refuse_pods(lab, lambda: Forbidden(403, "Forbidden", "no")), 20),
+    "a webhook that is away": (lambda lab: refuse_pods(lab, lambda: ServerFailure(500, "InternalError", "no answer")), 60),
+}
+
+
+@pytest.mark.parametrize(("refuse", "seconds"), STALLS.values(), ids=STALLS)
+@in_virtual_time
+async def test_an_operator_that_starts_does_not_take_back_what_the_last_one_reported(refuse: Callable[[Lab], Any], seconds: int) -> None:
+    first = Lab(context())
+    first.cluster.seed(named("set"))
+    refuse(first)
+    async with running(first):
+        await asyncio.sleep(seconds)
+    assert stalled(first) != []
+    second = Lab(context(), first.cluster)
+    async with running(second):
+        for _ in range(10 * seconds):
+            await asyncio.sleep(0.1)
+            assert stalled(second) != []
