@@ -18,6 +18,17 @@ def serve(plane: ControlPlane, definitions: Sequence[Manifest]) -> None:
     plane.objects.await_served(names)
 
 
+def serve_with_garbage_collection(plane: ControlPlane, definitions: Sequence[Manifest]) -> None:
+    """Has a control plane that no other test uses serve definitions, and collect objects of their kinds from the start.
+
+    The garbage collector looks for new kinds every 30 seconds, and as it starts.
+    """
+    serve(plane, definitions)
+    manager = plane.server("kube-controller-manager")
+    manager.stop()
+    manager.start()
+
+
 @functools.cache
 def with_definitions(plane: ControlPlane) -> ControlPlane:
     """Returns the control plane, once it serves our definitions."""

@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,17 +38,6 @@ class Drawing(NamedTuple):
     replicas: int = 0
     opened: str = ""
 
-    @property
-    def page(self) -> str:
-        """The page of `grove graph -o html`."""
-        files = [str(ROOT / "examples" / name) for name in self.examples]
-        text = b""
-        if self.replicas:
-            (manifest,) = [yaml.safe_load(Path(file).read_bytes()) for file in files]
-            manifest["spec"]["replicas"] = self.replicas
-            files, text = ["-"], yaml.safe_dump(manifest).encode()
-        return _grove("graph", *files, *self.options, "-o", "html", stdin=text)
-
 
 SETS = ("disaggregated", "explicit-startup-order", "live-replicas", "multi-node-aggregated", "single-node-aggregated")
 PICTURES = {
@@ -67,6 +57,18 @@ TIMELINES = {"timeline.svg": ("chat", "--snapshot", str(ROOT / "docs/snapshots/r
 def _grove(*arguments: str, stdin: bytes = b"") -> str:
     command = [sys.executable, "-m", "grove_cli", *arguments]
     return subprocess.run(command, input=stdin, capture_output=True, check=True).stdout.decode()
+
+
+@cache
+def page_of(drawing: Drawing) -> str:
+    """Returns the page of `grove graph -o html`."""
+    files = [str(ROOT / "examples" / name) for name in drawing.examples]
+    text = b""
+    if drawing.replicas:
+        (manifest,) = [yaml.safe_load(Path(file).read_bytes()) for file in files]
+        manifest["spec"]["replicas"] = drawing.replicas
+        files, text = ["-"], yaml.safe_dump(manifest).encode()
+    return _grove("graph", *files, *drawing.options, "-o", "html", stdin=text)
 
 
 def origin(page: str) -> str:
@@ -91,7 +93,7 @@ def timeline(name: str) -> str:
 
 def picture(browser: Any, name: str) -> str:
     """Draws the page of a picture in a browser, and returns what its button *SVG* saves."""
-    page = PICTURES[name].page
+    page = page_of(PICTURES[name])
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "page.html").write_text(page, "utf-8")
         shown = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme="light", reduced_motion="reduce")

@@ -160,7 +160,9 @@ def play(cluster: Cluster) -> None:
 
 def _delete_sets(cluster: Cluster) -> None:
     """Deletes all sets. As long as somebody keeps one, the operator takes down what it owns, and no garbage collector does."""
-    cluster.kubectl("delete", "podcliquesets", "-A", "-l", LABEL, "--wait=false")
+    for one in {one["metadata"]["namespace"]: one for one in cluster.items("podcliquesets", "-A", "-l", LABEL)}.values():
+        path = cluster.plane.objects.kind_of(one).path(one["metadata"]["namespace"])
+        cluster.plane.request("DELETE", f"{path}?labelSelector={LABEL}")  # one request: kubectl has one for each, and pauses between them
     owned = ",".join(("serviceaccounts", "roles", "secrets", "controllerrevisions", "podcliques", "resourceclaimtemplates"))
     cluster.until(lambda: [_named(one) for one in cluster.items(owned, "-A", "-l", OURS) if "ownerReferences" in one["metadata"]], [])
     for one in cluster.items("podcliquesets", "-A", "-l", LABEL):

@@ -78,15 +78,15 @@ class Installed:
         return True
 
 
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Installed]:
+@pytest.fixture(scope="module")
+def preflight_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
     values = [
         "crds.enabled=false",
         "preflight-injector.enabled=true",
         "preflight-injector.checks=[{name: nccl-allreduce, image: a}]",
     ]
     with ControlPlane.start(parts=("kube-controller-manager",)) as plane:
-        there = Installed(plane, tmp_path)
+        there = Installed(plane, tmp_path_factory.mktemp("preflight"))
         for name in (NAMESPACE, "training"):
             there.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
         for one in manifests(load_values([], values), NAMESPACE):
@@ -96,6 +96,11 @@ def cluster(tmp_path: Path) -> Iterator[Installed]:
                 there.apply(one)
         there.until(lambda: there.get("serviceaccount", "default", "-n", "training"))
         yield there
+
+
+@pytest.fixture
+def cluster(preflight_plane: Installed) -> Installed:
+    return preflight_plane
 
 
 @pytest.fixture

@@ -116,10 +116,10 @@ def test_the_operator_may_do_what_it_does_and_nothing_else(cluster: Cluster) -> 
     rules.mkdir()
     mark = cluster.plane.mark()
     with cluster.operator("--workers", "8", "--rules", str(rules), POD_NAME=pod):
-        play(cluster)
-        (rules / "wrong.yaml").write_text("rule: [")
-        cluster.until(lambda: abouts_of(cluster, "RulesRefused"), {"Deployment/grove-operator"})
         cluster.until(lambda: cluster.get("clustertopology", "grove-topology") is not None, True)
+        (rules / "wrong.yaml").write_text("rule: [")  # which it finds some time while it goes on with the others
+        play(cluster)
+        cluster.until(lambda: abouts_of(cluster, "RulesRefused"), {"Deployment/grove-operator"})
     # Alone it need not wait for a word about each kind since it leads, of which there is none for a minute where nothing happens.
     install(cluster, [*settings(with_topologies=False), "config.leaderElection.enabled=false", "replicas=1"])
     with cluster.operator("--mnnvl-shape", "as-proposed"):

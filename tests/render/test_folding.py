@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
 
 import pytest
 
 from grove_cli.render.picture import Picture
 from grove_compiler.graph.graph import CompiledGraph
+from tests.suite.rows import rows
 
-from .conftest import OpenPage
+from .conftest import OpenPage, Pages
 from .looking import cards, open_all, point, position, selected, wait_until
 from .sample import for_people, node, workload
 
@@ -35,45 +38,80 @@ READ_TEXTS = """() => {
 }"""
 
 
-@pytest.mark.parametrize("window", WINDOWS, ids=lambda size: f"{size[0]}x{size[1]}")
-@pytest.mark.parametrize("graph", SIZES.values(), ids=SIZES.keys())
-def test_every_card_has_a_name_that_can_be_read(graph: CompiledGraph, window: tuple[int, int], open_page: OpenPage) -> None:
-    page = open_page(for_people(graph), viewport={"width": window[0], "height": window[1]})
-    texts = page.evaluate(READ_TEXTS)
-    names = [(text, size) for text, size, _ in texts if size >= 9.5]
-    gangs = [(text, size) for text, size, bold in texts if bold and size < 9.5]
+large = cache(lambda size: for_people(SIZES[size]))
+"""The picture of one of `SIZES`."""
+three_replicas = cache(lambda members: for_people(workload(replicas=3, members=members)))
+
+
+class Drawn(NamedTuple):
+    """What a page draws: texts with their sizes and whether they are bold, cards, the kinds of those that are no gangs, objects by card."""
+
+    texts: list[tuple[str, float, bool]]
+    cards: list[tuple[str, str, int]]
+    kinds: list[str]
+    members: list[int]
+
+
+Draw = Callable[[str, tuple[int, int]], Drawn]
+
+
+@pytest.fixture(scope="module")
+def draw(pages: Pages) -> Draw:
+    """Draws one of `SIZES` in a window, once for all who ask about it."""
+
+    @cache
+    def drawn(size: str, window: tuple[int, int]) -> Drawn:
+        page = pages.open(large(size), viewport={"width": window[0], "height": window[1]})
+        kinds = page.evaluate("grove.state.layout.items.filter((item) => !item.gangs).map(({ index }) => grove.graph.nodes[index].kind)")
+        members = page.evaluate("grove.state.layout.items.flatMap((item) => item.members)")
+        found = Drawn(page.evaluate(READ_TEXTS), cards(page), kinds, members)
+        assert pages.tab.complaints() == []
+        return found
+
+    return drawn
+
+
+def by_window(window: object) -> str | None:
+    return f"{window[0]}x{window[1]}" if isinstance(window, tuple) else None
+
+
+@rows("window", WINDOWS, ids=by_window)
+@rows("size", SIZES)
+def test_every_card_has_a_name_that_can_be_read(size: str, window: tuple[int, int], draw: Draw) -> None:
+    drawn = draw(size, window)
+    names = [(text, size) for text, size, _ in drawn.texts if size >= 9.5]
+    gangs = [(text, size) for text, size, bold in drawn.texts if bold and size < 9.5]
     assert gangs == []
-    assert len(names) >= len(cards(page))
+    assert len(names) >= len(drawn.cards)
 
 
-@pytest.mark.parametrize("window", [*WINDOWS, (800, 600)], ids=lambda size: f"{size[0]}x{size[1]}")
-@pytest.mark.parametrize("members", [9, 14, 16, 20])
+@rows("window", [*WINDOWS, (800, 600)], ids=by_window)
+@rows("members", [9, 14, 16, 20])
 def test_every_card_of_gangs_has_its_number_of_pods(members: int, window: tuple[int, int], open_page: OpenPage) -> None:
     """A picture of 58 gangs fitted a small window only with names alone, where runs of gangs have room for numbers."""
-    page = open_page(for_people(workload(replicas=3, members=members)), viewport={"width": window[0], "height": window[1]})
+    page = open_page(three_replicas(members), viewport={"width": window[0], "height": window[1]})
     counts = [text for text, size, _ in page.evaluate(READ_TEXTS) if " pod" in text and size >= 9]
     assert len(counts) == sum(kind in ("gang", "gangs") for kind, *_ in cards(page))
 
 
-@pytest.mark.parametrize("window", WINDOWS, ids=lambda size: f"{size[0]}x{size[1]}")
-@pytest.mark.parametrize("graph", SIZES.values(), ids=SIZES.keys())
-def test_every_card_says_its_kind_in_a_size_that_can_be_read(graph: CompiledGraph, window: tuple[int, int], open_page: OpenPage) -> None:
-    page = open_page(for_people(graph), viewport={"width": window[0], "height": window[1]})
-    kinds = page.evaluate("grove.state.layout.items.filter((item) => !item.gangs).map(({ index }) => grove.graph.nodes[index].kind)")
-    texts = [text.rpartition(" × ")[2] for text, size, _ in page.evaluate(READ_TEXTS) if size >= 8.5]
+@rows("window", WINDOWS, ids=by_window)
+@rows("size", SIZES)
+def test_every_card_says_its_kind_in_a_size_that_can_be_read(size: str, window: tuple[int, int], draw: Draw) -> None:
+    kinds = draw(size, window).kinds
+    texts = [text.rpartition(" × ")[2] for text, height, _ in draw(size, window).texts if height >= 8.5]
     shown = [text if text == kind else f"{text[:3]}…" for kind in kinds for text in texts if text in (kind, kind.removeprefix("PodClique"))]
     assert len(shown) >= len(kinds)
 
 
 def test_gangs_say_how_many_pods_and_gpus_they_hold(open_page: OpenPage) -> None:
-    page = open_page(for_people(SIZES["300 objects"]))
+    page = open_page(large("300 objects"))
     texts = [text for text, *_ in page.evaluate(READ_TEXTS)]
     assert "demo-0-model-3" in texts
     assert texts.count("2 cliques · 6 pods · 24 GPUs") == 24
 
 
 def test_runs_of_gangs_say_which_and_how_many(open_page: OpenPage) -> None:
-    page = open_page(for_people(SIZES["3,000 objects"]))
+    page = open_page(large("3,000 objects"))
     texts = [text for text, *_ in page.evaluate(READ_TEXTS)]
     assert "demo-3-model-0 to 9" in texts
     assert "10 gangs · 50 pods · 200 GPUs" in texts
@@ -88,22 +126,20 @@ def test_replicas_of_two_gangs_each_are_two_sorts_of_runs(open_page: OpenPage) -
 
 
 def test_a_run_of_gangs_never_goes_over_two_replicas(open_page: OpenPage) -> None:
-    page = open_page(for_people(SIZES["3,000 objects"]))
+    page = open_page(large("3,000 objects"))
     runs = page.evaluate(
         "grove.state.layout.items.filter((item) => item.gangs).map((item) => item.gangs.map((at) => grove.graph.nodes[at].name))"
     )
     assert all(len({name.rpartition("-")[0] for name in run}) == 1 for run in runs)
 
 
-@pytest.mark.parametrize("graph", SIZES.values(), ids=SIZES.keys())
-def test_every_object_is_on_one_card(graph: CompiledGraph, open_page: OpenPage) -> None:
-    page = open_page(for_people(graph))
-    members = page.evaluate("grove.state.layout.items.flatMap((item) => item.members)")
-    assert sorted(members) == list(range(len(graph.nodes) + 1))
+@rows("size", SIZES)
+def test_every_object_is_on_one_card(size: str, draw: Draw) -> None:
+    assert sorted(draw(size, WINDOWS[0]).members) == list(range(len(SIZES[size].nodes) + 1))
 
 
 def test_no_two_cards_or_open_gangs_overlap_whatever_is_open(open_page: OpenPage) -> None:
-    page = open_page(for_people(SIZES["300 objects"]))
+    page = open_page(large("300 objects"))
     for name in ("demo-0-model-3", "demo-1", "demo-2-model-6"):
         page.evaluate(f"grove.choose({position(page, name)}, 'show'); grove.toggleSelected()")
     meeting = """(() => { const { items, boxes } = grove.state.layout; const inside = new Set(boxes.map((box) => box.gang));
@@ -117,7 +153,7 @@ def test_no_two_cards_or_open_gangs_overlap_whatever_is_open(open_page: OpenPage
 @pytest.fixture
 def folded(open_page: OpenPage) -> Any:
     """A page with a card for each gang."""
-    return open_page(for_people(SIZES["300 objects"]))
+    return open_page(large("300 objects"))
 
 
 def gang_card(page: Any, name: str) -> tuple[float, float]:
@@ -171,13 +207,13 @@ def test_an_object_that_is_searched_for_is_opened(folded: Any) -> None:
 
 
 def test_an_object_deep_in_a_run_of_gangs_is_opened(open_page: OpenPage) -> None:
-    page = open_page(for_people(SIZES["3,000 objects"]), fragment="#Pod%2Fml%2Fdemo-5-model-21-worker-00002")
+    page = open_page(large("3,000 objects"), fragment="#Pod%2Fml%2Fdemo-5-model-21-worker-00002")
     assert selected(page) == "demo-5-model-21-worker-00002"
     assert ("object", "demo-5-model-21-worker-00002", 1) in cards(page)
 
 
 def test_an_object_in_a_stack_is_opened(open_page: OpenPage) -> None:
-    page = open_page(for_people(SIZES["900 objects without a gang"]), fragment="#ConfigMap%2Fml%2Fdemo-777")
+    page = open_page(large("900 objects without a gang"), fragment="#ConfigMap%2Fml%2Fdemo-777")
     assert ("object", "demo-777", 1) in cards(page)
 
 
@@ -195,11 +231,12 @@ def test_a_folded_card_lights_up_when_something_on_it_is_found(folded: Any) -> N
 
 
 def test_a_state_stands_on_the_card_of_its_gang(open_page: OpenPage) -> None:
-    page = open_page(for_people(SIZES["300 objects"]), states={"PodGang/ml/demo-0-model-3": "Running"})
+    page = open_page(large("300 objects"), states={"PodGang/ml/demo-0-model-3": "Running"})
     texts = [text for text, *_ in page.evaluate(READ_TEXTS)]
     assert [text for text in texts if text.startswith("Running")] == ["Running · rack required"]
 
 
+@cache
 def picture_with_many_domains() -> Picture:
     return for_people(workload(replicas=6, members=23))
 

@@ -56,13 +56,12 @@ GRAPHS = {
 
 
 @pytest.fixture(scope="module", params=list(GRAPHS.values()), ids=list(GRAPHS))
-def layout(request: pytest.FixtureRequest, browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Layout:
-    pages = Pages(browser, tmp_path_factory.mktemp("layout"))
+def layout(request: pytest.FixtureRequest, pages: Pages) -> Layout:
     picture = for_people(request.param)
     page = pages.open(picture)
     open_all(page)
     found = read(page, picture)
-    pages.close()
+    assert pages.tab.complaints() == []
     return found
 
 

@@ -112,10 +112,10 @@ def test_a_narrow_window_shows_the_graph_first(open_page: OpenPage) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 420
 
 
-def test_without_scripts_the_page_says_what_to_do(open_page: OpenPage, browser: Any, tmp_path: Any) -> None:
-    open_page(for_people())
+def test_without_scripts_the_page_says_what_to_do(open_page: OpenPage, browser: Any) -> None:
+    address = open_page(for_people()).url
     context = browser.new_context(java_script_enabled=False, offline=True)
     page = context.new_page()
-    page.goto((tmp_path / "graph.html").as_uri())
+    page.goto(address)
     page.get_by_text("grove graph -o tree").wait_for(state="visible")
     context.close()

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from tools.generate_pictures import FOLDER, PICTURES, TIMELINES, note, picture, timeline
+from tools.generate_pictures import FOLDER, PICTURES, TIMELINES, note, page_of, picture, timeline
 
+pytestmark = pytest.mark.xdist_group("browser for test_pictures")  # whoever draws the pages once asks about them, with a browser or without
 AGAIN = "run `python -m tools.generate_pictures`"
 
 
@@ -26,7 +27,7 @@ def test_a_timeline_in_the_docs_is_what_the_command_draws(name: str) -> None:
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_picture_in_the_docs_shows_the_objects_of_its_examples(name: str) -> None:
-    assert committed(name).splitlines(keepends=True)[-1] == note(PICTURES[name].page), AGAIN
+    assert committed(name).splitlines(keepends=True)[-1] == note(page_of(PICTURES[name])), AGAIN
 
 
 @pytest.mark.parametrize("name", PICTURES)

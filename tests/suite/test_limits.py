@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from tests.suite.nested import run
+from tests.suite.rows import rows
 
-processes = pytest.mark.parametrize("processes", [(), ("-n", "2")], ids=["one process", "workers"])
+PROCESSES = {"one process": (), "workers": ("-n", "2")}
+processes = pytest.mark.parametrize("processes", PROCESSES.values(), ids=PROCESSES.keys())
 
 NEVER_ENDS = {
     "a loop": ("def test_never_ends():\n    while True: pass\n", "in test_never_ends"),
@@ -39,15 +43,39 @@ NEVER_ENDS = {
 FINE = "\ndef test_fine(): pass\n"
 
 
-@processes
-@pytest.mark.parametrize(("tests", "says"), NEVER_ENDS.values(), ids=NEVER_ENDS.keys())
-def test_a_test_that_never_ends_fails_with_its_stacks(tmp_path: Path, processes: tuple[str, ...], tests: str, says: str) -> None:
-    code, said = run(tmp_path, tests + FINE, "--timeout", "1", *processes)
-    assert "the test ran 1 s, its limit" in said
-    assert "FAILED test_it.py::test_never_ends" in said
-    assert says in said
-    assert "1 failed, 1 passed" in said
-    assert code == 1
+class Reported(NamedTuple):
+    """What a run says whose tests never end but for one, and of each test that fails the section about it."""
+
+    code: int
+    said: str
+    sections: dict[str, str]
+
+
+def function(case: str) -> str:
+    return f"test_{case.replace(' ', '_')}"
+
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(given, id=name, marks=pytest.mark.xdist_group(f"limits: {name}")) for name, given in PROCESSES.items()],
+)
+def reported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Reported:
+    tests = [tests.replace("test_never_ends", function(case)) for case, (tests, _) in NEVER_ENDS.items()]
+    code, said = run(tmp_path_factory.mktemp("run"), "".join(tests) + FINE, "--timeout", "1", *request.param)
+    _, *parts = re.split(r"^_{3,} (test_\w+) _{3,}$", said.partition("short test summary info")[0], flags=re.MULTILINE)
+    return Reported(code, said, dict(zip(parts[::2], parts[1::2], strict=True)))
+
+
+@rows(("case", "says"), [(case, says) for case, (_, says) in NEVER_ENDS.items()])
+def test_a_test_that_never_ends_fails_with_its_stacks(reported: Reported, case: str, says: str) -> None:
+    assert f"FAILED test_it.py::{function(case)}" in reported.said
+    assert "the test ran 1 s, its limit" in reported.sections[function(case)]
+    assert says.replace("test_never_ends", function(case)) in reported.sections[function(case)]
+
+
+def test_the_rest_of_a_run_goes_on_without_the_tests_that_never_end(reported: Reported) -> None:
+    assert f"{len(NEVER_ENDS)} failed, 1 passed" in reported.said
+    assert reported.code == 1
 
 
 def test_a_test_that_swallows_its_failure_is_ended_with_its_worker(tmp_path: Path) -> None:

@@ -134,11 +134,12 @@ async def world(
     control_plane: ControlPlane, crds: None, namespace: str, judge: Reviewer, there: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[World]:
     monkeypatch.setattr(shared_certificate, "INTERVAL", 0.5)
-    monkeypatch.setattr(shared_certificate, "PROPAGATION", 8.0)  # for a busy machine
+    monkeypatch.setattr(shared_certificate, "PROPAGATION", 0.0)  # so far nobody asks; what follows begins once all are trusted
     async with connect(kubeconfig=str(control_plane.kubeconfig), user_agent="grove-webhooks-tests") as cluster:
         one = World(control_plane, cluster, namespace, judge, there)
         try:
             await one.start()
+            monkeypatch.setattr(shared_certificate, "PROPAGATION", 8.0)  # for a busy machine
             yield one
         finally:
             await one.stop()

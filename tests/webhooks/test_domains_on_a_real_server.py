@@ -17,7 +17,7 @@ from grove_operator.install.webhook_configurations import MNNVL, Installation, w
 from tests.applier.transport.certificates import needs_openssl
 from tests.cli.conftest import cache_of_the_session
 from tests.controller.live.test_mnnvl import DEFINITION
-from tests.definitions import serve
+from tests.definitions import serve_with_garbage_collection
 from tests.seeds.sets import clique, mnnvl, pcs
 from tests.webhooks.conftest import Manifest
 from tests.webhooks.process import Served, webhooks
@@ -92,7 +92,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     (folder / "config.yaml").write_text(CONFIGURATION)
     with ControlPlane.start(parts=("kube-controller-manager",)) as plane:
         there = Place(plane, folder)
-        serve(plane, [*crd.crds(), DEFINITION])
+        serve_with_garbage_collection(plane, [*crd.crds(), DEFINITION])
         yield there
 
 

@@ -50,11 +50,18 @@ class Place:
         service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "admission", "namespace": namespace}}
         self.apply({**service, "spec": {"type": "ExternalName", "externalName": "localhost"}})
 
-    def install(self, port: int, hooks: Sequence[Hook] = NAMESPACED) -> None:
-        """Installs the configurations for a process that listens there."""
-        mine = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": self.namespace}}}
+    def announce(self, name: str, hooks: Sequence[Hook] = NAMESPACED) -> None:
+        """Installs the configurations of a process that will start, and will fill in their bundles; so far nobody asks it."""
+        self._apply_configurations(name, 1, hooks, f"nothing-{self.namespace}")
+
+    def install(self, name: str, port: int, hooks: Sequence[Hook] = NAMESPACED) -> None:
+        """Has the configurations of a process ask it, where it listens; their bundles stay, as with an upgrade."""
+        self._apply_configurations(name, port, hooks, self.namespace)
+
+    def _apply_configurations(self, name: str, port: int, hooks: Sequence[Hook], asked_in: str) -> None:
+        mine = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": asked_in}}}
         for manifest in webhook_configurations(Installation(self.namespace, "admission", port), hooks):
-            manifest["metadata"]["name"] += f"-{self.namespace}-{port}"
+            manifest["metadata"]["name"] += f"-{self.namespace}-{name}"
             manifest["webhooks"] = [{**webhook, **mine} for webhook in manifest["webhooks"]]
             self.installed.append(manifest)
             self.apply(manifest)
@@ -100,8 +107,8 @@ def place(crds: None, control_plane: ControlPlane, namespace: str) -> Iterator[P
 
 
 @contextmanager
-def operator(place: Place, folder: Path, name: str) -> Iterator[int]:
-    """A process of the operator, which gives the port of its webhooks once they are ready."""
+def operators(place: Place, folder: Path, *names: str) -> Iterator[list[int]]:
+    """Processes of the operator. Gives the ports of their webhooks once all are ready."""
     kubeconfig, config = folder / "kubeconfig", folder / "operator.yaml"
     text = json.loads(place.plane.kubectl("config", "view", "--raw", "-o", "json").stdout)
     for context in text["contexts"]:
@@ -110,27 +117,37 @@ def operator(place: Place, folder: Path, name: str) -> Iterator[int]:
     config.write_text(CONFIGURATION)
     command = [sys.executable, "-m", "grove_cli", "operator", "run", "-n", place.namespace]
     arguments = [*command, "--kubeconfig", str(kubeconfig), "--config", str(config)]
-    log = folder / f"{name}.log"
-    with log.open("w") as output:
-        process = subprocess.Popen(arguments, cwd=ROOT, stderr=output, env=os.environ | {"PYTHONUNBUFFERED": "1"})
+    logs = [folder / f"{name}.log" for name in names]
+    processes = list[subprocess.Popen[bytes]]()
     try:
-        deadline = time.monotonic() + PATIENCE
-        while "webhooks are ready" not in (text := log.read_text()):
-            assert process.poll() is None, text
-            assert time.monotonic() < deadline, text
-            time.sleep(0.1)
-        port = re.search(r"listening port=(\d+)", text)
-        assert port is not None
-        yield int(port[1])
+        for log in logs:
+            with log.open("w") as output:
+                processes.append(subprocess.Popen(arguments, cwd=ROOT, stderr=output, env=os.environ | {"PYTHONUNBUFFERED": "1"}))
+        yield [_port(process, log) for process, log in zip(processes, logs, strict=True)]
     finally:
-        process.terminate()
-        assert process.wait(60) == 0
+        for process in processes:
+            process.terminate()
+        assert [process.wait(60) for process in processes] == [0] * len(processes)
+
+
+def _port(process: subprocess.Popen[bytes], log: Path) -> int:
+    """Waits until the webhooks are ready, and gives their port."""
+    deadline = time.monotonic() + PATIENCE
+    while "webhooks are ready" not in (text := log.read_text()):
+        assert process.poll() is None, text
+        assert time.monotonic() < deadline, text
+        time.sleep(0.1)
+    port = re.search(r"listening port=(\d+)", text)
+    assert port is not None
+    return int(port[1])
 
 
 def test_every_replica_answers_and_the_set_gets_its_objects(place: Place, there: Manifest, tmp_path: Path) -> None:
-    with operator(place, tmp_path, "one") as first, operator(place, tmp_path, "two") as second:
-        for port in (first, second):
-            place.install(port)
+    for name in ("one", "two"):
+        place.announce(name)
+    with operators(place, tmp_path, "one", "two") as (first, second):
+        place.install("one", first)
+        place.install("two", second)
         place.until(there, "")
         assert place.tried(there) == ""
         place.plane.kubectl("wait", "pclq/chat-0-worker", "-n", place.namespace, "--for=create", "--timeout=90s")
@@ -140,13 +157,14 @@ def test_every_replica_answers_and_the_set_gets_its_objects(place: Place, there:
 
 
 def test_replicas_and_objects_of_the_operator_are_guarded(place: Place, there: Manifest, tmp_path: Path) -> None:
-    with operator(place, tmp_path, "one") as port:
-        place.install(port)
+    place.announce("one", [*NAMESPACED, AUTHORIZE])
+    with operators(place, tmp_path, "one") as (port,):
+        place.install("one", port)
         place.until(there, "")
         assert place.tried(there) == ""
         place.plane.kubectl("wait", "pclq/chat-0-worker", "-n", place.namespace, "--for=create", "--timeout=90s")
         assert "must not be less than minAvailable (2)" in place.refused("scale", "pclq/chat-0-worker", "--replicas=1")
-        place.install(port, [AUTHORIZE])
+        place.install("one", port, [AUTHORIZE])
         assert "may not update the PodClique chat-0-worker" in place.refused("annotate", "pclq/chat-0-worker", "--overwrite", "note=mine")
         place.uninstall()
 
@@ -158,7 +176,7 @@ def test_webhooks_that_are_down_keep_others_out_and_not_the_operator(place: Plac
     metadata = {"name": "operator", "namespace": place.namespace}
     binding = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding", "metadata": metadata}
     place.apply({**binding, "roleRef": role, "subjects": [subject]})
-    place.install(1)  # where nobody listens
+    place.install("none", 1)  # where nobody listens
     place.until(edited(there, "people"), "failed calling webhook")
     place.plane.kubectl(
         *("annotate", "pcs/chat", "-n", place.namespace, "by=operator"),
@@ -174,8 +192,9 @@ def test_the_size_of_a_job_is_guarded_whoever_writes_it_and_however(place: Place
     there["spec"]["workloadType"] = "Training"
     there["spec"]["template"]["podCliqueScalingGroups"] = [{"name": "ranks", "cliqueNames": ["worker"], "replicas": 2}]
     apply = ("apply", "--server-side", "--force-conflicts", "--field-manager=mine", "-f")
-    with operator(place, tmp_path, "one") as port:
-        place.install(port)
+    place.announce("one")
+    with operators(place, tmp_path, "one") as (port,):
+        place.install("one", port)
         place.until(there, "")
         assert place.tried(there) == ""
         for name in ("pcsg/chat-0-ranks", "pclq/chat-0-ranks-1-worker"):

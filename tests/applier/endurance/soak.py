@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -27,7 +27,8 @@ from .hostility import contains, hostile
 CONFIG_MAP = Kind("", "v1", "ConfigMap")
 KEYS = 20
 MAX_CHILDREN = 12
-SAMPLE_SECONDS = 2.0
+SAMPLE_SECONDS = 1.0
+PAUSE = 0.05  # seconds between two edits, of people who have time
 CALM_SECONDS = 60.0  # how long the end may take to settle
 
 
@@ -148,12 +149,12 @@ class Churn:
         except NotFound:
             return  # not there now, or pruned since
 
-    async def go_on(self, until: float) -> None:
-        """Keeps at it until the loop's clock says so."""
-        while asyncio.get_running_loop().time() < until:
+    async def go_on(self, until: float, least: int, pause: float) -> None:
+        """Keeps at it until the loop's clock says so, and until enough has happened: a machine that is busy does less in the same time."""
+        while asyncio.get_running_loop().time() < until or self.account.edits + self.account.meddling < least:
             key = f"key-{self.chance.randrange(KEYS)}"
             await (self.edit(key) if self.chance.random() < 0.6 else self.interfere(key))
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(pause)
 
 
 async def differences(world: World, cluster: Cluster) -> list[str]:
@@ -176,8 +177,16 @@ async def sampled(account: Account, tell: Callable[[Sample], None]) -> None:
         tell(account.samples[-1])
 
 
-async def soak(plane: ControlPlane, seconds: float, *, seed: int = 1, tell: Callable[[Sample], None] = lambda _: None) -> Account:
-    """Runs a loop behind a hostile server for so long, then lets it settle and closes everything."""
+async def soak(
+    plane: ControlPlane,
+    seconds: float,
+    *,
+    least: int = 0,
+    pause: float = PAUSE,
+    seed: int = 1,
+    tell: Callable[[Sample], None] = lambda _: None,
+) -> Account:
+    """Runs a loop behind a hostile server for so long, and through so many events at least, then lets it settle and closes everything."""
     account, world = Account(), World(plane.create_namespace("soak-"))
     async with connect(kubeconfig=str(plane.kubeconfig)) as calm:
         await calm.version()
@@ -185,7 +194,7 @@ async def soak(plane: ControlPlane, seconds: float, *, seed: int = 1, tell: Call
         async with Faults(plane, hostile(seed, stall_seconds=5.0), remember=100) as proxy, connect_to(proxy.url) as cluster:
             churn = Churn(world, calm, seed, account)
             await churn.prepare()
-            await run(world, cluster, churn, seconds, account, tell)
+            await run(world, cluster, churn, lambda: churn.go_on(asyncio.get_running_loop().time() + seconds, least, pause), account, tell)
             account.wrong = await differences(world, calm)
             account.faults, account.requests = proxy.injected.total(), cluster.requests.total()
         gc.collect()
@@ -195,7 +204,9 @@ async def soak(plane: ControlPlane, seconds: float, *, seed: int = 1, tell: Call
     return account
 
 
-async def run(world: World, cluster: Cluster, churn: Churn, seconds: float, account: Account, tell: Callable[[Sample], None]) -> None:
+async def run(
+    world: World, cluster: Cluster, churn: Churn, disturb: Callable[[], Awaitable[None]], account: Account, tell: Callable[[Sample], None]
+) -> None:
     """The loop at work while there is churn, and until it has settled."""
 
     def seen(result: Result[str]) -> None:
@@ -209,7 +220,7 @@ async def run(world: World, cluster: Cluster, churn: Churn, seconds: float, acco
     sampling = asyncio.create_task(sampled(account, tell))
     running = asyncio.create_task(loop.run())
     try:
-        await churn.go_on(asyncio.get_running_loop().time() + seconds)
+        await disturb()
         async with asyncio.timeout(CALM_SECONDS):
             while await differences(world, churn.cluster):
                 await asyncio.sleep(0.5)
