@@ -1,6 +1,6 @@
 """Limits the pauses of Python's garbage collector in long-running processes.
 
-A review or a step leaves some hundred values in reference cycles (a set and its cliques), which only the cyclic collector frees. It
+A review or a step leaves nothing to the cyclic collector (`grove_compiler.model.expanded.expansion`), but tasks and exceptions do. It
 collects the youngest generation after a number of allocations, and the oldest one when that has grown by a quarter.
 """
 
