@@ -33,6 +33,7 @@ from applier.ref import Manifest, Ref
 
 K = TypeVar("K", bound=Hashable)
 Desire = Callable[[View, K], Graph | Gone | Hold]
+DesireAside = Callable[[View, K], Awaitable[Graph | Gone | Hold]]
 Reconcile = Callable[[K, Graph | Gone | Hold, View], Awaitable[Sequence[Outcome]]]
 Keys = Callable[[Ref, Manifest | None, Manifest | None], Iterable[K]]
 
@@ -92,6 +93,9 @@ class Loop(Generic[K]):
     to `workers` keys are reconciled at a time. With a `lease` only its holder reconciles; the others keep their caches warm. `reconcile`
     has to write through the lease's fence. `on_result` is called with the result of each reconcile. The loop starts and stops its cache.
     With `partial` it also runs without permission to read some of the kinds: only keys that read these are held.
+
+    Keys that `is_large` are computed by `aside` instead, which may use another thread: its view stays as it was when it began, and what
+    changes meanwhile counts as a change after it.
     """
 
     def __init__(
@@ -106,6 +110,8 @@ class Loop(Generic[K]):
         workers: int = 4,
         on_result: OnResult[K] = _ignore,
         partial: bool = False,
+        is_large: Callable[[View, K], bool] = lambda *_: False,
+        aside: DesireAside[K] | None = None,
     ) -> None:
         self._partial = partial
         self.cache, self.queue, self.lease = cache, queue or WorkQueue[K](), lease
@@ -114,6 +120,7 @@ class Loop(Generic[K]):
         self._until_current: dict[K, None] = {}  # keys that failed because a kind was stale, or the server unreachable
         self._contests = Contests[K]()
         self._workers = workers
+        self._is_large, self._aside = is_large, aside
         self._stopping = asyncio.Event()
         self._grace = 0.0
 
@@ -218,7 +225,8 @@ class Loop(Generic[K]):
         desired: Graph | Gone | Hold = Hold("")
         requeue_after: float | None = None
         try:
-            desired = self._desire(key, view)
+            is_aside = self._aside is not None and self._is_large(view, key)
+            desired = await self._desire_aside(key, view) if is_aside else self._desire(key, view)
             if isinstance(desired, Gone) and self.queue.awaits_cleanup(key):
                 return self._dependencies.drop(key)
             requeue_after = None if isinstance(desired, Gone) else desired.requeue_after
@@ -265,15 +273,31 @@ class Loop(Generic[K]):
         desired: Graph | Gone | Hold = Gone()
         try:
             desired = self._desired(view, key)
-            if not isinstance(desired, Graph | Gone | Hold):
-                raise TypeError(f"a graph, Gone() or Hold(reason) is wanted of a function, and not {desired!r}")
-            staleness = view.staleness()
-            if staleness and isinstance(desired, Gone):
-                view.refresh()
-                raise NotSynced(f"it is unknown whether it is deleted: {staleness[0]}")
+            _check(desired, view)
         finally:
             self._dependencies.replace(key, view, desired.objects if isinstance(desired, Graph) else ())
         return desired
+
+    async def _desire_aside(self, key: K, view: View) -> Graph | Gone | Hold:
+        """Does the same without holding up the event loop. What has changed meanwhile is looked up once the dependencies are recorded."""
+        assert self._aside is not None
+        desired: Graph | Gone | Hold = Gone()
+        view.freeze()
+        try:
+            desired = await self._aside(view, key)
+            _check(desired, view)
+        finally:
+            before = view.thaw()
+            self._dependencies.replace(key, view, desired.objects if isinstance(desired, Graph) else ())
+            if any(key in self._dependencies.of(ref, old, self._known(ref)) for ref, old in before.items()):
+                self.queue.add(key)
+        return desired
+
+    def _known(self, ref: Ref) -> Manifest | None:
+        try:
+            return self.cache.get(ref)
+        except NotSynced:
+            return None
 
     async def _reconcile_desired(self, key: K, desired: Graph | Gone | Hold, view: View) -> Sequence[Outcome]:
         if isinstance(desired, Gone):
@@ -285,6 +309,16 @@ class Loop(Generic[K]):
         finally:
             if view.read.count() > reads:  # planning and `members` read, too
                 self._dependencies.replace(key, view, desired.objects if isinstance(desired, Graph) else ())
+
+
+def _check(desired: Graph | Gone | Hold, view: View) -> None:
+    """Raises `TypeError` for what is no desired state, and `NotSynced` if something counts as gone in a state that may be stale."""
+    if not isinstance(desired, Graph | Gone | Hold):
+        raise TypeError(f"a graph, Gone() or Hold(reason) is wanted of a function, and not {desired!r}")
+    staleness = view.staleness()
+    if staleness and isinstance(desired, Gone):
+        view.refresh()
+        raise NotSynced(f"it is unknown whether it is deleted: {staleness[0]}")
 
 
 def _asked_for(errors: Iterable[Exception | None]) -> float:

@@ -87,7 +87,8 @@ class Reconciler(Generic[K]):
                 return await self._reconcile_graph(key, desired, view)
 
     async def _reconcile_graph(self, key: K, graph: Graph, view: View) -> list[Outcome]:
-        existing = {ref for ref in graph.objects if _live(view, ref)}  # before anything is awaited: the state that the graph is about
+        # Before anything is awaited: the state that the graph is about.
+        existing = {ref for ref in graph.objects if ref in view.gone_since or _live(view, ref)}
         schemas = await self._watch_and_load_schemas(graph, view)
         outcomes = await self._report(key, graph, view, schemas)
         # A status that was rejected for its resourceVersion was computed from a stale state, so its decisions must not be carried out.
