@@ -97,6 +97,7 @@ class Operator:
             deletions=DeletionOptions(DELETION_REASON, FINALIZERS, GUARDS),
             group=_group,
             sink=options.sink,
+            aside=self._thread.run,
         )
         self._reconciler = reconciler
         self.loop = Loop[Key](
