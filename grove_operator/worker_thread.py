@@ -39,11 +39,15 @@ class WorkerThread:
 
 
 def without_collector(work: Callable[[], T]) -> T:
-    """Runs a function without the cyclic garbage collector, which stops all threads: for 0.15 s beside the values of a large set."""
+    """Runs a function without the cyclic garbage collector, which stops all threads: for 0.15 s beside the values of a large set.
+
+    It does not look at the result either, of which there may be as many: reference counting frees it.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:
         return work()
     finally:
         if was_enabled:
+            gc.freeze()
             gc.enable()
