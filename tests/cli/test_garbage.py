@@ -61,7 +61,7 @@ def test_what_survives_a_full_collection_is_not_looked_at_until_the_process_has_
     gc.callbacks.clear()
     garbage.collect_in_small_portions()
     size, seen = [100], []
-    monkeypatch.setattr(garbage.sys, "getallocatedblocks", lambda: size[0])
+    monkeypatch.setattr("sys.getallocatedblocks", lambda: size[0])
     kept, found = Knot(), weakref.ref(Knot())
     gc.collect()
     assert (is_looked_at(kept), found()) == (False, None)
