@@ -14,6 +14,7 @@ from applier.errors import NotSynced
 from applier.loop import View
 from applier.ref import Kind, Manifest, Ref
 from grove_compiler.engine.runtime.cost_budget import CostBudget
+from grove_compiler.model.expanded import expansion
 from grove_compiler.step import Key, StepContext, step
 from grove_operator.controller import evaluator
 from grove_operator.controller.evaluator import Evaluator
@@ -76,6 +77,18 @@ async def test_a_hold_is_the_same(context: StepContext, thread: WorkerThread) ->
     aside = await evaluate.aside(view_of(wrong), SET, thread)
     assert isinstance(aside, Hold)
     assert written(aside) == written(evaluate(view_of(wrong), SET))
+
+
+async def test_the_set_is_taken_apart_in_the_thread(context: StepContext, thread: WorkerThread, monkeypatch: pytest.MonkeyPatch) -> None:
+    take_apart, threads = expansion._take_apart, set[str]()
+
+    def noted(expanded: Any) -> None:
+        threads.add(threading.current_thread().name.partition("_")[0])
+        take_apart(expanded)
+
+    monkeypatch.setattr(expansion, "_take_apart", noted)
+    assert isinstance(await Evaluator(context, lambda: EPOCH).aside(view_of(small("big")), SET, thread), Graph)
+    assert threads == {"large steps"}
 
 
 async def test_an_error_is_tried_on_sound_objects_as_without_a_thread(

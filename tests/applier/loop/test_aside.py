@@ -11,6 +11,7 @@ import pytest
 
 from applier.desired import Desired, Gone, Graph, Hold
 from applier.loop import View
+from applier.loop.loop import PORTION
 from applier.loop.reconcile import LARGE
 from applier.plan import Plan
 from applier.testing.virtual_time import in_virtual_time
@@ -155,6 +156,27 @@ def test_a_large_graph_is_compared_aside_with_one_state(count: int) -> None:
             return bool(planned), changed
 
     assert play() == (count == LARGE, [])
+
+
+@in_virtual_time
+async def test_a_large_graph_is_freed_in_portions_between_which_others_run() -> None:
+    world, graphs = lab(), list[Graph]()
+
+    def noted(view: View, key: str) -> Graph | Gone | Hold:
+        found = desired(view, key)
+        if isinstance(found, Graph):
+            graphs.append(found)
+        return found
+
+    world.desired = noted
+    async with running(world):
+        left = set[int]()
+        world.cluster.seed(some("set", 3 * PORTION + 1))
+        while not graphs or graphs[0].objects:
+            left |= {len(one.objects) for one in graphs[:1]}
+            await asyncio.sleep(0)
+    assert sorted(left) == [1, PORTION + 1, 2 * PORTION + 1, 3 * PORTION + 1]
+    assert len(world.made()) == 3 * PORTION + 1
 
 
 @in_virtual_time
