@@ -108,7 +108,7 @@ async def test_what_a_thread_has_made_is_not_looked_at_either(judge: Reviewer) -
     before = gc.isenabled()
     gc.enable()
     try:
-        made = await Aside(PATIENCE).run(judge, lambda _: [[]])
+        made = await Aside(PATIENCE).run(judge, lambda _: [list[int]()])
         assert not any(one is made for one in gc.get_objects())
     finally:
         (gc.enable if before else gc.disable)()
