@@ -25,6 +25,7 @@ from grove_compiler.known_topologies import Known
 from grove_compiler.model.checks.scale_target import live_foreign_autoscalers
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.expanded.deferred_statuses import deferred_statuses
+from grove_compiler.model.expanded.expansion import Expansion
 from grove_compiler.model.expanded.immutable_fields import before_the_change, immutable_fields, recorded_fields
 from grove_compiler.model.expanded.live_pods import live_pods
 from grove_compiler.model.expanded.structure import ExpandedSet, Replica
@@ -131,7 +132,8 @@ def _step_of_set(view: ObjectReader, key: Key, now: float, context: StepContext)
     snapshot = Snapshot((), view)
     topologies = context.topologies(snapshot)
     pcs = _expanded_set(manifest, generation, snapshot, topologies, now, context)
-    subject = Subject(SET_KIND, {"set": pcs, "old": generation.declared, "now": now, **context.scope}, generation.entry)
+    scope = {"set": pcs, "old": generation.declared, "now": now, **context.scope}
+    subject = Subject(SET_KIND, scope, generation.entry, owners=[Expansion(pcs, *(topology for topology, _ in topologies))])
     found = [*_validation_findings(subject, generation, topologies, context), *_changes(manifest, subject, generation, context)]
     subject.findings = [*generation.entry.findings, *accept_recorded(found, pcs, context.program)]
     subject.needs = [entry for topology, entry in topologies if topology is pcs.topology and entry is not None]
@@ -228,7 +230,9 @@ def _step_of_topology(view: ObjectReader, key: Key, now: float, context: StepCon
     topology.find_sets = lambda: live_sets(snapshot)
     # What is being deleted need not be valid: held, it would keep its finalizer for ever.
     findings = entry.findings if entry and not topology.is_terminating else []
-    return _run(Subject(key.kind, {"topology": topology, "old": None, "now": now, **context.scope}, entry, findings), "all", now, context)
+    subject = Subject(key.kind, {"topology": topology, "old": None, "now": now, **context.scope}, entry, findings)
+    subject.owners = [Expansion(*(known for known, _ in topologies))]
+    return _run(subject, "all", now, context)
 
 
 def _run(subject: Subject, part: Part, now: float, context: StepContext) -> StepResult | StepHold:
@@ -238,6 +242,10 @@ def _run(subject: Subject, part: Part, now: float, context: StepContext) -> Step
     if result.hold:
         return StepHold(result.hold, result.findings)
     arguments = subject.scope, subject.kind, part
+
+    def waits() -> list[ObjectWait]:
+        return program.waits(subject.scope, subject.kind, part)  # keeps the subject, and so its set, as long as the result
+
     conditions, statuses = result.conditions, program.statuses(*arguments)
     deferred = deferred_statuses(chain(conditions, statuses), _replicas(subject, part), now)
     if deferred:
@@ -253,7 +261,7 @@ def _run(subject: Subject, part: Part, now: float, context: StepContext) -> Step
         findings=result.findings,
         generation_hash=result.generation_hash,
         replicas=subject.set.replica_count if subject.set is not None else 0,
-        waits=lambda: program.waits(*arguments),
+        waits=waits,
     )
 
 

@@ -17,6 +17,7 @@ from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.known_topologies import Known, decode_existing, existing_manifests, known_topologies
 from grove_compiler.model.checks.scale_target import ForeignAutoscaler
 from grove_compiler.model.decisions import DecisionRules
+from grove_compiler.model.expanded.expansion import Expansion
 from grove_compiler.model.expanded.recorded_templates import Hashes, Revision, effective_hashes
 from grove_compiler.model.expanded.tally import CachedTally
 from grove_compiler.model.expanded.topology import KAI_API_VERSION
@@ -39,7 +40,7 @@ class Generation:
     `declaration` identifies it: besides the generation it holds labels and annotations, which do not raise `metadata.generation`.
     `findings` are those of validation, given `topologies` and `autoscalers`; None before the first. `hashes` are those of the pod
     templates, and `changes` the findings about fields that had to stay, given the UIDs of the `recorded` revisions. `tally` is the cached
-    tally of its replicas.
+    tally of its replicas. `expansion` owns the templates.
     """
 
     declaration: tuple[Any, ...]
@@ -52,6 +53,10 @@ class Generation:
     hashes: Hashes = ([], "")
     changes: list[Diagnostic] | None = None
     tally: CachedTally = field(default_factory=CachedTally)
+    expansion: Expansion = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.expansion = Expansion(declared=[self.declared])
 
     def effective_hashes(self, revisions: Sequence[Revision]) -> Hashes:
         """Returns the hashes of its templates, given the recorded ones. Compared once, since a revision is immutable under its UID."""

@@ -15,6 +15,7 @@ from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.known_topologies import Known, decode_existing, known_topologies
 from grove_compiler.model.checks.sharing_levels import sharing_levels
 from grove_compiler.model.decisions import DecisionRules
+from grove_compiler.model.expanded.expansion import Expansion
 from grove_compiler.model.expanded.structure import ExpandedSet
 from grove_compiler.model.expanded.topology import ExpandedTopology
 from grove_compiler.model.inputs.configuration import Configuration
@@ -63,7 +64,8 @@ class Subject:
 
     `entry` is the decoded input; None for a subject from the snapshot or the configuration, which the user cannot fix in the input.
     `is_update` tells whether its old state is known, so that the rules on `update` apply instead of those on `create`. `needs` are inputs
-    that its objects depend on: an error in one of them holds the subject as well.
+    that its objects depend on: an error in one of them holds the subject as well. `owners` own what is in the scope, which is of use as
+    long as the subject is kept.
     """
 
     kind: str
@@ -72,6 +74,7 @@ class Subject:
     findings: list[Diagnostic] = field(default_factory=list)
     needs: list[Decoded] = field(default_factory=list)
     is_update: bool = False
+    owners: Sequence[Expansion] = ()
 
     @property
     def set(self) -> ExpandedSet | None:
@@ -132,14 +135,16 @@ def read_subjects(inputs: Inputs, program: Program) -> Reading:
     subjects = [
         *(Subject(CONFIGURATION_KIND, {"old": None, "topologies": peers}, entry) for entry in decoder.of_kind(CONFIGURATION_KIND)[:1]),
         *(_of_topology(topology, entry if topology.is_declared else None, old_states) for topology, entry in topologies),
-        *(Subject(SET_KIND, {"set": expanded, "old": old}, entry) for expanded, entry, old in sets),
+        *(_of_set(expanded, entry, old) for expanded, entry, old in sets),
     ]
     # The user cannot fix a topology of the cluster in this input, so those are only validated for the sets that need them.
     by_topology = {id(topology): entry for topology, entry in topologies if entry is not None}
     used = {id(expanded.topology) for expanded, _, _ in sets}
     in_use = [(topology, entry) for topology, entry in topologies if not topology.is_declared and id(topology) in used]
     validate_topologies(in_use, scope, inputs.settings, program)
+    owner = Expansion(*(topology for topology, _ in topologies))
     for subject in subjects:
+        subject.owners = [*subject.owners, owner]
         subject.scope |= scope
         subject.is_update = subject.scope["old"] is not None
         subject.findings = subject.entry.findings if subject.entry else []
@@ -196,7 +201,8 @@ def _own_mistakes(findings: list[Diagnostic], subject: Subject, entry: Decoded, 
 
     others = StandIns(entry)
     for other in others.decoded(program, subject.scope):
-        scope = {**subject.scope, "set": replace(subject.scope["set"], manifest=other.manifest)}
+        trial = replace(subject.scope["set"], manifest=other.manifest)
+        scope, _owner = {**subject.scope, "set": trial}, Expansion(trial, declared=[trial])
         try:
             raw = program.validate(scope, "update" if subject.is_update else "create", subject.kind)
         except RuleFailure:
@@ -211,6 +217,10 @@ def validate_topologies(topologies: Known, scope: dict[str, Any], settings: Sett
     for topology, entry in topologies:
         findings = entry.findings if entry else []
         validate(Subject(topology.kind, {"topology": topology, "old": None, **scope}, entry, findings), program, settings)
+
+
+def _of_set(expanded: ExpandedSet, entry: Decoded, old: PodCliqueSet | None) -> Subject:
+    return Subject(SET_KIND, {"set": expanded, "old": old}, entry, owners=[Expansion(expanded, declared=[expanded, old])])
 
 
 def _of_topology(topology: ExpandedTopology, entry: Decoded | None, old_states: OldStates) -> Subject:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from applier.cache.frozen import FrozenCache
 from applier.cache.journal import Changes
 from applier.cache.read import Unread, as_one, read_once
 from applier.cache.snapshot import FetchedObjects, Query
@@ -9,4 +10,4 @@ from applier.cache.watch_cache import WatchCache
 from applier.cache.write_through import WriteThrough
 from kube_objects.label_selector import Selector
 
-__all__ = ["Changes", "FetchedObjects", "Query", "Selector", "Unread", "WatchCache", "WriteThrough", "as_one", "read_once"]
+__all__ = ["Changes", "FetchedObjects", "FrozenCache", "Query", "Selector", "Unread", "WatchCache", "WriteThrough", "as_one", "read_once"]

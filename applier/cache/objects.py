@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from threading import Lock
 
 from applier.cache.index import KindIndex
 from applier.cache.last_states import LastStates
@@ -12,13 +13,19 @@ from applier.ref import GroupKind, Manifest, Ref, resource_version_of, uid_of
 from kube_objects.label_selector import Selector
 
 Subscriber = Callable[[Ref, Manifest | None, Manifest | None], None]
+Note = Callable[[Ref, Manifest | None], None]
 
 
 class ObjectStore:
-    """Merges lists, watch events and our own writes, and notifies subscribers of what changes."""
+    """Merges lists, watch events and our own writes, and notifies subscribers of what changes.
+
+    One thread changes it. Others may read it with the methods that look up: `get`, `by_owner`, `of` and `deleted`.
+    """
 
     def __init__(self) -> None:
         self.subscribers: dict[Subscriber, None] = {}
+        self.before_change: dict[Note, None] = {}
+        self._indices = Lock()  # an index is several values, and is built by whoever reads it first
         self.own = OwnWrites()
         self._kinds: dict[GroupKind, KindIndex] = {}
         self._dead = Tombstones()
@@ -71,11 +78,15 @@ class ObjectStore:
         `version` is the version of the deletion, unless the object has it itself. A watch shows the last state of the object.
         """
         ref = Ref.of(manifest)
-        self.last.note(ref[:2], manifest)
         self.own.observe(ref, manifest, gone=True)
         known = self.get(ref)
         self._dead.bury(uid_of(manifest), version or resource_version_of(manifest))
-        if known is not None and uid_of(known) == uid_of(manifest):
+        is_known = known is not None and uid_of(known) == uid_of(manifest)
+        if is_known:
+            self._note(ref, known)
+        with self._indices:
+            self.last.note(ref[:2], manifest)
+        if is_known:
             self._set(ref, known, None)
 
     def begin_list(self, group: str, kind: str, namespace: str) -> None:
@@ -99,12 +110,19 @@ class ObjectStore:
 
     def by_owner(self, uid: str, kinds: Iterable[GroupKind] = ()) -> list[Manifest]:
         """Returns the objects of some kinds, or of all, that have an owner with this UID, sorted by kind and name."""
-        selected = sorted(self._kinds.keys() & kinds if kinds else self._kinds)
-        return [manifest for kind in selected for manifest in self._kinds[kind].owned_by(uid)]
+        with self._indices:
+            selected = sorted(self._kinds.keys() & kinds if kinds else self._kinds)
+            return [manifest for kind in selected for manifest in self._kinds[kind].owned_by(uid)]
 
     def of(self, group: str, kind: str, namespace: str, selector: Selector) -> list[Manifest]:
         """Returns the objects of a kind, of one namespace or of all, that match a selector, sorted by name."""
-        return self._kind(group, kind).select(selector, namespace)
+        with self._indices:
+            return self._kind(group, kind).select(selector, namespace)
+
+    def deleted(self, uid: str, kind: GroupKind) -> list[Manifest]:
+        """Returns the last states of deleted objects of a kind with this owner, in the order of the deletions."""
+        with self._indices:
+            return self.last.of(uid, kind)
 
     def _kind(self, group: str, kind: str) -> KindIndex:
         return self._kinds.setdefault((group, kind), KindIndex())
@@ -113,6 +131,12 @@ class ObjectStore:
         """Replaces the state of an object, and notifies subscribers."""
         if old is not None and new is not None and uid_of(old) != uid_of(new):
             self._dead.bury(uid_of(old))
-        self._kind(ref.group, ref.kind).put(ref, new)
+        self._note(ref, old)
+        with self._indices:
+            self._kind(ref.group, ref.kind).put(ref, new)
         for subscriber in list(self.subscribers):
             subscriber(ref, old, new)
+
+    def _note(self, ref: Ref, old: Manifest | None) -> None:
+        for note in list(self.before_change):
+            note(ref, old)

@@ -10,7 +10,7 @@ from applier.backoff import Backoff
 from applier.cache.compact import Compactor
 from applier.cache.definitions import DefinitionWatch
 from applier.cache.journal import Changes, Journals, Selected
-from applier.cache.objects import ObjectStore, Subscriber
+from applier.cache.objects import Note, ObjectStore, Subscriber
 from applier.cache.read import as_one
 from applier.cache.snapshot import Query
 from applier.cache.source import Reflector
@@ -136,7 +136,7 @@ class WatchCache:
         Only kinds and labels with `Query.keeps_deleted` are kept, and of each process only what it has watched. Raises `NotSynced`.
         """
         self._check((group, kind))
-        return self._objects.last.of(uid, (group, kind))
+        return self._objects.deleted(uid, (group, kind))
 
     def changes(self, group: str, kind: str, label: str, value: str, namespace: str, since: object = None) -> Changes:
         """Returns which objects of a kind with this label, in one namespace or in all, have changed since a mark. Raises `NotSynced`.
@@ -173,7 +173,7 @@ class WatchCache:
 
     def unserved(self) -> set[Kind]:
         """Returns the watched kinds that the server does not serve now."""
-        return {source.query.kind for source in self._sources.values() if isinstance(source.error, UnknownKind)}
+        return {source.query.kind for source in self.sources() if isinstance(source.error, UnknownKind)}
 
     def count(self) -> int:
         """Returns how many objects are known."""
@@ -211,6 +211,14 @@ class WatchCache:
         """
         self._objects.subscribers[subscriber] = None
         return lambda: self._objects.subscribers.pop(subscriber, None)
+
+    def note_before(self, note: Note) -> Callable[[], None]:
+        """Calls a function with the reference and the state of each object right before it changes; returns the function that ends this.
+
+        For readers in other threads, which may use `get`, `by_owner`, `by_label`, `deleted` and `unserved` (see `FrozenCache`).
+        """
+        self._objects.before_change[note] = None
+        return lambda: self._objects.before_change.pop(note, None)
 
     def subscribe_served(self, subscriber: Callable[[], None]) -> Callable[[], None]:
         """Calls a function when a watched kind becomes served or unserved; returns the function that unsubscribes.

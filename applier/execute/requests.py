@@ -22,6 +22,7 @@ from applier.execute.options import ExecuteOptions, backoff, poll
 from applier.execute.refusals import conflicts_of, is_passing
 from applier.outcome import Action, Conflict, Outcome
 from applier.plan import Plan
+from applier.plan.holding import Causes
 from applier.plan.order import defined_kinds
 from applier.ref import GroupKind, Kind, Manifest, Ref, being_deleted, is_reference_to, refers_to, resource_version_of, uid_of, with_owner
 from applier.stop import Stop
@@ -61,7 +62,7 @@ class Execution:
     options: ExecuteOptions = field(default_factory=ExecuteOptions)
     outcomes: dict[Ref, Outcome] = field(default_factory=dict)
     uids: dict[Ref, str] = field(default_factory=dict)
-    causes: dict[Ref, Ref] = field(default_factory=dict)
+    causes: Causes = field(default_factory=dict)
     schemas: dict[Kind, Type | None] = field(default_factory=dict)
     limit: Concurrency = field(init=False)
     defined: dict[GroupKind, Ref] = field(init=False)

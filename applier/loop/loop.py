@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from applier.cache import WatchCache, as_one
@@ -33,6 +34,7 @@ from applier.ref import Manifest, Ref
 
 K = TypeVar("K", bound=Hashable)
 Desire = Callable[[View, K], Graph | Gone | Hold]
+DesireAside = Callable[[View, K], Awaitable[Graph | Gone | Hold]]
 Reconcile = Callable[[K, Graph | Gone | Hold, View], Awaitable[Sequence[Outcome]]]
 Keys = Callable[[Ref, Manifest | None, Manifest | None], Iterable[K]]
 
@@ -72,6 +74,9 @@ MAX_BACKOFF_OVERRIDDEN = 30.0
 """The longest back-off, in seconds, of a key in one of whose objects an admission webhook sets other values: no watch event shows when it
 ceases to. A try costs one write."""
 
+PORTION = 1_000
+"""Objects of a graph that are freed at once, in about a millisecond."""
+
 OnResult = Callable[[Result[K]], None]
 
 
@@ -96,6 +101,9 @@ class Loop(Generic[K]):
     to `workers` keys are reconciled at a time. With a `lease` only its holder reconciles; the others keep their caches warm. `reconcile`
     has to write through the lease's fence. `on_result` is called with the result of each reconcile. The loop starts and stops its cache.
     With `partial` it also runs without permission to read some of the kinds: only keys that read these are held.
+
+    Keys that `is_large` are computed by `aside` instead, which may use another thread: its view stays as it was when it began, and what
+    changes meanwhile counts as a change after it.
     """
 
     def __init__(
@@ -110,6 +118,8 @@ class Loop(Generic[K]):
         workers: int = 4,
         on_result: OnResult[K] = _ignore,
         partial: bool = False,
+        is_large: Callable[[View, K], bool] = lambda *_: False,
+        aside: DesireAside[K] | None = None,
     ) -> None:
         self._partial = partial
         self.cache, self.queue, self.lease = cache, queue or WorkQueue[K](), lease
@@ -118,6 +128,7 @@ class Loop(Generic[K]):
         self._until_current: dict[K, None] = {}  # keys that failed because a kind was stale, or the server unreachable
         self._contests = Contests[K]()
         self._workers = workers
+        self._is_large, self._aside = is_large, aside
         self._stopping = asyncio.Event()
         self._grace = 0.0
 
@@ -222,7 +233,8 @@ class Loop(Generic[K]):
         desired: Graph | Gone | Hold = Hold("")
         requeue_after: float | None = None
         try:
-            desired = self._desire(key, view)
+            is_aside = self._aside is not None and self._is_large(view, key)
+            desired = await self._desire_aside(key, view) if is_aside else self._desire(key, view)
             if isinstance(desired, Gone) and self.queue.awaits_cleanup(key):
                 return self._dependencies.drop(key)
             requeue_after = None if isinstance(desired, Gone) else desired.requeue_after
@@ -237,6 +249,8 @@ class Loop(Generic[K]):
         self._requeue(result, desired)
         if requeue_after is not None:
             self.queue.add_after(key, requeue_after)
+        if isinstance(desired, Graph) and len(desired.objects) > PORTION:
+            await _free(desired)
         return None
 
     def _requeue(self, result: Result[K], desired: Graph | Gone | Hold) -> None:
@@ -271,15 +285,31 @@ class Loop(Generic[K]):
         desired: Graph | Gone | Hold = Gone()
         try:
             desired = self._desired(view, key)
-            if not isinstance(desired, Graph | Gone | Hold):
-                raise TypeError(f"a graph, Gone() or Hold(reason) is wanted of a function, and not {desired!r}")
-            staleness = view.staleness()
-            if staleness and isinstance(desired, Gone):
-                view.refresh()
-                raise NotSynced(f"it is unknown whether it is deleted: {staleness[0]}")
+            _check(desired, view)
         finally:
             self._dependencies.replace(key, view, desired.objects if isinstance(desired, Graph) else ())
         return desired
+
+    async def _desire_aside(self, key: K, view: View) -> Graph | Gone | Hold:
+        """Does the same without holding up the event loop. What has changed meanwhile is looked up once the dependencies are recorded."""
+        assert self._aside is not None
+        desired: Graph | Gone | Hold = Gone()
+        view.freeze()
+        try:
+            desired = await self._aside(view, key)
+            _check(desired, view)
+        finally:
+            before = view.thaw()
+            self._dependencies.replace(key, view, desired.objects if isinstance(desired, Graph) else ())
+            if any(key in self._dependencies.of(ref, old, self._known(ref)) for ref, old in before.items()):
+                self.queue.add(key)
+        return desired
+
+    def _known(self, ref: Ref) -> Manifest | None:
+        try:
+            return self.cache.get(ref)
+        except NotSynced:
+            return None
 
     async def _reconcile_desired(self, key: K, desired: Graph | Gone | Hold, view: View) -> Sequence[Outcome]:
         if isinstance(desired, Gone):
@@ -291,6 +321,26 @@ class Loop(Generic[K]):
         finally:
             if view.read.count() > reads:  # planning and `members` read, too
                 self._dependencies.replace(key, view, desired.objects if isinstance(desired, Graph) else ())
+
+
+async def _free(graph: Graph) -> None:
+    """Frees a graph in portions, between which other tasks run: at once, one of 20,000 objects would hold up the event loop for 40 ms."""
+    graph.statuses = statuses = list(graph.statuses)
+    while graph.objects or statuses:
+        del statuses[-PORTION:]
+        for ref in list(islice(graph.objects, PORTION)):
+            del graph.objects[ref]
+        await asyncio.sleep(0)
+
+
+def _check(desired: Graph | Gone | Hold, view: View) -> None:
+    """Raises `TypeError` for what is no desired state, and `NotSynced` if something counts as gone in a state that may be stale."""
+    if not isinstance(desired, Graph | Gone | Hold):
+        raise TypeError(f"a graph, Gone() or Hold(reason) is wanted of a function, and not {desired!r}")
+    staleness = view.staleness()
+    if staleness and isinstance(desired, Gone):
+        view.refresh()
+        raise NotSynced(f"it is unknown whether it is deleted: {staleness[0]}")
 
 
 def _asked_for(errors: Iterable[Exception | None]) -> float:

@@ -8,7 +8,8 @@ Deletions come last, and only if everything before succeeded and nothing that wa
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Awaitable, Callable, Hashable, Iterable
+from functools import partial
 from typing import Generic, TypeVar
 
 from applier.cache import Query, WatchCache, WriteThrough
@@ -25,13 +26,15 @@ from applier.loop.event_recorder import EventRecorder
 from applier.loop.status import StatusWriter
 from applier.loop.view import View
 from applier.outcome import UNDONE, Outcome
-from applier.plan import Intent, plan
+from applier.plan import Intent, Plan, plan
 from applier.ref import Kind, Manifest, Ref, uid_of
 from kube_objects.manifest import is_terminating
 
 K = TypeVar("K", bound=Hashable)
 Members = Callable[[View, K], Iterable[Manifest]]
 NO_LONGER_WANTED = "no longer wanted"
+LARGE = 1_000
+"""Objects of a graph from which on it takes 10 ms or more to compare them with what exists."""
 
 
 class Reconciler(Generic[K]):
@@ -41,7 +44,8 @@ class Reconciler(Generic[K]):
     longer holds are deleted, each by UID. Without `members` only the graph's own deletions are carried out. Deletions are held, with the
     reason, unless the whole graph was applied and nothing that was read may be stale (`View.staleness`). `deletions` configures what is
     written to an object before. `namespace` limits what is watched. `group` keeps the keys of one group from using all concurrent writes
-    (see `Concurrency`). Writes go through `cache`, so that the next reconcile sees them.
+    (see `Concurrency`). Writes go through `cache`, so that the next reconcile sees them. `aside` runs a function in another thread: large
+    graphs are compared there, with the state of when that began.
     """
 
     def __init__(
@@ -56,7 +60,9 @@ class Reconciler(Generic[K]):
         deletions: DeletionOptions | None = None,
         group: Callable[[K], Hashable] = lambda _: None,
         sink: Sink = nowhere,
+        aside: Callable[[Callable[[], Plan]], Awaitable[Plan]] | None = None,
     ) -> None:
+        self._aside = aside
         self.cluster = WriteThrough(cluster, cache)
         self.manager, self.force, self.members, self.namespace, self.sink = manager, force, members, namespace, sink
         self._cache, self._group = cache, group
@@ -87,7 +93,8 @@ class Reconciler(Generic[K]):
                 return await self._reconcile_graph(key, desired, view)
 
     async def _reconcile_graph(self, key: K, graph: Graph, view: View) -> list[Outcome]:
-        existing = {ref for ref in graph.objects if _live(view, ref)}  # before anything is awaited: the state that the graph is about
+        # Before anything is awaited: the state that the graph is about.
+        existing = {ref for ref in graph.objects if ref in view.gone_since or _live(view, ref)}
         schemas = await self._watch_and_load_schemas(graph, view)
         outcomes = await self._report(key, graph, view, schemas)
         # A status that was rejected for its resourceVersion was computed from a stale state, so its decisions must not be carried out.
@@ -126,10 +133,20 @@ class Reconciler(Generic[K]):
         """
         leaving = _leaving(graph, view, existing)
         staying = Graph([desired for ref, desired in graph.objects.items() if ref not in leaving]) if leaving else graph
-        planned = plan(staying, view, schemas, Intent(self.manager, self.force, brief=True), unserved=view.unserved())
+        planned = await self._plan(staying, view, schemas)
         if any(step.unsure for step in planned.steps):
             self._schemas.clear()
         return await execute(planned, staying, self.cluster, self._options(key)) if planned.changed() else []
+
+    async def _plan(self, graph: Graph, view: View, schemas: Schemas) -> Plan:
+        planning = partial(plan, graph, view, schemas, Intent(self.manager, self.force, brief=True), unserved=view.unserved())
+        if self._aside is None or len(graph.objects) < LARGE:
+            return planning()
+        view.freeze()
+        try:
+            return await self._aside(planning)
+        finally:
+            view.thaw()
 
     def _options(self, key: K) -> ExecuteOptions:
         return ExecuteOptions(sink=self.sink, concurrency=self._concurrency, group=self._group(key))

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from applier.cache import Changes, Query, WatchCache, as_one
-from applier.errors import Forbidden
+from applier.cache import Changes, FrozenCache, Query, WatchCache, as_one
+from applier.errors import Forbidden, NotSynced
 from applier.ref import GroupKind, Kind, Manifest, Ref
 
 
@@ -50,8 +50,28 @@ class View:
 
     def __init__(self, cache: WatchCache, since: float = float("-inf")) -> None:
         self.read = ReadSet()
-        self._cache, self._since = cache, since
+        self.gone_since: frozenset[Ref] = frozenset()
+        """What existed while the view was frozen, and no longer does."""
+        self._live, self._since = cache, since
+        self._cache: WatchCache | FrozenCache = cache
         self._staleness: list[str] = []
+
+    def freeze(self) -> None:
+        """Shows everything as it is now, also to another thread, until `thaw`."""
+        self._cache = FrozenCache(self._live)
+
+    def thaw(self) -> dict[Ref, Manifest | None]:
+        """Shows everything as it is; returns the former state of each object that has changed meanwhile, None for a new one."""
+        before = self._cache.release() if isinstance(self._cache, FrozenCache) else {}
+        self._cache = self._live
+        self.gone_since = frozenset(ref for ref, old in before.items() if old is not None and not self._exists(ref))
+        return before
+
+    def _exists(self, ref: Ref) -> bool:
+        try:
+            return self._live.get(ref) is not None
+        except NotSynced:
+            return True
 
     def get(self, ref: Ref) -> Manifest | None:
         """Returns the live object, or None when there is none. Raises `NotSynced` when that is not known."""
@@ -97,12 +117,12 @@ class View:
 
         A view that was once stale stays so: the result was computed from that state, whatever the server has confirmed since.
         """
-        self._staleness = self._staleness or self._cache.staleness(self.read.kinds, self._since)
+        self._staleness = self._staleness or self._live.staleness(self.read.kinds, self._since)
         return self._staleness
 
     def refresh(self) -> None:
         """Requests the state of the kinds that are stale only because the server was silent, for the next reconcile."""
-        self._cache.refresh(self.read.kinds, self._since)
+        self._live.refresh(self.read.kinds, self._since)
 
     def unserved(self) -> set[Kind]:
         """Returns the watched kinds that the server does not serve now."""
@@ -114,7 +134,7 @@ class View:
         Missing permission raises nothing here: reading an object of such a kind raises `NotSynced` with the reason.
         """
         queries = tuple(queries)
-        self._cache.add(*queries)
-        errors = [error for error in (await self._cache.settled(*queries) if queries else ()) if not isinstance(error, Forbidden)]
+        self._live.add(*queries)
+        errors = [error for error in (await self._live.settled(*queries) if queries else ()) if not isinstance(error, Forbidden)]
         if errors:
             raise as_one(errors)

@@ -28,7 +28,7 @@ def values_of(manifest: Manifest) -> Json:
     return {part: manifest[part] for part in VALUES if manifest.get(part)} if Ref.of(manifest)[:2] == SECRET else {}
 
 
-DESIRED = ("owner", "after", "source")
+DESIRED = ("owner", "source")
 STEP = ("ref", "action", "reason", "changes", "conflicts", "uid", "resource_version", "wave", "unsure")
 """The parts of a step that are saved: not its request, which is computed again from the live object at execution."""
 
@@ -36,7 +36,8 @@ STEP = ("ref", "action", "reason", "changes", "conflicts", "uid", "resource_vers
 def desired_form(desired: Desired) -> Json:
     """Returns a desired object as JSON, without values of Secrets."""
     policy = {name: getattr(desired.policy, name) for name in Policy.__slots__}
-    return {"manifest": without_values(desired.manifest), "policy": policy, **{name: getattr(desired, name) for name in DESIRED}}
+    named = {name: getattr(desired, name) for name in DESIRED}
+    return {"manifest": without_values(desired.manifest), "policy": policy, **named, "after": list(desired.awaited)}
 
 
 def read_desired(form: Json) -> Desired:

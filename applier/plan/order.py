@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from applier.desired import Cycle, Graph
+from applier.desired import AwaitedGroup, Cycle, Graph
 from applier.ref import DEFINITION, NAMESPACE, GroupKind, Manifest, Ref
 
 RBAC = "rbac.authorization.k8s.io"
@@ -26,6 +26,9 @@ LAST = {
 
 Edges = dict[Ref, list[Ref]]
 """Maps each object to those that come before it."""
+
+HardEdges = dict[Ref, list[Ref | AwaitedGroup]]
+"""Maps each object to those that come before it, one by one and in groups."""
 
 NEEDED_BY_PODS = {
     ("", "ConfigMap"),
@@ -41,44 +44,49 @@ class ApplyOrder(NamedTuple):
     """Holds the waves and the dependencies of each object: those of the graph (hard), and implicit ones (soft)."""
 
     waves: list[list[Ref]]
-    hard_dependencies: Edges
+    hard_dependencies: HardEdges
     soft_dependencies: Edges
 
 
 def order(graph: Graph) -> ApplyOrder:
     """Computes the waves with implicit edges, in linear time. Raises `Cycle` if the graph's own edges have one."""
-    hard = {ref: before for ref, desired in graph.objects.items() if (before := graph.before(desired))}
+    hard = {ref: before for ref, desired in graph.objects.items() if (before := graph.waits(desired))}
     soft = _implied(graph)
     while True:
         try:
-            return ApplyOrder(_intercepting_last(_waves(graph, hard, soft), hard, soft), hard, soft)
+            return ApplyOrder(_intercepting_last(_waves(graph, hard, soft), graph, soft), hard, soft)
         except Cycle as cycle:
             if not _cut(cycle, soft):
                 raise
 
 
-def _waves(graph: Graph, hard: Edges, soft: Edges) -> list[list[Ref]]:
-    """Returns objects by the wave in which they may be written, in stable order. Raises `Cycle`."""
+def _waves(graph: Graph, hard: HardEdges, soft: Edges) -> list[list[Ref]]:
+    """Returns objects by the wave in which they may be written, in stable order. Raises `Cycle`.
+
+    The wave of a group is the last one of its objects, so that those that wait for it do not go through all of them.
+    """
     # Not with graphlib, which takes 20 ms longer for 10,000 objects, also if nothing changes.
-    wave: dict[Ref, int] = {}
+    wave: dict[Ref | AwaitedGroup, int] = {}
 
     def settle(start: Ref) -> None:
         """Assigns waves to an object and its dependencies, depth first; iteratively, since a chain may have 10,000 objects."""
-        path = {start: before(start)}
+        path: dict[Ref | AwaitedGroup, list[Ref | AwaitedGroup]] = {start: before(start)}
         while path:
             ref, waiting = next(reversed(path.items()))
             while waiting and waiting[-1] in wave:
                 waiting.pop()
             if not waiting:
-                wave[ref] = 1 + max((wave[other] for other in before(ref)), default=-1)
+                last = max((wave[other] for other in before(ref)), default=-1)
+                wave[ref] = last if isinstance(ref, AwaitedGroup) else last + 1
                 del path[ref]
             elif waiting[-1] in path:
-                names = list(path)
-                raise Cycle([*names[names.index(waiting[-1]) :], waiting[-1]])
+                raise _cycle(list(path), waiting[-1])
             else:
                 path[waiting[-1]] = before(waiting[-1])
 
-    def before(ref: Ref) -> list[Ref]:
+    def before(ref: Ref | AwaitedGroup) -> list[Ref | AwaitedGroup]:
+        if isinstance(ref, AwaitedGroup):
+            return [one for one in ref.refs if one in graph.objects]
         return [*hard.get(ref, ()), *soft.get(ref, ())]
 
     for ref in graph.objects:
@@ -90,6 +98,12 @@ def _waves(graph: Graph, hard: Edges, soft: Edges) -> list[list[Ref]]:
     return waves
 
 
+def _cycle(path: list[Ref | AwaitedGroup], again: Ref | AwaitedGroup) -> Cycle:
+    """Returns the error for a path that has come to one of its own places again."""
+    refs = [one for one in path[path.index(again) :] if not isinstance(one, AwaitedGroup)]
+    return Cycle([*refs, refs[0]])
+
+
 def _cut(cycle: Cycle, soft: Edges) -> bool:
     """Drops the implicit edges of a cycle; reports whether there were any."""
     implied = [(ref, before) for ref, before in pairwise(cycle.path) if before in soft.get(ref, ())]
@@ -98,12 +112,13 @@ def _cut(cycle: Cycle, soft: Edges) -> bool:
     return bool(implied)
 
 
-def _intercepting_last(waves: list[list[Ref]], *edges: Edges) -> list[list[Ref]]:
+def _intercepting_last(waves: list[list[Ref]], graph: Graph, soft: Edges) -> list[list[Ref]]:
     """Moves objects that intercept requests to the last wave, unless another object depends on them."""
     # A webhook that fails closed and has no server yet rejects even the Deployment of that server.
     late = {ref for wave in waves for ref in wave if ref[:2] in LAST}
     if late:
-        late -= {before for edge_map in edges for all_before in edge_map.values() for before in all_before}
+        late -= {before for desired in graph.objects.values() for before in graph.before(desired)}
+        late -= {before for all_before in soft.values() for before in all_before}
     if not late:
         return waves
     early = [remaining for wave in waves if (remaining := [ref for ref in wave if ref not in late])]

@@ -16,7 +16,7 @@ from applier.plan.follow import follow
 from applier.plan.foreign import whose
 from applier.plan.immutable import fixed_fields
 from applier.plan.membership import LABEL, applyset_left, conflicts_over, may_change_applyset, staying
-from applier.plan.order import Edges, defined_kinds, order
+from applier.plan.order import Edges, HardEdges, defined_kinds, order
 from applier.plan.reasons import RECREATE, what_conflicts, what_differs, what_is_fixed, which_set
 from applier.ref import GroupKind, Kind, Manifest, Ref, being_deleted, refers_to, resource_version_of, uid_of, with_owner
 
@@ -51,7 +51,7 @@ class Plan:
 
     steps: list[Step]
     intent: Intent
-    hard_dependencies: Edges = field(default_factory=dict)
+    hard_dependencies: HardEdges = field(default_factory=dict)
     soft_dependencies: Edges = field(default_factory=dict)
     live: dict[Ref, Manifest] = field(default_factory=dict)
     schemas: Schemas = field(default_factory=Schemas)

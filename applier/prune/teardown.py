@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from applier.desired import Cycle, Desired, Graph
+from applier.desired import AwaitedGroup, Cycle, Desired, Graph
 from applier.plan.order import order
 from applier.ref import DEFINITION, NAMESPACE, Kind, Manifest, Ref
 
@@ -23,17 +23,15 @@ def teardown(live: Iterable[Manifest], graph: Graph | None = None) -> Teardown:
     """Orders live objects by their owner references, by implicit dependencies of Kubernetes, and by the graph they come from."""
     objects = list(live)
     try:
-        waves, *edges = order(
-            Graph([Desired(manifest, after=[*owners_of(manifest), *_dependencies_in(manifest, graph)]) for manifest in objects])
-        )
+        found = order(Graph([Desired(manifest, after=[*owners_of(manifest), *_dependencies_in(manifest, graph)]) for manifest in objects]))
     except Cycle:  # the graph's edges contradict the live owners, which take precedence
-        waves, *edges = order(Graph([Desired(manifest, after=owners_of(manifest)) for manifest in objects]))
+        found = order(Graph([Desired(manifest, after=owners_of(manifest)) for manifest in objects]))
     users: dict[Ref, list[Ref]] = {}
-    for rests in edges:
-        for user, on in rests.items():
-            for ref in on:
-                users.setdefault(ref, []).append(user)
-    return Teardown(_services_first(waves[::-1], users), users)
+    # There are no groups above: each object waits until its own users are gone.
+    alone = ((user, ref) for user, before in found.hard_dependencies.items() for ref in before if not isinstance(ref, AwaitedGroup))
+    for user, ref in (*alone, *((user, ref) for user, before in found.soft_dependencies.items() for ref in before)):
+        users.setdefault(ref, []).append(user)
+    return Teardown(_services_first(found.waves[::-1], users), users)
 
 
 def _services_first(waves: list[list[Ref]], users: dict[Ref, list[Ref]]) -> list[list[Ref]]:

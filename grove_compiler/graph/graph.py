@@ -34,6 +34,16 @@ class CompiledGraph:
         for node in self.nodes:
             yield node, [self.nodes[position] for position in order.before(node)]
 
+    def with_groups(self) -> Iterator[tuple[Node, Node | None, list[list[int]]]]:
+        """Yields each object with its owner, if that is in the graph, and the positions of its other dependencies in groups.
+
+        Objects that wait for the same group share its list: dependencies one by one are as many as the pairs of objects in two rules.
+        """
+        order = Order(self.nodes, self.after)
+        for node in self.nodes:
+            owner = order.owner(node)
+            yield node, None if owner is None else self.nodes[owner], order.groups(node)
+
     def levels(self) -> list[list[Node]]:
         """Returns the waves in which objects may be written: each after all that it waits for. Linear in objects. Raises `GraphCycle`."""
         levels = Order(self.nodes, self.after).levels()

@@ -57,12 +57,16 @@ class Order:
 
     def before(self, node: Node) -> list[int]:
         """Returns the positions of a node's dependencies, each once: its owner if that is a node, then those by `after`."""
-        owner = self._owner(node)
+        owner = self.owner(node)
         positions = {} if owner is None else {owner: None}
-        for share, rules in self._joins[node.rule]:
-            for rule in rules:
-                positions.update(dict.fromkeys(self._groups.get((rule, node.loop[:share]), ())))
+        for group in self.groups(node):
+            positions.update(dict.fromkeys(group))
         return list(positions)
+
+    def groups(self, node: Node) -> list[list[int]]:
+        """Returns the positions of a node's dependencies by `after`, group by group; nodes that wait for the same group share its list."""
+        keys = ((rule, node.loop[:share]) for share, rules in self._joins[node.rule] for rule in rules)
+        return [self._groups[key] for key in keys if key in self._groups]
 
     def levels(self) -> list[int]:
         """Returns the level of each node: one more than the highest that it waits for. Linear in nodes. Raises `GraphCycle`."""
@@ -77,7 +81,7 @@ class Order:
 
     def _level(self, node: Node) -> int:
         """Returns the node's level, or `UNKNOWN` while the level of any of its dependencies is."""
-        owner = self._owner(node)
+        owner = self.owner(node)
         highest = NONE if owner is None else self._levels[owner]
         if highest == UNKNOWN:
             return UNKNOWN
@@ -108,7 +112,7 @@ class Order:
 
         edges: TopologicalSorter[int | Key] = TopologicalSorter(self._groups)
         for position, node in enumerate(self.nodes):
-            owner = self._owner(node)
+            owner = self.owner(node)
             keys = [(rule, node.loop[:share]) for share, rules in self._joins[node.rule] for rule in rules]
             edges.add(position, *keys, *([] if owner is None else [owner]))
         try:
@@ -118,7 +122,8 @@ class Order:
             raise GraphCycle(ids if ids[0] == ids[-1] else [*ids, ids[0]]) from None
         return (step for step in order if isinstance(step, int))
 
-    def _owner(self, node: Node) -> int | None:
+    def owner(self, node: Node) -> int | None:
+        """Returns the position of a node's owner; None for one that is no node."""
         return None if node.owner is None else self._owners[id(node.owner)]
 
 

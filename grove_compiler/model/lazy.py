@@ -86,6 +86,10 @@ class LazySequence(Sequence[T]):
             self._all = [self._items[index] for index in range(self._count)]
         return iter(self._all)
 
+    def created(self) -> list[T]:
+        """Returns the items that were created."""
+        return list(self._items.values())
+
     @overload
     def __getitem__(self, index: int) -> T: ...
     @overload

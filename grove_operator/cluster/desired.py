@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from applier.desired import Desired, Graph
+from applier.desired import AwaitedGroup, Desired, Graph
 from applier.ref import Manifest, Ref
 from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.graph.node import Node, ObjectRef
@@ -51,7 +51,7 @@ class _Builder:
 
     def objects(self) -> list[Desired]:
         # Applied by our manager, a partial object of the operator would remove the other fields of the user's object.
-        compiled = (self._node(node, before) for node, before in _with_edges(self.compiled) if self._is_ours(node))
+        compiled = (self._node(node, alone, groups) for node, alone, groups in _with_edges(self.compiled) if self._is_ours(node))
         return [*map(self._plain, self.items), *compiled]
 
     def _is_ours(self, node: Node) -> bool:
@@ -62,13 +62,13 @@ class _Builder:
         policy = self.policies.of({}, self.scaled.get(Ref.of(manifest), "") if self.scaled else "")
         return Desired(manifest, owner_without_uid(manifest), (), policy, item.source)
 
-    def _node(self, node: Node, before: list[Ref]) -> Desired:
+    def _node(self, node: Node, alone: list[Ref], groups: list[AwaitedGroup]) -> Desired:
         owner = self._owner(node.owner)
         manifest = node.object
         if owner is None and node.owner is not None and not node.owner.uid:
             manifest = without_owner(manifest, node.owner)
         policy = self.policies.of(self._declared(node), self.scaled.get(Ref.of(manifest), "") if self.scaled else "")
-        return Desired(manifest, owner, before, policy, f"rule {node.rule}")
+        return Desired(manifest, owner, alone, policy, f"rule {node.rule}", groups)
 
     def _declared(self, node: Node) -> Manifest:
         """Returns the policy of a node. The operator leaves what it has not made, since that would be deleted with the set.
@@ -111,8 +111,18 @@ def owner_without_uid(manifest: Manifest) -> Ref | None:
     return None
 
 
-def _with_edges(graph: CompiledGraph) -> Iterator[tuple[Node, list[Ref]]]:
-    """Yields each node with its dependencies, in apply order."""
-    refs = {id(node): Ref.of(node.object) for node in graph.nodes}
-    for node, dependencies in graph.with_dependencies():
-        yield node, [refs[id(other)] for other in dependencies]
+def _with_edges(graph: CompiledGraph) -> Iterator[tuple[Node, list[Ref], list[AwaitedGroup]]]:
+    """Yields each node with its dependencies, in apply order: alone its owner and what is the only one of its group."""
+    refs = [Ref.of(node.object) for node in graph.nodes]
+    known: dict[int, AwaitedGroup] = {}
+    for node, owner, groups in graph.with_groups():
+        alone = [] if owner is None else [Ref.of(owner.object)]
+        together = []
+        for group in groups:
+            if len(group) == 1:
+                alone.append(refs[group[0]])
+                continue
+            if id(group) not in known:
+                known[id(group)] = AwaitedGroup([refs[position] for position in group])
+            together.append(known[id(group)])
+        yield node, alone, together

@@ -12,10 +12,16 @@ from grove_operator.controller.evaluator import Evaluator
 from grove_operator.controller.keys import TOPOLOGY_KINDS, replicas_of
 from grove_operator.controller.membership import MemberIndex, topology_members
 from grove_operator.controller.ownership import is_of_set
+from grove_operator.worker_thread import WorkerThread
 from kube_objects.manifest import is_terminating
 
 ORPHANED = "orphan"
 """The finalizer of an object that is deleted with `--cascade=orphan`, while the garbage collector takes its references from all others."""
+
+
+REFUSED = Gone()
+"""For a terminating namespace: the server refuses to create anything in it (the shipped operator tried 1,471 times). What exists goes once
+our finalizers are removed."""
 
 
 class DesiredState:
@@ -30,10 +36,16 @@ class DesiredState:
     def desired(self, view: View, key: Key) -> Graph | Gone | Hold:
         """Returns the desired state of a key. Raises `NotSynced` when the view cannot answer."""
         if self._is_terminating(view, key.namespace):
-            # The server refuses to create anything in it (the shipped operator tried 1,471 times). What exists goes once our finalizers
-            # are removed.
-            return Gone()
-        desired = self._evaluate(view, key)
+            return REFUSED
+        return self._claimed(key, self._evaluate(view, key))
+
+    async def aside(self, view: View, key: Key, thread: WorkerThread) -> Graph | Gone | Hold:
+        """Returns the same, computed in a thread."""
+        if self._is_terminating(view, key.namespace):
+            return REFUSED
+        return self._claimed(key, await self._evaluate.aside(view, key, thread))
+
+    def _claimed(self, key: Key, desired: Graph | Gone | Hold) -> Graph | Gone | Hold:
         if isinstance(desired, Graph):
             self._membership.claim(key, ((ref, each.manifest) for ref, each in desired.objects.items()))
         elif isinstance(desired, Gone):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TypeVar
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
-from applier.desired import Deletion, EventWrite, Gone, Graph, Hold, ObjectReference
+from applier.desired import Deletion, Desired, EventWrite, Gone, Graph, Hold, ObjectReference, StatusWrite
 from applier.errors import Forbidden, NotSynced
 from applier.loop import Result, View
 from applier.ref import Manifest, Ref
 from grove_compiler.decoder import SET_KIND
-from grove_compiler.engine.runtime.results import Event, RequestedDeletion
+from grove_compiler.engine.runtime.results import Event, RequestedDeletion, StatusCondition
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.model.inputs.snapshot import ObjectReader
 from grove_compiler.replay.replay import StepFunction
@@ -30,11 +31,16 @@ from grove_operator.controller.stalled_condition import (
 )
 from grove_operator.controller.status_debounce import StatusDebounce
 from grove_operator.controller.statuses import status_writes
+from grove_operator.worker_thread import WorkerThread
 from kube_objects.manifest import group_of
 
 Clock = Callable[[], float]
 Record = Callable[[StepFunction, ObjectReader, Key, float, StepContext], StepResult | StepGone | StepHold]
 R = TypeVar("R", Event, RequestedDeletion)
+T = TypeVar("T")
+Work = Callable[[], Any]
+Evaluation = Generator[Work, Any, T]
+"""Yields the functions that take long and change nothing but their own values; expects the result of each. Returns what follows."""
 
 
 FORBIDDEN_RETRY = 5.0
@@ -47,7 +53,8 @@ class Evaluator:
     """Returns the desired state of a key; the loop calls it. `clock` gives seconds since the epoch.
 
     `enqueue` requests the evaluation of another key: that of a set, when one of its replicas becomes held or is released, because only the
-    set's own key writes the set's status. `record` calls the step function that it is given, and may record its inputs.
+    set's own key writes the set's status. `record` calls the step function that it is given, and may record its inputs. What it remembers
+    of keys is of the thread that calls it.
     """
 
     def __init__(
@@ -65,16 +72,45 @@ class Evaluator:
 
         What fails is tried again on objects without what has not the form of their kinds, for that may be why: it is written anew.
         """
+        evaluation = self._evaluation(view, key, self._context)
+        proceed, value = evaluation.send, None
+        while True:
+            try:
+                work = proceed(value)
+            except StopIteration as ended:
+                desired: Graph | Gone | Hold = ended.value
+                return desired
+            try:
+                proceed, value = evaluation.send, work()
+            except Exception as error:
+                proceed, value = evaluation.throw, error
+
+    async def aside(self, view: View, key: Key, thread: WorkerThread) -> Graph | Gone | Hold:
+        """Returns the same, with all that takes long in a thread."""
+        evaluation = self._evaluation(view, key, thread.context_of(self._context))
+        proceed, value = evaluation.send, None
+        while True:
+            try:
+                work = proceed(value)
+            except StopIteration as ended:
+                desired: Graph | Gone | Hold = ended.value
+                return desired
+            try:
+                proceed, value = evaluation.send, await thread.run(work)
+            except Exception as error:
+                proceed, value = evaluation.throw, error
+
+    def _evaluation(self, view: View, key: Key, context: StepContext) -> Evaluation[Graph | Gone | Hold]:
         try:
-            return self._evaluate(view, key, LiveObjects.for_step(view, key))
+            return (yield from self._evaluate(view, key, LiveObjects.for_step(view, key), context))
         except NotSynced:
             raise
         except Exception:  # of whatever kind: texts where numbers should be
-            return self._evaluate(view, key, LiveObjects.for_step(view, key, is_sound=True))
+            return (yield from self._evaluate(view, key, LiveObjects.for_step(view, key, is_sound=True), context))
 
-    def _evaluate(self, view: View, key: Key, objects: LiveObjects) -> Graph | Gone | Hold:
+    def _evaluate(self, view: View, key: Key, objects: LiveObjects, context: StepContext) -> Evaluation[Graph | Gone | Hold]:
         now = self._clock()
-        outcome = self._record(step, objects, key, now, self._context)
+        outcome = yield partial(self._record, step, objects, key, now, context)
         if objects.not_synced is not None:
             if isinstance(objects.not_synced.cause, Forbidden):
                 return self._hold(key, StepHold(str(objects.not_synced)), LiveObjects.for_step(view, key), now, FORBIDDEN_RETRY)
@@ -85,11 +121,12 @@ class Evaluator:
                 return Gone()
             case StepHold():
                 if outcome.is_fault and not objects.is_sound:
-                    return self._evaluate(view, key, LiveObjects.for_step(view, key, is_sound=True))
+                    return (yield from self._evaluate(view, key, LiveObjects.for_step(view, key, is_sound=True), context))
                 return self._hold(key, outcome, objects, now)
             case StepResult():
                 self._enqueue_set(key, self._stalls.release(key) | self._pending.observe(key, outcome))
-                return self._graph(key, outcome, objects, now)
+                return (yield from self._graph(key, outcome, objects, now, context))
+        raise TypeError(f"a step returned {outcome!r}")
 
     def observe(self, result: Result[Key]) -> None:
         """Records which objects the server refused, so that the next evaluations report it on their owners and on the set."""
@@ -119,36 +156,70 @@ class Evaluator:
         write = EventWrite(ObjectReference.of(live), event.type, event.reason, event.message, event.name)
         return Hold(message, list(statuses), [write], requeue_after)
 
-    def _graph(self, key: Key, result: StepResult, objects: LiveObjects, now: float) -> Graph:
+    def _graph(self, key: Key, result: StepResult, objects: LiveObjects, now: float, context: StepContext) -> Evaluation[Graph]:
         live = objects.get(GROUP, key.kind, key.namespace, key.name) if key.replica is None else None
         if live is not None and (stall := self._stalls.stall(key)):
             _report(result, _ref(live), stall)
         for of, stall in _refusals(result, self._stalls.refused(key)).items():
             _report(result, of, stall)
-        pending = self._report_pending(key, result, live, objects, now) if live is not None else 0.0
-        statuses, debounced = self._debounce.filter(status_writes(result.statuses, result.conditions, objects, now), objects, now)
+        pending = 0.0
+        if live is not None:
+            pending = yield from self._report_pending(key, result, live, objects, now, context)
+        writes: _Writes = yield partial(_writes, result, objects, now)
+        statuses, debounced = self._debounce.filter(writes.statuses, objects, now)
         delays = [*debounced, *([pending] if pending else [])]
         if result.requeue_at is not None:
             delays.append(max(result.requeue_at - now, 0.0))
         return Graph(
-            desired_graph(Sources(result.graph, []), is_operator=True).objects.values(),
+            writes.objects,
             statuses=statuses,
-            events=[EventWrite(of, each.type, each.reason, each.message, each.name) for each, of in _of_live(result.events, objects)],
-            deletions=[Deletion(of, each.reason, is_attributed=each.is_attributed) for each, of in _of_live(result.deletions, objects)],
+            events=writes.events,
+            deletions=writes.deletions,
             requeue_after=min(delays, default=None),
         )
 
-    def _report_pending(self, key: Key, result: StepResult, live: Manifest, objects: LiveObjects, now: float) -> float:
+    def _report_pending(
+        self, key: Key, result: StepResult, live: Manifest, objects: LiveObjects, now: float, context: StepContext
+    ) -> Evaluation[float]:
         """Adds condition and event of a set that lacks pods for longer than the grace period. Returns the rest of that period, or 0.
 
         The replica's step is evaluated on the view of the set, so that changes of what it reads enqueue the set.
         """
         index, remaining = self._pending.overdue_replica(key, now)
-        replica = step(objects, key._replace(replica=index), now, self._context) if index is not None else None
-        if isinstance(replica, StepResult) and (condition := pending_condition(_ref(live), [*result.waits(), *replica.waits()])):
+        if index is None:
+            return remaining
+        condition = yield partial(_pending_condition, result, live, objects, key._replace(replica=index), now, context)
+        if condition is not None:
             result.conditions.append(condition)
             result.events += pending_event(condition, live)
         return remaining
+
+
+class _Writes(NamedTuple):
+    """Holds what follows from a step, as the applier takes it."""
+
+    objects: list[Desired]
+    statuses: list[StatusWrite]
+    events: list[EventWrite]
+    deletions: list[Deletion]
+
+
+def _writes(result: StepResult, objects: LiveObjects, now: float) -> _Writes:
+    """Returns what follows from a step, whose set is freed here: for a large one that takes 50 ms."""
+    result.waits = list
+    return _Writes(
+        list(desired_graph(Sources(result.graph, []), is_operator=True).objects.values()),
+        list(status_writes(result.statuses, result.conditions, objects, now)),
+        [EventWrite(of, each.type, each.reason, each.message, each.name) for each, of in _of_live(result.events, objects)],
+        [Deletion(of, each.reason, is_attributed=each.is_attributed) for each, of in _of_live(result.deletions, objects)],
+    )
+
+
+def _pending_condition(
+    result: StepResult, live: Manifest, objects: LiveObjects, replica: Key, now: float, context: StepContext
+) -> StatusCondition | None:
+    taken = step(objects, replica, now, context)
+    return pending_condition(_ref(live), [*result.waits(), *taken.waits()]) if isinstance(taken, StepResult) else None
 
 
 def _report(result: StepResult, of: ObjectRef, stall: Stall) -> None:

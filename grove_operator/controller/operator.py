@@ -12,6 +12,7 @@ from applier.desired import Gone, Graph, Hold
 from applier.events import Sink, nowhere
 from applier.loop import DeletionOptions, FencedCluster, Lease, LeaseThread, Loop, Reconciler, Result, View, WorkQueue
 from grove_compiler.decoder import SET_KIND
+from grove_compiler.engine.runtime.cost_budget import CostBudget
 from grove_compiler.labels import DELETION_REASON
 from grove_compiler.model.inputs.mnnvl_shape import AS_PROPOSED
 from grove_compiler.model.inputs.settings import Settings
@@ -22,9 +23,11 @@ from grove_operator import field_managers
 from grove_operator.controller.desired_state import DesiredState
 from grove_operator.controller.evaluator import Clock, Evaluator
 from grove_operator.controller.keys import Keys
+from grove_operator.controller.large_sets import LargeSets
 from grove_operator.controller.live_objects import CLUSTER_WIDE, NAMESPACE, WATCHED
 from grove_operator.controller.membership import MemberIndex
 from grove_operator.controller.recorder import Retention, StepRecorder
+from grove_operator.worker_thread import WorkerThread
 
 FINALIZERS = (
     "grove.io/podcliqueset.grove.io",
@@ -80,6 +83,7 @@ class Operator:
         self.recorder = StepRecorder(options.retention)
         self._evaluator = Evaluator(context, clock, queue.add, self.recorder.record)
         self._state = DesiredState(self._evaluator, self.membership, with_namespaces=not options.namespace)
+        self._large, self._thread = LargeSets(), WorkerThread("large steps", CostBudget())
         self._on_evaluate, self._on_result = options.on_evaluate, options.on_result
         self._context, self._namespace = context, options.namespace
         writable = FencedCluster(cluster, options.lease.fence) if options.lease else cluster
@@ -93,6 +97,7 @@ class Operator:
             deletions=DeletionOptions(DELETION_REASON, FINALIZERS, GUARDS),
             group=_group,
             sink=options.sink,
+            aside=self._thread.run,
         )
         self._reconciler = reconciler
         self.loop = Loop[Key](
@@ -105,6 +110,8 @@ class Operator:
             workers=options.workers,
             on_result=self._observe,
             partial=True,
+            is_large=self._large.is_large,
+            aside=self._desired_aside,
         )
 
     async def run(self) -> None:
@@ -134,7 +141,15 @@ class Operator:
 
     def _desired(self, view: View, key: Key) -> Graph | Gone | Hold:
         self._on_evaluate(key)
-        return self._state.desired(view, key)
+        desired = self._state.desired(view, key)
+        self._large.note(key, desired)
+        return desired
+
+    async def _desired_aside(self, view: View, key: Key) -> Graph | Gone | Hold:
+        self._on_evaluate(key)
+        desired = await self._state.aside(view, key, self._thread)
+        self._large.note(key, desired)
+        return desired
 
 
 def settings_of(kube_version: str, mnnvl_shape: str | None = None) -> Settings:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -14,8 +12,8 @@ from typing import Any, TypeVar
 from grove_compiler.engine.runtime.cost_budget import CostBudget
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.inputs.snapshot import ChangedNames, ObjectReader
-from grove_compiler.step import StepContext
 from grove_operator.webhooks.review import Reviewer
+from grove_operator.worker_thread import WorkerThread
 
 T = TypeVar("T")
 
@@ -30,48 +28,31 @@ class Overdue(Exception):
 
 
 class Aside:
-    """Runs the work of large reviews one after the other, with a program of its own: a program does not run in two threads at once.
+    """Runs the work of large reviews one after the other.
 
     What exists is read by the event loop, which changes it. Above `longest` seconds a review is given up before its next rule.
     """
 
     def __init__(self, longest: float = MAX_SECONDS) -> None:
         self._longest = longest
-        self._thread = ThreadPoolExecutor(1, "large reviews")
         self._budget = _Deadline()
-        self._made_of: tuple[object, object] = (None, None)
-        self._context: StepContext | None = None
+        self._thread = WorkerThread("large reviews", self._budget)
 
     async def run(self, reviewer: Reviewer, work: Callable[[Reviewer], T]) -> T:
         """Returns the result of `work`, which gets the reviewer without the preview of effects. Raises `Overdue`, and what it raises."""
         until = time.monotonic() + self._longest
         loop = asyncio.get_running_loop()
         view = _OfLoop(reviewer.view, loop, until) if reviewer.view is not None else None
-        beside = replace(reviewer, context=self._context_of(reviewer.context), view=view, preview=None)
+        beside = replace(reviewer, context=self._thread.context_of(reviewer.context), view=view, preview=None)
         try:
             async with asyncio.timeout(self._longest):
-                return await loop.run_in_executor(self._thread, self._until, until, partial(work, beside))
+                return await self._thread.run(partial(self._until, until, partial(work, beside)))
         except TimeoutError:
             raise Overdue from None
 
     def _until(self, until: float, work: Callable[[], T]) -> T:
-        """Runs the work without the cyclic garbage collector, which stops all threads: for 0.15 s beside the values of a large set."""
         self._budget.until = until
-        was_enabled = gc.isenabled()
-        gc.disable()
-        try:
-            return work()
-        finally:
-            if was_enabled:
-                gc.enable()
-
-    def _context_of(self, context: StepContext) -> StepContext:
-        """Returns the same context with a program for the thread. Made anew only when the rules or the configuration change."""
-        made_of = context.program, context.document
-        if self._context is None or any(one is not other for one, other in zip(made_of, self._made_of, strict=True)):
-            self._made_of = made_of
-            self._context = StepContext(context.program.with_budget(self._budget), context.settings, context.document)
-        return self._context
+        return work()
 
 
 class _Deadline(CostBudget):

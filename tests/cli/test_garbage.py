@@ -22,8 +22,9 @@ class Knot:
 
 @pytest.fixture(autouse=True)
 def as_before() -> Iterator[None]:
-    thresholds, enabled = gc.get_threshold(), gc.isenabled()
+    thresholds, enabled, callbacks = gc.get_threshold(), gc.isenabled(), list(gc.callbacks)
     yield
+    gc.callbacks[:] = callbacks
     gc.set_threshold(*thresholds)
     (gc.enable if enabled else gc.disable)()
 
@@ -50,6 +51,41 @@ def test_what_is_there_is_not_looked_at_again() -> None:
     garbage.freeze_existing()
     looked_at = {id(one) for one in gc.get_objects()}
     assert [one for one in kept if id(one) in looked_at] == []
+
+
+def is_looked_at(kept: Knot) -> bool:
+    return any(one is kept for one in gc.get_objects())
+
+
+def test_what_survives_a_full_collection_is_not_looked_at_until_the_process_has_twice_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    gc.callbacks.clear()
+    garbage.collect_in_small_portions()
+    size, seen = [100], []
+    monkeypatch.setattr("sys.getallocatedblocks", lambda: size[0])
+    kept, found = Knot(), weakref.ref(Knot())
+    gc.collect()
+    assert (is_looked_at(kept), found()) == (False, None)
+    lost = weakref.ref(kept)
+    del kept
+    for size[0] in (200, 201):
+        gc.collect()
+        seen.append(lost() is None)
+    assert seen == [False, True]
+
+
+def test_a_collection_of_what_is_young_excludes_nothing() -> None:
+    gc.callbacks.clear()
+    garbage.collect_in_small_portions()
+    kept = Knot()
+    gc.collect(1)
+    assert is_looked_at(kept)
+
+
+def test_there_is_one_rule_of_exclusion_however_often_it_is_asked_for() -> None:
+    gc.callbacks.clear()
+    for _ in range(2):
+        garbage.collect_in_small_portions()
+    assert len(gc.callbacks) == 1
 
 
 @pytest.mark.parametrize("long", [True, False])

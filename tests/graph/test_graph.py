@@ -164,6 +164,20 @@ def test_edges_are_those_of_the_definition(graph: CompiledGraph) -> None:
 
 
 @given(graphs())
+def test_groups_hold_the_same_edges(graph: CompiledGraph) -> None:
+    for (each, owner, groups), (same, dependencies) in zip(graph.with_groups(), graph.with_dependencies(), strict=True):
+        alone = [] if owner is None else [owner]
+        found = [*alone, *(graph.nodes[position] for group in groups for position in group)]
+        assert (each, {other.id for other in found}) == (same, {other.id for other in dependencies})
+
+
+def test_objects_that_wait_for_the_same_share_a_group() -> None:
+    nodes = [node(f"x{i}", "x") for i in range(3)] + [node(f"y{i}", "y") for i in range(3)]
+    groups = [group for _, _, groups in CompiledGraph(nodes, {"y": [("x", 0)]}).with_groups() for group in groups]
+    assert (len(groups), len({id(group) for group in groups}), groups[0]) == (3, 1, [0, 1, 2])
+
+
+@given(graphs())
 def test_no_edge_is_given_twice(graph: CompiledGraph) -> None:
     pairs = [(each.id, before.id) for each, before in edges(graph)]
     assert len(pairs) == len(set(pairs))

@@ -8,6 +8,7 @@ from applier.desired import Desired, DuplicateObject, Graph
 from applier.plan.order import order
 from applier.ref import Manifest, Ref
 from grove_compiler.graph.graph import CompiledGraph
+from grove_compiler.graph.node import Node
 from grove_compiler.source.document import Document
 from grove_operator.cluster.classify import Item
 from grove_operator.cluster.desired import Sources, desired_graph
@@ -46,6 +47,15 @@ def test_objects_wait_for_the_set_that_owns_them() -> None:
 
 def test_objects_wait_for_what_their_rules_name() -> None:
     assert ACCOUNT in wanted(a_set()).objects[CLIQUE].after
+
+
+def test_a_thousand_objects_that_wait_for_a_thousand_share_what_they_wait_for() -> None:
+    named = [(rule, f"{rule}{number}") for rule in "xy" for number in range(1_000)]
+    nodes = [Node(f"ConfigMap/{name}", obj("ConfigMap", name), rule, (), None, {}) for rule, name in named]
+    objects = desired_graph(Sources(CompiledGraph(nodes, {"y": [("x", 0)]}), [])).objects.values()
+    assert sum(len(one.after) for one in objects) == 0
+    assert len({id(group) for one in objects for group in one.groups}) == 1
+    assert len(order(Graph(list(objects))).waves) == 2
 
 
 def test_objects_of_a_set_that_is_not_written_do_not_refer_to_it() -> None:

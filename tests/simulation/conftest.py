@@ -35,7 +35,7 @@ def every_step_is_taken_twice(monkeypatch: pytest.MonkeyPatch) -> None:
             return outcome
         if (generation := _generation(view, key, context)) is not None:
             kept, generation.tally = generation.tally, CachedTally()
-            anew = step(LiveObjects.for_step(View(view._view._cache), key, is_sound=view.is_sound), key, now, context)
+            anew = step(LiveObjects.for_step(View(view._view._live), key, is_sound=view.is_sound), key, now, context)
             generation.tally = kept
             assert isinstance(anew, StepResult)
             assert repr([outcome.statuses, outcome.deletions]) == repr([anew.statuses, anew.deletions]), "a tally is not what it should be"
@@ -85,7 +85,7 @@ def replicas_read_only_what_wakes_them(monkeypatch: pytest.MonkeyPatch) -> Itera
         if key.replica is not None and next(number) % 10 == 0 and isinstance(outcome, StepResult):
             view = asked.view if isinstance(asked, Recording) else asked
             assert isinstance(view, LiveObjects)
-            less = WithoutTheRestOfItsSet(View(view._view._cache), Ref(*SET, key.namespace, key.name), is_sound=view.is_sound)
+            less = WithoutTheRestOfItsSet(View(view._view._live), Ref(*SET, key.namespace, key.name), is_sound=view.is_sound)
             less.replica = key.replica
             again = step(less, key, now, context)
             if not isinstance(again, StepResult) or decided(again) != decided(outcome):

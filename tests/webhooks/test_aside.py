@@ -104,6 +104,16 @@ async def test_garbage_is_not_collected_meanwhile_and_then_as_before(is_enabled:
         (gc.enable if before else gc.disable)()
 
 
+async def test_what_a_thread_has_made_is_not_looked_at_either(judge: Reviewer) -> None:
+    before = gc.isenabled()
+    gc.enable()
+    try:
+        made = await Aside(PATIENCE).run(judge, lambda _: [list[int]()])
+        assert not any(one is made for one in gc.get_objects())
+    finally:
+        (gc.enable if before else gc.disable)()
+
+
 async def test_rules_that_are_reloaded_count_for_large_reviews_too(judge: Reviewer) -> None:
     aside, others = Aside(PATIENCE), StepContext(judge.context.program.with_budget(CostBudget()), judge.context.settings)
 

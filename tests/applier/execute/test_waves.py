@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from applier.desired import AwaitedGroup, Desired
 from applier.errors import Forbidden, ServerFailure
 from applier.events import Finished, Started, WaveStarted
 from applier.execute.concurrency import Concurrency
@@ -13,7 +14,7 @@ from applier.ref import Manifest
 from applier.stop import Stop
 from applier.testing.memory.faults import MemoryRequest
 
-from ..things import definition, desired, ref
+from ..things import definition, desired, manifest, ref
 from .lab import Lab
 
 DENIED = Forbidden(403, "Forbidden", "admission refused it")
@@ -67,6 +68,16 @@ async def test_only_what_depends_on_a_failure_is_held() -> None:
     lab.cluster.fail(of("a"), DENIED)
     objects = [desired("a"), desired("b", "ConfigMap", ref("a")), desired("c"), desired("d", "ConfigMap", ref("c"))]
     assert await lab.apply(*objects) == "a=failed c=created b=held d=created"
+
+
+async def test_all_that_wait_for_a_group_are_held_by_a_failure_in_it_and_by_its_first_cause() -> None:
+    lab = Lab()
+    lab.cluster.fail(of("b"), DENIED)
+    group, other = AwaitedGroup([ref("a"), ref("c")]), AwaitedGroup([ref("a"), ref("d")])
+    objects = [desired("a"), desired("b"), desired("c", "ConfigMap", ref("b")), desired("d")]
+    late = [Desired(manifest(name), groups=[waits]) for name, waits in (("w", group), ("x", group), ("y", other), ("z", other))]
+    assert await lab.apply(*objects, *late) == "a=created b=failed d=created c=held y=created z=created w=held x=held"
+    assert lab.reason(ref("x")) == "waits for ConfigMap/shop/c, which waits for ConfigMap/shop/b, which failed"
 
 
 async def test_what_is_held_names_what_it_waits_for() -> None:

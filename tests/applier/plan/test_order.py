@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -9,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from applier.desired import Cycle, Desired, Graph
+from applier.desired import AwaitedGroup, Cycle, Desired, Graph
 from applier.plan.order import defined_kinds, order
+from applier.ref import Ref
 from tests.suite.rows import rows
 
-from ..things import definition, desired, ref, waves
+from ..things import definition, desired, manifest, ref, waves
 
 CONTAINERS = {"containers": [{"name": "main"}]}
 
@@ -109,6 +111,43 @@ def test_what_only_intercepts_is_one_wave() -> None:
     assert waves(desired("hook", "ValidatingWebhookConfiguration")) == ["hook"]
 
 
+def test_those_that_wait_for_a_group_come_after_the_last_of_it() -> None:
+    group = AwaitedGroup([ref("a"), ref("b"), ref("elsewhere")])
+    late = [Desired(manifest(name), groups=[group]) for name in ("x", "y")]
+    assert waves(*late, desired("b", "ConfigMap", ref("a")), desired("a")) == ["a", "b", "x y"]
+
+
+def test_an_object_that_waits_for_a_group_of_itself_is_an_error_that_names_objects_only() -> None:
+    group = AwaitedGroup([ref("a")])
+    with pytest.raises(Cycle) as caught:
+        order(Graph([Desired(manifest("b"), groups=[group]), desired("a", "ConfigMap", ref("b"))]))
+    assert sorted(one.name for one in set(caught.value.path)) == ["a", "b"]
+    assert caught.value.path[0] == caught.value.path[-1]
+
+
+def test_what_intercepts_requests_stays_in_place_when_a_group_has_it() -> None:
+    hook = desired("hook", "ValidatingWebhookConfiguration")
+    assert waves(hook, desired("a"), Desired(manifest("b"), groups=[AwaitedGroup([hook.ref])])) == ["hook a", "b"]
+
+
+class Counting(list[Ref]):
+    """References that know how often they were gone through."""
+
+    times = 0
+
+    def __iter__(self) -> Iterator[Ref]:
+        self.times += 1
+        return super().__iter__()
+
+
+def test_a_group_is_gone_through_a_few_times_however_many_wait_for_it() -> None:
+    first = [desired(f"a{number}") for number in range(20)]
+    refs = Counting(one.ref for one in first)
+    group = AwaitedGroup(refs)
+    order(Graph([*first, *(Desired(manifest(f"b{number}"), groups=[group]) for number in range(200))]))
+    assert 0 < refs.times < 5
+
+
 def test_what_the_graph_says_and_what_kubernetes_implies_are_told_apart() -> None:
     found = order(Graph([desired("shop", "Namespace"), desired("a"), desired("b", "ConfigMap", ref("a"))]))
     assert (found.hard_dependencies, found.soft_dependencies) == (
@@ -150,9 +189,6 @@ def test_only_edges_of_the_graph_make_an_order_impossible(objects: list[Desired]
         return
     wave = {ref: number for number, refs in enumerate(found.waves) for ref in refs}
     assert all(
-        wave[before] < wave[after]
-        for edges in (found.hard_dependencies, found.soft_dependencies)
-        for after, all_before in edges.items()
-        for before in all_before
+        wave[before] < wave[one.ref] for one in objects for before in (*graph.before(one), *found.soft_dependencies.get(one.ref, ()))
     )
     assert sorted(wave) == sorted(graph.objects)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from applier.desired import Desired, Graph, Policy
+from applier.desired import AwaitedGroup, Desired, Graph, Policy
 from applier.outcome import ABSENT, Action, Conflict, FieldChange, ItemKey, Owner, Step
 from applier.plan import InvalidPlan, Plan, SavedPlan, check, fingerprint, input_hash, load, save
 from applier.plan.forms import desired_form, read_desired, read_step, step_form
@@ -70,6 +70,11 @@ def test_an_object_comes_back_with_all_that_is_asked_of_it() -> None:
     back = read_desired(json.loads(json.dumps(desired_form(given))))
     assert desired_form(back) == desired_form(given)
     assert (back.policy.yields, back.owner, back.after, back.ref) == (("/a",), ref("o"), [ref("b")], A)
+
+
+def test_what_waits_for_a_group_waits_for_each_of_it_in_a_saved_plan() -> None:
+    given = Desired(manifest("a"), after=[ref("b")], groups=[AwaitedGroup([ref("c"), ref("d")])])
+    assert read_desired(json.loads(json.dumps(desired_form(given)))).after == [ref("b"), ref("c"), ref("d")]
 
 
 OWNER = Owner("hpa", "Update", "t", "scale")
