@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from applier.desired import Desired, Graph
@@ -46,12 +46,14 @@ class _Builder:
         manifests = [item.manifest for item in self.items]
         self.policies = Policies(force)
         self.scaled = scaled_fields([*manifests, *(node.object for node in self.compiled.nodes)])
-        self.present = {Ref.of(manifest) for manifest in manifests} | {Ref.of(node.object) for node in self.compiled.nodes}
+        self.refs = {id(node): Ref.of(node.object) for node in self.compiled.nodes}
+        self.present = {*map(Ref.of, manifests), *self.refs.values()}
         self._owners: dict[int, Ref | None] = {}
 
     def objects(self) -> list[Desired]:
         # Applied by our manager, a partial object of the operator would remove the other fields of the user's object.
-        compiled = (self._node(node, before) for node, before in _with_edges(self.compiled) if self._is_ours(node))
+        edges = self.compiled.with_dependencies()
+        compiled = (self._node(node, [self.refs[id(other)] for other in before]) for node, before in edges if self._is_ours(node))
         return [*map(self._plain, self.items), *compiled]
 
     def _is_ours(self, node: Node) -> bool:
@@ -110,9 +112,3 @@ def owner_without_uid(manifest: Manifest) -> Ref | None:
             return Ref(group, str(reference.get("kind", "")), str(metadata.get("namespace") or ""), str(reference.get("name", "")))
     return None
 
-
-def _with_edges(graph: CompiledGraph) -> Iterator[tuple[Node, list[Ref]]]:
-    """Yields each node with its dependencies, in apply order."""
-    refs = {id(node): Ref.of(node.object) for node in graph.nodes}
-    for node, dependencies in graph.with_dependencies():
-        yield node, [refs[id(other)] for other in dependencies]

@@ -71,6 +71,7 @@ class LiveObjects:
     def __init__(self, view: View, pcs: Ref | None = None, *, is_sound: bool = False) -> None:
         self._view, self._set, self.is_sound = view, pcs, is_sound
         self.not_synced: NotSynced | None = None
+        self._known: dict[tuple[str, str, str, str], Manifest | None] = {}  # a view does not change during a step
 
     @classmethod
     def for_step(cls, view: View, key: Key, *, is_sound: bool = False) -> LiveObjects:
@@ -79,6 +80,12 @@ class LiveObjects:
 
     def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
         """See `ObjectReader.get`."""
+        name_of = group, kind, namespace, name
+        if name_of not in self._known:
+            self._known[name_of] = self._get(*name_of)
+        return self._known[name_of]
+
+    def _get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
         if kind == DRIVER["kind"]:
             # Reading definitions may not be permitted; whether the server serves the driver's kind is equivalent.
             is_unserved = any((kind.group, kind.kind) == COMPUTE_DOMAIN[::2] for kind in self._view.unserved())
