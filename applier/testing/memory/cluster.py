@@ -204,9 +204,7 @@ class MemoryCluster:
             check_identity(resource, manifest)
             if self.find(request.ref) is not None:
                 raise refusals.already_exists(resource, ref.name)
-            new = updated(
-                copied(half(manifest, resource, "")), None, self._schema(resource), manager=manager, subresource="", now=self._time()
-            )
+            new = updated(half(manifest, resource, ""), None, self._schema(resource), manager=manager, subresource="", now=self._time())
             return self._write(request, new, None)
 
     async def patch(
