@@ -4,4 +4,17 @@ from applier.decision import CLIENT_SIDE
 from applier.plan.planner import Intent, Plan, plan, step_for
 from applier.plan.saved import InvalidPlan, SavedPlan, check, fingerprint, input_hash, load, save
 
-__all__ = ["CLIENT_SIDE", "Intent", "InvalidPlan", "Plan", "SavedPlan", "check", "fingerprint", "input_hash", "load", "plan", "save", "step_for"]
+__all__ = [
+    "CLIENT_SIDE",
+    "Intent",
+    "InvalidPlan",
+    "Plan",
+    "SavedPlan",
+    "check",
+    "fingerprint",
+    "input_hash",
+    "load",
+    "plan",
+    "save",
+    "step_for",
+]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from json.decoder import scanstring
 
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.source.document import PlaceNode
@@ -51,9 +50,9 @@ def json_places(text: str, on_scalar: SeenScalar | None = None, on_duplicate: Se
 
 
 def _unquoted(token: str) -> str:
+    if token[0] == '"' and "\\" not in token and token.isprintable():
+        return token[1:-1]  # as nearly all are: to load each as JSON took a fifth of the time
     try:
-        if token.startswith('"'):
-            return str(scanstring(token, 1)[0])  # as `json.loads` does, several times faster
         return str(json.loads(token))
     except ValueError:
         return token

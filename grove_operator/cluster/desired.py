@@ -111,4 +111,3 @@ def owner_without_uid(manifest: Manifest) -> Ref | None:
             group = str(reference.get("apiVersion", "")).rpartition("/")[0]
             return Ref(group, str(reference.get("kind", "")), str(metadata.get("namespace") or ""), str(reference.get("name", "")))
     return None
-
