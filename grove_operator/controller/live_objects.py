@@ -71,19 +71,23 @@ class LiveObjects:
     def __init__(self, view: View, pcs: Ref | None = None, *, is_sound: bool = False) -> None:
         self._view, self._set, self.is_sound = view, pcs, is_sound
         self.not_synced: NotSynced | None = None
-        self._known: dict[tuple[str, str, str, str], Manifest | None] = {}  # a view does not change during a step
+        self._known: dict[tuple[str, str, str, str], Manifest | None] | None = None
 
     @classmethod
     def for_step(cls, view: View, key: Key, *, is_sound: bool = False) -> LiveObjects:
-        """Returns what a step for this key may see."""
-        return cls(view, Ref(*SET, key.namespace, key.name) if key.kind == SET_KIND else None, is_sound=is_sound)
+        """Returns what a step for this key may see. It is for that step only: nothing changes meanwhile, so each object is read once."""
+        objects = cls(view, Ref(*SET, key.namespace, key.name) if key.kind == SET_KIND else None, is_sound=is_sound)
+        objects._known = {}
+        return objects
 
     def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
         """See `ObjectReader.get`."""
-        name_of = group, kind, namespace, name
-        if name_of not in self._known:
-            self._known[name_of] = self._get(*name_of)
-        return self._known[name_of]
+        if self._known is None:
+            return self._get(group, kind, namespace, name)
+        question = group, kind, namespace, name
+        if question not in self._known:
+            self._known[question] = self._get(*question)
+        return self._known[question]
 
     def _get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
         if kind == DRIVER["kind"]:
