@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from applier.ref import Kind, Manifest, Ref, uid_of
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, frozen=True)
 class Policy:
     """Restricts what the applier may do with one object.
 

@@ -39,14 +39,17 @@ class ObjectStore:
         """Returns how many objects are known."""
         return sum(len(kind.objects) for kind in self._kinds.values())
 
-    def observe(self, manifest: Manifest) -> None:
-        """Stores the object of a watch event, unless its state is older than the known one or than the object's deletion."""
+    def observe(self, manifest: Manifest, kept: Callable[[Manifest], Manifest] = lambda manifest: manifest) -> None:
+        """Stores the object of a watch event, unless its state is older than the known one or than the object's deletion.
+
+        `kept` returns what is stored of it. It takes time, and of each write of ours the state is known already.
+        """
         ref = Ref.of(manifest)
         self.own.observe(ref, manifest)
         known = self.get(ref)
         if self._dead.holds(manifest) or (known is not None and (is_older(manifest, known) or is_same(manifest, known))):
             return
-        self._set(ref, known, manifest)
+        self._set(ref, known, kept(manifest))
 
     def record_write(self, manifest: Manifest, version: str = "") -> None:
         """Stores the answer to a write of ours; lists and watches have been read up to `version`.

@@ -233,7 +233,7 @@ class Reflector:
             if event.type == "DELETED":
                 self._objects.observe_deletion(self._compacted(event.object) if self.query.keeps_deleted else event.object)
             elif event.type != "BOOKMARK":
-                self._objects.observe(self._compacted(event.object))
+                self._objects.observe(event.object, self._compacted)
             self.version = resource_version_of(event.object)
             self.events += 1
             if self.events % YIELD_EVERY == 0:

@@ -113,6 +113,10 @@ class WatchCache:
         """Reports whether the cache knows if this object exists."""
         return any(source.is_known for source in self._around(ref.group, ref.kind, ref.namespace))
 
+    def selects(self, ref: Ref) -> bool:
+        """Reports whether a watch shows this object, and thus will show its changes and its end."""
+        return self._objects.get(ref) is not None
+
     def by_owner(self, uid: str, kinds: Iterable[GroupKind] = ()) -> list[Manifest]:
         """Returns the objects of some kinds, or of all that are watched, that have an owner with this UID, sorted by kind and name.
 

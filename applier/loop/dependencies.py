@@ -33,18 +33,22 @@ class Dependencies(Generic[K]):
 
     def replace(self, key: K, view: View, wanted: Iterable[Ref]) -> None:
         """Replaces the dependencies of a key by what its view has read, and by the objects that it desires."""
-        self.drop(key)
-        read = view.read
-        dependencies = self._dependencies[key] = {*read.refs, *wanted, *read.owned, *((selection,) for selection in read.selections)}
-        for dependency in dependencies:
+        read, before = view.read, self._dependencies.get(key, set())
+        dependencies: set[Dependency] = {*read.refs, *wanted, *read.owned, *((selection,) for selection in read.selections)}
+        self._dependencies[key] = dependencies
+        self._drop(key, before - dependencies)  # hardly any: a key mostly reads what it has read before
+        for dependency in dependencies - before:
             self._keys.setdefault(dependency, set()).add(key)
-        for selection in read.selections:
-            for place in _places(selection):
-                self._by_label.setdefault(place, set()).add(selection)
+            if len(dependency) == 1:
+                for place in _places(dependency[0]):
+                    self._by_label.setdefault(place, set()).add(dependency[0])
 
     def drop(self, key: K) -> None:
         """Removes a key and its dependencies."""
-        for dependency in self._dependencies.pop(key, ()):
+        self._drop(key, self._dependencies.pop(key, set()))
+
+    def _drop(self, key: K, dependencies: set[Dependency]) -> None:
+        for dependency in dependencies:
             _discard(self._keys, dependency, key)
             if len(dependency) == 1 and dependency not in self._keys:
                 for place in _places(dependency[0]):

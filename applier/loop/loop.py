@@ -67,8 +67,8 @@ reached again; nothing tells when it works again, and the usual back-off would h
 one request."""
 
 MAX_BACKOFF_FOREIGN = 5.0
-"""The longest back-off, in seconds, of a key one of whose names somebody else's object has: a watch that selects objects does not show that
-it is gone. A try costs one read."""
+"""The longest back-off, in seconds, of a key one of whose names an object has that is somebody else's and that no watch selects, and thus
+none shows that it is gone. A try costs one read."""
 
 MAX_BACKOFF_OVERRIDDEN = 30.0
 """The longest back-off, in seconds, of a key in one of whose objects an admission webhook sets other values: no watch event shows when it
@@ -262,7 +262,7 @@ class Loop(Generic[K]):
             self.queue.retry(result.key, MAX_BACKOFF_UNSYNCED)
         elif any(isinstance(error, Unreachable | ServerFailure | TooManyRequests | UnknownKind) for error in errors):
             self.queue.retry(result.key, MAX_BACKOFF_OUTAGE, least=_asked_for(errors))
-        elif any(outcome.step.foreign for outcome in result.outcomes):
+        elif any(self._is_foreign_and_unwatched(outcome) for outcome in result.outcomes):
             self.queue.retry(result.key, MAX_BACKOFF_FOREIGN)
         elif result.error is not None or any(map(_may_succeed_on_retry, result.outcomes)):
             self.queue.retry(result.key)
@@ -275,6 +275,9 @@ class Loop(Generic[K]):
                 # The next reconcile deletes what the deleted objects depended on: behind the keys that wait already.
                 add = self.queue.add_cleanup if isinstance(desired, Gone) else self.queue.add
                 add(result.key)
+
+    def _is_foreign_and_unwatched(self, outcome: Outcome) -> bool:
+        return outcome.step.foreign and not self.cache.selects(outcome.step.ref)
 
     def _desire(self, key: K, view: View) -> Graph | Gone | Hold:
         """Calls the function, and records what it depends on.
@@ -349,8 +352,11 @@ def _asked_for(errors: Iterable[Exception | None]) -> float:
 
 
 def _may_succeed_on_retry(outcome: Outcome) -> bool:
-    """Reports whether a retry may help: after a failure, or if an object was not as the cache had shown it."""
-    return outcome.action is Action.FAILED or isinstance(outcome.error, WriteConflict | NotFound)
+    """Reports whether a retry may help: after a failure, if an object was not as the cache had shown it, or if it is somebody else's.
+
+    Watches show when that is gone. Of all else that could make it ours the retries are a safeguard.
+    """
+    return outcome.action is Action.FAILED or outcome.step.foreign or isinstance(outcome.error, WriteConflict | NotFound)
 
 
 def _message(error: Exception) -> str:

@@ -21,6 +21,7 @@ from applier.events import Sink, nowhere
 from applier.execute.concurrency import Concurrency
 from applier.execute.executor import execute
 from applier.execute.options import ExecuteOptions
+from applier.loop.decisions import Decisions
 from applier.loop.deletions import DeletionOptions, DeletionWriter
 from applier.loop.event_recorder import EventRecorder
 from applier.loop.status import StatusWriter
@@ -66,6 +67,7 @@ class Reconciler(Generic[K]):
         self.cluster = WriteThrough(cluster, cache)
         self.manager, self.force, self.members, self.namespace, self.sink = manager, force, members, namespace, sink
         self._cache, self._group = cache, group
+        self._decisions: dict[K, Decisions] = {}
         self._events = EventRecorder(self.cluster, source=manager, sink=sink)
         self._deletions = DeletionWriter(self.cluster, deletions or DeletionOptions(), manager=manager, sink=sink)
         self._schemas: dict[frozenset[Kind], Schemas] = {}
@@ -86,6 +88,7 @@ class Reconciler(Generic[K]):
         """
         match desired:
             case Gone():
+                self._decisions.pop(key, None)
                 return await self._delete(key, Graph([]), view)
             case Hold():
                 return await self._report(key, desired, view, await self._watch_and_load_schemas(desired, view))
@@ -133,13 +136,16 @@ class Reconciler(Generic[K]):
         """
         leaving = _leaving(graph, view, existing)
         staying = Graph([desired for ref, desired in graph.objects.items() if ref not in leaving]) if leaving else graph
-        planned = await self._plan(staying, view, schemas)
+        decisions = self._decisions.setdefault(key, Decisions())
+        decisions.begin()
+        planned = await self._plan(staying, view, schemas, decisions)
         if any(step.unsure for step in planned.steps):
             self._schemas.clear()
         return await execute(planned, staying, self.cluster, self._options(key)) if planned.changed() else []
 
-    async def _plan(self, graph: Graph, view: View, schemas: Schemas) -> Plan:
-        planning = partial(plan, graph, view, schemas, Intent(self.manager, self.force, brief=True), unserved=view.unserved())
+    async def _plan(self, graph: Graph, view: View, schemas: Schemas, decisions: Decisions) -> Plan:
+        intent = Intent(self.manager, self.force, brief=True)
+        planning = partial(plan, graph, view, schemas, intent, unserved=view.unserved(), decide_step=decisions.step_for)
         if self._aside is None or len(graph.objects) < LARGE:
             return planning()
         view.freeze()
@@ -176,10 +182,11 @@ def _leaving(graph: Graph, view: View, existing: set[Ref]) -> set[Ref]:
 
     What they own is collected with them.
     """
-    gone = {ref for ref in existing if not _live(view, ref)}
     leaving = {deletion.of.ref for deletion in graph.deletions if uid_of(_live(view, deletion.of.ref)) == deletion.of.uid}
-    leaving |= {ref for ref in graph.objects if is_terminating(_live(view, ref))}
-    leaving |= gone
+    for ref in graph.objects:
+        live = _live(view, ref)
+        if is_terminating(live) if live else ref in existing:
+            leaving.add(ref)
     while leaving and (more := {ref for ref, desired in graph.objects.items() if desired.owner in leaving} - leaving):
         leaving |= more
     return leaving

@@ -1,7 +1,20 @@
 """Plans how to make a cluster equal to a graph, from its live state, and saves plans for later execution."""
 
 from applier.decision import CLIENT_SIDE
-from applier.plan.planner import Intent, Plan, plan
+from applier.plan.planner import Intent, Plan, plan, step_for
 from applier.plan.saved import InvalidPlan, SavedPlan, check, fingerprint, input_hash, load, save
 
-__all__ = ["CLIENT_SIDE", "Intent", "InvalidPlan", "Plan", "SavedPlan", "check", "fingerprint", "input_hash", "load", "plan", "save"]
+__all__ = [
+    "CLIENT_SIDE",
+    "Intent",
+    "InvalidPlan",
+    "Plan",
+    "SavedPlan",
+    "check",
+    "fingerprint",
+    "input_hash",
+    "load",
+    "plan",
+    "save",
+    "step_for",
+]

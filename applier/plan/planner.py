@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from applier.cluster import Live
@@ -21,7 +21,7 @@ from applier.plan.reasons import RECREATE, what_conflicts, what_differs, what_is
 from applier.ref import GroupKind, Kind, Manifest, Ref, being_deleted, refers_to, resource_version_of, uid_of, with_owner
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Intent:
     """Configures the field manager of writes, and the managers whose fields may be taken over.
 
@@ -76,16 +76,27 @@ class Plan:
         return waves
 
 
+DecideStep = Callable[[Desired, Manifest | None, Type | None, Intent, str, str], Step]
+"""The signature of `step_for`."""
+
+
 def plan(
-    graph: Graph, live: Live, schemas: Schemas, intent: Intent, *, prunable: Sequence[Step] = (), unserved: Collection[Kind] = ()
+    graph: Graph,
+    live: Live,
+    schemas: Schemas,
+    intent: Intent,
+    *,
+    prunable: Sequence[Step] = (),
+    unserved: Collection[Kind] = (),
+    decide_step: DecideStep | None = None,
 ) -> Plan:
     """Plans how to make the cluster equal to the graph. Pure, and linear in objects and edges. Raises `Cycle`.
 
     `prunable`: steps for objects that are no longer desired, in the order of their deletion; they come after all waves.
-    `unserved`: kinds that the server is known not to serve.
+    `unserved`: kinds that the server is known not to serve. `decide_step` does what `step_for` does, which it is by default.
     """
     waves, hard, soft = order(graph)
-    state = _PlannedState(live, defined_kinds(graph), unserved)
+    state = _PlannedState(live, defined_kinds(graph), unserved, decide_step or step_for)
     planned = Plan([], intent, hard, soft, state.seen, schemas)
     for wave, refs in enumerate(waves):
         for ref in refs:
@@ -118,6 +129,7 @@ class _PlannedState:
     live: Live
     defined: Mapping[GroupKind, Ref]
     unserved: Collection[Kind]
+    decide_step: DecideStep
     steps: dict[Ref, Step] = field(default_factory=dict)
     seen: dict[Ref, Manifest] = field(default_factory=dict)
     _recreated: set[Ref] = field(default_factory=set)
@@ -129,7 +141,7 @@ class _PlannedState:
         except UnknownState as error:
             return Step(desired.ref, Action.FAILED, str(error))
         uid = self.uid(desired.owner) if desired.owner is not None else ""
-        return step_for(desired, live, schemas.get(Kind.of(desired.manifest)), intent, uid, self.replaced(desired.ref))
+        return self.decide_step(desired, live, schemas.get(Kind.of(desired.manifest)), intent, uid, self.replaced(desired.ref))
 
     def add(self, step: Step) -> None:
         """Records a step, for the decisions on later objects."""

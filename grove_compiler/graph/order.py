@@ -39,16 +39,17 @@ class Order:
         present = dict.fromkeys(node.rule for node in nodes)
         self._joins = {rule: _by_share(after.get(rule, ()), present) for rule in present}
         self._owners = _positions_of_owners(nodes)
-        self._groups = self._grouped(after)
+        self._groups = self._grouped()
         self._group_levels: dict[Key, int] = {}
         self._levels = [UNKNOWN] * len(nodes)
 
-    def _grouped(self, after: After) -> dict[Key, list[int]]:
-        """Returns the groups that some rule waits for, each with the positions of its objects."""
+    def _grouped(self) -> dict[Key, list[int]]:
+        """Returns the groups that some object waits for, each with the positions of its objects."""
         shares: dict[str, set[int]] = defaultdict(set)
-        for joins in after.values():
-            for rule, share in joins:
-                shares[rule].add(share)
+        for joins in self._joins.values():
+            for share, rules in joins:
+                for rule in rules:
+                    shares[rule].add(share)
         groups: dict[Key, list[int]] = defaultdict(list)
         for position, node in enumerate(self.nodes):
             for share in shares.get(node.rule, ()):

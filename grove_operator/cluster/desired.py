@@ -46,13 +46,29 @@ class _Builder:
         manifests = [item.manifest for item in self.items]
         self.policies = Policies(force)
         self.scaled = scaled_fields([*manifests, *(node.object for node in self.compiled.nodes)])
-        self.present = {Ref.of(manifest) for manifest in manifests} | {Ref.of(node.object) for node in self.compiled.nodes}
+        self.refs = {id(node): Ref.of(node.object) for node in self.compiled.nodes}
+        self.present = {*map(Ref.of, manifests), *self.refs.values()}
         self._owners: dict[int, Ref | None] = {}
 
     def objects(self) -> list[Desired]:
         # Applied by our manager, a partial object of the operator would remove the other fields of the user's object.
-        compiled = (self._node(node, alone, groups) for node, alone, groups in _with_edges(self.compiled) if self._is_ours(node))
+        compiled = (self._node(node, alone, groups) for node, alone, groups in self._with_edges() if self._is_ours(node))
         return [*map(self._plain, self.items), *compiled]
+
+    def _with_edges(self) -> Iterator[tuple[Node, list[Ref], list[AwaitedGroup]]]:
+        """Yields each node with its dependencies, in apply order: alone its owner and what is the only one of its group."""
+        nodes, known = self.compiled.nodes, dict[int, AwaitedGroup]()
+        for node, owner, groups in self.compiled.with_groups():
+            alone = [] if owner is None else [self.refs[id(owner)]]
+            together = []
+            for group in groups:
+                if len(group) == 1:
+                    alone.append(self.refs[id(nodes[group[0]])])
+                    continue
+                if id(group) not in known:
+                    known[id(group)] = AwaitedGroup([self.refs[id(nodes[position])] for position in group])
+                together.append(known[id(group)])
+            yield node, alone, together
 
     def _is_ours(self, node: Node) -> bool:
         return self.is_operator or not node.policy.get("operator")
@@ -109,20 +125,3 @@ def owner_without_uid(manifest: Manifest) -> Ref | None:
             group = str(reference.get("apiVersion", "")).rpartition("/")[0]
             return Ref(group, str(reference.get("kind", "")), str(metadata.get("namespace") or ""), str(reference.get("name", "")))
     return None
-
-
-def _with_edges(graph: CompiledGraph) -> Iterator[tuple[Node, list[Ref], list[AwaitedGroup]]]:
-    """Yields each node with its dependencies, in apply order: alone its owner and what is the only one of its group."""
-    refs = [Ref.of(node.object) for node in graph.nodes]
-    known: dict[int, AwaitedGroup] = {}
-    for node, owner, groups in graph.with_groups():
-        alone = [] if owner is None else [Ref.of(owner.object)]
-        together = []
-        for group in groups:
-            if len(group) == 1:
-                alone.append(refs[group[0]])
-                continue
-            if id(group) not in known:
-                known[id(group)] = AwaitedGroup([refs[position] for position in group])
-            together.append(known[id(group)])
-        yield node, alone, together

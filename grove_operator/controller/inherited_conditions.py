@@ -29,7 +29,7 @@ class InheritedConditions:
         remaining = self._started + START - now
         if remaining <= 0:
             return 0.0
-        new, old = write.status, live.get("status") or {}
+        new, old = {**write.status}, live.get("status") or {}
         self._found |= {(write.of.uid, name) for name in FROM_MEMORY if is_true_in(new, name)}
         gone = [name for name in FROM_MEMORY if is_true_in(old, name) and not is_true_in(new, name)]
         is_inherited = bool(gone) and all((write.of.uid, name) not in self._found for name in gone)

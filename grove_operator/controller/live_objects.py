@@ -71,14 +71,25 @@ class LiveObjects:
     def __init__(self, view: View, pcs: Ref | None = None, *, is_sound: bool = False) -> None:
         self._view, self._set, self.is_sound = view, pcs, is_sound
         self.not_synced: NotSynced | None = None
+        self._known: dict[tuple[str, str, str, str], Manifest | None] | None = None
 
     @classmethod
     def for_step(cls, view: View, key: Key, *, is_sound: bool = False) -> LiveObjects:
-        """Returns what a step for this key may see."""
-        return cls(view, Ref(*SET, key.namespace, key.name) if key.kind == SET_KIND else None, is_sound=is_sound)
+        """Returns what a step for this key may see. It is for that step only: nothing changes meanwhile, so each object is read once."""
+        objects = cls(view, Ref(*SET, key.namespace, key.name) if key.kind == SET_KIND else None, is_sound=is_sound)
+        objects._known = {}
+        return objects
 
     def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
         """See `ObjectReader.get`."""
+        if self._known is None:
+            return self._get(group, kind, namespace, name)
+        question = group, kind, namespace, name
+        if question not in self._known:
+            self._known[question] = self._get(*question)
+        return self._known[question]
+
+    def _get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
         if kind == DRIVER["kind"]:
             # Reading definitions may not be permitted; whether the server serves the driver's kind is equivalent.
             is_unserved = any((kind.group, kind.kind) == COMPUTE_DOMAIN[::2] for kind in self._view.unserved())

@@ -74,5 +74,5 @@ def _as_manifest(condition: StatusCondition, live: Manifest, now: float) -> Mani
         "reason": condition.reason,
         "message": condition.message,
         **generation,
-        "lastTransitionTime": next(filter(None, since), timestamp(now)),
+        "lastTransitionTime": next(filter(None, since), None) or timestamp(now),
     }

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import io
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 from unittest import mock
 
-from grove_cli import entry
-from grove_cli.rulebook import Rulebook
+from grove_cli import entry, rulebook
+from grove_cli.rulebook import Rulebook, RulebookFile
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import SHIPPED, Vocabulary
 
@@ -31,6 +32,7 @@ def run(*arguments: str, stdin: bytes = b"") -> Ended:
     with (
         mock.patch("sys.stdin", given),
         mock.patch.object(Rulebook, "program", _program_of_this_process),
+        mock.patch.object(rulebook, "_read_folder", _read_once),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):
@@ -39,6 +41,19 @@ def run(*arguments: str, stdin: bytes = b"") -> Ended:
         stream.flush()
     texts = [stream.buffer.getvalue().decode() for stream in (out, err)]
     return Ended(code, *texts)
+
+
+_read_folder = rulebook._read_folder
+_shipped: dict[str, list[RulebookFile]] = {}
+
+
+def _read_once(folder: str, origin: str, *, flat: bool) -> Iterable[RulebookFile]:
+    """The files of a folder: those that ship are read once, instead of a hundred for each command."""
+    if origin != SHIPPED:
+        return _read_folder(folder, origin, flat=flat)
+    if folder not in _shipped:
+        _shipped[folder] = list(_read_folder(folder, origin, flat=flat))
+    return _shipped[folder]
 
 
 _load = Rulebook.program

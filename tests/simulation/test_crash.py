@@ -16,7 +16,7 @@ from tests.simulation.sets import DEC, PRE, demo, image, replicas, size
 from tests.simulation.shapes import shapes
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.state import state
-from tests.simulation.watch import check, watched
+from tests.simulation.watch import News, check, watched
 from tests.simulation.world import CLIQUE, GROUP, SET, TOPOLOGY, Moment
 from tests.step.world import context
 
@@ -175,10 +175,10 @@ def test_a_crash_after_any_write_changes_nothing_about_the_end(name: str) -> Non
     before, intervention, least = CASES[name]
     simulation = before()
     began, moments = simulation.world.version, list[Moment]()
-    reasons = Reasons(simulation.world)
+    reasons, news = Reasons(simulation.world), News(simulation.world)
 
     def look(reason: str) -> None:
-        check(simulation, simulation.operator, reason, reasons)
+        check(simulation, simulation.operator, reason, reasons, news)
         moments.append(simulation.world.moment())
 
     simulation.operator.after_write = look

@@ -87,12 +87,11 @@ class World:
     def resume(self, moment: Moment) -> None:
         """Becomes what a world was once."""
         store = self.cluster.store
-        store.objects, store.version, store.oldest = dict(moment.objects), moment.version, moment.version
+        store.restore(moment.objects, moment.version)
         self._began = moment.now - self.time()
         highest = max(one["metadata"]["uid"] for one in store.objects.values())
         while store.new_uid() < highest:
             pass  # UIDs are numbers that are given once
-        store.changes.clear()
 
     # What anybody may ask.
 

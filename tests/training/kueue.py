@@ -55,8 +55,8 @@ class Kueue:
 
     def _admit(self, new: Manifest) -> Manifest:
         if new["kind"] == "Pod" and "uid" not in new["metadata"] and label(new, QUEUE):
-            new["metadata"]["finalizers"] = [FINALIZER]
-            new["spec"]["schedulingGates"] = [*new["spec"].get("schedulingGates", []), GATE]
+            gates = [*new["spec"].get("schedulingGates", []), GATE]
+            return {**new, "metadata": {**new["metadata"], "finalizers": [FINALIZER]}, "spec": {**new["spec"], "schedulingGates": gates}}
         return new
 
     def _work(self) -> None:

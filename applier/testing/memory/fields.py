@@ -10,7 +10,6 @@ from applier.decision.merge_result import stored
 from applier.decision.schema import TypeTable
 from applier.decision.server_side_apply import compare, without_managed_fields
 from applier.ref import Manifest
-from applier.testing.memory.store import copied
 
 DEDUCED = TypeTable({}, {}).named("*deduced")
 
@@ -18,12 +17,16 @@ DEDUCED = TypeTable({}, {}).named("*deduced")
 def applied(
     manifest: Manifest, live: Manifest | None, schema: Type | None, *, manager: str, subresource: str, force: bool, now: str
 ) -> Manifest:
-    """Returns `live` after a server-side apply, as a new object. Raises `FieldConflict` and `Invalid`."""
+    """Returns `live` after a server-side apply, as a new object with parts of both. Raises `FieldConflict` and `Invalid`."""
     known = schema or DEDUCED
     if subresource:
         known = known.with_status()
-    result: Manifest = copied(merged(manifest, live, known, manager=manager, force=force, now=now, subresource=subresource))
-    return result
+    return _fresh(merged(manifest, live, known, manager=manager, force=force, now=now, subresource=subresource))
+
+
+def _fresh(manifest: Manifest) -> Manifest:
+    """Returns an object whose own and whose metadata's fields may be set. All else is copied once it is stored."""
+    return {**manifest, "metadata": {**(manifest.get("metadata") or {})}}
 
 
 def half(manifest: Manifest, resource: Resource, subresource: str) -> Manifest:
@@ -40,7 +43,7 @@ def half(manifest: Manifest, resource: Resource, subresource: str) -> Manifest:
 def updated(new: Manifest, old: Manifest | None, schema: Type | None, *, manager: str, subresource: str, now: str) -> Manifest:
     """Returns `new` with managedFields in which the manager alone owns the fields that differ from `old`."""
     ours = Identity(manager, "Update", subresource, new["apiVersion"])
-    new = copied(stored(new, schema or DEDUCED))
+    new = _fresh(stored(new, schema or DEDUCED))
     differences = compare(without_managed_fields(old or {}), without_managed_fields(new), schema or DEDUCED)
     changed = difference(union(differences.added, differences.modified), NEVER_OWNED)
     managers: Managers = {}
@@ -50,5 +53,5 @@ def updated(new: Manifest, old: Manifest | None, schema: Type | None, *, manager
     if changed:
         held = managers[ours].fields if ours in managers else {}
         managers[ours] = ManagedFieldsEntry(union(held, changed), new["apiVersion"], now)
-    new.setdefault("metadata", {})["managedFields"] = to_managed_fields({who: entry for who, entry in managers.items() if entry.fields})
+    new["metadata"]["managedFields"] = to_managed_fields({who: entry for who, entry in managers.items() if entry.fields})
     return new

@@ -31,7 +31,7 @@ def _json_patched(live: Manifest, patch: list[Any]) -> Manifest:
     import jsonpatch  # only tests need it
 
     try:
-        made: Manifest = jsonpatch.apply_patch(live, patch)
+        made: Manifest = jsonpatch.apply_patch(copied(live), patch, in_place=True)
     except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException) as error:
         # The API server's words for a `test` that does not hold, and for a path that is not there.
         raise Invalid(422, "Invalid", f"the server rejected our request due to an error in our request: {error}") from error

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from applier.ref import Manifest, Ref, uid_of
+from applier.ref import GroupKind, Manifest, Ref, uid_of
 
 FIRST_VERSION = 1000
 _SCALARS = frozenset((str, int, float, bool, type(None)))
@@ -43,7 +43,14 @@ class Store:
         self.oldest = FIRST_VERSION  # watches may begin at this version or later
         self.watchers: dict[Watcher, None] = {}
         self.has_progress = True
+        self._names: dict[GroupKind, list[Ref]] = {}  # by kind, in order, until one is added or removed
         self._uids = 0
+
+    def restore(self, objects: Mapping[Ref, Manifest], version: int) -> None:
+        """Replaces all objects by those of another store, as of a version, without a history."""
+        self.objects, self.version, self.oldest = dict(objects), version, version
+        self._names.clear()
+        self.changes.clear()
 
     def new_uid(self) -> str:
         self._uids += 1
@@ -56,6 +63,8 @@ class Store:
         stored["metadata"]["resourceVersion"] = str(self.version)
         ref = Ref.of(stored)
         old, self.objects[ref] = self.objects.get(ref), stored
+        if old is None:
+            self._names.pop(ref[:2], None)
         self._remember(StoredChange(self.version, ref, old, stored))
         return stored
 
@@ -63,14 +72,21 @@ class Store:
         """Removes an object. The last state that watches get has the version of the deletion."""
         self.version += 1
         old = self.objects.pop(ref)
+        self._names.pop(ref[:2], None)
         last = {**old, "metadata": {**old["metadata"], "resourceVersion": str(self.version)}}
         self._remember(StoredChange(self.version, ref, last, None))
 
     def of(self, group: str, kind: str, namespace: str = "") -> Iterator[Manifest]:
         """Yields objects of a kind, of one namespace or of all, by name."""
-        for ref in sorted(ref for ref in self.objects if ref[:2] == (group, kind)):
+        for ref in self._names_of(group, kind):
             if not namespace or ref.namespace == namespace:
                 yield self.objects[ref]
+
+    def _names_of(self, group: str, kind: str) -> list[Ref]:
+        names = self._names.get((group, kind))
+        if names is None:
+            names = self._names[group, kind] = sorted(ref for ref in self.objects if ref[:2] == (group, kind))
+        return names
 
     def by_uid(self, uid: str) -> Manifest | None:
         return next((manifest for manifest in self.objects.values() if uid_of(manifest) == uid), None)
