@@ -42,7 +42,7 @@ READ: list[tuple[Manifest, str, str, str]] = [
 def test_both_forms_of_a_constraint_say_what_is_required_and_what_is_preferred(
     manifest: Manifest, required: str, preferred: str, path: str
 ) -> None:
-    found = Constraint(manifest, "c")
+    found = Constraint(manifest, "c", "PodCliqueSet")
     assert (found.required, found.preferred, found.required_path) == (required, preferred, path)
     assert [use.domain for use in found.uses] == [domain for domain in (required, preferred) if domain]
 
@@ -59,7 +59,7 @@ TRANSLATED: list[tuple[Manifest | None, Manifest | None]] = [
 
 @rows(("manifest", "keys"), TRANSLATED)
 def test_domains_become_node_labels_and_those_that_are_gone_are_dropped(manifest: Manifest | None, keys: Manifest | None) -> None:
-    constraint = None if manifest is None else Constraint(manifest, "c")
+    constraint = None if manifest is None else Constraint(manifest, "c", "PodCliqueSet")
     assert translate(constraint, LAB) == ({"packConstraint": keys} if keys else None)
     assert translate(constraint, None) is None
 
