@@ -126,13 +126,13 @@ def test_constraints_of_the_shipped_form_inherit_a_name_from_above(manifest: Man
 
 CHANGES: list[tuple[Manifest, Manifest, list[str]]] = [
     (a_set(), a_set(), []),
-    (a_set({"packDomain": "rack"}), a_set(), ["added"]),
-    (a_set(), a_set({"packDomain": "rack"}), ["removed"]),
-    (a_set({"packDomain": "rack"}), a_set({"packDomain": "zone"}), ["changed: its required domain was zone"]),
+    (a_set({"packDomain": "rack"}), a_set(), ["cannot be added after creation"]),
+    (a_set(), a_set({"packDomain": "rack"}), ["cannot be removed after creation"]),
+    (a_set({"packDomain": "rack"}), a_set({"packDomain": "zone"}), ['cannot be changed from required="zone" preferred="" to required="rack" preferred=""']),
     (a_set(pack(name="l", required="r")), a_set({"topologyName": "l", "packDomain": "r"}), []),
     (a_set({"topologyName": "l", "packDomain": "r"}), a_set({"packDomain": "r"}), []),
-    (a_set(None, None, pack(name="l", preferred="r")), a_set(None, None, pack(name="l", preferred="s")), ["preferred domain was s"]),
-    (a_set(None, pack(name="l", required="r")), a_set(None, pack(name="m", required="r")), ["changed: it was m"]),
+    (a_set(None, None, pack(name="l", preferred="r")), a_set(None, None, pack(name="l", preferred="s")), ['from required="" preferred="s"']),
+    (a_set(None, pack(name="l", required="r")), a_set(None, pack(name="m", required="r")), ["topologyName cannot be changed from 'm' to 'l'"]),
 ]
 
 
