@@ -137,8 +137,8 @@ async def constraint(world: World) -> list[Any]:
     return [name, gang["spec"].get("topologyConstraint", {}).get("packConstraint", {}).get("required", "")]
 
 
-async def events(world: World, kind: str, reason: str) -> list[str]:
-    chosen = f"involvedObject.kind={kind},reason={reason}"
+async def events(world: World, kind: str, reason: str, name: str = "") -> list[str]:
+    chosen = f"involvedObject.kind={kind},reason={reason}" + (f",involvedObject.name={name}" if name else "")
     found = json.loads(await world.kubectl("get", "events", "-n", "default", "--field-selector", chosen, "-o", "json"))
     return [one["message"] for one in found["items"]]
 
@@ -321,7 +321,7 @@ async def test_a_binding_says_when_somebody_elses_kai_topology_drifts_and_when_i
     await world.apply(kai_topology("theirs", BLOCK, HOST))
     why = "kai-scheduler uses different levels: "
     missing = f'{why}KAI Topology "theirs" not found'
-    await world.until(lambda: events(world, "ClusterTopologyBinding", "TopologyDriftDetected"), [missing])
+    await world.until(lambda: events(world, "ClusterTopologyBinding", "TopologyDriftDetected", "lab"), [missing])
     await world.apply(topology("lab", "ClusterTopologyBinding", theirs, block=BLOCK, host=HOST))
     await world.until(lambda: drift(world), "False")
     assert await topologies(world) == ["topology.kai.scheduler/theirs"]
