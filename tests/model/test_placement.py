@@ -128,11 +128,23 @@ CHANGES: list[tuple[Manifest, Manifest, list[str]]] = [
     (a_set(), a_set(), []),
     (a_set({"packDomain": "rack"}), a_set(), ["cannot be added after creation"]),
     (a_set(), a_set({"packDomain": "rack"}), ["cannot be removed after creation"]),
-    (a_set({"packDomain": "rack"}), a_set({"packDomain": "zone"}), ['cannot be changed from required="zone" preferred="" to required="rack" preferred=""']),
+    (
+        a_set({"packDomain": "rack"}),
+        a_set({"packDomain": "zone"}),
+        ['cannot be changed from required="zone" preferred="" to required="rack" preferred=""'],
+    ),
     (a_set(pack(name="l", required="r")), a_set({"topologyName": "l", "packDomain": "r"}), []),
     (a_set({"topologyName": "l", "packDomain": "r"}), a_set({"packDomain": "r"}), []),
-    (a_set(None, None, pack(name="l", preferred="r")), a_set(None, None, pack(name="l", preferred="s")), ['from required="" preferred="s"']),
-    (a_set(None, pack(name="l", required="r")), a_set(None, pack(name="m", required="r")), ["topologyName cannot be changed from 'm' to 'l'"]),
+    (
+        a_set(None, None, pack(name="l", preferred="r")),
+        a_set(None, None, pack(name="l", preferred="s")),
+        ['from required="" preferred="s"'],
+    ),
+    (
+        a_set(None, pack(name="l", required="r")),
+        a_set(None, pack(name="m", required="r")),
+        ["topologyName cannot be changed from 'm' to 'l'"],
+    ),
 ]
 
 
