@@ -96,6 +96,42 @@ async def stays_as_it_is(world: World, origin: Any, kinds: tuple[str, ...], **op
     assert await all_live(world, rows) == before, "deleted"
 
 
+@pytest.mark.cluster
+@pytest.mark.parametrize("origin", [plain, labelled], ids=["foreign", "foreign with our labels"])
+async def test_once_it_is_gone_its_set_goes_on(origin: Any, idle: World) -> None:
+    await goes_on(idle, origin, KINDS)
+
+
+@pytest.mark.cluster
+async def test_so_does_that_of_schedulers_and_drivers(whole_cluster: World) -> None:
+    async with kinds_of_others(whole_cluster):
+        await goes_on(whole_cluster, plain, tuple(KINDS_OF_OTHERS), everywhere=True, config=DRIVERS, mnnvl_shape=SHAPE)
+
+
+async def goes_on(world: World, origin: Any, kinds: tuple[str, ...], **operator: Any) -> None:
+    """Has an operator held by one object of each kind, and then takes them away, one half after the other."""
+    rows: list[Row] = [await origin(world, kind) for kind in kinds]
+    for one in rows:
+        await world.kubectl("create", "-f", "-", input=one.foreign)
+    await world.start(**operator)
+    for one in rows:
+        await world.apply(one.set)
+    await world.until(lambda: holders(world), {one.set["metadata"]["name"]: True for one in rows})
+    for gone in (rows[::2], rows[1::2]):
+        for one in gone:
+            await world.kubectl("delete", "-f", "-", "--wait=false", input=one.foreign)
+        await world.until(lambda: still_held(world, gone), set())  # noqa: B023 - awaited in this very round
+        await world.stop()
+        await world.start(**operator)
+    await world.until(lambda: holders(world), {one.set["metadata"]["name"]: False for one in rows})
+    assert None not in (await all_live(world, rows)).values(), "each set has made its own"
+
+
+async def still_held(world: World, rows: list[Row]) -> set[str]:
+    held = await holders(world)
+    return {name for one in rows if held[name := one.set["metadata"]["name"]]}
+
+
 async def until_garbage_is_collected(world: World) -> None:
     """Returns once the garbage collector knows our kinds, which it looks for every 30 seconds: until then it orphans nothing of them."""
     await world.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "owner"}})

@@ -221,6 +221,15 @@ async def test_a_kai_topology_of_somebody_else_keeps_its_levels_and_no_topology_
     assert await labels(world) == BLOCK
 
 
+async def test_a_topology_follows_once_a_kai_topology_of_somebody_else_is_gone(world: World) -> None:
+    await world.apply(kai_topology("lab", BLOCK))
+    await world.start(everywhere=True, config=TAS)
+    await world.apply(topology(rack=RACK, host=HOST))
+    await world.until(lambda: is_told(world, "KAI already has a Topology of this name"), True)
+    await world.kubectl("delete", "topologies.kai.scheduler", "lab")
+    await world.until(lambda: labels(world), f"{RACK} {HOST}")
+
+
 async def is_told(world: World, words: str) -> bool:
     return any(words in message for message in await events(world, "ClusterTopology", "Held"))
 
