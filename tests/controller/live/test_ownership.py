@@ -5,7 +5,12 @@ One set for each kind, in one namespace for each origin: what has the name of on
 
 from __future__ import annotations
 
+import asyncio
+import json
+import subprocess
+import sys
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,6 +36,7 @@ from .ownership import (
     made_of_others,
     of_another,
     plain,
+    row,
     scaled_out,
     uids,
 )
@@ -130,6 +136,36 @@ async def goes_on(world: World, origin: Any, kinds: tuple[str, ...], **operator:
 async def still_held(world: World, rows: list[Row]) -> set[str]:
     held = await holders(world)
     return {name for one in rows if held[name := one.set["metadata"]["name"]]}
+
+
+@pytest.mark.cluster
+async def test_what_is_handed_over_is_the_sets_and_goes_with_it(idle: World, tmp_path: Path) -> None:
+    """With the command that the condition names, and the object as its owner has written it."""
+    rows = [row(kind) for kind in KINDS]
+    for one in rows:
+        await idle.kubectl("create", "-f", "-", input=one.foreign)
+    before = await uids_of(idle, rows)
+    await idle.start()
+    for one in rows:
+        await idle.apply(one.set)
+    await idle.until(lambda: holders(idle), {one.set["metadata"]["name"]: True for one in rows})
+    manifests = tmp_path / "theirs.json"
+    manifests.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [one.foreign for one in rows]}))
+    where = ("--kubeconfig", str(idle.plane.kubeconfig), "-n", idle.namespace)
+    words = ("adopt", str(manifests), "--from", "kubectl-create", "--field-manager", "grove-operator", *where)
+    command = [sys.executable, "-m", "grove_cli", *words]
+    ended = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    await idle.until(lambda: holders(idle), {one.set["metadata"]["name"]: False for one in rows})
+    other = {kind for kind, uid in (await uids_of(idle, rows)).items() if before[kind] != uid}
+    assert other <= {"ControllerRevision"}, "whose data cannot change, so that one that says otherwise is made again"
+    await idle.kubectl("delete", "podcliquesets", "--all", "--wait=false")
+    await idle.until(lambda: all_live(idle, rows), dict.fromkeys(KINDS))
+
+
+async def uids_of(world: World, rows: list[Row]) -> dict[str, str]:
+    found = {one.kind: await live(world, one.foreign) for one in rows}
+    return {kind: one["metadata"]["uid"] for kind, one in found.items() if one is not None}
 
 
 async def until_garbage_is_collected(world: World) -> None:
