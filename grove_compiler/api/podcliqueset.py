@@ -193,7 +193,7 @@ def _no_new_pack_domain(field_path: str, rule: str) -> Cel:
     """
     return Cel(
         rule=f"oldSelf.hasValue() || has({_T}.clusterTopologyName) && {_T}.clusterTopologyName != '' || !({_NAMED}) || {rule}",
-        message="packDomain is deprecated with topologyName and cannot be used on new workloads; use pack.required",
+        message="packDomain is deprecated and cannot be used on new workloads; use pack.required, since topologyName is upstream's form",
         reason="FieldValueForbidden",
         field_path=field_path,
         optional_old_self=True,

@@ -34,13 +34,13 @@ class TopologyConstraint(Kube):
     rules: ClassVar = (
         Cel(
             "has(self.pack) || has(self.packDomain)",
-            "topologyConstraint must specify pack or packDomain",
+            "topologyConstraint must specify pack or deprecated packDomain",
             "FieldValueRequired",
             ".pack",
         ),
         Cel(
             "!(has(self.packDomain) && has(self.pack) && has(self.pack.required))",
-            "pack.required and packDomain mean the same: set one of them",
+            "must not set both pack.required and deprecated packDomain: they mean the same",
             field_path=".pack.required",
         ),
     )

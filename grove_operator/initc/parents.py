@@ -26,8 +26,7 @@ class Parents:
 
     def update(self, pod: Manifest, *, gone: bool = False) -> None:
         """Updates the state by a pod, or removes a deleted one."""
-        # By label: shipped Grove matches the prefix of pod names, so that `a` counts the pods of `ab` (§14, 46).
-        ready = self._ready.setdefault(labels_of(pod).get(CLIQUE_LABEL, ""), set())
+        ready = self._ready.setdefault(clique_of(pod), set())
         if not gone and is_up(pod):
             ready.add(uid_of(pod))
         else:
@@ -41,6 +40,14 @@ class Parents:
     def describe(self) -> str:
         """Returns the missing pods as text: `demo-0-router (1 of 2 ready)`."""
         return ", ".join(f"{name} ({count} of {self.needed[name]} ready)" for name, count in self.waiting().items())
+
+
+def clique_of(pod: Manifest) -> str:
+    """Returns the PodClique that owns a pod and that its label names; empty for none, as for a pod that only copies labels of ours."""
+    # By label: shipped Grove matches the prefix of pod names, so that `a` counts the pods of `ab` (§14, 46).
+    name = str(labels_of(pod).get(CLIQUE_LABEL) or "")
+    owners = maps(section(pod, "metadata").get("ownerReferences"))
+    return name if any((owner.get("kind"), owner.get("name")) == ("PodClique", name) for owner in owners) else ""
 
 
 def is_up(pod: Manifest) -> bool:

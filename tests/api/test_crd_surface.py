@@ -150,7 +150,7 @@ def test_a_constraint_says_where_to_pack_and_says_it_once(place: str) -> None:
     needs_one, not_both = rules("PodCliqueSet")[f".spec.template{place}.topologyConstraint"]
     assert needs_one == {
         "rule": "has(self.pack) || has(self.packDomain)",
-        "message": "topologyConstraint must specify pack or packDomain",
+        "message": "topologyConstraint must specify pack or deprecated packDomain",
         "reason": "FieldValueRequired",
         "fieldPath": ".pack",
     }

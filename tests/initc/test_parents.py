@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,6 +43,24 @@ def test_a_clique_whose_name_only_begins_alike_does_not_count() -> None:
     parents = Parents({"demo-0-a": 1})
     parents.replace_all([pod("demo-0-ab-x", "demo-0-ab")])
     assert parents.waiting() == {"demo-0-a": 0}
+
+
+@rows(
+    "owners",
+    [
+        None,
+        [],
+        [{"kind": "PodClique", "name": "other", "controller": True}],
+        [{"kind": "Job", "name": "router", "controller": True}],
+        "odd",
+    ],
+)
+def test_a_pod_that_only_copies_the_labels_does_not_count(owners: Any) -> None:
+    """As one that somebody debugs with, which is ready before ours are."""
+    parents, copied = Parents({"router": 1}), pod("debug", "router")
+    copied["metadata"]["ownerReferences"] = owners
+    parents.replace_all([copied])
+    assert parents.waiting() == {"router": 0}
 
 
 def test_a_pod_that_goes_or_is_no_longer_ready_does_not_count_any_more() -> None:

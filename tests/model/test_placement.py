@@ -42,7 +42,7 @@ READ: list[tuple[Manifest, str, str, str]] = [
 def test_both_forms_of_a_constraint_say_what_is_required_and_what_is_preferred(
     manifest: Manifest, required: str, preferred: str, path: str
 ) -> None:
-    found = Constraint(manifest, "c")
+    found = Constraint(manifest, "c", "PodCliqueSet")
     assert (found.required, found.preferred, found.required_path) == (required, preferred, path)
     assert [use.domain for use in found.uses] == [domain for domain in (required, preferred) if domain]
 
@@ -59,7 +59,7 @@ TRANSLATED: list[tuple[Manifest | None, Manifest | None]] = [
 
 @rows(("manifest", "keys"), TRANSLATED)
 def test_domains_become_node_labels_and_those_that_are_gone_are_dropped(manifest: Manifest | None, keys: Manifest | None) -> None:
-    constraint = None if manifest is None else Constraint(manifest, "c")
+    constraint = None if manifest is None else Constraint(manifest, "c", "PodCliqueSet")
     assert translate(constraint, LAB) == ({"packConstraint": keys} if keys else None)
     assert translate(constraint, None) is None
 
@@ -126,13 +126,25 @@ def test_constraints_of_the_shipped_form_inherit_a_name_from_above(manifest: Man
 
 CHANGES: list[tuple[Manifest, Manifest, list[str]]] = [
     (a_set(), a_set(), []),
-    (a_set({"packDomain": "rack"}), a_set(), ["added"]),
-    (a_set(), a_set({"packDomain": "rack"}), ["removed"]),
-    (a_set({"packDomain": "rack"}), a_set({"packDomain": "zone"}), ["changed: its required domain was zone"]),
+    (a_set({"packDomain": "rack"}), a_set(), ["cannot be added after creation"]),
+    (a_set(), a_set({"packDomain": "rack"}), ["cannot be removed after creation"]),
+    (
+        a_set({"packDomain": "rack"}),
+        a_set({"packDomain": "zone"}),
+        ['cannot be changed from required="zone" preferred="" to required="rack" preferred=""'],
+    ),
     (a_set(pack(name="l", required="r")), a_set({"topologyName": "l", "packDomain": "r"}), []),
     (a_set({"topologyName": "l", "packDomain": "r"}), a_set({"packDomain": "r"}), []),
-    (a_set(None, None, pack(name="l", preferred="r")), a_set(None, None, pack(name="l", preferred="s")), ["preferred domain was s"]),
-    (a_set(None, pack(name="l", required="r")), a_set(None, pack(name="m", required="r")), ["changed: it was m"]),
+    (
+        a_set(None, None, pack(name="l", preferred="r")),
+        a_set(None, None, pack(name="l", preferred="s")),
+        ['from required="" preferred="s"'],
+    ),
+    (
+        a_set(None, pack(name="l", required="r")),
+        a_set(None, pack(name="m", required="r")),
+        ["topologyName cannot be changed from 'm' to 'l'"],
+    ),
 ]
 
 

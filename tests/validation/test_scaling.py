@@ -48,7 +48,7 @@ def declared(kind: str, name: str) -> int:
 def test_no_object_of_a_training_workload_can_be_scaled(kind: str, name: str, by: int, program: Program) -> None:
     findings = judge_scaling(Scaling(kind, name, declared(kind, name) + by), TRAINING, program)
     assert [(finding.path, finding.type, finding.severity) for finding in findings] == [("spec.replicas", "Forbidden", "error")]
-    assert findings[0].message.startswith("the replicas of a training workload cannot change once it exists")
+    assert findings[0].message.startswith("field is immutable: the replicas of a training workload cannot change once it exists")
 
 
 @pytest.mark.parametrize(("kind", "name"), OBJECTS)

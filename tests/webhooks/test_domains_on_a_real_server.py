@@ -149,5 +149,5 @@ def test_a_gang_that_came_while_they_were_away_gets_its_domains_later(demo: Plac
 def test_annotations_of_a_podclique_cannot_change(demo: Place) -> None:
     with demo.webhooks():
         demo.apply(podclique("demo-0-worker"))
-        refused = 'metadata.annotations[grove.io/mnnvl-enabled]: Invalid value: "false": cannot change: its pods would keep'
+        refused = 'metadata.annotations[grove.io/mnnvl-enabled]: Invalid value: "false": annotation grove.io/mnnvl-enabled is immutable'
         demo.until(lambda: refused in demo.disabled("demo-0-worker"), True)

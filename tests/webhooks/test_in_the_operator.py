@@ -81,7 +81,7 @@ class Place:
     def refused(self, *arguments: str) -> str:
         """What kubectl tells once a request is refused: before that it succeeds, or the webhook is not trusted yet."""
         deadline = time.monotonic() + PATIENCE
-        while not any(words in (told := self._told(*arguments)) for words in ("may not", "must not", "cannot change")):
+        while not any(words in (told := self._told(*arguments)) for words in ("may not", "must not", "immutable")):
             assert time.monotonic() < deadline, told
             time.sleep(0.2)
         return told

@@ -68,7 +68,7 @@ def test_kubectl_shows_every_error_with_its_field(control_plane: ControlPlane, t
     assert (code, sorted(told.splitlines())[:2]) == (
         1,
         [
-            "* spec.template.cliques[0].spec.minAvailable: Invalid value: 3: must not be greater than replicas (2): "
+            "* spec.template.cliques[0].spec.minAvailable: Invalid value: 3: minAvailable must not be greater than replicas (2): "
             "the gang could never start",
             '* spec.template.cliques[0].spec.podSpec.restartPolicy: Unsupported value: "always": must be one of Always, Never, OnFailure, '
             'not "always"; did you mean "Always"?',
@@ -98,7 +98,7 @@ def test_an_edit_that_is_not_allowed_is_refused(control_plane: ControlPlane, the
     there["spec"]["template"]["cliques"][0]["spec"]["minAvailable"] = 1
     code, told = apply(control_plane, there)
     assert code == 1
-    assert "spec.template.cliques.spec.minAvailable: Invalid value: 1: cannot change" in told
+    assert "spec.template.cliques.spec.minAvailable: Invalid value: 1: field is immutable" in told
 
 
 @pytest.mark.usefixtures("admission")

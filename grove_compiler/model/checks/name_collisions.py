@@ -64,7 +64,7 @@ def collisions_with_sets(pcs: SetInContext) -> list[SetCollision]:
         return []
     live = pcs.snapshot.labelled("grove.io", "PodCliqueSet", namespace=pcs.namespace)
     others = [_pruned(manifest) for manifest in live if _is_prefix(pcs.name, str(manifest["metadata"].get("name")))]
-    return [collision for other in others for collision in _between(pcs, PodCliqueSet(other, pcs.namespace))]
+    return [collision for other in others for collision in _between(pcs, PodCliqueSet(other, pcs.namespace, pcs.decisions))]
 
 
 def _pruned(manifest: Manifest) -> Manifest:

@@ -11,9 +11,10 @@ from grove_compiler.record import record
 
 @record
 class PlacementChange:
-    """A constraint that an update adds, removes or changes; `what` is a description of the change."""
+    """A constraint `of` a set, a group or a clique that an update adds, removes or changes; `what` says how, in upstream's words."""
 
     path: str
+    of: str
     what: str
 
 
@@ -22,6 +23,7 @@ class MnnvlChange:
     """An MNNVL annotation that an update `added`, `removed` or `changed` (`what`); `value` and `old` are empty for an absent one."""
 
     what: str
+    key: str
     path: str
     value: str
     old: str
@@ -67,15 +69,21 @@ def _constraint(template: CliqueTemplate | ScalingGroupTemplate | None) -> Const
 
 
 def _placement_change(path: str, new: Constraint | None, old: Constraint | None) -> PlacementChange | None:
-    if new is None or old is None:
-        return None if new is old else PlacementChange(path, "added" if old is None else "removed")
-    for field, now, before in (("required", new.required, old.required), ("preferred", new.preferred, old.preferred)):
-        if now != before:
-            return PlacementChange(path, f"changed: its {field} domain was {before or 'not set'}")
+    if new is None:
+        return PlacementChange(path, old.of, "cannot be removed after creation") if old else None
+    if old is None:
+        return PlacementChange(path, new.of, "cannot be added after creation")
+    if (new.required, new.preferred) != (old.required, old.preferred):
+        return PlacementChange(path, new.of, f"cannot be changed from {_domains(old)} to {_domains(new)}")
     repairs_old = not old.topology_name and not old.uses_pack
     if new.topology_name != old.topology_name and not repairs_old:
-        return PlacementChange(f"{path}.topologyName", f"changed: it was {old.topology_name or 'not set'}")
+        what = f"topologyName cannot be changed from '{old.topology_name}' to '{new.topology_name}'"
+        return PlacementChange(f"{path}.topologyName", new.of, what)
     return None
+
+
+def _domains(constraint: Constraint) -> str:
+    return f'required="{constraint.required}" preferred="{constraint.preferred}"'
 
 
 def _key(layer: Layer) -> tuple[str, str]:
@@ -88,4 +96,4 @@ def _mnnvl_changes(new: Layer, old: Layer) -> list[MnnvlChange]:
     now = {annotation.key: annotation.value for annotation in new.mnnvl_annotations}
     changes = [("removed", key) for key in before if key not in now]
     changes += [("changed" if key in before else "added", key) for key in now if now[key] != before.get(key)]
-    return [MnnvlChange(what, MnnvlAnnotation(new, key, "").path, now.get(key, ""), before.get(key, "")) for what, key in changes]
+    return [MnnvlChange(what, key, MnnvlAnnotation(new, key, "").path, now.get(key, ""), before.get(key, "")) for what, key in changes]

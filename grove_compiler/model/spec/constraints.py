@@ -18,10 +18,11 @@ class DomainUse:
 
 @record(slots=False)
 class Constraint:
-    """A declared `topologyConstraint` at `path`. Domains that it does not name are empty."""
+    """A declared `topologyConstraint` at `path`, `of` what upstream's messages call its holder. Domains that it does not name are empty."""
 
     manifest: Manifest
     path: str
+    of: str
 
     topology_name = declared(str, "topologyName")
     pack_domain = declared(str, "packDomain", "How the design names the required domain.")
@@ -62,10 +63,10 @@ class NestedConstraint:
     inner: Constraint
 
 
-def constraint_in(holder: Manifest, path: str) -> Constraint | None:
+def constraint_in(holder: Manifest, path: str, of: str) -> Constraint | None:
     """Returns the constraint of a set's template, a clique or a scaling group, which stands at `path`; none without one."""
     manifest = holder.get("topologyConstraint")
-    return None if manifest is None else Constraint(manifest, f"{path}.topologyConstraint")
+    return None if manifest is None else Constraint(manifest, f"{path}.topologyConstraint", of)
 
 
 def translate(constraint: Constraint | None, topology: Topology | None) -> Manifest | None:

@@ -43,7 +43,7 @@ class Placement:
     @lazy
     def constraint(self) -> Constraint | None:
         """The constraint of each replica of the set as a whole."""
-        return constraint_in(self.manifest, "spec.template")
+        return constraint_in(self.manifest, "spec.template", "PodCliqueSet")
 
     @lazy
     def constraints(self) -> list[Constraint]:

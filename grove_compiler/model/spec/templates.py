@@ -44,6 +44,7 @@ class _Template:
     manifest: Manifest
     index: int
 
+    _kind: ClassVar[str]
     _list: ClassVar[str]
     _scaling_field: ClassVar[str]
 
@@ -65,7 +66,7 @@ class _Template:
     @lazy
     def constraint(self) -> Constraint | None:
         """Its topology constraint."""
-        return constraint_in(self.manifest, self.path)
+        return constraint_in(self.manifest, self.path, f"{self._kind} '{self.name}'")
 
     @lazy
     def resource_sharing(self) -> list[SharingRef]:
@@ -99,6 +100,7 @@ class CliqueTemplate(_Template):
     _set_template: Manifest = field(default_factory=dict, repr=False)
     _all: Templates = field(default_factory=Templates, repr=False)
 
+    _kind = "PodClique"
     _list = "cliques"
     _scaling_field = "spec.autoScalingConfig"
 
@@ -191,6 +193,7 @@ class ScalingGroupTemplate(_Template):
 
     _all: Templates = field(default_factory=Templates, repr=False)
 
+    _kind = "PodCliqueScalingGroup"
     _list = "podCliqueScalingGroups"
     _scaling_field = "scaleConfig"
 

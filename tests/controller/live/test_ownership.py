@@ -5,7 +5,12 @@ One set for each kind, in one namespace for each origin: what has the name of on
 
 from __future__ import annotations
 
+import asyncio
+import json
+import subprocess
+import sys
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,6 +36,7 @@ from .ownership import (
     made_of_others,
     of_another,
     plain,
+    row,
     scaled_out,
     uids,
 )
@@ -94,6 +100,76 @@ async def stays_as_it_is(world: World, origin: Any, kinds: tuple[str, ...], **op
     await world.until(lambda: world.objects("sets"), [])
     await world.until(lambda: world.objects("pods"), [])
     assert await all_live(world, rows) == before, "deleted"
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("origin", [plain, labelled], ids=["foreign", "foreign with our labels"])
+async def test_once_it_is_gone_its_set_goes_on(origin: Any, idle: World) -> None:
+    await goes_on(idle, origin, KINDS)
+
+
+@pytest.mark.cluster
+async def test_so_does_that_of_schedulers_and_drivers(whole_cluster: World) -> None:
+    async with kinds_of_others(whole_cluster):
+        await goes_on(whole_cluster, plain, tuple(KINDS_OF_OTHERS), everywhere=True, config=DRIVERS, mnnvl_shape=SHAPE)
+
+
+async def goes_on(world: World, origin: Any, kinds: tuple[str, ...], **operator: Any) -> None:
+    """Has an operator held by one object of each kind, and then takes them away, one half after the other."""
+    rows: list[Row] = [await origin(world, kind) for kind in kinds]
+    for one in rows:
+        await world.kubectl("create", "-f", "-", input=one.foreign)
+    await world.start(**operator)
+    for one in rows:
+        await world.apply(one.set)
+    await world.until(lambda: holders(world), {one.set["metadata"]["name"]: True for one in rows})
+    for gone in (rows[::2], rows[1::2]):
+        for one in gone:
+            await world.kubectl("delete", "-f", "-", "--wait=false", input=one.foreign)
+        await world.until(lambda: still_held(world, gone), set())  # noqa: B023 - awaited in this very round
+        await world.stop()
+        await world.start(**operator)
+    await world.until(lambda: holders(world), {one.set["metadata"]["name"]: False for one in rows})
+    assert None not in (await all_live(world, rows)).values(), "each set has made its own"
+
+
+async def still_held(world: World, rows: list[Row]) -> set[str]:
+    held = await holders(world)
+    return {name for one in rows if held[name := one.set["metadata"]["name"]]}
+
+
+@pytest.mark.cluster
+async def test_what_is_handed_over_is_the_sets_and_goes_with_it(idle: World, tmp_path: Path) -> None:
+    """With the command that the condition names, and the object as its owner has written it."""
+    rows = [row(kind) for kind in KINDS]
+    for one in rows:
+        await idle.kubectl("create", "-f", "-", input=one.foreign)
+    before = await uids_of(idle, rows)
+    await idle.start()
+    for one in rows:
+        await idle.apply(one.set)
+    await idle.until(lambda: holders(idle), {one.set["metadata"]["name"]: True for one in rows})
+    manifests = tmp_path / "theirs.json"
+    manifests.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [one.foreign for one in rows]}))
+    where = ("--kubeconfig", str(idle.plane.kubeconfig), "-n", idle.namespace)
+    words = ("adopt", str(manifests), "--from", "kubectl-create", "--field-manager", "grove-operator", *where)
+    command = [sys.executable, "-m", "grove_cli", *words]
+    ended = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    await idle.until(lambda: holders(idle), {one.set["metadata"]["name"]: False for one in rows})
+    other = {kind for kind, uid in (await uids_of(idle, rows)).items() if before[kind] != uid}
+    assert other <= {"ControllerRevision"}, "whose data cannot change, so that one that says otherwise is made again"
+    await idle.kubectl("delete", "podcliquesets", "--all", "--wait=false")
+    await idle.until(lambda: kinds_left(idle, rows), ["Secret"])  # which the operator only creates: it adds no owner, and it stays theirs
+
+
+async def kinds_left(world: World, rows: list[Row]) -> list[str]:
+    return [kind for kind, one in (await all_live(world, rows)).items() if one is not None]
+
+
+async def uids_of(world: World, rows: list[Row]) -> dict[str, str]:
+    found = {one.kind: await live(world, one.foreign) for one in rows}
+    return {kind: one["metadata"]["uid"] for kind, one in found.items() if one is not None}
 
 
 async def until_garbage_is_collected(world: World) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from functools import partial
 from typing import Any
 
 import pytest
@@ -81,6 +80,11 @@ UNGUARDED = '{"metadata":{"finalizers":[]}}'
 @pytest.fixture
 async def world(whole_cluster: World) -> World:
     """A cluster with KAI's kind, and without any topology."""
+    return await without_topologies(whole_cluster)
+
+
+async def without_topologies(whole_cluster: World) -> World:
+    """The cluster, once it has KAI's kind and no topology."""
     await whole_cluster.apply(KAI_DEFINITION)
     await whole_cluster.kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd/topologies.kai.scheduler")
     kinds = "clustertopologies.grove.io,clustertopologybindings.grove.io,topologies.kai.scheduler"
@@ -133,8 +137,8 @@ async def constraint(world: World) -> list[Any]:
     return [name, gang["spec"].get("topologyConstraint", {}).get("packConstraint", {}).get("required", "")]
 
 
-async def events(world: World, kind: str, reason: str) -> list[str]:
-    chosen = f"involvedObject.kind={kind},reason={reason}"
+async def events(world: World, kind: str, reason: str, name: str = "") -> list[str]:
+    chosen = f"involvedObject.kind={kind},reason={reason}" + (f",involvedObject.name={name}" if name else "")
     found = json.loads(await world.kubectl("get", "events", "-n", "default", "--field-selector", chosen, "-o", "json"))
     return [one["message"] for one in found["items"]]
 
@@ -204,40 +208,6 @@ async def test_kais_topology_follows_the_levels_of_ours(world: World) -> None:
     await world.until(lambda: labels(world), f"{BLOCK} {RACK} {HOST}")
 
 
-WAYS = {
-    "client-side": ("apply", "-f", "-"),
-    "server-side": ("apply", "--server-side", "-f", "-"),
-    "created": ("create", "--save-config", "-f", "-"),
-    "of-a-client": ("create", "--field-manager=client", "-f", "-"),
-}
-"""Ways to make a topology, and to change it."""
-CHANGES = {
-    **WAYS,
-    "created": ("replace", "--save-config", "-f", "-"),
-    "of-a-client": ("replace", "--field-manager=client", "-f", "-"),
-}
-
-
-async def test_a_topology_is_guarded_and_followed_however_people_write_it(world: World) -> None:
-    for name, way in WAYS.items():
-        await world.kubectl(*way, input=topology(name, rack=RACK, host=HOST))
-    await world.start(everywhere=True, config=TAS)
-    await until_guarded(world, f"{RACK} {HOST}")
-    for name, way in CHANGES.items():
-        await world.kubectl(*way, input=topology(name, block=BLOCK, host=HOST))
-    await until_guarded(world, f"{BLOCK} {HOST}")
-    assert {await keys(world, name) for name in WAYS} == {f"{BLOCK} {HOST}"}
-    assert world.troubles() == []
-
-
-async def until_guarded(world: World, wanted: str) -> None:
-    """Returns once each topology has our finalizer, and KAI's has its levels."""
-    for name in WAYS:
-        await world.until(partial(labels, world, name), wanted)
-        finalizers = partial(metadata, world, "clustertopologies.grove.io", name, "finalizers")
-        await world.until(finalizers, ["grove.io/clustertopology.grove.io"])
-
-
 async def test_a_kai_topology_of_somebody_else_keeps_its_levels_and_no_topology_from_going(world: World) -> None:
     await world.start(everywhere=True, config=TAS)
     await world.apply(topology(rack=RACK, host=HOST))
@@ -249,6 +219,15 @@ async def test_a_kai_topology_of_somebody_else_keeps_its_levels_and_no_topology_
     await world.until(lambda: is_told(world, "KAI already has a Topology of this name"), True)
     await world.kubectl("delete", "clustertopologies.grove.io", "lab", "--timeout=60s")
     assert await labels(world) == BLOCK
+
+
+async def test_a_topology_follows_once_a_kai_topology_of_somebody_else_is_gone(world: World) -> None:
+    await world.apply(kai_topology("lab", BLOCK))
+    await world.start(everywhere=True, config=TAS)
+    await world.apply(topology(rack=RACK, host=HOST))
+    await world.until(lambda: is_told(world, "KAI already has a Topology of this name"), True)
+    await world.kubectl("delete", "topologies.kai.scheduler", "lab")
+    await world.until(lambda: labels(world), f"{RACK} {HOST}")
 
 
 async def is_told(world: World, words: str) -> bool:
@@ -351,7 +330,7 @@ async def test_a_binding_says_when_somebody_elses_kai_topology_drifts_and_when_i
     await world.apply(kai_topology("theirs", BLOCK, HOST))
     why = "kai-scheduler uses different levels: "
     missing = f'{why}KAI Topology "theirs" not found'
-    await world.until(lambda: events(world, "ClusterTopologyBinding", "TopologyDriftDetected"), [missing])
+    await world.until(lambda: events(world, "ClusterTopologyBinding", "TopologyDriftDetected", "lab"), [missing])
     await world.apply(topology("lab", "ClusterTopologyBinding", theirs, block=BLOCK, host=HOST))
     await world.until(lambda: drift(world), "False")
     assert await topologies(world) == ["topology.kai.scheduler/theirs"]
