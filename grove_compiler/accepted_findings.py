@@ -14,12 +14,16 @@ from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.model.expanded.structure import AcceptedFinding, ExpandedSet
 
 ErrorKey = tuple[str, str]
-"""Names an error by its rule and its path."""
+"""Names an error by its rule and its place. A path that is reported is upstream's where that has one, and may name a list as a whole."""
 
 
 def errors_in(findings: Iterable[Diagnostic]) -> set[ErrorKey]:
     """Returns the keys of the errors among findings."""
-    return {(finding.code, finding.path) for finding in findings if finding.severity == "error"}
+    return {_key(finding) for finding in findings if finding.severity == "error"}
+
+
+def _key(finding: Diagnostic) -> ErrorKey:
+    return finding.code, finding.at or finding.path
 
 
 def accept(findings: list[Diagnostic], former: Collection[ErrorKey], about_updates: Collection[str]) -> list[Diagnostic]:
@@ -31,8 +35,8 @@ def accept(findings: list[Diagnostic], former: Collection[ErrorKey], about_updat
     repaired = [path for code, path in former if (code, path) not in present]
 
     def is_accepted(finding: Diagnostic) -> bool:
-        is_repair = finding.code in about_updates and any(_overlap(finding.path, path) for path in repaired)
-        return finding.severity == "error" and (is_repair or (finding.code, finding.path) in former)
+        is_repair = finding.code in about_updates and any(_overlap(_key(finding)[1], path) for path in repaired)
+        return finding.severity == "error" and (is_repair or _key(finding) in former)
 
     return [replace(finding, severity="warning") if is_accepted(finding) else finding for finding in findings]
 
@@ -46,11 +50,11 @@ def accept_recorded(findings: list[Diagnostic], pcs: ExpandedSet, program: Progr
     if not pcs.revisions:
         former = present if pcs.ran_elsewhere else frozenset()
     else:
-        former = pcs.revisions[-1].accepted_findings
+        former = _by_place(pcs.revisions[-1].accepted_findings, findings)
     if not former:
         return findings
     accepted = accept(findings, former, program.about_updates)
-    messages = {(one.code, one.path): one.message for one in accepted}
+    messages = {_key(one): one.message for one in accepted}
     has_repairs = any(one is not finding and one.code in program.about_updates for one, finding in zip(accepted, findings, strict=True))
     pcs.accepted_findings = [
         AcceptedFinding(code, path, messages.get((code, path), ""))
@@ -58,6 +62,14 @@ def accept_recorded(findings: list[Diagnostic], pcs: ExpandedSet, program: Progr
         if (code, path) in present or has_repairs  # as long as the revision records what was repaired
     ]
     return accepted
+
+
+def _by_place(recorded: Iterable[ErrorKey], findings: Iterable[Diagnostic]) -> frozenset[ErrorKey]:
+    """Returns recorded keys with places instead of the paths that an earlier version recorded."""
+    places: dict[ErrorKey, set[ErrorKey]] = {}
+    for finding in findings:
+        places.setdefault((finding.code, finding.path), set()).add(_key(finding))
+    return frozenset(key for one in recorded for key in places.get(one, {one}))
 
 
 def _overlap(one: str, other: str) -> bool:
