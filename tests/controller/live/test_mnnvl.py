@@ -351,7 +351,7 @@ async def test_what_cannot_change_and_was_changed_where_no_webhook_is_served_cha
         edit(forged := copy.deepcopy(declared))
         await world.apply(forged)
         await world.until(lambda: stalled(world), True)
-        await world.until(lambda: told(world, "Stalled"), [("PodCliqueSet", 1)])
+        await world.until(lambda: told(world, "Held"), [("PodCliqueSet", 1)])
         await world.at_rest()
         assert await everything(world) == before
         await world.apply(declared)
