@@ -8,7 +8,7 @@ from tests.simulation.admission import REFUSED
 from tests.simulation.sets import FRONT, PRE, demo, image, replicas, strategy
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.watch import assert_all_ready
-from tests.simulation.world import CLIQUE, GROUP, POD
+from tests.simulation.world import CLIQUE, GROUP, POD, is_ready
 
 
 @pytest.fixture
@@ -120,4 +120,25 @@ def test_a_gang_that_loses_pods_of_the_old_template_is_restarted_as_ever(clique:
     simulation.wait(60)
     assert len(simulation.deleted("GangTermination")) == 9
     assert simulation.images() == {"new"}
+    assert_all_ready(simulation)
+
+
+@pytest.mark.parametrize("needed", [1, 2])
+@pytest.mark.parametrize("tag", ["nowhere", REFUSED, "broken"])
+def test_an_update_that_is_paused_where_it_cannot_go_on_costs_no_more_than_it_had(tag: str, needed: int) -> None:
+    """`grove rollout pause` leaves what is not replaced yet to people. What lacks pods then lacks them for the update."""
+    manifest = demo(front=3, members=2, terminationDelay="1m0s")
+    manifest["spec"]["template"]["cliques"][FRONT]["spec"]["minAvailable"] = 3
+    manifest["spec"]["template"]["podCliqueScalingGroups"][0]["minAvailable"] = needed
+    simulation = running(manifest)
+    simulation.edit(image(tag))
+    simulation.settle()
+    left = {one["metadata"]["uid"] for one in simulation.world.pods() if is_ready(one)}
+    simulation.edit(strategy("OnDelete"))
+    simulation.settle()
+    simulation.wait(600)
+    assert left == {one["metadata"]["uid"] for one in simulation.world.pods() if is_ready(one)}
+    simulation.edit(strategy("RollingRecreate"), image("busybox"))
+    simulation.settle()
+    assert left <= {one["metadata"]["uid"] for one in simulation.world.pods()}
     assert_all_ready(simulation)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from grove_compiler.labels import POD_HASH_LABEL
 from grove_compiler.model.expanded.attempts.attempt import attempt_pods
 from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
-from grove_compiler.model.expanded.live_object import is_updating, live_object
+from grove_compiler.model.expanded.live_object import is_updating, live_object, old_status
 from grove_compiler.model.expanded.pods import pods
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.lazy import memoized
@@ -74,13 +74,14 @@ def clique_is_breached(clique: Clique) -> bool:
 
 
 def lacks_newer_pods_alone(clique: Clique) -> bool:
-    """Reports whether a clique whose pods are replaced by hand would have enough of them if those of the newest template ran.
+    """Reports whether a clique whose pods people replace would have enough of them if all those of the newest template ran.
 
-    Some that run have an older template still. A restart would bring the newest one to them, which may be what keeps the others from running.
+    Only until all its pods have that template.
     """
-    counts = pod_counts(clique)
+    counts, recorded = pod_counts(clique), old_status(clique).get("currentPodTemplateHash")
+    is_updated = recorded in (None, clique.pod_template_hash)
     newer = clique.replicas - (counts.all - counts.updated)
-    return not clique.set.is_rolled and counts.holding_older > 0 and counts.holding_older + newer >= clique.min_available
+    return not clique.set.is_rolled and not is_updated and counts.holding_older + newer >= clique.min_available
 
 
 @memoized

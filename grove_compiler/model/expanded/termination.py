@@ -14,7 +14,7 @@ from grove_compiler.kube.conditions import is_true
 from grove_compiler.kube.duration import seconds
 from grove_compiler.kube.timestamp import time
 from grove_compiler.model.expanded.check_failures import back_off, failing_since
-from grove_compiler.model.expanded.clique_state import lacks_newer_pods_alone, pod_counts
+from grove_compiler.model.expanded.clique_state import pod_counts
 from grove_compiler.model.expanded.group_state import replica_counts
 from grove_compiler.model.expanded.live_object import condition_since, live_condition, live_object
 from grove_compiler.model.expanded.live_pods import LivePod, live_pods
@@ -23,11 +23,12 @@ from grove_compiler.model.expanded.reported_breach import (
     COMES_BACK,
     SCHEDULED,
     STARTING_SECONDS,
+    UPDATING,
     ReportedBreach,
     earliest,
     reported_breaches,
 )
-from grove_compiler.model.expanded.structure import Clique, ExpandedSet, ScalingGroup, ScalingGroupReplica
+from grove_compiler.model.expanded.structure import Clique, ExpandedSet, ScalingGroup
 from grove_compiler.model.expanded.tally import tally
 from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.record import record
@@ -125,26 +126,13 @@ def member_breaches(group: ScalingGroup) -> list[Breach]:
 
 
 def _lasting_breach(cliques: Sequence[Clique], groups: Sequence[ScalingGroup] = ()) -> ReportedBreach | None:
-    """Returns the oldest reported breach of the parts that are short of pods still, and not for an edit that people roll out by hand.
+    """Returns the oldest reported breach of the parts that are short of pods still.
 
     One that has recovered is reported as well by the same step: if the restart was held up beyond its deadline, it would come too late.
     """
-    short = (live_object(one) for one in cliques if _is_reported(one) and _is_short(one))
-    short_groups = (live_object(one) for one in groups if _is_reported(one) and _is_short_group(one))
+    short = (live_object(one) for one in cliques if _is_reported(one) and pod_counts(one).holding < one.min_available)
+    short_groups = (live_object(one) for one in groups if _is_reported(one) and replica_counts(one).holding < one.min_available)
     return earliest((*reported_breaches(short, SCHEDULED), *reported_breaches(short_groups, BREACHED)))
-
-
-def _is_short(clique: Clique) -> bool:
-    return pod_counts(clique).holding < clique.min_available and not lacks_newer_pods_alone(clique)
-
-
-def _is_short_group(group: ScalingGroup) -> bool:
-    holding = replica_counts(group).holding
-    return holding < group.min_available and holding + sum(map(_is_updated_by_hand, group.members)) < group.min_available
-
-
-def _is_updated_by_hand(member: ScalingGroupReplica) -> bool:
-    return any(pod_counts(clique).holding < clique.min_available and lacks_newer_pods_alone(clique) for clique in member.cliques)
 
 
 def _is_reported(part: Clique | ScalingGroup) -> bool:
@@ -184,6 +172,11 @@ def is_restarting(group: ScalingGroup) -> bool:
 def comes_back(part: Clique | ScalingGroup) -> bool:
     """Reports whether a PodClique or a scaling group has not had enough pods since it was scaled below `minAvailable`."""
     return live_condition(part, BREACHED).get("reason") in COMES_BACK
+
+
+def comes_out_of_update(part: Clique | ScalingGroup) -> bool:
+    """Reports whether a PodClique or a scaling group has not had enough pods since an update of it that was not brought to its end."""
+    return live_condition(part, BREACHED).get("reason") in UPDATING
 
 
 def was_deleted_with_gang(part: Clique | ScalingGroup, at: float) -> bool:
