@@ -1,4 +1,4 @@
-"""What stands between operators and the pods that they create: a LimitRange that refuses or adds, a quota, webhooks that take their time."""
+"""What stands between operators and the pods that they create: a LimitRange that refuses or adds, a quota, slow webhooks."""
 
 from __future__ import annotations
 

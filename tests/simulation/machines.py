@@ -21,8 +21,9 @@ NOWHERE = "nowhere"
 class Machines:
     """Moves every pod one stage on at each `tick`.
 
-    There is room for so many pods at a time; one that has finished needs none. Nodes that are `cordoned` take no more. Those whose UIDs are among the `failing` are not ready for
-    as long, and nobody tells of the `lost` that they have ended. Autoscalers put back the numbers of replicas that they have `wanted`.
+    There is room for so many pods at a time; one that has finished needs none. Nodes that are `cordoned` take no more. Those whose UIDs are
+    among the `failing` are not ready for as long, and nobody tells of the `lost` that they have ended. Autoscalers put back the numbers of
+    replicas that they have `wanted`.
     """
 
     world: World

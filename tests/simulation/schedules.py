@@ -279,10 +279,8 @@ def as_it_was(set: Manifest) -> None:
     set["spec"]["template"].pop(STARTUP, None)
 
 
-Intervention = (
-    Pass | Tick | Edit | Scale | Autoscale | MakeAnew | Meddle | Lose | Drain | Fail | Room | Cordon | Quota | Night | Forge | Defaults | Ask
-)
-Action = Intervention | Die | CutOff | Slow | Late | Fault | Break | GoDown
+Intervention = Pass | Tick | Edit | Scale | Autoscale | MakeAnew | Meddle | Lose | Drain | Fail | Room | Cordon | Quota | Night | Forge
+Action = Intervention | Defaults | Ask | Die | CutOff | Slow | Late | Fault | Break | GoDown
 
 AMPLE_ROOM = 1000
 MAX_BACKOFF = 60.0

@@ -41,9 +41,7 @@ def replica_counts(group: ScalingGroup) -> ReplicaCounts:
 
 def group_lacks_newer_pods_alone(group: ScalingGroup) -> bool:
     """Reports whether a scaling group would have enough replicas if all pods of the newest templates ran; people replace its pods."""
-    lacking = (
-        any(clique_is_breached(clique) and lacks_newer_pods_alone(clique) for clique in member.cliques) for member in group.members
-    )
+    lacking = (any(clique_is_breached(clique) and lacks_newer_pods_alone(clique) for clique in member.cliques) for member in group.members)
     return replica_counts(group).holding + sum(lacking) >= group.min_available
 
 

@@ -1,4 +1,4 @@
-"""A LimitRange that refuses pods or adds to them, a quota, and a webhook of somebody else's that takes its time: what serves keeps serving."""
+"""A LimitRange that refuses pods or adds to them, a quota, and a slow webhook of somebody else's: what serves keeps serving."""
 
 from __future__ import annotations
 
