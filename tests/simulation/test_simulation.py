@@ -10,9 +10,26 @@ import pytest
 
 from applier.ref import Manifest, Ref
 from grove_compiler.labels import MANAGED_BY
-from tests.simulation.drawn import refused_schedule, schedule
+from tests.simulation.admission import REFUSED
+from tests.simulation.drawn import DECLARED, refused_schedule, schedule
 from tests.simulation.labels import label
-from tests.simulation.schedules import MAX_BACKOFF, Action, CutOff, Die, Edit, Late, MakeAnew, Meddle, Pass, Scale, Slow, Tick, play
+from tests.simulation.schedules import (
+    MAX_BACKOFF,
+    Action,
+    CutOff,
+    Die,
+    Edit,
+    GoDown,
+    Late,
+    Lose,
+    MakeAnew,
+    Meddle,
+    Pass,
+    Scale,
+    Slow,
+    Tick,
+    play,
+)
 from tests.simulation.sets import FRONT, NAME, demo, replicas
 from tests.simulation.shapes import Shapes, shapes
 from tests.simulation.simulation import Simulation, running
@@ -109,6 +126,9 @@ FOUND: dict[str, list[Action]] = {
     ],
     "a PodClique is deleted during an update that waits for room": [
         *(Edit("nowhere", (1,)), Pass(8), Meddle("clique", 19, takes_label=False))
+    ],
+    "a pod is lost while the server is away, and kinds are read again one after the other": [
+        *(Edit(REFUSED, (0, 1)), Pass(18), GoDown(20), Edit(DECLARED, (0, 1)), Lose(1))
     ],
 }
 """Schedules that have gone wrong, of the program or of what looks at it."""
