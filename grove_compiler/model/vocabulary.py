@@ -25,7 +25,7 @@ from grove_compiler.model.expanded.check_failures import checks_are_over, failed
 from grove_compiler.model.expanded.claim_waits import awaited_claim_templates, awaited_claim_templates_of_set, missing_shared_templates
 from grove_compiler.model.expanded.claims import ClaimDecisions, claim_names, claims, pod_claim_names, unresolved_sharing
 from grove_compiler.model.expanded.clique_roll import clique_roll
-from grove_compiler.model.expanded.clique_state import clique_is_breached, is_up_to_date, lifts_gates, pod_counts
+from grove_compiler.model.expanded.clique_state import clique_is_breached, is_up_to_date, lacks_newer_pods_alone, lifts_gates, pod_counts
 from grove_compiler.model.expanded.context import SetDecisions, scheduler_uses
 from grove_compiler.model.expanded.domain_states import domain_states, domains_are_served, is_leaving_empty
 from grove_compiler.model.expanded.domains import DomainDecisions, domains, gangs_with_domains, pod_claim
@@ -34,7 +34,7 @@ from grove_compiler.model.expanded.first_start import first_start_ends
 from grove_compiler.model.expanded.gang import GangDecisions, base_gang, gang_of, gangs, scaled_gangs
 from grove_compiler.model.expanded.gates import GateDecisions, base_gang_is_scheduled, is_named_by_gang
 from grove_compiler.model.expanded.group_roll import group_roll, member_is_updating, replaced_with_member
-from grove_compiler.model.expanded.group_state import group_is_up_to_date, replica_counts
+from grove_compiler.model.expanded.group_state import group_is_up_to_date, group_lacks_newer_pods_alone, replica_counts
 from grove_compiler.model.expanded.kueue import queued_pods
 from grove_compiler.model.expanded.live_object import (
     condition_since,
@@ -65,6 +65,7 @@ from grove_compiler.model.expanded.structure import ExpandedSet, UpdateDecisions
 from grove_compiler.model.expanded.tally import tally
 from grove_compiler.model.expanded.termination import (
     comes_back,
+    comes_out_of_update,
     is_next_to_restart,
     is_restarting,
     member_breaches,
@@ -204,6 +205,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         clique_roll,
         collisions_with_sets,
         comes_back,
+        comes_out_of_update,
         condition_since,
         dependencies,
         desired_revisions,
@@ -223,6 +225,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         gangs,
         gangs_with_domains,
         group_is_up_to_date,
+        group_lacks_newer_pods_alone,
         group_roll,
         has_ended,
         is_leaving_empty,
@@ -237,6 +240,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         is_updating,
         job_status,
         leaving_pods,
+        lacks_newer_pods_alone,
         lifts_gates,
         live_condition,
         live_object,

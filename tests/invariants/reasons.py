@@ -21,7 +21,7 @@ from tests.simulation.world import CLIQUE, GROUP, SET, is_ready
 ROLLING, TERMINATION, NO_LONGER_WANTED = "RollingUpdate", "GangTermination", "no longer wanted"
 """The last one is not written onto objects: it is what remains for those that go without a reason of their own."""
 DEFAULT_DELAY = "4h"
-NEVER_COMPLETE = ("ScaledBelowMinAvailable", "NotAvailableSinceScaledOut")
+NEVER_COMPLETE = ("ScaledBelowMinAvailable", "NotAvailableSinceScaledOut", "NotAvailableSinceUpdated")
 TOLD_WITHIN = 1.0
 """Seconds in which whoever has decided to scale in may still do so, although more has been declared meanwhile: its requests are sent."""
 

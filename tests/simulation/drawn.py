@@ -10,10 +10,13 @@ from tests.simulation.admission import REFUSED
 from tests.simulation.schedules import (
     Action,
     Ask,
+    Autoscale,
     Break,
+    Cordon,
     CutOff,
     Defaults,
     Die,
+    Drain,
     Edit,
     Fail,
     Fault,
@@ -25,6 +28,7 @@ from tests.simulation.schedules import (
     Meddle,
     Night,
     Pass,
+    Quota,
     Room,
     Scale,
     Slow,
@@ -67,14 +71,18 @@ INTERVENTIONS: Sequence[Draw[Action]] = (
     lambda draw: Room(draw.randint(-3, 3)),
     lambda draw: Night(),
 )
-REFUSALS: Sequence[Draw[Edit | Forge | Defaults | Ask]] = (
+REFUSALS: Sequence[Draw[Edit | Forge | Defaults | Ask | Quota | Cordon | Drain | Autoscale]] = (
     lambda draw: Edit(REFUSED, draw.choice(EDITED)),
     lambda draw: Edit(DECLARED, ()),
     lambda draw: Forge(draw.choice(STARTUPS)),
     lambda draw: Defaults(),
     lambda draw: Ask(draw.choice((1, 8, 10))),
+    lambda draw: Quota(draw.randint(-3, 3)),
+    lambda draw: Cordon(),
+    lambda draw: Drain(draw.randint(0, 2)),
+    lambda draw: Autoscale(draw.choice(SCALED), draw.randint(0, 4)),
 )
-"""What API servers do with what an operator writes, or let pass of what others write."""
+"""What API servers do with what an operator writes, or let pass of what others write; and what else clusters have that are in use."""
 SOME = 5
 """How many kinds of events an eventful schedule has: with all of them at once two of a kind that matter to each other hardly ever meet."""
 

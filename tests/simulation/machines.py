@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from applier.ref import Manifest
+from applier.ref import Kind, Manifest
 from grove_compiler.kube.timestamp import timestamp
 from grove_compiler.model.inputs.snapshot import is_finished
 from kube_objects.manifest import is_terminating
+from tests.simulation.sets import replicas
 from tests.simulation.world import POD, World
 
 BROKEN = "broken"
@@ -20,14 +21,17 @@ NOWHERE = "nowhere"
 class Machines:
     """Moves every pod one stage on at each `tick`.
 
-    There is room for so many pods at a time; one that has finished needs none. Those whose UIDs are among the `failing` are not ready for
-    as long, and nobody tells of the `lost` that they have ended.
+    There is room for so many pods at a time; one that has finished needs none. Nodes that are `cordoned` take no more. Those whose UIDs are
+    among the `failing` are not ready for as long, and nobody tells of the `lost` that they have ended. Autoscalers put back the numbers of
+    replicas that they have `wanted`.
     """
 
     world: World
     room: int = 1000
+    cordoned: bool = False
     failing: set[str] = field(default_factory=set)
     lost: set[str] = field(default_factory=set)
+    wanted: dict[tuple[Kind, str], int] = field(default_factory=dict)
 
     def tick(self) -> bool:
         """Moves all pods on, and says whether any did."""
@@ -39,6 +43,10 @@ class Machines:
         for pod in self.world.all(POD):
             if not is_terminating(pod):
                 self._move(pod)
+        for (kind, name), number in self.wanted.items():
+            target = self.world.find(kind, name)
+            if target is not None and not is_terminating(target) and target["spec"]["replicas"] != number:
+                self.world.change(kind, name, replicas(number))
         return self.world.version != before
 
     def fail(self, prefix: str) -> None:
@@ -60,7 +68,7 @@ class Machines:
         if spec.get("schedulingGates"):
             self._say(pod, "Pending", scheduled="SchedulingGated")
         elif not spec.get("nodeName"):
-            if NOWHERE in spec["containers"][0]["image"] or self._taken() >= self.room:
+            if NOWHERE in spec["containers"][0]["image"] or self.cordoned or self._taken() >= self.room:
                 self._say(pod, "Pending", scheduled="Unschedulable")
             else:
                 self._say({**pod, "spec": {**spec, "nodeName": "node"}}, "Pending")

@@ -18,6 +18,8 @@ from tests.simulation.world import World
 
 T = TypeVar("T")
 NEVER = 10**9
+RECONNECTED_WITHIN = 60.0
+"""Seconds after which all watches are back: none waits for longer before its next try."""
 
 
 @dataclass(eq=False)
@@ -35,17 +37,18 @@ class Network:
     silent: dict[str, float] = field(default_factory=dict)
     failures: int = 0
     lost_answers: int = 0
-    down_until: float = 0.0
+    down_until: float = -RECONNECTED_WITHIN
     chance: Random = field(default_factory=lambda: Random(0))
 
     @property
     def is_calm(self) -> bool:
-        """Whether whoever is told of a change is told at once."""
-        return not self.latency and not self.silent
+        """Whether whoever is told of a change is told at once: not while kinds are read again one by one after the server was away."""
+        return not self.latency and not self.silent and self.world.time() >= self.down_until + RECONNECTED_WITHIN
 
     def calm_down(self) -> None:
         """All goes well from now on."""
-        self.latency, self.failures, self.lost_answers, self.down_until = 0.0, 0, 0, 0.0
+        self.latency, self.failures, self.lost_answers = 0.0, 0, 0
+        self.down_until = min(self.down_until, self.world.time())
         self.silent.clear()
 
     def go_down(self, seconds: float) -> None:

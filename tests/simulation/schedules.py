@@ -21,6 +21,7 @@ NIGHT = 660.0
 
 
 STARTUP = "cliqueStartupType"
+SCALABLE = {"set": (SET, NAME), "clique": (CLIQUE, f"{NAME}-0-front"), "group": (GROUP, f"{NAME}-0-sg")}
 
 
 class Pass(NamedTuple):
@@ -56,9 +57,20 @@ class Scale(NamedTuple):
     number: int
 
     def happen(self, simulation: Simulation) -> None:
-        kind, name = {"set": (SET, NAME), "clique": (CLIQUE, f"{NAME}-0-front"), "group": (GROUP, f"{NAME}-0-sg")}[self.what]
+        kind, name = SCALABLE[self.what]
         if simulation.world.find(kind, name) is not None:
             simulation.edit(replicas(self.number), kind=kind, name=name)
+
+
+class Autoscale(NamedTuple):
+    """An autoscaler does so, and again whenever somebody has written another number."""
+
+    what: str
+    number: int
+
+    def happen(self, simulation: Simulation) -> None:
+        Scale(self.what, self.number).happen(simulation)
+        simulation.machines.wanted[SCALABLE[self.what]] = self.number
 
 
 class MakeAnew(NamedTuple):
@@ -103,6 +115,32 @@ class Lose(NamedTuple):
         pods = simulation.world.pods()
         if pods:
             simulation.world.delete(POD, pods[self.pod % len(pods)]["metadata"]["name"])
+
+
+class Drain(NamedTuple):
+    """One of three nodes goes, with all of its pods."""
+
+    node: int
+
+    def happen(self, simulation: Simulation) -> None:
+        for pod in simulation.world.pods()[self.node % 3 :: 3]:
+            simulation.world.delete(POD, pod["metadata"]["name"])
+
+
+class Cordon(NamedTuple):
+    """Nodes take no more pods from now on, and keep those that they have."""
+
+    def happen(self, simulation: Simulation) -> None:
+        simulation.machines.cordoned = True
+
+
+class Quota(NamedTuple):
+    """There is a quota from now on, of so many pods more than there are, or less."""
+
+    more: int
+
+    def happen(self, simulation: Simulation) -> None:
+        simulation.admission.quota = max(0, len(simulation.world.pods()) + self.more)
 
 
 class Room(NamedTuple):
@@ -241,8 +279,8 @@ def as_it_was(set: Manifest) -> None:
     set["spec"]["template"].pop(STARTUP, None)
 
 
-Intervention = Pass | Tick | Edit | Scale | MakeAnew | Meddle | Lose | Fail | Room | Night | Forge | Defaults | Ask
-Action = Intervention | Die | CutOff | Slow | Late | Fault | Break | GoDown
+Intervention = Pass | Tick | Edit | Scale | Autoscale | MakeAnew | Meddle | Lose | Drain | Fail | Room | Cordon | Quota | Night | Forge
+Action = Intervention | Defaults | Ask | Die | CutOff | Slow | Late | Fault | Break | GoDown
 
 AMPLE_ROOM = 1000
 MAX_BACKOFF = 60.0
@@ -254,7 +292,7 @@ def play(simulation: Simulation, schedule: Sequence[Action]) -> None:
     for action in schedule:
         action.happen(simulation)
     simulation.machines.failing.clear()
-    simulation.machines.room = AMPLE_ROOM
+    simulation.machines.room, simulation.machines.cordoned = AMPLE_ROOM, False
     simulation.network.calm_down()
     simulation.admission.calm_down()
     simulation.edit(as_it_was)

@@ -10,10 +10,27 @@ import pytest
 
 from applier.ref import Manifest, Ref
 from grove_compiler.labels import MANAGED_BY
-from tests.simulation.drawn import refused_schedule, schedule
+from tests.simulation.admission import REFUSED
+from tests.simulation.drawn import DECLARED, refused_schedule, schedule
 from tests.simulation.labels import label
-from tests.simulation.schedules import MAX_BACKOFF, Action, CutOff, Die, Edit, Late, MakeAnew, Meddle, Pass, Slow, Tick, play
-from tests.simulation.sets import NAME, demo, replicas
+from tests.simulation.schedules import (
+    MAX_BACKOFF,
+    Action,
+    CutOff,
+    Die,
+    Edit,
+    GoDown,
+    Late,
+    Lose,
+    MakeAnew,
+    Meddle,
+    Pass,
+    Scale,
+    Slow,
+    Tick,
+    play,
+)
+from tests.simulation.sets import FRONT, NAME, demo, replicas
 from tests.simulation.shapes import Shapes, shapes
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.watch import assert_all_ready, assert_no_orphan, watched
@@ -86,6 +103,19 @@ def test_any_schedule_ends_so_where_pods_are_refused_delayed_and_added_to(number
     play_and_compare(running(demo_set()), refused_schedule(number))
 
 
+def demanding_set() -> Manifest:
+    """A set of which two pods of the front clique, and two replicas of the group, have to start together: it can be scaled below that."""
+    manifest = demo(replicas=2, front=3, terminationDelay=DELAY)
+    manifest["spec"]["template"]["cliques"][FRONT]["spec"]["minAvailable"] = 2
+    manifest["spec"]["template"]["podCliqueScalingGroups"][0]["minAvailable"] = 2
+    return manifest
+
+
+@pytest.mark.parametrize("number", range(1000, 1000 + runs(15)))
+def test_any_schedule_ends_so_where_more_than_one_of_each_is_needed(number: int) -> None:
+    play_and_compare(running(demanding_set()), refused_schedule(number))
+
+
 FOUND: dict[str, list[Action]] = {
     "an operator dies in an update while pods are told late": [
         *(Edit("second", ()), Pass(3), Tick(), Edit("third", (0,)), Late("Pod", 20), Pass(1), Die(3), Pass(1))
@@ -97,8 +127,15 @@ FOUND: dict[str, list[Action]] = {
     "a PodClique is deleted during an update that waits for room": [
         *(Edit("nowhere", (1,)), Pass(8), Meddle("clique", 19, takes_label=False))
     ],
+    "a pod is lost while the server is away, and kinds are read again one after the other": [
+        *(Edit(REFUSED, (0, 1)), Pass(18), GoDown(20), Edit(DECLARED, (0, 1)), Lose(1))
+    ],
 }
 """Schedules that have gone wrong, of the program or of what looks at it."""
+
+
+def test_a_clique_that_is_scaled_below_what_its_gang_needs_keeps_no_scaled_gang_gated() -> None:
+    play_and_compare(running(demanding_set()), [Scale("clique", 1)])
 
 
 @pytest.mark.parametrize("schedule", FOUND.values(), ids=FOUND.keys())

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from tests.simulation.admission import REFUSED
 from tests.simulation.sets import FRONT, PRE, demo, image, replicas, strategy
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.watch import assert_all_ready
-from tests.simulation.world import CLIQUE, GROUP, POD
+from tests.simulation.world import CLIQUE, GROUP, POD, is_ready
 
 
 @pytest.fixture
@@ -82,3 +83,62 @@ def test_scaling_in_takes_pods_of_the_old_template_first(edited: Simulation) -> 
     edited.edit(replicas(1), kind=CLIQUE, name="demo-0-front")
     edited.settle()
     assert edited.images("demo-0-front") == {"new"}
+
+
+def briefly_tolerant() -> Simulation:
+    """A set whose pods are replaced by hand, which needs all of them, and whose gangs have a minute to recover."""
+    manifest = demo(front=3, members=2, terminationDelay="1m0s")
+    strategy("OnDelete")(manifest)
+    manifest["spec"]["template"]["cliques"][FRONT]["spec"]["minAvailable"] = 3
+    manifest["spec"]["template"]["podCliqueScalingGroups"][0]["minAvailable"] = 2
+    return running(manifest)
+
+
+@pytest.mark.parametrize("clique", ["demo-0-front", "demo-0-sg-1-pre"])
+@pytest.mark.parametrize("tag", ["nowhere", REFUSED, "broken"])
+def test_for_an_edit_that_cannot_work_no_gang_is_restarted(clique: str, tag: str) -> None:
+    """It would bring the edit to all pods of the gang, which people do one by one here to see whether it works."""
+    simulation = briefly_tolerant()
+    simulation.edit(image(tag))
+    simulation.settle()
+    lost = simulation.world.pods(clique)[0]["metadata"]
+    simulation.world.delete(POD, lost["name"])
+    before = {one["metadata"]["uid"] for one in simulation.world.pods()} - {lost["uid"]}
+    simulation.settle()
+    simulation.wait(600)
+    assert before <= {one["metadata"]["uid"] for one in simulation.world.pods()}
+    assert [one for one in simulation.world.told if one.startswith("GangTerminat")] == []
+
+
+@pytest.mark.parametrize("clique", ["demo-0-front", "demo-0-sg-1-pre"])
+def test_a_gang_that_loses_pods_of_the_old_template_is_restarted_as_ever(clique: str) -> None:
+    simulation = briefly_tolerant()
+    simulation.edit(image("new"))
+    simulation.settle()
+    simulation.machines.failing.add(simulation.world.pods(clique)[0]["metadata"]["uid"])
+    simulation.settle()
+    simulation.wait(60)
+    assert len(simulation.deleted("GangTermination")) == 9
+    assert simulation.images() == {"new"}
+    assert_all_ready(simulation)
+
+
+@pytest.mark.parametrize("needed", [1, 2])
+@pytest.mark.parametrize("tag", ["nowhere", REFUSED, "broken"])
+def test_an_update_that_is_paused_where_it_cannot_go_on_costs_no_more_than_it_had(tag: str, needed: int) -> None:
+    """`grove rollout pause` leaves what is not replaced yet to people. What lacks pods then lacks them for the update."""
+    manifest = demo(front=3, members=2, terminationDelay="1m0s")
+    manifest["spec"]["template"]["cliques"][FRONT]["spec"]["minAvailable"] = 3
+    manifest["spec"]["template"]["podCliqueScalingGroups"][0]["minAvailable"] = needed
+    simulation = running(manifest)
+    simulation.edit(image(tag))
+    simulation.settle()
+    left = {one["metadata"]["uid"] for one in simulation.world.pods() if is_ready(one)}
+    simulation.edit(strategy("OnDelete"))
+    simulation.settle()
+    simulation.wait(600)
+    assert left == {one["metadata"]["uid"] for one in simulation.world.pods() if is_ready(one)}
+    simulation.edit(strategy("RollingRecreate"), image("busybox"))
+    simulation.settle()
+    assert left <= {one["metadata"]["uid"] for one in simulation.world.pods()}
+    assert_all_ready(simulation)

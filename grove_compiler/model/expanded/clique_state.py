@@ -10,7 +10,7 @@ from __future__ import annotations
 from grove_compiler.labels import POD_HASH_LABEL
 from grove_compiler.model.expanded.attempts.attempt import attempt_pods
 from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
-from grove_compiler.model.expanded.live_object import is_updating, live_object
+from grove_compiler.model.expanded.live_object import is_updating, live_object, old_status
 from grove_compiler.model.expanded.pods import pods
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.lazy import memoized
@@ -21,14 +21,15 @@ from grove_compiler.record import record
 class PodCounts:
     """The number of a clique's pods, in total and by state.
 
-    `holding` are the scheduled ones that are healthy as far as known: ready, or still starting. `gated` are those whose gate stays:
-    counting one that this step lifts would cost two extra status writes.
+    `holding` are the scheduled ones that are healthy as far as known: ready, or still starting; `holding_older` those of them that have an
+    older template. `gated` are those whose gate stays: counting one that this step lifts would cost two extra status writes.
     """
 
     all: int = 0
     ready: int = 0
     scheduled: int = 0
     holding: int = 0
+    holding_older: int = 0
     gated: int = 0
     updated: int = 0
 
@@ -45,7 +46,9 @@ def pod_counts(clique: Clique) -> PodCounts:
         counts.updated += pod.has_current_template
         if pod.node_name:
             counts.scheduled += 1
-            counts.holding += not (pod.has_crashed or pod.is_unhealthy)
+            holds = not (pod.has_crashed or pod.is_unhealthy)
+            counts.holding += holds
+            counts.holding_older += holds and not pod.has_current_template
     if clique.set.is_training:
         succeeded = len(clique_attempt(clique).succeeded)
         counts.all += succeeded
@@ -68,6 +71,17 @@ def clique_is_breached(clique: Clique) -> bool:
     Pods that crashed or do not become ready do not count.
     """
     return not is_updating(clique) and pod_counts(clique).holding < clique.min_available
+
+
+def lacks_newer_pods_alone(clique: Clique) -> bool:
+    """Reports whether a clique whose pods people replace would have enough of them if all those of the newest template ran.
+
+    Only until all its pods have that template.
+    """
+    counts, recorded = pod_counts(clique), old_status(clique).get("currentPodTemplateHash")
+    is_updated = recorded in (None, clique.pod_template_hash)
+    newer = clique.replicas - (counts.all - counts.updated)
+    return not clique.set.is_rolled and not is_updated and counts.holding_older + newer >= clique.min_available
 
 
 @memoized

@@ -119,7 +119,7 @@ class Gang:
     @lazy
     def min_member(self) -> int:
         """The number of pods that must be scheduled together."""
-        return sum(group.min_available for group in self.awake_groups)
+        return sum(group.clique.needed for group in self.awake_groups)
 
     @lazy
     def is_initialized(self) -> bool:

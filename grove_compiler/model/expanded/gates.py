@@ -33,7 +33,7 @@ def is_named_by_gang(pod: LivePod) -> bool:
 
 @memoized
 def base_gang_is_scheduled(replica: Replica) -> bool:
-    """Reports whether the base gang exists and each of its cliques has `minReplicas` scheduled pods, except those scaled to zero.
+    """Reports whether the base gang exists and each of its cliques has `minReplicas` scheduled pods, or all while it is scaled below that.
 
     Counts the scheduled pods themselves, too: a new clique reports no status while its pods start (`first_start.py`), so a model that takes
     a minute to load would otherwise delay the scaled gangs until its PodClique reports the delay.
@@ -49,7 +49,8 @@ def base_gang_is_scheduled(replica: Replica) -> bool:
             continue
         member = snapshot.live(ObjectRef(API_VERSION, "PodClique", replica.set.namespace, name))
         reported, observed = status_of(member).get("scheduledReplicas") or 0, _scheduled_pods(clique)
-        if member is None or max(reported, observed) < (group.get("minReplicas") or 0):
+        needed = group.get("minReplicas") or 0
+        if member is None or max(reported, observed) < (needed if clique is None else min(needed, clique.replicas)):
             return False
     return True
 

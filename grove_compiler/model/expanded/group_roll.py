@@ -84,7 +84,7 @@ class GroupRoll:
         """Its replicas as a `Roll`."""
         serving = [member for member in self.group.members if is_available(member)]
         outdated = [member.index for member in serving if is_outdated(member)]
-        unplaced = sum(_has_no_room(member) for member in self.group.members)
+        unplaced = sum(_is_scaled_in(member) or _has_no_room(member) for member in self.group.members)
         desired = len(self.group.members)
         return Roll(desired, len(serving), unplaced, self.group.min_available, self._selected.served(desired), outdated)
 
@@ -147,6 +147,10 @@ def _is_behind(clique: Clique) -> bool:
 def _is_whole(member: ScalingGroupReplica) -> bool:
     """Reports whether all declared pods of a scaling-group replica are ready."""
     return all(clique.ref.uid and sum(pod.is_ready for pod in live_pods(clique)) >= clique.replicas for clique in member.cliques)
+
+
+def _is_scaled_in(member: ScalingGroupReplica) -> bool:
+    return not is_available(member) and any(clique.replicas < clique.min_available for clique in member.cliques)
 
 
 def _has_no_room(member: ScalingGroupReplica) -> bool:

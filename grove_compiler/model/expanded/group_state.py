@@ -6,7 +6,7 @@ behind those of its cliques.
 
 from __future__ import annotations
 
-from grove_compiler.model.expanded.clique_state import clique_is_breached, is_up_to_date, pod_counts
+from grove_compiler.model.expanded.clique_state import clique_is_breached, is_up_to_date, lacks_newer_pods_alone, pod_counts
 from grove_compiler.model.expanded.structure import ScalingGroup, ScalingGroupReplica
 from grove_compiler.model.lazy import memoized
 from grove_compiler.record import record
@@ -37,6 +37,12 @@ def replica_counts(group: ScalingGroup) -> ReplicaCounts:
             counts.available += 1
             counts.updated += all(is_up_to_date(clique) for clique in member.cliques)
     return counts
+
+
+def group_lacks_newer_pods_alone(group: ScalingGroup) -> bool:
+    """Reports whether a scaling group would have enough replicas if all pods of the newest templates ran; people replace its pods."""
+    lacking = (any(clique_is_breached(clique) and lacks_newer_pods_alone(clique) for clique in member.cliques) for member in group.members)
+    return replica_counts(group).holding + sum(lacking) >= group.min_available
 
 
 @memoized

@@ -13,6 +13,8 @@ BREACHED = "MinAvailableBreached"
 SCHEDULED = "PodCliqueScheduled"
 COMES_BACK = ("ScaledBelowMinAvailable", "NotAvailableSinceScaledOut")
 """Reasons of the condition of what is scaled below `minAvailable`, or has not had enough pods since it was scaled out again."""
+UPDATING = ("UpdateInProgress", "NotAvailableSinceUpdated")
+"""Reasons of what is being updated, or has not had enough pods since an update was left to people in the middle, or made by them."""
 STARTING_SECONDS = 5.0
 """A condition whose last transition is later than this after the object's creation had another status before."""
 
@@ -30,12 +32,13 @@ def reported_breaches(manifests: Iterable[Manifest | None], evidence: str) -> It
     """Yields the breaches of objects, without those that never had enough pods, by the history of their condition `evidence`.
 
     Objects that are scaled in below what their gang needs are left out too: a restart would give them no pods, and would delete those of
-    all others (grove #676). So are those that were, and have not had enough pods since: they count as if they never had.
+    all others (grove #676). So are those that were, and have not had enough pods since: they count as if they never had. And those whose
+    pods of a newer template do not run: a restart would give that template to all others.
     """
     for manifest in manifests:
         breach = condition_of(manifest, BREACHED)
         since = time(breach.get("lastTransitionTime")) if breach.get("status") == "True" else None
-        if manifest is None or since is None or _is_scaled_in(manifest) or breach.get("reason") in COMES_BACK:
+        if manifest is None or since is None or _is_scaled_in(manifest) or breach.get("reason") in (*COMES_BACK, *UPDATING):
             continue
         was_whole, had_pods = _has_changed(manifest, breach), condition_of(manifest, evidence)
         if was_whole or (evidence != BREACHED and (had_pods.get("status") == "True" or _has_changed(manifest, had_pods))):

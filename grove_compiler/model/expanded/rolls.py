@@ -23,8 +23,8 @@ from grove_compiler.record import record
 class Roll:
     """A rolling replacement of pods or replicas.
 
-    Of the `desired` number `serving` serve now, and `unplaced` are unschedulable. `served` of them did when the last one was selected.
-    `outdated` are those that serve with an older template, in the order of their replacement.
+    Of the `desired` number `serving` serve now, and `unplaced` cannot: they are unschedulable, or scaled in. `served` of them did when the
+    last one was selected. `outdated` are those that serve with an older template, in the order of their replacement.
     """
 
     desired: int

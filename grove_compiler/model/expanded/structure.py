@@ -254,6 +254,11 @@ class Clique:
         return not self.is_desired or not self.replicas
 
     @property
+    def needed(self) -> int:
+        """How many of its pods its gang needs: `minAvailable`, or all that are declared while it is scaled below that."""
+        return min(self.min_available, self.replicas)
+
+    @property
     def gpu_containers(self) -> list[GpuContainer]:
         """The containers and init containers of its pods that request GPUs."""
         return self.template.gpu_containers

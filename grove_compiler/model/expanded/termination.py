@@ -23,6 +23,7 @@ from grove_compiler.model.expanded.reported_breach import (
     COMES_BACK,
     SCHEDULED,
     STARTING_SECONDS,
+    UPDATING,
     ReportedBreach,
     earliest,
     reported_breaches,
@@ -171,6 +172,11 @@ def is_restarting(group: ScalingGroup) -> bool:
 def comes_back(part: Clique | ScalingGroup) -> bool:
     """Reports whether a PodClique or a scaling group has not had enough pods since it was scaled below `minAvailable`."""
     return live_condition(part, BREACHED).get("reason") in COMES_BACK
+
+
+def comes_out_of_update(part: Clique | ScalingGroup) -> bool:
+    """Reports whether a PodClique or a scaling group has not had enough pods since an update of it that was not brought to its end."""
+    return live_condition(part, BREACHED).get("reason") in UPDATING
 
 
 def was_deleted_with_gang(part: Clique | ScalingGroup, at: float) -> bool:

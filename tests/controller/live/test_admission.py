@@ -1,4 +1,4 @@
-"""A LimitRange that refuses pods or adds to them, and a webhook of somebody else's that takes its time: what serves keeps serving."""
+"""A LimitRange that refuses pods or adds to them, a quota, and a slow webhook of somebody else's: what serves keeps serving."""
 
 from __future__ import annotations
 
@@ -59,6 +59,40 @@ async def test_an_update_that_a_limit_range_refuses_costs_one_pod_and_taking_it_
     await world.apply(edited(resources={"requests": {"cpu": "10m"}, "limits": {"cpu": "1"}}))
     await world.until_ready(*FRONT, *BASE, *SCALED)
     await world.until(lambda: says(world, REFUSAL), [])
+
+
+async def test_an_update_for_whose_pods_a_quota_leaves_nothing_costs_one_pod_and_taking_it_back_none(world: World) -> None:
+    """Others take what a pod leaves; here somebody gives the namespace less than it has."""
+    await world.apply(SERVING)
+    await world.until_ready(*FRONT, *BASE, *SCALED)
+    before = await uids(world)
+    await allow(world, 4)
+    await world.apply(edited(image=NEW))
+    await world.until(lambda: says(world, "quota all is exceeded"), ["chat", "chat-0-front"])
+    await world.at_rest()
+    assert len(before & await uids(world)) == len(before) - 1
+    assert await is_updating(world)
+    await world.apply(SERVING)
+    await world.at_rest()
+    kept = before & await uids(world)
+    assert len(kept) == len(before) - 1
+    await allow(world, 8)
+    await world.until_ready(*FRONT, *BASE, *SCALED)
+    await world.until(lambda: says(world, "quota all is exceeded"), [])
+    assert kept <= await uids(world)
+    assert await images(world) == {"registry.example/app:1"}
+
+
+async def allow(world: World, pods: int) -> None:
+    """Somebody gives the namespace a quota of so many pods."""
+    hard = {"pods": str(pods)}
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "all"}, "spec": {"hard": hard}}
+    await world.kubectl("apply", "-f", "-", input=quota)
+    await world.until(lambda: enforced(world), hard)
+
+
+async def enforced(world: World) -> Any:
+    return ((await world.get("resourcequota", "all")) or {}).get("status", {}).get("hard")
 
 
 async def test_what_a_limit_range_adds_to_pods_restarts_nothing_and_lets_updates_end(world: World) -> None:

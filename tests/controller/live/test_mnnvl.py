@@ -6,8 +6,9 @@ A part of NVIDIA's driver is played here: its definition, its class and its devi
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any
@@ -299,6 +300,80 @@ async def test_pods_of_a_running_set_are_replaced_while_the_driver_is_away(world
     await install(world)
     await world.until(lambda: conditions(world), [])
     await world.until(lambda: names(world, "computedomains"), ["chat-0-cd"])
+
+
+def without_intent(made: Manifest) -> None:
+    made["spec"]["template"]["podCliqueScalingGroups"][0]["annotations"]["grove.io/mnnvl-enabled"] = "false"
+
+
+def with_intent(made: Manifest) -> None:
+    made["metadata"]["annotations"] = {"grove.io/mnnvl-enabled": "true"}
+
+
+def without_domains(made: Manifest) -> None:
+    made["spec"]["template"]["computeDomainConfig"]["enabled"] = False
+
+
+def with_domains(made: Manifest) -> None:
+    made["spec"]["template"]["computeDomainConfig"] = {"enabled": True}
+
+
+def in_order(made: Manifest) -> None:
+    made["spec"]["template"]["cliqueStartupType"] = "CliqueStartupTypeInOrder"
+
+
+def without_any() -> Manifest:
+    return pod_clique_set(clique("front"), gpu_clique("work", 2))
+
+
+FORGED: dict[str, tuple[Callable[[], Manifest], Callable[[Manifest], None]]] = {
+    "annotations that want no domain any more": (by_annotations, without_intent),
+    "annotations that want one": (without_any, with_intent),
+    "a configuration that wants none any more": (by_config, without_domains),
+    "a configuration that wants one": (without_any, with_domains),
+    "another order of start": (without_any, in_order),
+}
+
+
+@pytest.mark.parametrize(("make", "edit"), FORGED.values(), ids=FORGED.keys())
+async def test_what_cannot_change_and_was_changed_where_no_webhook_is_served_changes_nothing_that_runs(
+    make: Callable[[], Manifest], edit: Callable[[Manifest], None], world: World
+) -> None:
+    await install(world)
+    await world.start(everywhere=True)
+    async with driver(world):
+        declared = make()
+        await world.apply(declared)
+        pods = sum(one["spec"]["replicas"] for one in declared["spec"]["template"]["cliques"])
+        pods += 2 if "podCliqueScalingGroups" in declared["spec"]["template"] else 0
+        await world.until(lambda: ready_pods(world), pods)
+        before = await everything(world)
+        edit(forged := copy.deepcopy(declared))
+        await world.apply(forged)
+        await world.until(lambda: stalled(world), True)
+        await world.until(lambda: told(world, "Held"), [("PodCliqueSet", 1)])
+        await world.at_rest()
+        assert await everything(world) == before
+        await world.apply(declared)
+        await world.until(lambda: stalled(world), False)
+        await world.at_rest()
+        assert await everything(world) == before
+
+
+async def ready_pods(world: World) -> int:
+    return len(await world.hostnames(is_ready))
+
+
+async def everything(world: World) -> dict[str, list[str]]:
+    """What serves, and the domains under it."""
+    return {kind: sorted(one["metadata"]["uid"] for one in (await world.get(kind))["items"]) for kind in ("pods", DOMAINS)}
+
+
+async def stalled(world: World) -> bool:
+    """Whether the set says that it is held for what cannot change."""
+    [one] = await world.objects("sets")
+    messages = [each["message"] for each in one["status"].get("conditions", []) if (each["type"], each["status"]) == ("Stalled", "True")]
+    return any("cannot" in message for message in messages)
 
 
 async def kept_pods(world: World, before: set[str]) -> int:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import copy
+
 import pytest
 
 from .world import BASE, FRONT, SCALED, SERVING, World, clique, pod_clique_set, team
@@ -54,3 +57,37 @@ async def test_a_group_is_scaled_out_and_in(world: World) -> None:
     await world.kubectl("scale", "podcliquescalinggroup", "chat-0-model", "--replicas=1")
     await world.until_ready(*FRONT, *BASE)
     await world.until(lambda: world.names("gangs"), ["chat-0"])
+
+
+NIGHT = 6.0
+"""Seconds, longer than the gangs below have to recover."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "by_day", "by_night"),
+    [
+        ("podclique", "chat-0-front", 3, 0),
+        ("podclique", "chat-0-front", 3, 1),
+        ("podcliquescalinggroup", "chat-0-model", 2, 0),
+        ("podcliqueset", "chat", 1, 0),
+    ],
+)
+async def test_what_is_scaled_out_again_in_the_morning_takes_nobody_down(
+    kind: str, name: str, by_day: int, by_night: int, world: World
+) -> None:
+    declared = copy.deepcopy(SERVING)
+    declared["spec"]["template"]["terminationDelay"] = "3s"
+    declared["spec"]["template"]["cliques"][0]["spec"] |= {"replicas": 3, "minAvailable": 2}
+    pods = (*FRONT, "chat-0-front-2", *BASE, *SCALED)
+    await world.apply(declared)
+    await world.until_ready(*pods)
+    await world.kubectl("scale", kind, name, f"--replicas={by_night}")
+    others = tuple(one for one in pods if not one.startswith(name))
+    await world.until_ready(*others, *(f"{name}-{index}" for index in range(by_night)))
+    before = await world.names("pods")
+    await asyncio.sleep(NIGHT)
+    await world.kubectl("scale", kind, name, f"--replicas={by_day}")
+    await world.until_ready(*pods)
+    await asyncio.sleep(NIGHT)
+    assert set(before) <= set(await world.names("pods"))
+    assert [one["reason"] for one in await world.objects("events") if one["reason"].startswith("GangTerminat")] == []
