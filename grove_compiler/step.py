@@ -133,7 +133,8 @@ def _step_of_set(view: ObjectReader, key: Key, now: float, context: StepContext)
     topologies = context.topologies(snapshot)
     pcs = _expanded_set(manifest, generation, snapshot, topologies, now, context)
     scope = {"set": pcs, "old": generation.declared, "now": now, **context.scope}
-    subject = Subject(SET_KIND, scope, generation.entry, owners=[Expansion(pcs, *(topology for topology, _ in topologies))])
+    owners = [Expansion(pcs, *(topology for topology, _ in topologies)), generation.expansion]
+    subject = Subject(SET_KIND, scope, generation.entry, owners=owners)
     found = [*_validation_findings(subject, generation, topologies, context), *_changes(manifest, subject, generation, context)]
     subject.findings = [*generation.entry.findings, *accept_recorded(found, pcs, context.program)]
     subject.needs = [entry for topology, entry in topologies if topology is pcs.topology and entry is not None]
@@ -209,7 +210,7 @@ def _holding_findings(findings: list[Diagnostic], pcs: ExpandedSet, hold_updates
     They do hold a set with pods of another template: an update would delete those pods for new ones that the API server rejects.
     """
     for finding in findings:
-        clique = POD_TEMPLATE.match(finding.path) if finding.code in hold_updates else None
+        clique = POD_TEMPLATE.match(finding.at or finding.path) if finding.code in hold_updates else None
         if clique is None or _has_pods_of_another_template(pcs, int(clique[1])):
             yield finding
 

@@ -34,6 +34,7 @@ pytest_plugins = [
     "tests.suite.janitor",
     "tests.suite.limits",
     "tests.suite.order",
+    "tests.suite.scheduling",
     "tests.suite.shared_parts",
     "tests.suite.skips",
     "tests.suite.touched",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest import mock
 
-from grove_cli import entry, rulebook
+from grove_cli import entry, garbage, rulebook
 from grove_cli.rulebook import Rulebook, RulebookFile
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import SHIPPED, Vocabulary
@@ -33,6 +33,7 @@ def run(*arguments: str, stdin: bytes = b"") -> Ended:
         mock.patch("sys.stdin", given),
         mock.patch.object(Rulebook, "program", _program_of_this_process),
         mock.patch.object(rulebook, "_read_folder", _read_once),
+        mock.patch.object(garbage, "collect_in_small_portions"),  # for good: this process does not only run one command
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):

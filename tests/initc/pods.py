@@ -20,3 +20,10 @@ def pod(name: str, clique: str, *, ready: bool = True, phase: str = "Running", g
         "spec": {"containers": [{"name": "main", "image": "x"}]},
         "status": status,
     }
+
+
+def clique(name: str) -> Manifest:
+    """A PodClique of one pod."""
+    box = {"name": "main", "image": "registry.example/main:1"}
+    spec = {"roleName": "main", "replicas": 1, "minAvailable": 1, "podSpec": {"containers": [box]}}
+    return {"apiVersion": "grove.io/v1alpha1", "kind": "PodClique", "metadata": {"name": name}, "spec": spec}

@@ -9,9 +9,10 @@ import pytest
 import yaml
 
 from applier.testing.control_plane import ControlPlane
+from tests.definitions import with_definitions
 
 from ..cli.running import run
-from .pods import pod
+from .pods import clique, pod
 
 
 @pytest.fixture
@@ -69,12 +70,15 @@ def test_it_needs_no_more_than_the_role_that_the_rules_make(gang: str, tmp_path:
     ready = pod("demo-0-router-x", "demo-0-router")
     ready["metadata"]["namespace"] = gang
     del ready["metadata"]["uid"]
+    cliques = f"/apis/grove.io/v1alpha1/namespaces/{gang}/podcliques"
+    owner = with_definitions(control_plane).request("POST", cliques, clique("demo-0-router"))
+    ready["metadata"]["ownerReferences"][0]["uid"] = owner["metadata"]["uid"]  # that of nobody would be garbage
     path = f"/api/v1/namespaces/{gang}/pods"
     control_plane.request("POST", path, ready)
     control_plane.request(
         "PATCH", f"{path}/demo-0-router-x/status", {"status": ready["status"]}, content_type="application/merge-patch+json"
     )
-    ended = run("initc", "-p", "demo-0-router:1", "--pod-info", str(tmp_path))
+    ended = run("initc", "-p", "demo-0-router:1", "--pod-info", str(tmp_path), "--timeout=60")
     assert ended.code == 0, ended.err
     assert ended.err.splitlines()[-1] == "grove: all are ready: demo-0-router"
 

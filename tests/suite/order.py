@@ -16,8 +16,8 @@ import pytest
 
 T = TypeVar("T")
 
-FEW_CORES = 4
-"""Cores up to which there are two workers for each: tests against servers wait half of their time."""
+FEW_CORES, WORKERS = 4, 3
+"""Cores up to which there are more workers for each: tests against servers wait most of their time."""
 FIRST_PART = 0.75
 """Over how much of what computes that which waits is spread."""
 SHARED_BY_ALL = ("control_plane", "grove_plane")
@@ -28,7 +28,7 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Returns the number of workers for `-n auto`."""
     cores = os.cpu_count() or 1
     with_servers = config.getoption("markexpr") != "not cluster"
-    return 2 * cores if with_servers and cores <= FEW_CORES else cores
+    return WORKERS * cores if with_servers and cores <= FEW_CORES else cores
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -1,0 +1,37 @@
+"""A worker that dies takes nothing with it but the test that it ran."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.suite.nested import run
+
+TESTS = """
+import os, pathlib, pytest
+
+def note(name):
+    with open("ran", "a") as ran:
+        print(name, file=ran)
+
+@pytest.mark.parametrize("number", range(40))
+def test_before(number): note(f"before {number}")
+
+@pytest.mark.xdist_group("together")
+def test_that_dies():
+    note("dies")
+    os._exit(9)
+
+@pytest.mark.xdist_group("together")
+def test_beside_it(): note("beside")
+
+@pytest.mark.parametrize("number", range(40))
+def test_after(number): note(f"after {number}")
+"""
+
+
+def test_all_others_are_run_and_the_run_ends(tmp_path: Path) -> None:
+    code, said = run(tmp_path, TESTS, "-n", "2", "--dist", "loadgroup", "--no-loadscope-reorder", "-p", "tests.suite.scheduling")
+    assert code == 1
+    assert "1 failed, 81 passed" in said
+    ran = (tmp_path / "ran").read_text().splitlines()
+    assert len(ran) == len(set(ran)) == 82
