@@ -18,6 +18,8 @@ T = TypeVar("T")
 
 FEW_CORES, WORKERS = 4, 3
 """Cores up to which there are more workers for each: tests against servers wait most of their time."""
+MEMORY = 3 * 1024**3 // 2
+"""Bytes for each of these workers, with the servers that its tests start."""
 FIRST_PART = 0.75
 """Over how much of what computes that which waits is spread."""
 SHARED_BY_ALL = ("control_plane", "grove_plane")
@@ -26,9 +28,9 @@ SHARED_BY_ALL = ("control_plane", "grove_plane")
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Returns the number of workers for `-n auto`."""
-    cores = os.cpu_count() or 1
+    cores, memory = os.cpu_count() or 1, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     with_servers = config.getoption("markexpr") != "not cluster"
-    return WORKERS * cores if with_servers and cores <= FEW_CORES else cores
+    return max(min(WORKERS * cores, memory // MEMORY), cores) if with_servers and cores <= FEW_CORES else cores
 
 
 def pytest_configure(config: pytest.Config) -> None:
