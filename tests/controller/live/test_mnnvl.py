@@ -373,7 +373,7 @@ async def stalled(world: World) -> bool:
     """Whether the set says that it is held for what cannot change."""
     [one] = await world.objects("sets")
     messages = [each["message"] for each in one["status"].get("conditions", []) if (each["type"], each["status"]) == ("Stalled", "True")]
-    return any("immutable" in message for message in messages)
+    return any("immutable" in message or "cannot" in message for message in messages)
 
 
 async def kept_pods(world: World, before: set[str]) -> int:
