@@ -36,7 +36,6 @@ SETS = 20
 CALM_SECONDS = 300.0  # how long the end may take to settle
 MIN_EDITS, MIN_FAULTS = 60, 10
 AWAY_SECONDS = 3.0
-PAUSE = 0.2  # seconds between two events, where there is time
 AGENT = "soak-operator"
 STALL_SECONDS = 5.0
 LAG = 3 * STALL_SECONDS
@@ -171,7 +170,7 @@ def _without_addresses(one: Manifest) -> Manifest:
     return {**one, "spec": spec}
 
 
-async def churn(people: People, keeper: Keeper, proxy: Faults, until: float, least_looks: int, pause: float) -> None:
+async def churn(people: People, keeper: Keeper, proxy: Faults, until: float, least_looks: int = 0) -> None:
     """Keeps at it until the loop's clock says so, and until enough has happened: a machine that is busy does less in the same time."""
     clock = asyncio.get_running_loop().time
     while clock() < until or people.account.edits < MIN_EDITS or proxy.injected.total() < MIN_FAULTS or keeper.recorded < least_looks:
@@ -189,7 +188,7 @@ async def churn(people: People, keeper: Keeper, proxy: Faults, until: float, lea
             proxy.refusing = True
             await asyncio.sleep(AWAY_SECONDS)
             proxy.refusing = False
-        await asyncio.sleep(pause)
+        await asyncio.sleep(0.2)
 
 
 async def soak(
@@ -200,7 +199,6 @@ async def soak(
     tell: Callable[[Sample], None] = lambda _: None,
     bundles: BundleFolder | None = None,
     least_looks: int = 0,
-    pause: float = PAUSE,
 ) -> Account:
     """Runs an operator behind a hostile server for so long, then lets it settle, and closes everything.
 
@@ -221,7 +219,7 @@ async def soak(
                 await people.declare(number)
             async with kept(cluster, namespace, account, bundles) as keeper:
                 sampling = asyncio.create_task(sampled(account, tell))
-                await churn(people, keeper, proxy, asyncio.get_running_loop().time() + seconds, least_looks, pause)
+                await churn(people, keeper, proxy, asyncio.get_running_loop().time() + seconds, least_looks)
                 sampling.cancel()
                 await asyncio.gather(sampling, return_exceptions=True)
                 if found := await differences(plane, people, account):
