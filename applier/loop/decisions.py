@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from typing import NamedTuple
 
 import orjson
@@ -12,6 +11,7 @@ from applier.desired import Desired, Policy
 from applier.outcome import WRITTEN, Action, Step
 from applier.plan import Intent, step_for
 from applier.ref import Manifest, Ref
+from kube_objects.digest import digest_of
 
 _AGAIN = WRITTEN | {Action.FAILED, Action.PRUNED}
 """What is decided again each time: it changes the object, or may not fail again. What is left unchanged is remembered."""
@@ -90,6 +90,6 @@ def _copy(step: Step) -> Step:
 def _digest(manifest: Manifest) -> bytes | None:
     """Returns what tells a manifest from any other, also `1` from `true`, which Python takes for equal; None for one that is no JSON."""
     try:
-        return blake2b(orjson.dumps(manifest), digest_size=16).digest()
+        return digest_of(orjson.dumps(manifest))
     except TypeError:
         return None

@@ -4,11 +4,6 @@ from __future__ import annotations
 
 from typing import Generic, TypeVar
 
-try:  # hashlib loads OpenSSL for this, which takes as long as the rest of a small compilation
-    from _blake2 import blake2b
-except ImportError:  # another Python than CPython
-    from hashlib import blake2b
-
 T = TypeVar("T")
 
 
@@ -33,8 +28,3 @@ class ContentCache(Generic[T]):
         self._values[digest] = value
         if len(self._values) > self._most:
             self._values.pop(next(iter(self._values)), None)  # `grove serve` computes in a second thread
-
-
-def digest_of(content: bytes) -> bytes:
-    """Returns the 16-byte digest of a content; collisions are infeasible."""
-    return blake2b(content, digest_size=16).digest()

@@ -10,8 +10,9 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from grove_compiler.kube.content_cache import ContentCache, digest_of
+from grove_compiler.kube.content_cache import ContentCache
 from grove_compiler.kube.go_dump import TemplateError, dump
+from kube_objects.digest import digest_of
 
 __all__ = ["HashedTemplate", "TemplateError", "generation_hash", "hashed"]
 
