@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 from applier.desired import Deletion, Desired, EventWrite, Gone, Graph, Hold, ObjectReference, StatusWrite
 from applier.errors import Forbidden, NotSynced
@@ -73,32 +73,22 @@ class Evaluator:
         What fails is tried again on objects without what has not the form of their kinds, for that may be why: it is written anew.
         """
         evaluation = self._evaluation(view, key, self._context)
-        proceed, value = evaluation.send, None
-        while True:
-            try:
-                work = proceed(value)
-            except StopIteration as ended:
-                desired: Graph | Gone | Hold = ended.value
-                return desired
-            try:
-                proceed, value = evaluation.send, work()
-            except Exception as error:
-                proceed, value = evaluation.throw, error
+        resume: Work = partial(evaluation.send, None)
+        try:
+            while True:
+                resume = _done(evaluation, resume())
+        except StopIteration as ended:
+            return cast(Graph | Gone | Hold, ended.value)
 
     async def aside(self, view: View, key: Key, thread: WorkerThread) -> Graph | Gone | Hold:
         """Returns the same, with all that takes long in a thread."""
         evaluation = self._evaluation(view, key, thread.context_of(self._context))
-        proceed, value = evaluation.send, None
-        while True:
-            try:
-                work = proceed(value)
-            except StopIteration as ended:
-                desired: Graph | Gone | Hold = ended.value
-                return desired
-            try:
-                proceed, value = evaluation.send, await thread.run(work)
-            except Exception as error:
-                proceed, value = evaluation.throw, error
+        resume: Work = partial(evaluation.send, None)
+        try:
+            while True:
+                resume = await thread.run(partial(_done, evaluation, resume()))
+        except StopIteration as ended:
+            return cast(Graph | Gone | Hold, ended.value)
 
     def _evaluation(self, view: View, key: Key, context: StepContext) -> Evaluation[Graph | Gone | Hold]:
         try:
@@ -220,6 +210,14 @@ def _pending_condition(
 ) -> StatusCondition | None:
     taken = step(objects, replica, now, context)
     return pending_condition(_ref(live), [*result.waits(), *taken.waits()]) if isinstance(taken, StepResult) else None
+
+
+def _done(evaluation: Evaluation[Any], work: Work) -> Work:
+    """Does some of the work of an evaluation; returns what resumes that with the result, or the error."""
+    try:
+        return partial(evaluation.send, work())
+    except Exception as error:
+        return partial(evaluation.throw, error)
 
 
 def _report(result: StepResult, of: ObjectRef, stall: Stall) -> None:
