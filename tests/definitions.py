@@ -9,6 +9,22 @@ from applier.ref import Manifest
 from applier.testing.control_plane import ControlPlane
 from grove_compiler.api.crd import crds
 
+FREE: Manifest = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+"""The schema of a kind of which a server knows no more than its name."""
+
+
+def definition(
+    group: str, version: str, kind: str, plural: str, scope: str = "Namespaced", *, schema: Manifest = FREE, has_status: bool = True
+) -> Manifest:
+    """Returns a definition of somebody else's kind."""
+    served: Manifest = {"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    if has_status:
+        served["subresources"] = {"status": {}}
+    names = {"kind": kind, "plural": plural, "singular": kind.lower(), "listKind": f"{kind}List"}
+    spec = {"group": group, "scope": scope, "names": names, "versions": [served]}
+    metadata = {"name": f"{plural}.{group}"}
+    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": metadata, "spec": spec}
+
 
 def serve(plane: ControlPlane, definitions: Sequence[Manifest]) -> None:
     """Applies definitions, and returns once their kinds are served. Applying is the same however often it is done, by whichever worker."""

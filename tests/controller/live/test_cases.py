@@ -16,7 +16,7 @@ from applier.testing.control_plane import ControlPlane
 from applier.transport import connect
 from grove_compiler.api.crd import crds
 from tests.conformance.cases import CONFIGURATION, FOLDER
-from tests.definitions import serve
+from tests.definitions import definition, serve
 from tests.invariants.plane import judged_plane
 
 from .conftest import node
@@ -100,15 +100,6 @@ LONGER = {
 def test_the_documentation_tells_why_we_differ() -> None:
     page = (Path(__file__).parents[3] / "docs/differences.md").read_text()
     assert [one.row for one in BETTER if f"| {one.row} | " not in page] == []
-
-
-def definition(group: str, version: str, kind: str, plural: str, scope: str) -> Manifest:
-    """A kind of which the server knows no more than its name."""
-    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
-    versions = [{"name": version, "served": True, "storage": True, "schema": schema, "subresources": {"status": {}}}]
-    spec = {"group": group, "scope": scope, "names": {"kind": kind, "plural": plural}, "versions": versions}
-    metadata = {"name": f"{plural}.{group}"}
-    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": metadata, "spec": spec}
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from applier.ref import Manifest
-from tests.definitions import serve
+from tests.definitions import FREE, definition, serve
 
 from .ownership import holders
 from .test_topology import HOST, PODS, RACK, TAS, condition, placed, topology, without_topologies
@@ -17,35 +16,12 @@ from .world import World
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
 LEVELS = {name: {"type": "string"} for name in ("topology", "requiredTopologyLevel", "preferredTopologyLevel")}
-GROUP: Manifest = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {"name": "podgroups.scheduling.run.ai"},
-    "spec": {
-        "group": "scheduling.run.ai",
-        "names": {"kind": "PodGroup", "plural": "podgroups", "singular": "podgroup", "listKind": "PodGroupList"},
-        "scope": "Namespaced",
-        "versions": [
-            {
-                "name": "v2alpha2",
-                "served": True,
-                "storage": True,
-                "schema": {
-                    "openAPIV3Schema": {
-                        "type": "object",
-                        "properties": {
-                            "spec": {
-                                "type": "object",
-                                "x-kubernetes-preserve-unknown-fields": True,
-                                "properties": {"topologyConstraint": {"type": "object", "properties": LEVELS}},
-                            }
-                        },
-                    }
-                },
-            }
-        ],
-    },
-}
+SPEC = {**FREE, "properties": {"topologyConstraint": {"type": "object", "properties": LEVELS}}}
+GROUP = definition(
+    *("scheduling.run.ai", "v2alpha2", "PodGroup", "podgroups"),
+    schema={"type": "object", "properties": {"spec": SPEC}},
+    has_status=False,
+)
 """KAI's definition as far as it matters: null is no constraint."""
 
 

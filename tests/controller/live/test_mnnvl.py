@@ -17,6 +17,7 @@ import pytest
 
 from applier.ref import Manifest
 from applier.testing.errors import ControlPlaneError
+from tests.definitions import definition
 
 from .conftest import NODES
 from .world import World, clique, is_ready, pod_clique_set
@@ -26,25 +27,7 @@ pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 DRIVER, CLASS = "compute-domain.nvidia.com", "compute-domain-default-channel.nvidia.com"
 GPU = {"resources": {"requests": {"cpu": "10m"}, "limits": {"nvidia.com/gpu": "1"}}}
 GROUPS = {"network": {"autoMNNVLEnabled": True}}
-DEFINITION = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {"name": "computedomains.resource.nvidia.com"},
-    "spec": {
-        "group": "resource.nvidia.com",
-        "names": {"kind": "ComputeDomain", "plural": "computedomains", "singular": "computedomain", "listKind": "ComputeDomainList"},
-        "scope": "Namespaced",
-        "versions": [
-            {
-                "name": "v1beta1",
-                "served": True,
-                "storage": True,
-                "subresources": {"status": {}},
-                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
-            }
-        ],
-    },
-}
+DEFINITION = definition("resource.nvidia.com", "v1beta1", "ComputeDomain", "computedomains")
 AS_PROPOSED: Manifest = json.loads(json.dumps(DEFINITION).replace("v1beta1", "v1alpha1"))
 """The version that the designs were written for, which no driver has ever served."""
 DOMAINS = "computedomains.resource.nvidia.com"
@@ -69,8 +52,8 @@ def claim_template(name: str) -> Manifest:
     return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate", "metadata": {"name": name}, "spec": spec}
 
 
-async def install(world: World, definition: Manifest = DEFINITION) -> None:
-    await world.apply(definition)
+async def install(world: World, defined: Manifest = DEFINITION) -> None:
+    await world.apply(defined)
     await world.kubectl("wait", "--for=condition=Established", "--timeout=120s", "crd/computedomains.resource.nvidia.com")
 
 

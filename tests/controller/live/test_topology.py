@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from applier.ref import Manifest
+from tests.definitions import definition
 
 from .world import World, clique, pod_clique_set
 
@@ -39,40 +40,16 @@ def kai_topology(name: str, *labels: str) -> Manifest:
     return {"apiVersion": "kai.scheduler/v1alpha1", "kind": "Topology", "metadata": {"name": name}, "spec": spec}
 
 
-KAI_DEFINITION = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {"name": "topologies.kai.scheduler"},
-    "spec": {
-        "group": "kai.scheduler",
-        "names": {"kind": "Topology", "plural": "topologies", "singular": "topology", "listKind": "TopologyList"},
-        "scope": "Cluster",
-        "versions": [
-            {
-                "name": "v1alpha1",
-                "served": True,
-                "storage": True,
-                "schema": {
-                    "openAPIV3Schema": {
-                        "type": "object",
-                        "properties": {
-                            "spec": {
-                                "type": "object",
-                                "properties": {
-                                    "levels": {
-                                        "type": "array",
-                                        "items": {"type": "object", "properties": {"nodeLabel": {"type": "string"}}},
-                                        "x-kubernetes-validations": [{"rule": "self == oldSelf", "message": "field is immutable"}],
-                                    }
-                                },
-                            }
-                        },
-                    }
-                },
-            }
-        ],
-    },
+LEVELS = {
+    "type": "array",
+    "items": {"type": "object", "properties": {"nodeLabel": {"type": "string"}}},
+    "x-kubernetes-validations": [{"rule": "self == oldSelf", "message": "field is immutable"}],
 }
+KAI_DEFINITION = definition(
+    *("kai.scheduler", "v1alpha1", "Topology", "topologies", "Cluster"),
+    schema={"type": "object", "properties": {"spec": {"type": "object", "properties": {"levels": LEVELS}}}},
+    has_status=False,
+)
 """KAI's definition as far as it matters: levels cannot change."""
 UNGUARDED = '{"metadata":{"finalizers":[]}}'
 
