@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 from grove_compiler.kube.content_cache import ContentCache
 from grove_compiler.kube.go_dump import TemplateError, dump
+from grove_compiler.kube.safe_digits import SAFE_DIGITS
 from kube_objects.digest import digest_of
 
 __all__ = ["HashedTemplate", "TemplateError", "generation_hash", "hashed"]
 
 _OFFSET, _PRIME, _MASK = 0xCBF29CE484222325, 0x100000001B3, 2**64 - 1
-_SAFE_DIGITS = str.maketrans("0123456789", "456789bcdf")
-"""Each decimal digit's letter in Kubernetes' safe alphabet, `bcdfghjklmnpqrstvwxz2456789` at the digit's ASCII code mod 27."""
+_SAFE_DIGITS = str.maketrans("0123456789", SAFE_DIGITS)
 
 _SUMS: ContentCache[int] = ContentCache(4096)
 

@@ -7,6 +7,7 @@ from random import Random
 from typing import Any, NamedTuple, TypeVar
 
 from applier.ref import Kind
+from grove_compiler.labels import POD_HASH_LABEL
 from tests.hostile.nonsense import (
     ACCOUNT,
     AUTOSCALER,
@@ -41,7 +42,7 @@ class Edit(NamedTuple):
 
 
 FRONT, MEMBER, PARTS = (CLIQUE, "demo-0-front"), (CLIQUE, "demo-0-sg-0-pre"), (GROUP, "demo-0-sg")
-BASE, SCALED, RECORD = (GANG, "demo-0"), (GANG, "demo-0-sg-0"), (REVISION, "")
+BASE, SCALED, RECORD, TOKEN = (GANG, "demo-0"), (GANG, "demo-0-sg-0"), (REVISION, ""), (SECRET, "demo-ic-sat")
 WATCHED = {
     "a PodClique": FRONT,
     "a PodClique of a group": MEMBER,
@@ -157,6 +158,8 @@ PODS: dict[str, Change] = {
     "has garbage as its index": label("grove.io/podclique-pod-index", "garbage"),
     "has another's index": label("grove.io/podclique-pod-index", "1"),
     "has no index": label("grove.io/podclique-pod-index", None),
+    "has garbage as the hash of its template": label(POD_HASH_LABEL, "garbage"),
+    "has no hash of its template": label(POD_HASH_LABEL, None),
     "has the label of another clique": label("grove.io/podclique", "demo-0-sg-1-dec"),
     "has the label of another gang": label("grove.io/podgang", "other-0"),
     "is of a group that is not there": label("grove.io/podcliquescalinggroup", "garbage"),
@@ -180,6 +183,9 @@ def _all() -> Iterator[tuple[str, Edit]]:
     for what, (kind, name) in WRITTEN_ONCE.items():
         for how, change in PODS.items():
             yield f"{what} {how}", Edit(kind, name, change)
+    for how, change in METADATA.items():
+        if "label" in how:
+            yield f"a Secret {how}", Edit(*TOKEN, change)
     for how, change in REVISIONS.items():
         yield f"a ControllerRevision has {how}", Edit(*RECORD, change)
     yield from SPECS.items()
@@ -198,6 +204,9 @@ FOUND = (
     "a ServiceAccount has the index of a replica that is not declared",
     "a pod has garbage as its index",
     "a pod of a group has another's index",
+    "a pod has garbage as the hash of its template",
+    "a pod of a group has garbage as the hash of its template",
+    "a Secret has lost our label",
     "a pod has the label of another set",
     "a ControllerRevision has no data",
     "a ControllerRevision has a text as data",
@@ -230,5 +239,5 @@ def given_away(uid: str) -> dict[str, Edit]:
     """Edits that make an object another set's, the one of a UID: that is told, and left as it is until somebody gives it back."""
     return {f"{what} is given to another set": Edit(kind, name, owner(**_foreign(uid))) for what, (kind, name) in WATCHED.items()} | {
         "a ControllerRevision is given to another set": Edit(*RECORD, owner(**_foreign(uid))),
-        "a Secret is given to another set": Edit(SECRET, "demo-ic-sat", owner(**_foreign(uid))),
+        "a Secret is given to another set": Edit(*TOKEN, owner(**_foreign(uid))),
     }

@@ -47,13 +47,14 @@ def test_all_is_soon_as_it_was(edit: Edit) -> None:
 
 @pytest.mark.parametrize("edit", edits.FEWER_THAN_NONE.values(), ids=edits.FEWER_THAN_NONE.keys())
 def test_fewer_than_none_is_no_scale(edit: Edit) -> None:
-    """The number stays, since a number of replicas is left to autoscalers, and takes nobody down."""
+    """The number stays, since a number of replicas is left to autoscalers, takes nobody down, and is told."""
     simulation = two_sets()
     simulation.let_pass(1)
     pods = serving(simulation)
     interfere(simulation, *edit)
     settle_after(simulation)
     assert serving(simulation) == pods
+    assert [one for one in simulation.world.told if one.startswith("NegativeReplicas: Running 2 replicas, as the set declares: -1 is ")]
     assert_all_well(simulation)
 
 
@@ -90,8 +91,7 @@ def test_a_pod_that_somebody_takes_out_of_the_set_goes_on_and_the_set_is_whole(h
     if is_new_process:
         simulation.operator.start()
     settle_after(simulation)
-    if not is_new_process or "all labels" not in how:  # the hash of its template is among them, without which it is replaced
-        assert pods.keys() <= serving(simulation).keys()
+    assert pods.keys() <= serving(simulation).keys()
     assert simulation.status(CLIQUE, "demo-0-front")["readyReplicas"] == 2
     assert all(not one["spec"]["schedulingGates"] for one in simulation.world.pods())
     assert_all_well(simulation)

@@ -1,4 +1,4 @@
-"""OnDelete: templates are there at once, pods are replaced as people delete them, and never by us (shipped §7.5b)."""
+"""OnDelete: templates are there at once, pods are replaced as people delete them, and by us only before they have a node (shipped §7.5b)."""
 
 from __future__ import annotations
 
@@ -142,3 +142,33 @@ def test_an_update_that_is_paused_where_it_cannot_go_on_costs_no_more_than_it_ha
     simulation.settle()
     assert left <= {one["metadata"]["uid"] for one in simulation.world.pods()}
     assert_all_ready(simulation)
+
+
+@pytest.mark.parametrize("clique", ["demo-0-front", "demo-0-sg-1-pre"])
+def test_a_pod_that_fits_nowhere_is_replaced_once_its_edit_is_taken_back(clique: str) -> None:
+    """Nobody has to delete what never ran, and nothing that runs is touched."""
+    simulation = briefly_tolerant()
+    simulation.edit(image("nowhere"))
+    simulation.settle()
+    simulation.world.delete(POD, simulation.world.pods(clique)[0]["metadata"]["name"])
+    simulation.settle()
+    running = {one["metadata"]["uid"] for one in simulation.world.pods() if is_ready(one)}
+    assert len(running) == len(simulation.world.pods()) - 1
+    simulation.edit(image("busybox"))
+    simulation.settle()
+    assert_all_ready(simulation)
+    assert running < {one["metadata"]["uid"] for one in simulation.world.pods()}
+    assert simulation.images() == {"busybox"}
+
+
+def test_a_pod_that_has_a_node_waits_for_people() -> None:
+    """It may be about to start: an image that is large is pulled for minutes."""
+    simulation = briefly_tolerant()
+    simulation.edit(image("broken"))
+    simulation.settle()
+    simulation.world.delete(POD, simulation.world.pods("demo-0-front")[0]["metadata"]["name"])
+    simulation.settle()
+    before = {one["metadata"]["uid"] for one in simulation.world.pods()}
+    simulation.edit(image("busybox"))
+    simulation.settle()
+    assert {one["metadata"]["uid"] for one in simulation.world.pods()} == before

@@ -92,6 +92,13 @@ class CliqueRoll:
         return unready + (chosen if chosen and self._roll.may_replace_next else [])
 
     @lazy
+    def unplaced(self) -> list[LivePod]:
+        """With `OnDelete`, the outdated pods that no node has had, to delete now: they are not what people replace one by one."""
+        if self.clique.set.update_strategy != "OnDelete" or self.clique.set.is_training:
+            return []
+        return [pod for pod in self._outdated if not pod.node_name and not pod.is_finished]
+
+    @lazy
     def _remaining(self) -> list[LivePod]:
         """The pods that remain after scaling in; those that it removes take no part in the update."""
         names = {pod.name for pod in pods(self.clique) if pod.existing}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 
 from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.kube.safe_digits import is_hash
 from grove_compiler.labels import POD_HASH_LABEL as POD_HASH_LABEL
 from grove_compiler.labels import POD_INDEX_LABEL
 from grove_compiler.model.declared import declared
@@ -72,8 +73,13 @@ class LivePod:
 
     @lazy
     def template_hash(self) -> str:
-        """The hash of the template that it was made from; empty without the label."""
-        return self.labels.get(POD_HASH_LABEL) or ""
+        """The hash of the template that it was made from, by its label; empty where nobody knows it.
+
+        Where somebody has taken the label, or made it something that is no hash, it is the hash that all pods of the clique were last
+        reported to have.
+        """
+        label = self.labels.get(POD_HASH_LABEL) or ""
+        return label if is_hash(label) else self.clique.reported_hash or label
 
     @lazy
     def has_crashed(self) -> bool:

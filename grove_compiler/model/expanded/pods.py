@@ -96,8 +96,8 @@ def _free_indices(taken: dict[int, LivePod], count: int) -> list[int]:
 def _existing_pod(clique: Clique, pod: LivePod) -> Pod:
     # Kubernetes lets gates be removed from a pod but never added, so the rule is only asked for a pod that has one.
     gated = pod.is_gated and clique.set.decisions.of(GateDecisions).gate_state(pod) == "Gated"
-    template, template_hash = clique.template, pod.template_hash or clique.template_hash
-    if template_hash != clique.template_hash:
+    template, template_hash = clique.template, pod.template_hash
+    if template_hash not in ("", clique.template_hash):
         newer = clique.declared if template_hash == clique.pod_template_hash else None
         template = newer or clique.set.recorded_template(clique.declared, template_hash) or template
     return Pod(pod.name, names.part_of(clique.name, pod.index), pod.index, True, gated, template, template_hash)

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from grove_compiler.graph.node import ObjectRef
+from grove_compiler.kube.conditions import status_of
 from grove_compiler.labels import POD_HASH_LABEL
 from grove_compiler.model import names
 from grove_compiler.model.expanded.context import SetDecisions, SetInContext
@@ -228,6 +229,12 @@ class Clique:
         """The hash of the live PodClique's template; empty without a PodClique."""
         live = self.set.snapshot.live(self.ref)
         return ((live or {}).get("metadata") or {}).get("labels", {}).get(POD_HASH_LABEL) or ""
+
+    @lazy
+    def reported_hash(self) -> str:
+        """The hash of its declared template where the live PodClique reports that all its pods have that; else empty."""
+        reported = status_of(self.set.snapshot.live(self.ref)).get("currentPodTemplateHash")
+        return self.pod_template_hash if reported == self.pod_template_hash else ""
 
     @lazy
     def _waiting(self) -> CliqueTemplate | None:
