@@ -13,18 +13,18 @@ import pytest
 
 from grove_compiler.engine.runtime.program import Program
 from tests.benchmarks.measure import machine, table
-from tests.simulation.schedules import Action, play
+from tests.simulation.schedules import Action
 from tests.simulation.shorten import shortened
-from tests.simulation.test_put_back import FAULTS, MAX_EVENTS, Fault, world
+from tests.simulation.test_put_back import ALL, MAX_EVENTS, Fault, play_to_the_end, world
 
 MOST = 2_000
 
 
-def goes_wrong(events: list[Action], program: Program) -> bool:
-    """Whether a schedule goes wrong with this program."""
-    simulation = world(program)
+def goes_wrong(events: list[Action], fault: Fault, program: Program) -> bool:
+    """Whether a schedule goes wrong with the program that has the fault."""
+    simulation = world(fault, program)
     try:
-        play(simulation, events)
+        play_to_the_end(simulation, events)
     except AssertionError:
         return True
     finally:
@@ -38,15 +38,15 @@ def shortest(fault: Fault, most: int) -> tuple[int, list[Action] | None]:
     with pytest.MonkeyPatch.context() as patch:
         fault.patch(patch)
         for number in range(most):
-            if goes_wrong(events := fault.draw(number), program):
-                return number + 1, shortened(events, lambda part: goes_wrong(part, program))
+            if goes_wrong(events := fault.draw(number), fault, program):
+                return number + 1, shortened(events, lambda part: goes_wrong(part, fault, program))
     return most, None
 
 
 def main(most: int) -> int:
     print(f"{machine()}\n")
     rows, found = [], []
-    for name, fault in FAULTS.items():
+    for name, fault in ALL.items():
         began = time.monotonic()
         tried, events = shortest(fault, most)
         found.append(events is not None and len(events) < MAX_EVENTS)

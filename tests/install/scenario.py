@@ -22,6 +22,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 RACK, HOST, BLOCK = "example.com/rack", "kubernetes.io/hostname", "example.com/block"
 OURS, COMPONENT = "app.kubernetes.io/managed-by=grove-operator", "app.kubernetes.io/component"
 PUT_BACK = (
+    "secrets",
     "services",
     "serviceaccounts",
     "horizontalpodautoscalers",

@@ -13,6 +13,7 @@ from grove_compiler.kube.timestamp import time
 from grove_compiler.labels import POD_HASH_LABEL
 from kube_objects.manifest import is_terminating
 from tests.invariants import training
+from tests.invariants.by_hand import lacks_what_people_bring
 from tests.invariants.cluster_state import ClusterState
 from tests.invariants.serving import needs, owner, serving
 from tests.simulation.labels import CLIQUE_LABEL, GROUP_LABEL, MEMBER_LABEL, REPLICA_LABEL, SET_LABEL, index, label
@@ -96,16 +97,21 @@ class Reasons:
         if set is None:
             return
         delay = seconds(set["spec"]["template"].get("terminationDelay") or DEFAULT_DELAY)
-        lasted = [self._breached_for(one) for one in self._parts() if _replica(one) == _replica(pod)]
+        lasted = [self._breached_for(one, pod) for one in self._parts() if _replica(one) == _replica(pod)]
         longest = max((one for one in lasted if one is not None), default=None)
         assert longest is not None, f"{pod['metadata']['name']} was deleted for a breach, and there is none"
         assert longest >= delay, f"{pod['metadata']['name']} was deleted for a breach that had lasted {longest:.0f} s of {delay}"
 
-    def _breached_for(self, part: Manifest) -> float | None:
-        """For how many seconds a part has been breached while enough was declared; none where it is not."""
+    def _breached_for(self, part: Manifest, deleted: Manifest) -> float | None:
+        """For how many seconds a part has been breached while enough was declared; none where it is not.
+
+        The pod that was just `deleted` counts as if it were there.
+        """
         conditions = part.get("status", {}).get("conditions") or []
         breach = next((one for one in conditions if (one["type"], one["status"]) == ("MinAvailableBreached", "True")), None)
         if breach is None or breach["reason"] in NEVER_COMPLETE or part["spec"]["replicas"] < _needed(part):
+            return None
+        if lacks_what_people_bring(self.state, part, self._set_of(part), deleted):
             return None
         since = time(breach["lastTransitionTime"]) or 0.0
         return self.state.now - max(since, self.low.get(part["metadata"]["name"], 0.0))

@@ -28,7 +28,10 @@ from tests.simulation.schedules import (
     Meddle,
     Night,
     Pass,
+    Pause,
+    Proceed,
     Quota,
+    Resume,
     Room,
     Scale,
     Slow,
@@ -83,6 +86,20 @@ REFUSALS: Sequence[Draw[Edit | Forge | Defaults | Ask | Quota | Cordon | Drain |
     lambda draw: Autoscale(draw.choice(SCALED), draw.randint(0, 4)),
 )
 """What API servers do with what an operator writes, or let pass of what others write; and what else clusters have that are in use."""
+NEVER_RUN = ("nowhere", "nowhere-else", "broken", REFUSED)
+PROCEEDS: Sequence[Draw[Pass | Proceed]] = (lambda draw: Pass(draw.randint(0, 30)), lambda draw: Proceed(draw.randint(1, 6)))
+EDITORS: Sequence[Draw[Action]] = (
+    lambda draw: Edit(draw.choice(NEVER_RUN), draw.choice(EDITED)),
+    lambda draw: Edit(DECLARED, ()),
+    lambda draw: Pause(),
+    lambda draw: Resume(),
+    lambda draw: Forge(draw.choice(STARTUPS)),
+    lambda draw: Scale(draw.choice(SCALED), draw.randint(0, 4)),
+    lambda draw: Lose(draw.randint(0, 30)),
+    lambda draw: Lose(draw.randint(0, 30)),
+    lambda draw: Night(),
+)
+"""What people do with edits that cannot work: they pause, take back, replace pods by hand, go to bed."""
 SOME = 5
 """How many kinds of events an eventful schedule has: with all of them at once two of a kind that matter to each other hardly ever meet."""
 
@@ -103,3 +120,8 @@ def schedule(number: int) -> list[Action]:
 def refused_schedule(number: int) -> list[Action]:
     """Draws a schedule of a set that serves in a cluster that refuses, adds, and takes its time."""
     return drawn(number, GOES_ON, [*INTERVENTIONS, *BAD_LUCK, *REFUSALS, *REFUSALS])
+
+
+def edited_schedule(number: int) -> list[Action]:
+    """Draws a schedule of a set that serves and gets edits that cannot work, or that nobody may make; between them much goes on."""
+    return drawn(number, PROCEEDS, EDITORS)

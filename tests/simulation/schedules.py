@@ -12,12 +12,14 @@ from grove_compiler.labels import MANAGED_BY
 from kube_objects.manifest import is_terminating
 from tests.simulation.network import NEVER
 from tests.simulation.operator import Operator
-from tests.simulation.sets import NAME, image, replicas
+from tests.simulation.sets import NAME, image, replicas, strategy
 from tests.simulation.simulation import Simulation
 from tests.simulation.world import CLIQUE, GANG, GROUP, POD, REVISION, SERVICE, SET
 
 NIGHT = 660.0
 """Seconds, longer than the terminationDelay of the sets that schedules are played with."""
+ROUND = 3.0
+"""Seconds in which operators hear of what machines have done, and act upon it."""
 
 
 STARTUP = "cliqueStartupType"
@@ -38,6 +40,32 @@ class Tick(NamedTuple):
 
     def happen(self, simulation: Simulation) -> None:
         simulation.machines.tick()
+
+
+class Proceed(NamedTuple):
+    """All go on for so many rounds: operators do what they can, and machines move pods on."""
+
+    rounds: int
+
+    def happen(self, simulation: Simulation) -> None:
+        for _ in range(self.rounds):
+            simulation.let_pass(ROUND)
+            simulation.machines.tick()
+        simulation.let_pass(ROUND)
+
+
+class Pause(NamedTuple):
+    """Somebody pauses updates, as `grove rollout pause` does: people replace pods from now on."""
+
+    def happen(self, simulation: Simulation) -> None:
+        simulation.edit(strategy("OnDelete"))
+
+
+class Resume(NamedTuple):
+    """Updates go on by themselves from now on."""
+
+    def happen(self, simulation: Simulation) -> None:
+        simulation.edit(strategy("RollingRecreate"))
 
 
 class Edit(NamedTuple):
@@ -275,12 +303,13 @@ def _operator(simulation: Simulation, number: int) -> Operator:
 
 
 def as_it_was(set: Manifest) -> None:
-    """An edit that takes back what has been forged."""
+    """An edit that takes back what has been forged, and lets updates go on."""
     set["spec"]["template"].pop(STARTUP, None)
+    set["spec"].pop("updateStrategy", None)
 
 
 Intervention = Pass | Tick | Edit | Scale | Autoscale | MakeAnew | Meddle | Lose | Drain | Fail | Room | Cordon | Quota | Night | Forge
-Action = Intervention | Defaults | Ask | Die | CutOff | Slow | Late | Fault | Break | GoDown
+Action = Intervention | Proceed | Pause | Resume | Defaults | Ask | Die | CutOff | Slow | Late | Fault | Break | GoDown
 
 AMPLE_ROOM = 1000
 MAX_BACKOFF = 60.0

@@ -1,4 +1,4 @@
-"""OnDelete: templates are there at once, pods are replaced as people delete them, and by us only before they have a node (shipped §7.5b)."""
+"""OnDelete: templates are there at once, people replace pods, and we only those without a node (shipped §7.5b)."""
 
 from __future__ import annotations
 

@@ -49,10 +49,14 @@ def base_gang_is_scheduled(replica: Replica) -> bool:
             continue
         member = snapshot.live(ObjectRef(API_VERSION, "PodClique", replica.set.namespace, name))
         reported, observed = status_of(member).get("scheduledReplicas") or 0, _scheduled_pods(clique)
-        needed = group.get("minReplicas") or 0
-        if member is None or max(reported, observed) < (needed if clique is None else min(needed, clique.replicas)):
+        if member is None or max(reported, observed) < needed_of(group.get("minReplicas") or 0, clique):
             return False
     return True
+
+
+def needed_of(needed: int, clique: Clique | None) -> int:
+    """Returns how many pods of a clique a gang that needs so many can wait for: all that are declared, where these are fewer."""
+    return needed if clique is None else min(needed, clique.replicas)
 
 
 def _scheduled_pods(clique: Clique | None) -> int:
