@@ -31,7 +31,7 @@ def report(account: Account) -> int:
     print(f"{account.edits} edits, {account.meddling} times meddled with, {account.faults} faults, {account.requests} requests of ours")
     print(f"memory grew by {account.growth():.1f} MB from the second third to the last; most tasks {account.most_tasks()}")
     print(f"before {account.start}\nafter  {account.left}")
-    for line in account.wrong:
+    for line in filter(None, [account.judged, *account.wrong]):
         print(line)
     return 1 if account.wrong else 0
 

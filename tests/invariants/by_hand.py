@@ -14,12 +14,17 @@ from tests.simulation.labels import GROUP_LABEL, MEMBER_LABEL, label
 from tests.simulation.world import CLIQUE, is_ready
 
 
+def is_by_hand(pcs: Manifest) -> bool:
+    """Reports whether people replace the pods of a set."""
+    return bool((pcs["spec"].get("updateStrategy") or {}).get("type") == "OnDelete")
+
+
 def lacks_what_people_bring(state: ClusterState, part: Manifest, pcs: Manifest | None, deleted: Manifest) -> bool:
     """Reports whether a part would have enough if its pods of the newest template ran, while it has older ones.
 
     A part is a PodClique or a scaling group. The pod that was just `deleted` counts as if it were there.
     """
-    if pcs is None or (pcs["spec"].get("updateStrategy") or {}).get("type") != "OnDelete":
+    if pcs is None or not is_by_hand(pcs):
         return False
     if part["kind"] == CLIQUE.kind:
         return _lacks_newer_pods(state, part, deleted)

@@ -11,7 +11,7 @@ import pytest
 from applier.ref import Manifest, Ref
 from grove_compiler.labels import MANAGED_BY
 from tests.simulation.admission import REFUSED
-from tests.simulation.drawn import DECLARED, refused_schedule, schedule
+from tests.simulation.drawn import DECLARED, edited_schedule, refused_schedule, schedule
 from tests.simulation.labels import label
 from tests.simulation.schedules import (
     MAX_BACKOFF,
@@ -114,6 +114,11 @@ def demanding_set() -> Manifest:
 @pytest.mark.parametrize("number", range(1000, 1000 + runs(15)))
 def test_any_schedule_ends_so_where_more_than_one_of_each_is_needed(number: int) -> None:
     play_and_compare(running(demanding_set()), refused_schedule(number))
+
+
+@pytest.mark.parametrize("number", range(runs(10)))
+def test_any_schedule_ends_so_where_edits_cannot_work(number: int) -> None:
+    play_and_compare(running(demanding_set() if number % 2 else demo_set()), edited_schedule(number))
 
 
 FOUND: dict[str, list[Action]] = {

@@ -92,7 +92,7 @@ class CliqueRoll:
         return unready + (chosen if chosen and self._roll.may_replace_next else [])
 
     @lazy
-    def unplaced(self) -> list[LivePod]:
+    def never_placed(self) -> list[LivePod]:
         """With `OnDelete`, the outdated pods that no node has had, to delete now: they are not what people replace one by one."""
         if self.clique.set.update_strategy != "OnDelete" or self.clique.set.is_training:
             return []

@@ -45,7 +45,10 @@ NOTHING = Sample(0, 0, 0)
 
 @dataclass(slots=True, eq=False)
 class Account:
-    """What a soak came to. `wrong` names what was not as wanted in the end; `left` is what stayed when all was closed."""
+    """What a soak came to. `wrong` names what was not as wanted in the end; `left` is what stayed when all was closed.
+
+    `judged` says what an audit log has shown, where one was read.
+    """
 
     samples: list[Sample] = field(default_factory=list)
     edits: int = 0
@@ -53,6 +56,7 @@ class Account:
     faults: int = 0
     errors: int = 0
     requests: int = 0
+    judged: str = ""
     wrong: list[str] = field(default_factory=list)
     start: Sample = NOTHING
     left: Sample = NOTHING

@@ -228,7 +228,9 @@ async def soak(
         gc.collect()
         account.left = await rested(account.start)
     plane.delete_namespace(namespace)
-    account.wrong += check(plane.audit_log, agent=AGENT, lag=LAG).faults
+    verdict = check(plane.audit_log, agent=AGENT, lag=LAG)
+    account.judged = str(verdict)
+    account.wrong += verdict.faults
     return account
 
 
