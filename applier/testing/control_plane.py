@@ -46,9 +46,9 @@ class ControlPlane(RunningPlane):
         """Starts one and returns once it is ready, after a few seconds. It ends with `stop`, with the `with` block, or with this process.
 
         `users` adds to `admin`, `viewer` and `nobody`: names with their groups. Of the resources in `bodies` the audit log has every write
-        with its object (see `audit.policy`). `api_server_flags` come last, after those of its `kind`, so they win. `folder` must not exist; a temporary one is the
-        default. Raises `NotBuilt` where a program is missing, and `ControlPlaneError`, with the reason
-        from the log, where a server does not come up within `ready_within` seconds; the logs are kept then.
+        with its object (see `audit.policy`). `api_server_flags` come last, after those of its `kind`, so they win. `folder` must not
+        exist; a temporary one is the default. Raises `NotBuilt` where a program is missing, and `ControlPlaneError`, with the reason from
+        the log, where a server does not come up within `ready_within` seconds; the logs are kept then.
         """
         programs = programs or assets.find()
         for part in parts:

@@ -14,7 +14,7 @@ AMPLE = {"limits.cpu": "1M", "limits.memory": "1Pi"}
 
 @dataclass(frozen=True, slots=True)
 class ClusterKind:
-    """Represents a kind of cluster: flags of its API server, and what a new namespace for tests has: labels, and a quota if `hard` has any."""
+    """Represents a kind of cluster: flags of its API server, and labels and quota (`hard`) of the namespaces that tests get."""
 
     name: str
     api_server_flags: tuple[str, ...] = ()
@@ -23,15 +23,9 @@ class ClusterKind:
 
     def quota(self) -> dict[str, Any]:
         """Returns the quota of a namespace, with the status that its controller would write: without one it would not count yet."""
-        used = dict.fromkeys(self.hard, "0")
-        status = {"hard": dict(self.hard), "used": used}
-        return {
-            "apiVersion": "v1",
-            "kind": "ResourceQuota",
-            "metadata": {"name": QUOTA},
-            "spec": {"hard": dict(self.hard)},
-            "status": status,
-        }
+        hard = dict(self.hard)
+        status = {"hard": hard, "used": dict.fromkeys(hard, "0")}
+        return {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": QUOTA}, "spec": {"hard": hard}, "status": status}
 
 
 PLAIN = ClusterKind("plain")

@@ -12,8 +12,8 @@ import pytest
 from applier.errors import ApplierError
 from applier.ref import Kind, Manifest
 from applier.testing.control_plane import ControlPlane
-from applier.testing.kinds import ClusterKind
 from applier.testing.errors import ControlPlaneError
+from applier.testing.kinds import ClusterKind
 from tests.invariants.plane import judged_plane
 
 from .conftest import opened, with_grove
