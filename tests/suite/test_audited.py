@@ -51,7 +51,7 @@ def test_a_pod_that_an_operator_deleted_without_a_reason_fails_the_run(
 
 
 def test_a_right_on_owners_that_an_operator_lacks_fails_the_run(session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As where `--cluster=restricted` has references to owners checked: the authorizer has allowed the request, and admission refuses it."""
+    """As with `--cluster=restricted`: the authorizer has allowed the request, and admission refuses it."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     why = 'pods "a" is forbidden: cannot set blockOwnerDeletion if an ownerReference refers to a resource you can\'t set finalizers on'
     event = {
