@@ -20,8 +20,8 @@ help: ## what there is to make
 demo: $(VENV)/.installed ## compile an example and print its graph
 	$(BIN)/grove compile $(EXAMPLE) -o summary
 
-test: $(VENV)/.installed-dev ## run the tests, or those in TESTS
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(TESTS)
+test: $(VENV)/.installed-dev ## run the tests, or those in TESTS; CLUSTER=restricted: where admission is strict
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(if $(CLUSTER),--cluster=$(CLUSTER)) $(TESTS)
 
 # Where there is neither Go nor a control plane, PyPI's Go goes into the virtual environment.
 costs: $(VENV)/.installed-dev ## run the tests, and print where the time goes

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from applier.testing import assets, build
 from applier.testing.errors import ControlPlaneError
+from applier.testing.kinds import KINDS, PLAIN, ClusterKind
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -22,11 +23,12 @@ def main(arguments: list[str] | None = None) -> int:
     serving = commands.add_parser("serve", help="run a control plane until interrupted, and print how to reach it")
     serving.add_argument("--parts", default="kube-controller-manager", help="optional programs, with commas (default: %(default)s)")
     serving.add_argument("--bodies", default="", help="resources whose writes the audit log has with their objects, with commas")
+    serving.add_argument("--cluster", choices=KINDS, default=PLAIN.name, help="how strict its admission is (default: %(default)s)")
     serving.add_argument("--run", type=Path, help=argparse.SUPPRESS)  # the folder of a test run that this process serves
     options = parser.parse_args(arguments)
     try:
         if options.command == "serve":
-            return _serve(_split(options.parts), _split(options.bodies), options.run)
+            return _serve(_split(options.parts), _split(options.bodies), KINDS[options.cluster], options.run)
         return {"build": _build, "where": _where}[options.command]()
     except ControlPlaneError as problem:
         print(problem, file=sys.stderr)
@@ -47,14 +49,14 @@ def _split(words: str) -> list[str]:
     return [word for word in words.split(",") if word]
 
 
-def _serve(parts: list[str], bodies: list[str], run: Path | None) -> int:
+def _serve(parts: list[str], bodies: list[str], kind: ClusterKind, run: Path | None) -> int:
     from applier.testing import shared
     from applier.testing.control_plane import ControlPlane
 
     if run:
-        shared.serve(run, parts, bodies)
+        shared.serve(run, parts, bodies, kind)
         return 0
-    with ControlPlane.start(parts=parts, bodies=bodies) as plane:
+    with ControlPlane.start(parts=parts, bodies=bodies, kind=kind) as plane:
         print(f"export KUBECONFIG={plane.kubeconfig}", flush=True)
         print("running until interrupted; all data is then deleted", file=sys.stderr, flush=True)
         signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))  # noqa: ARG005

@@ -15,6 +15,7 @@ from typing import Self
 from applier.testing import assets, audit, certificates, servers
 from applier.testing import users as accounts
 from applier.testing.errors import ControlPlaneError, RequestRefused
+from applier.testing.kinds import PLAIN, ClusterKind
 from applier.testing.plane import CONTROLLER_MANAGER, KWOK, SCHEDULER, RunningPlane
 
 ATTEMPTS = 5
@@ -39,14 +40,15 @@ class ControlPlane(RunningPlane):
         api_server_flags: Sequence[str] = (),
         folder: Path | None = None,
         programs: assets.Assets | None = None,
+        kind: ClusterKind = PLAIN,
         ready_within: float = 180.0,
     ) -> Self:
         """Starts one and returns once it is ready, after a few seconds. It ends with `stop`, with the `with` block, or with this process.
 
         `users` adds to `admin`, `viewer` and `nobody`: names with their groups. Of the resources in `bodies` the audit log has every write
-        with its object (see `audit.policy`). `api_server_flags` come last, so they win. `folder` must not exist; a temporary one is the
-        default. Raises `NotBuilt` where a program is missing, and `ControlPlaneError`, with the reason
-        from the log, where a server does not come up within `ready_within` seconds; the logs are kept then.
+        with its object (see `audit.policy`). `api_server_flags` come last, after those of its `kind`, so they win. `folder` must not
+        exist; a temporary one is the default. Raises `NotBuilt` where a program is missing, and `ControlPlaneError`, with the reason from
+        the log, where a server does not come up within `ready_within` seconds; the logs are kept then.
         """
         programs = programs or assets.find()
         for part in parts:
@@ -58,8 +60,8 @@ class ControlPlane(RunningPlane):
         for attempt in range(ATTEMPTS):
             try:
                 ports = servers.free_ports(3)
-                plane = cls(folder, f"https://127.0.0.1:{ports[0]}", _prepare(folder, users or {}, bodies), programs, parts)
-                plane._run(ports, api_server_flags, ready_within, audited=audit)
+                plane = cls(folder, f"https://127.0.0.1:{ports[0]}", _prepare(folder, users or {}, bodies), programs, parts, kind)
+                plane._run(ports, [*kind.api_server_flags, *api_server_flags], ready_within, audited=audit)
                 return plane
             except PortTaken:
                 if attempt + 1 == ATTEMPTS:

@@ -20,6 +20,7 @@ from applier.testing import assets, audit, servers
 from applier.testing.connections import Connections
 from applier.testing.counts import Requests
 from applier.testing.errors import ControlPlaneError, RequestRefused
+from applier.testing.kinds import KINDS, PLAIN, ClusterKind
 from applier.testing.objects import Objects
 from applier.testing.users import User
 
@@ -34,11 +35,21 @@ class RunningPlane:
     """Represents etcd and kube-apiserver on loopback ports, with the requested other servers.
 
     `url` is the server's, `kubeconfig` a file for the user `admin`, `token` that user's; `users` has the others. `folder` holds everything:
-    `logs`, `certificates`, the data. `parts` are the optional programs that run: kube-controller-manager, kube-scheduler, kwok.
+    `logs`, `certificates`, the data. `parts` are the optional programs that run: kube-controller-manager, kube-scheduler, kwok. `kind` says
+    how strict its admission is.
     """
 
-    def __init__(self, folder: Path, url: str, users: Mapping[str, User], programs: assets.Assets, parts: Iterable[str]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        url: str,
+        users: Mapping[str, User],
+        programs: assets.Assets,
+        parts: Iterable[str],
+        kind: ClusterKind = PLAIN,
+    ) -> None:
         self.folder, self.url, self.users, self.programs, self.parts = folder, url, dict(users), programs, tuple(parts)
+        self.kind = kind
         self.running: list[servers.Server] = []
 
     @classmethod
@@ -47,7 +58,7 @@ class RunningPlane:
         state = json.loads((folder / STATE).read_text("utf-8"))
         users = {name: User(name, token, Path(kubeconfig)) for name, (token, kubeconfig) in state["users"].items()}
         programs = assets.Assets(Path(state["programs"]), frozenset(state["present"]))
-        return cls(folder, state["url"], users, programs, state["parts"])
+        return cls(folder, state["url"], users, programs, state["parts"], KINDS[state["kind"]])
 
     def publish(self) -> None:
         """Writes the file with which other processes `attach`."""
@@ -57,6 +68,7 @@ class RunningPlane:
             "programs": str(self.programs.folder),
             "present": sorted(self.programs.programs),
             "parts": self.parts,
+            "kind": self.kind.name,
         }
         partial = self.folder / f".{STATE}"
         partial.write_text(json.dumps(state), "utf-8")
@@ -172,10 +184,20 @@ class RunningPlane:
         return self.folder / "logs" / f"{server}.log"
 
     def create_namespace(self, prefix: str = "test-") -> str:
-        """Creates a namespace; returns its name, which begins with `prefix`."""
-        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"generateName": prefix}}
-        created = self.request("POST", "/api/v1/namespaces", namespace, agent=audit.AGENT)
-        return str(created["metadata"]["name"])
+        """Creates a namespace, as guarded as this kind of cluster has them; returns its name, which begins with `prefix`."""
+        metadata = {"generateName": prefix, "labels": dict(self.kind.labels)}
+        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
+        name = str(self.request("POST", "/api/v1/namespaces", namespace, agent=audit.AGENT)["metadata"]["name"])
+        if self.kind.hard:
+            self._limit(name)
+        return name
+
+    def _limit(self, namespace: str) -> None:
+        """Gives a namespace a quota that counts at once: its controller, if there is one, would take a moment."""
+        quotas, quota = f"/api/v1/namespaces/{namespace}/resourcequotas", self.kind.quota()
+        self.request("POST", quotas, quota, agent=audit.AGENT)
+        path, patch = f"{quotas}/{quota['metadata']['name']}/status", {"status": quota["status"]}
+        self.request("PATCH", path, patch, content_type="application/merge-patch+json", agent=audit.AGENT)
 
     def delete_namespace(self, name: str) -> None:
         """Deletes a namespace without waiting. One that does not exist is no error."""

@@ -7,6 +7,9 @@ Put `pytest_plugins = ["applier.testing.plugin"]` into the topmost conftest.py, 
 
 `@pytest.mark.cluster("kwok")` names the optional parts without which a test makes no sense; where one is not there, the test is skipped.
 Where no control plane is there, marked tests are left out, and one line at the end says how many.
+
+`pytest --cluster=restricted` runs the same tests where owner references need rights on the owners, and each namespace has the Pod Security
+Standard `restricted` and a quota on limits. `@pytest.mark.plain_cluster("why")` is for a test that cannot hold there.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ import pytest
 from applier.testing import assets, versions
 from applier.testing.control_plane import ControlPlane
 from applier.testing.errors import NotBuilt
+from applier.testing.kinds import KINDS, PLAIN, ClusterKind
 
 RUN = pytest.StashKey[Any]()
 LEFT_OUT = pytest.StashKey[int]()
@@ -27,17 +31,22 @@ LEFT_OUT = pytest.StashKey[int]()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds the settings of the fixtures."""
+    parser.addoption(
+        "--cluster", choices=tuple(KINDS), default=PLAIN.name, help="the kind of cluster that tests run in (default: %(default)s)"
+    )
     parser.addini("control_plane_parts", "optional servers that the fixture `control_plane` starts", "args", list(versions.OPTIONAL))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Registers the marker."""
+    """Registers the markers."""
     config.addinivalue_line("markers", "cluster(*parts): needs a real control plane, with these optional parts of it")
+    config.addinivalue_line("markers", "plain_cluster(reason): cannot hold where the admission of a cluster is stricter")
     config.stash[LEFT_OUT] = 0
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselects tests that need a control plane if there is none, and skips tests that need a server that is missing."""
+    _skip_what_only_a_plain_cluster_allows(config, items)
     marked = [item for item in items if item.get_closest_marker("cluster")]
     if not marked:
         return
@@ -52,6 +61,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         needed = {part for marker in item.iter_markers("cluster") for part in marker.args}
         if absent := sorted(needed.intersection(missing)):
             item.add_marker(pytest.mark.skip(reason=f"{', '.join(absent)} not there: see {assets.ENVTEST_VARIABLE}"))
+
+
+def _skip_what_only_a_plain_cluster_allows(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("cluster") == PLAIN.name:
+        return
+    for item in items:
+        if marker := item.get_closest_marker("plain_cluster"):
+            item.add_marker(pytest.mark.skip(reason=str(marker.args[0])))
 
 
 def _run_of(config: pytest.Config) -> Any:
@@ -80,7 +97,13 @@ def control_plane_bodies() -> tuple[str, ...]:
 
 
 @pytest.fixture(scope="session")
-def control_plane(pytestconfig: pytest.Config, control_plane_bodies: tuple[str, ...]) -> ControlPlane:
+def cluster_kind(pytestconfig: pytest.Config) -> ClusterKind:
+    """Returns the kind of cluster that the run is for, also for tests that start a control plane of their own."""
+    return KINDS[pytestconfig.getoption("cluster")]
+
+
+@pytest.fixture(scope="session")
+def control_plane(pytestconfig: pytest.Config, control_plane_bodies: tuple[str, ...], cluster_kind: ClusterKind) -> ControlPlane:
     """Provides a running control plane, shared by all tests of the run."""
     from applier.testing import shared
 
@@ -88,7 +111,7 @@ def control_plane(pytestconfig: pytest.Config, control_plane_bodies: tuple[str, 
     folder = Path(worker["control_plane_run"]) if "control_plane_run" in worker else _run_of(pytestconfig).folder
     there = assets.find().programs
     parts = [part for part in pytestconfig.getini("control_plane_parts") if part in there]
-    return shared.connect(folder, parts, control_plane_bodies)
+    return shared.connect(folder, parts, control_plane_bodies, cluster_kind)
 
 
 @pytest.fixture

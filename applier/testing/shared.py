@@ -20,6 +20,7 @@ from pathlib import Path
 from applier.testing import locks
 from applier.testing.control_plane import ControlPlane
 from applier.testing.errors import ControlPlaneError
+from applier.testing.kinds import PLAIN, ClusterKind
 from applier.testing.plane import STATE
 
 
@@ -50,7 +51,7 @@ class Run:
         return None
 
 
-def connect(run: Path, parts: Sequence[str], bodies: Sequence[str] = ()) -> ControlPlane:
+def connect(run: Path, parts: Sequence[str], bodies: Sequence[str] = (), kind: ClusterKind = PLAIN) -> ControlPlane:
     """Connects to the control plane of a run; starts it if no process has yet.
 
     Raises `ControlPlaneError` where it does not start, to everyone who asks.
@@ -58,15 +59,15 @@ def connect(run: Path, parts: Sequence[str], bodies: Sequence[str] = ()) -> Cont
     plane = run / "plane"
     with locks.held(run / "start"):
         if not (plane / STATE).exists() and not (run / "failure").exists():
-            _start(run, plane, parts, bodies)
+            _start(run, plane, parts, bodies, kind)
     if (run / "failure").exists():
         raise ControlPlaneError((run / "failure").read_text("utf-8"))
     return ControlPlane.attach(plane)
 
 
-def serve(run: Path, parts: Sequence[str], bodies: Sequence[str] = ()) -> None:
+def serve(run: Path, parts: Sequence[str], bodies: Sequence[str] = (), kind: ClusterKind = PLAIN) -> None:
     """Serves a control plane in a run's folder until the run is over."""
-    with locks.held(run / "serving"), ControlPlane.start(parts=parts, bodies=bodies, folder=run / "plane") as plane:
+    with locks.held(run / "serving"), ControlPlane.start(parts=parts, bodies=bodies, folder=run / "plane", kind=kind) as plane:
         plane.publish()
         with locks.held(run / "run"):
             plane.stop(keep_logs=(run / "keep-logs").exists())
@@ -75,11 +76,11 @@ def serve(run: Path, parts: Sequence[str], bodies: Sequence[str] = ()) -> None:
         shutil.rmtree(run, ignore_errors=True)
 
 
-def _start(run: Path, plane: Path, parts: Sequence[str], bodies: Sequence[str]) -> None:
+def _start(run: Path, plane: Path, parts: Sequence[str], bodies: Sequence[str], kind: ClusterKind) -> None:
     output = run / "serve.log"
     package = Path(__file__).parent.parent.parent
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(package), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)}
-    options = ["--run", str(run), "--parts", ",".join(parts), "--bodies", ",".join(bodies)]
+    options = ["--run", str(run), "--parts", ",".join(parts), "--bodies", ",".join(bodies), "--cluster", kind.name]
     command = [sys.executable, "-m", "applier.testing", "serve", *options]
     with output.open("ab") as stream:
         # Not a member of our process group: an interrupt from the keyboard must not end it before the tests that use it.

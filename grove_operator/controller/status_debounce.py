@@ -1,11 +1,17 @@
-"""Debounces statuses of PodCliques and scaling groups that lose ready pods: most deleted pods are replaced before the delay ends."""
+"""Debounces statuses that most often are true for a moment only.
+
+PodCliques and scaling groups that lose ready pods: most deleted pods are replaced before the delay ends. Bindings of topologies that begin
+to drift: after an edit of their levels the operator writes KAI's Topology in the very step that finds the difference.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from applier.desired import StatusWrite
 from applier.ref import Manifest
+from grove_compiler.kube.conditions import is_true_in
 from grove_compiler.model.inputs.snapshot import ObjectReader
 from grove_operator.controller.inherited_conditions import InheritedConditions
 
@@ -14,6 +20,8 @@ DELAY = 1.0
 writes, of its PodClique and of its set, in addition to the three that replace it."""
 DEBOUNCED_COUNTS = {"PodClique": "readyReplicas", "PodCliqueScalingGroup": "availableReplicas"}
 """The status field, by kind, whose decrease is delayed."""
+DRIFT = "SchedulerTopologyDrift"
+"""The condition of a binding whose beginning is delayed. The event about a topology of somebody else is not."""
 ENDINGS = ("attempt", "succeededIndexes", "lostSince", "failure")
 """Status fields that record how pods of a training workload ended. Those pods are not replaced and the set acts on the change, so that a
 status that changes one of these fields is written at once."""
@@ -56,8 +64,13 @@ class StatusDebounce:
 
 
 def _is_debounced(write: StatusWrite, live: Manifest) -> bool:
+    new, old = write.status, live.get("status") or {}
+    return _loses_pods(live["kind"], new, old) or (is_true_in({**new}, DRIFT) and not is_true_in(old, DRIFT))
+
+
+def _loses_pods(kind: str, new: Mapping[str, Any], old: Manifest) -> bool:
     """Returns whether ready pods were lost although neither the spec changed nor an update is in progress, which replaces pods itself."""
-    new, old, count = write.status, live.get("status") or {}, DEBOUNCED_COUNTS.get(live["kind"])
+    count = DEBOUNCED_COUNTS.get(kind)
     return (
         count is not None
         and new.get(count, 0) < old.get(count, 0)

@@ -11,6 +11,7 @@ import pytest
 
 from applier.testing.control_plane import ControlPlane
 from applier.testing.errors import ControlPlaneError, RequestRefused
+from tests.permitted import permitted
 
 pytestmark = pytest.mark.cluster
 
@@ -89,8 +90,10 @@ def test_a_deployments_pods_run_on_a_node_of_kwok(control_plane: ControlPlane, n
     status = {"allocatable": {"cpu": "8", "memory": "8Gi", "pods": "110"}, "capacity": {"cpu": "8", "memory": "8Gi", "pods": "110"}}
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"node-{namespace}"}, "status": status}
     control_plane.request("POST", "/api/v1/nodes", node)
+    labels, pod = {"app": "web"}, {"containers": [permitted({"name": "web", "image": "any"})]}
+    spec = {"replicas": 2, "selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": pod}}
     try:
-        control_plane.kubectl("create", "deployment", "web", "--image=any", "--replicas=2", "-n", namespace)
+        control_plane.objects.apply([{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}], namespace)
         control_plane.kubectl("wait", "--for=condition=Available", "deployment/web", "-n", namespace, "--timeout=60s")
     finally:
         control_plane.request("DELETE", f"/api/v1/nodes/node-{namespace}")

@@ -104,6 +104,59 @@ def test_a_part_that_is_not_there_skips_what_needs_it(tmp_path: Path) -> None:
     assert "kwok not there: see KUBEBUILDER_ASSETS" in said
 
 
+@pytest.mark.parametrize(("kind", "outcome"), [("plain", "1 passed"), ("restricted", "1 skipped")])
+def test_what_only_a_plain_cluster_allows_is_skipped_elsewhere_with_its_reason(tmp_path: Path, kind: str, outcome: str) -> None:
+    tests = 'import pytest\n@pytest.mark.plain_cluster("it binds a port of its node")\ndef test_port(): pass\n'
+    said = run(tmp_path, "-rs", f"--cluster={kind}", tests=tests)
+    assert outcome in said
+    assert ("it binds a port of its node" in said) is (kind == "restricted")
+
+
+RESTRICTED = """
+import pytest
+from applier.testing.errors import RequestRefused
+
+SAFE = {
+    "allowPrivilegeEscalation": False,
+    "capabilities": {"drop": ["ALL"]},
+    "runAsNonRoot": True,
+    "seccompProfile": {"type": "RuntimeDefault"},
+}
+LIMITS = {"resources": {"limits": {"cpu": "1", "memory": "8Mi"}}}
+
+def create(plane, namespace, resource, manifest, user="admin"):
+    plane.request("POST", f"/api/v1/namespaces/{namespace}/{resource}", {"apiVersion": "v1", **manifest}, user=user)
+
+@pytest.mark.cluster
+@pytest.mark.parametrize(
+    ("box", "why"),
+    [(LIMITS, "violates PodSecurity"), ({"securityContext": SAFE}, "must specify limits.cpu"), (LIMITS | {"securityContext": SAFE}, "")],
+)
+def test_pods(control_plane, box, why):
+    namespace = control_plane.create_namespace()
+    pod = {"kind": "Pod", "metadata": {"name": "a"}, "spec": {"containers": [{"name": "box", "image": "i", **box}]}}
+    if not why:
+        return create(control_plane, namespace, "pods", pod)
+    with pytest.raises(RequestRefused, match=why):
+        create(control_plane, namespace, "pods", pod)
+
+@pytest.mark.cluster
+def test_owners(control_plane, namespace):
+    control_plane.grant("nobody", ["create"], ["configmaps"], namespace=namespace)
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": "1", "blockOwnerDeletion": True}
+    owned = {"kind": "ConfigMap", "metadata": {"name": "a", "ownerReferences": [owner]}}
+    with pytest.raises(RequestRefused, match="cannot set blockOwnerDeletion"):
+        create(control_plane, namespace, "configmaps", owned, "nobody")
+    create(control_plane, namespace, "configmaps", {"kind": "ConfigMap", "metadata": {"name": "b"}}, "nobody")
+"""
+
+
+@pytest.mark.cluster
+def test_a_restricted_cluster_asks_for_limits_security_and_rights_on_owners(tmp_path: Path) -> None:
+    said = run(tmp_path, "-n", "2", "--cluster=restricted", "-o", "control_plane_parts=", tests=RESTRICTED)
+    assert "4 passed" in said, said
+
+
 @pytest.mark.cluster
 @pytest.mark.parametrize("processes", [(), ("-n", "2")])
 def test_a_killed_run_leaves_no_server(tmp_path: Path, processes: tuple[str, ...]) -> None:

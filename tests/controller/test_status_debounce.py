@@ -14,7 +14,7 @@ from tests.suite.rows import rows
 NOW = 1_800_000_000.0
 CLIQUE = {"readyReplicas": 2, "observedGeneration": 1}
 GROUP = {"availableReplicas": 2, "scheduledReplicas": 2, "observedGeneration": 1}
-WHOLE = {"PodClique": CLIQUE, "PodCliqueScalingGroup": GROUP}
+WHOLE: dict[str, Manifest] = {"PodClique": CLIQUE, "PodCliqueScalingGroup": GROUP, "ClusterTopologyBinding": {}}
 COUNTS = {"PodClique": "readyReplicas", "PodCliqueScalingGroup": "availableReplicas"}
 
 
@@ -73,3 +73,15 @@ def test_the_end_of_a_pod_that_is_not_replaced_is_reported_at_once() -> None:
 
 def test_a_missing_object_is_not_delayed() -> None:
     assert filtered(StatusDebounce(), None, "PodClique", readyReplicas=1) == (True, [])
+
+
+def test_drift_of_a_topology_is_reported_after_the_delay_and_its_end_at_once() -> None:
+    def drift(status: str) -> Manifest:
+        return {"conditions": [{"type": "SchedulerTopologyDrift", "status": status}], "observedGeneration": 2}
+
+    kind, debounce = "ClusterTopologyBinding", StatusDebounce()
+    existing = live(kind, drift("False"))
+    for at, written in ((NOW, False), (NOW + DELAY / 2, False), (NOW + DELAY, True)):
+        assert filtered(debounce, existing, kind, at, **drift("True"))[0] is written
+    assert filtered(debounce, live(kind, drift("True")), kind, **drift("True")) == (True, [])
+    assert filtered(debounce, live(kind, drift("True")), kind, **drift("False")) == (True, [])

@@ -18,6 +18,7 @@ from applier.testing.errors import ControlPlaneError
 from grove_operator.install.manifests import manifests
 from grove_operator.install.user_values import load_values
 from tests.cli.running import ROOT
+from tests.invariants.plane import STRICT
 from tests.preflight.test_gang_config import pod
 
 pytestmark = pytest.mark.cluster("kube-controller-manager")
@@ -85,7 +86,7 @@ def preflight_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instal
         "preflight-injector.enabled=true",
         "preflight-injector.checks=[{name: nccl-allreduce, image: a}]",
     ]
-    with ControlPlane.start(parts=("kube-controller-manager",)) as plane:
+    with ControlPlane.start(parts=("kube-controller-manager",), api_server_flags=STRICT) as plane:
         there = Installed(plane, tmp_path_factory.mktemp("preflight"))
         for name in (NAMESPACE, "training"):
             there.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +14,7 @@ from applier.testing.plugin import RUN
 from tests.invariants.simulated_log import OPERATOR, SimulatedLog
 from tests.simulation.simulation import running
 from tests.simulation.world import POD
+from tests.suite.audited import OPERATOR as ACCOUNT
 from tests.suite.audited import TOLD, pytest_sessionfinish
 
 
@@ -46,6 +48,23 @@ def test_a_pod_that_an_operator_deleted_without_a_reason_fails_the_run(
     assert "1 ready pods" in summary
     assert "demo-0-front was scaled in to 1 pods, and 2 are declared" in fault
     assert Path(where.removeprefix("the audit log: ")).read_bytes() == (tmp_path / "plane" / "data" / "audit.log").read_bytes()
+
+
+def test_a_right_on_owners_that_an_operator_lacks_fails_the_run(session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with `--cluster=restricted`: the authorizer has allowed the request, and admission refuses it."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    why = 'pods "a" is forbidden: cannot set blockOwnerDeletion if an ownerReference refers to a resource you can\'t set finalizers on'
+    event = {
+        "verb": "create",
+        "user": {"username": ACCOUNT},
+        "objectRef": {"resource": "pods", "namespace": "shop"},
+        "annotations": {"authorization.k8s.io/decision": "allow"},
+        "responseStatus": {"code": 403, "message": why},
+    }
+    (tmp_path / "plane" / "data" / "audit.log").write_text(json.dumps(event) + "\n")
+    pytest_sessionfinish(session)
+    assert session.exitstatus == pytest.ExitCode.TESTS_FAILED
+    assert session.config.stash[TOLD][0] == f"the operator was refused: create pods shop: {why}"
 
 
 def test_what_others_delete_does_not(session: Any, tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ from grove_compiler.record import record
 class SchedulerTopology:
     """A scheduler's topology object. `reference` is its name; `generation` is set for one that others make.
 
-    `is_available` tells whether the scheduler is enabled here and supports topologies; `message` tells what is not in sync.
+    `is_available` tells whether the scheduler is enabled here and supports topologies; `message` tells what is not in sync. `is_ours` tells
+    whether the operator makes it for this topology, and so is about to write it where it is not in sync.
     """
 
     scheduler: str
@@ -23,6 +24,7 @@ class SchedulerTopology:
     is_available: bool
     generation: int | None
     message: str
+    is_ours: bool = False
 
 
 def scheduler_topologies(topology: ExpandedTopology, config: Configuration) -> list[SchedulerTopology]:
@@ -40,10 +42,11 @@ def old_drift(topology: ExpandedTopology) -> str:
 def _of_kai(topology: ExpandedTopology) -> SchedulerTopology:
     name = topology.kai_name
     live = topology.snapshot.live(ObjectRef(KAI_API_VERSION, "Topology", "", name))
-    is_foreign = KAI in topology.bound_schedulers
-    generation = live["metadata"].get("generation") if live is not None and is_foreign else None
+    is_bound = KAI in topology.bound_schedulers
+    generation = live["metadata"].get("generation") if live is not None and is_bound else None
     message = _difference(topology, name, live)
-    return SchedulerTopology(KAI, name, not message, True, generation, message)
+    is_ours = not (is_bound or topology.is_served_by_counterpart or topology.foreign_kai_topology)
+    return SchedulerTopology(KAI, name, not message, True, generation, message, is_ours)
 
 
 def _difference(topology: ExpandedTopology, name: str, live: Manifest | None) -> str:

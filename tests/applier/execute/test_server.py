@@ -17,6 +17,7 @@ from applier.plan.immutable import FROZEN
 from applier.ref import Kind, Manifest, Ref, uid_of
 from applier.testing.control_plane import ControlPlane
 from applier.transport import ApiCluster, connect
+from tests.permitted import permitted
 
 from ..things import definition, manifest
 from .lab import said
@@ -339,7 +340,7 @@ CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage":
 DEVICES = [{"devices": {"requests": [{"name": name, "exactly": {"deviceClassName": "x"}}]}} for name in "ab"]
 REPLICAS = {"serviceName": "a", "selector": SELECTOR, "template": POD}
 JOB = {"spec": {"containers": [{"name": "main", "image": "example.com/a"}], "restartPolicy": "Never"}}
-PODS = {"containers": [{"name": "main", "image": "example.com/a"}]}
+PODS = {"containers": [permitted({"name": "main", "image": "example.com/a"})]}
 APPS, RBAC, STORAGE = "apps/v1", "rbac.authorization.k8s.io/v1", "storage.k8s.io/v1"
 
 CHANGES: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [

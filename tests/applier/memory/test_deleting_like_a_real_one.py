@@ -15,6 +15,7 @@ from applier.ref import Kind, Manifest
 from applier.testing.control_plane import ControlPlane
 from applier.testing.memory import MemoryCluster
 from applier.transport import connect
+from tests.permitted import permitted
 
 pytestmark = pytest.mark.cluster
 
@@ -23,7 +24,7 @@ NAMES = ("a", "b", "c", "d")
 PATIENCE = 60.0
 """Seconds. A garbage collector of a real server takes its time."""
 COLLECTED, ATTEMPTS = 35.0, 5
-BOX = {"name": "box", "image": "registry.example/app:1"}
+BOX = permitted({"name": "box", "image": "registry.example/app:1"})
 
 
 class Step(NamedTuple):

@@ -19,6 +19,7 @@ from applier.run.options import ApplyOptions, WaitFor
 from applier.run.pipeline import OutOfDate, apply, apply_saved
 from applier.testing.control_plane import ControlPlane
 from applier.transport import ApiCluster, connect
+from tests.permitted import permitted
 
 from ..execute.lab import said
 from ..things import manifest
@@ -88,7 +89,7 @@ async def test_a_saved_plan_is_refused_once_something_changed(control_plane: Con
 
 
 async def test_a_status_that_moves_on_keeps_a_saved_plan_good(control_plane: ControlPlane, namespace: str) -> None:
-    spec = {"containers": [{"name": "main", "image": "example.com/a"}], "schedulerName": "nobody"}
+    spec = {"containers": [permitted({"name": "main", "image": "example.com/a"})], "schedulerName": "nobody"}
 
     def pod(label: str) -> Desired:
         return Desired(manifest("p", "Pod", namespace, spec=spec, metadata={"labels": {"a": label}}))

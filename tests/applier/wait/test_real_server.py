@@ -14,6 +14,7 @@ from applier.ref import Kind, Manifest
 from applier.testing.control_plane import ControlPlane
 from applier.transport import ApiCluster
 from applier.wait import wait_gone, wait_ready
+from tests.permitted import permitted
 
 pytestmark = pytest.mark.cluster("kube-controller-manager", "kube-scheduler", "kwok")
 
@@ -34,7 +35,8 @@ def node(control_plane: ControlPlane, namespace: str) -> Iterator[str]:
 
 
 def deployment(namespace: str, replicas: int, **pod: Any) -> Manifest:
-    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "main", "image": "example.org/web:1"}], **pod}}
+    box = permitted({"name": "main", "image": "example.org/web:1"})
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [box], **pod}}
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",

@@ -8,6 +8,7 @@ import pytest
 
 from applier.ref import Manifest
 from applier.testing.control_plane import ControlPlane
+from tests.permitted import permitted
 
 from ..running import run
 
@@ -39,7 +40,7 @@ NAMED = [
 
 def pod(name: str, namespace: str, **labels: str) -> Manifest:
     ours = {"app.kubernetes.io/managed-by": "grove-operator", **labels}
-    containers = [{"name": "main", "image": "registry.example/a:1"}, {"name": "side", "image": "registry.example/b:<2>"}]
+    containers = [permitted({"name": name, "image": f"registry.example/{image}"}) for name, image in (("main", "a:1"), ("side", "b:<2>"))]
     return {
         "apiVersion": "v1",
         "kind": "Pod",

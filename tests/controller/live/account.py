@@ -22,15 +22,20 @@ RIGHTS = ("ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBi
 
 
 @functools.cache
-def account_of(plane: ControlPlane) -> Path:
-    """A kubeconfig of the operator's account, once the control plane has it with its roles, however often it gets them."""
+def token_of(plane: ControlPlane) -> str:
+    """A token of the operator's account, once the control plane has it with its roles, however often it gets them."""
     values = load_values([], [*EVERYTHING, "config.topologyAwareScheduling.enabled=true"])
     granted = [one for one in manifests(values, NAMESPACE) if one["kind"] in RIGHTS]
     plane.objects.apply([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}, *granted])
-    token = plane.kubectl("create", "token", "grove-operator", "-n", NAMESPACE, "--duration", "3h").stdout.strip()
+    return plane.kubectl("create", "token", "grove-operator", "-n", NAMESPACE, "--duration", "3h").stdout.strip()
+
+
+@functools.cache
+def account_of(plane: ControlPlane) -> Path:
+    """A kubeconfig of the operator's account."""
     config = json.loads(plane.kubeconfig.read_text())
     for user in config["users"]:
-        user["user"] = {"token": token}
+        user["user"] = {"token": token_of(plane)}
     path = plane.kubeconfig.parent / f"grove-operator-{os.getpid()}.kubeconfig"
     path.write_text(json.dumps(config))
     return path

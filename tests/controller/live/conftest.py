@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from applier.testing.control_plane import ControlPlane
+from applier.testing.kinds import ClusterKind
 from applier.transport import connect
 from tests.definitions import with_definitions
 from tests.invariants.plane import STRICT, judged_plane
@@ -27,13 +28,13 @@ def grove_plane(control_plane: ControlPlane) -> ControlPlane:
 
 
 @pytest.fixture(scope="session")
-def own_plane() -> Iterator[ControlPlane]:
+def own_plane(cluster_kind: ClusterKind) -> Iterator[ControlPlane]:
     """One for the tests of this process alone: they change what belongs to the whole cluster, such as topologies and definitions.
 
     Operators that look after every namespace run here only: they would do the work of those that other tests watch. Who writes owner
     references needs rights on the owners here, as in OpenShift.
     """
-    with judged_plane(api_server_flags=STRICT) as plane:
+    with judged_plane(api_server_flags=STRICT, kind=cluster_kind) as plane:
         yield with_grove(plane)
         assert refused(plane.audit_log, ACCOUNT) == []
 

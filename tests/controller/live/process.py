@@ -15,6 +15,9 @@ from typing import Any
 from applier.testing.control_plane import ControlPlane
 from applier.testing.counts import Requests
 from applier.testing.proxy import Faults
+from applier.testing.users import User, write_kubeconfig
+
+from .account import ACCOUNT, token_of
 
 LEASE = "leases.coordination.k8s.io"
 PATIENCE = 120.0
@@ -53,12 +56,14 @@ class Process:
 
 @asynccontextmanager
 async def operator_process(plane: ControlPlane, namespace: str, folder: Path, config: dict[str, Any]) -> AsyncIterator[Process]:
-    """A process that looks after a namespace until the block ends."""
+    """A process that looks after a namespace until the block ends, with the rights of an installed one, and leases in that namespace."""
     folder.mkdir()
-    file, log = folder / "config.yaml", folder / "log"
+    file, log, account = folder / "config.yaml", folder / "log", User("grove-operator", token_of(plane), folder / "kubeconfig")
+    plane.grant(ACCOUNT, ["get", "create", "patch"], ["leases"], group="coordination.k8s.io", namespace=namespace)
     file.write_text(json.dumps({**CONFIG, **config}))
     async with Faults(plane) as proxy:
-        options = ["--kubeconfig", str(proxy.kubeconfig()), "--config", str(file), "--namespace", namespace]
+        write_kubeconfig(account, proxy.url, None)
+        options = ["--kubeconfig", str(account.kubeconfig), "--config", str(file), "--namespace", namespace]
         with log.open("wb") as output:
             started = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", "grove_cli", "operator", "run", *options, stdout=output, stderr=output

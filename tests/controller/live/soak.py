@@ -29,6 +29,7 @@ from tests.features.compiling import shipped_program
 from tests.invariants.check import check
 from tests.simulation.shapes import Shapes, shapes_of
 
+from .account import account_of, token_of
 from .resource_versions import kube_version
 from .world import KINDS, clique, is_ready, pod_clique_set
 
@@ -212,7 +213,7 @@ async def soak(
         account.start = sample()
         async with (
             Faults(plane, hostile(seed, stall_seconds=STALL_SECONDS), remember=100) as proxy,
-            connect_to(proxy.url, user_agent=AGENT) as cluster,
+            connect_to(proxy.url, token=token_of(plane), user_agent=AGENT) as cluster,
         ):
             people = People(calm, namespace, Random(seed), account)
             for number in range(SETS):
@@ -258,7 +259,7 @@ async def differences(plane: ControlPlane, people: People, account: Account) -> 
     """What still differs, once all had time to settle, from sets that were declared so from the start."""
     fresh = plane.create_namespace("soak-fresh-")
     anew = People(people.cluster, fresh, Random(0), Account())
-    async with connect(kubeconfig=str(plane.kubeconfig), user_agent=AGENT) as cluster, kept(cluster, fresh, account):
+    async with connect(kubeconfig=str(account_of(plane)), user_agent=AGENT) as cluster, kept(cluster, fresh, account):
         for manifest in list(people.declared.values()):
             await anew._write(manifest)
         deadline = time.monotonic() + CALM_SECONDS

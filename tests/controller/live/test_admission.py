@@ -10,6 +10,7 @@ import pytest
 
 from applier.ref import Manifest
 from tests.applier.transport.certificates import needs_openssl
+from tests.permitted import resources
 
 from .test_trouble import says, uids
 from .third_party import TIMEOUT, webhook
@@ -51,12 +52,12 @@ async def test_an_update_that_a_limit_range_refuses_costs_one_pod_and_taking_it_
     await world.until_ready(*FRONT, *BASE, *SCALED)
     before = await uids(world)
     await limit(world, max={"cpu": "1"})
-    await world.apply(edited(image=NEW, resources={"requests": {"cpu": "2"}, "limits": {"cpu": "2"}}))
+    await world.apply(edited(image=NEW, resources=resources("2")))
     await world.until(lambda: says(world, REFUSAL), ["chat", "chat-0-front"])
     await world.at_rest()
     kept = before & await uids(world)
     assert len(kept) == len(before) - 1
-    await world.apply(edited(resources={"requests": {"cpu": "10m"}, "limits": {"cpu": "1"}}))
+    await world.apply(edited(resources=resources("1")))
     await world.until_ready(*FRONT, *BASE, *SCALED)
     await world.until(lambda: says(world, REFUSAL), [])
 
@@ -96,15 +97,15 @@ async def enforced(world: World) -> Any:
 
 
 async def test_what_a_limit_range_adds_to_pods_restarts_nothing_and_lets_updates_end(world: World) -> None:
-    await limit(world, default={"cpu": "200m"}, defaultRequest={"cpu": "20m", "memory": "16Mi"})
-    await world.apply(SERVING)
+    await limit(world, default={"cpu": "200m", "memory": "32Mi"}, defaultRequest={"cpu": "20m", "memory": "16Mi"})
+    await world.apply(edited(resources={}))
     await world.until_ready(*FRONT, *BASE, *SCALED)
     before = await uids(world)
     await world.stop()
     await world.start()
     await world.at_rest()
     assert await uids(world) == before
-    await world.apply(edited(image=NEW))
+    await world.apply(edited(image=NEW, resources={}))
     await world.until(lambda: images(world), {NEW})
     await world.until(lambda: is_updating(world), False)
     await world.until_ready(*FRONT, *BASE, *SCALED)

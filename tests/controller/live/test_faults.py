@@ -13,6 +13,7 @@ from applier.errors import ApplierError
 from applier.ref import Kind, Manifest
 from applier.testing.control_plane import ControlPlane
 from applier.testing.errors import ControlPlaneError
+from applier.testing.kinds import ClusterKind
 from tests.invariants.plane import judged_plane
 
 from .conftest import opened, with_grove
@@ -28,9 +29,9 @@ ALL = (*FRONT, *BASE, *SCALED)
 
 
 @pytest.fixture(scope="module")
-def breakable_plane() -> Iterator[ControlPlane]:
+def breakable_plane(cluster_kind: ClusterKind) -> Iterator[ControlPlane]:
     """One whose servers may be broken: for so long an operator may not hear of what others do."""
-    with judged_plane(lag=2 * AWAY) as plane:
+    with judged_plane(lag=2 * AWAY, kind=cluster_kind) as plane:
         yield with_grove(plane)
 
 

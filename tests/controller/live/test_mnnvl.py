@@ -18,6 +18,7 @@ import pytest
 from applier.ref import Manifest
 from applier.testing.errors import ControlPlaneError
 from tests.definitions import definition
+from tests.permitted import resources
 
 from .conftest import NODES
 from .world import World, clique, is_ready, pod_clique_set
@@ -25,7 +26,7 @@ from .world import World, clique, is_ready, pod_clique_set
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
 DRIVER, CLASS = "compute-domain.nvidia.com", "compute-domain-default-channel.nvidia.com"
-GPU = {"resources": {"requests": {"cpu": "10m"}, "limits": {"nvidia.com/gpu": "1"}}}
+GPU = {"resources": resources(**{"nvidia.com/gpu": "1"})}
 GROUPS = {"network": {"autoMNNVLEnabled": True}}
 DEFINITION = definition("resource.nvidia.com", "v1beta1", "ComputeDomain", "computedomains")
 AS_PROPOSED: Manifest = json.loads(json.dumps(DEFINITION).replace("v1beta1", "v1alpha1"))

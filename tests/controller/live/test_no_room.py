@@ -12,6 +12,7 @@ import pytest
 
 from applier.ref import Manifest
 from grove_compiler.kube.timestamp import time as seconds_of
+from tests.permitted import permitted, resources
 
 from .conftest import node
 from .test_updates import images
@@ -41,7 +42,7 @@ def edited(manifest: Manifest, *, image: str = "1", cpu: str = "10m", **pod_spec
     for one in there["spec"]["template"]["cliques"]:
         spec = one["spec"]["podSpec"]
         spec |= pod_spec
-        spec["containers"][0] |= {"image": f"registry.example/app:{image}", "resources": {"requests": {"cpu": cpu}}}
+        spec["containers"][0] |= {"image": f"registry.example/app:{image}", "resources": resources(cpu)}
     return there
 
 
@@ -116,7 +117,7 @@ async def test_of_a_full_node_others_who_wait_for_it_get_the_room_of_one_pod(wor
     before = await uids(world)
     first = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": small_node}}
     await world.apply({**first, "value": 1000, "preemptionPolicy": "Never"})
-    box = {"name": "box", "image": "registry.example/other:1", "resources": {"requests": {"cpu": "1"}}}
+    box = permitted({"name": "box", "image": "registry.example/other:1", "resources": resources("1")})
     spec = {"containers": [box], "priorityClassName": small_node, "terminationGracePeriodSeconds": 0, **only_on(small_node)}
     await world.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "other"}, "spec": spec})
     await world.until(lambda: phase(world, "other"), "Unschedulable")

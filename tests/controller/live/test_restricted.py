@@ -6,18 +6,13 @@ from typing import Any
 
 import pytest
 
+from tests.permitted import SAFE
 from tests.preflight.injecting import inject_pod, pod_of
 
 from .world import World, pod_clique_set
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
-SAFE = {
-    "allowPrivilegeEscalation": False,
-    "capabilities": {"drop": ["ALL"]},
-    "runAsNonRoot": True,
-    "seccompProfile": {"type": "RuntimeDefault"},
-}
 SMALL = {"cpu": "100m", "memory": "64Mi"}
 QUOTA = {"requests.cpu": "10", "requests.memory": "10Gi", "limits.cpu": "10", "limits.memory": "10Gi"}
 

@@ -10,6 +10,7 @@ import pytest
 
 from applier.ref import Manifest
 from tests.definitions import definition
+from tests.permitted import resources
 
 from .world import World, clique, pod_clique_set
 
@@ -122,7 +123,7 @@ async def events(world: World, kind: str, reason: str, name: str = "") -> list[s
 
 def placed(domain: str = "rack", *, name: str = "lab", cpu: str = "10m") -> Manifest:
     declared = pod_clique_set(clique("front", 2), clusterTopologyName=name, topologyConstraint={"packDomain": domain})
-    declared["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["containers"][0]["resources"] = {"requests": {"cpu": cpu}}
+    declared["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["containers"][0]["resources"] = resources(cpu)
     return declared
 
 

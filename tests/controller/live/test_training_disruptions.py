@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from applier.ref import Manifest
+from tests.permitted import permitted, resources
 
 from .conftest import node
 from .world import PATIENCE, World, clique, pod_clique_set
@@ -28,7 +29,7 @@ def job(*, ignored: bool = False, pool: str = "", grace: int = 0, cpu: str = "10
     """Two ranks with a budget of one restart; with a `pool`, on its nodes alone."""
     rank = clique("rank", 2)
     rank["spec"]["podSpec"] |= {"terminationGracePeriodSeconds": grace, **({"nodeSelector": {POOL: pool}} if pool else {})}
-    rank["spec"]["podSpec"]["containers"][0]["resources"]["requests"]["cpu"] = cpu
+    rank["spec"]["podSpec"]["containers"][0]["resources"] = resources(cpu)
     manifest = pod_clique_set(rank)
     manifest["spec"] |= {"workloadType": "Training", "trainingSpec": {"maxRestarts": 1, "ignoreDisruptions": ignored}}
     return manifest
@@ -153,7 +154,7 @@ async def test_a_preemption_is_a_disruption_and_the_next_attempt_waits_for_room(
     priority = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": urgent}, "value": 1000}
     async with pool(world, 2):
         await run(world, job(ignored=ignored, pool=world.namespace, cpu="800m"))
-        box = {"name": "box", "image": "i", "resources": {"requests": {"cpu": "800m"}}}
+        box = permitted({"name": "box", "image": "i", "resources": resources("800m")})
         spec = {
             "priorityClassName": urgent,
             "containers": [box],

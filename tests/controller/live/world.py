@@ -18,6 +18,7 @@ from grove_compiler.step import Key, StepContext
 from grove_operator.controller.operator import Operator, OperatorOptions, settings_of
 from grove_operator.controller.served_shape import served_shape
 from tests.features.compiling import shipped_program
+from tests.permitted import permitted
 
 from .resource_versions import as_served, kube_version
 
@@ -171,8 +172,8 @@ def is_ready(pod: Manifest) -> bool:
 
 
 def clique(name: str, replicas: int = 1, **spec: Any) -> dict[str, Any]:
-    """A clique of pods that ask for little and go quickly."""
-    box = {"name": "box", "image": "registry.example/app:1", "resources": {"requests": {"cpu": "10m"}}}
+    """A clique of pods that ask for little, go quickly, and are taken where admission is strict."""
+    box = permitted({"name": "box", "image": "registry.example/app:1"})
     pod_spec = {"containers": [box], "terminationGracePeriodSeconds": 0}
     return {"name": name, "spec": {"roleName": name, "replicas": replicas, "podSpec": pod_spec, **spec}}
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from applier.testing.control_plane import ControlPlane
+from applier.testing.kinds import ClusterKind
 from tests.cli.conftest import cache_of_the_session
 from tests.definitions import with_definitions
 
@@ -24,10 +25,10 @@ def admission(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> It
 
 
 @pytest.fixture(scope="session")
-def own_plane() -> Iterator[ControlPlane]:
+def own_plane(cluster_kind: ClusterKind) -> Iterator[ControlPlane]:
     """A server with Grove's definitions, and a node for a DaemonSet."""
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-0", "labels": {NODE_LABEL: "true"}}}
-    with ControlPlane.start(parts=("kube-controller-manager",)) as plane:
+    with ControlPlane.start(parts=("kube-controller-manager",), kind=cluster_kind) as plane:
         with_definitions(plane).objects.apply([node])
         yield plane
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from grove_compiler.graph.node import Manifest
+from tests.permitted import permitted, resources
 
 LABELS = {"app.kubernetes.io/gang-id": "g1", "app.kubernetes.io/gang-size": "2"}
-CONTAINER = {"name": "main", "image": "m", "resources": {"limits": {"nvidia.com/gpu": 8, "nvidia.com/mlnxnics": 4}}}
+CONTAINER = permitted({"name": "main", "image": "m", "resources": resources(**{"nvidia.com/gpu": "8", "nvidia.com/mlnxnics": "4"})})
 NODE_LABEL = "example.com/has-daemon"
 """Where the DaemonSet's pod goes."""
 

@@ -12,6 +12,7 @@ import yaml
 
 from applier.ref import Manifest
 from tests.controller.live.world import World, clique, is_ready, pod_clique_set
+from tests.permitted import permitted
 from tests.status.world import merged
 
 Case = dict[str, Any]
@@ -42,8 +43,11 @@ def _clique(name: str, given: Manifest) -> Manifest:
     pod = {**(PLAYED if is_played else {}), **given.pop("pod", {})}
     box, sharing, labels = given.pop("box", {}), given.pop("sharing", []), given.pop("labels", {})
     made = clique(name, **given)
+    if checks := pod.get("initContainers"):
+        pod["initContainers"] = [permitted(one) for one in checks]
     made["spec"]["podSpec"] |= pod
-    made["spec"]["podSpec"]["containers"][0] |= box
+    containers = made["spec"]["podSpec"]["containers"]
+    containers[0] = merged(containers[0], box)
     if is_played:
         made["annotations"] = LEFT_ALONE
     return {**made, **({"resourceSharing": sharing} if sharing else {}), **({"labels": labels} if labels else {})}

@@ -10,6 +10,7 @@ import pytest
 
 from applier.ref import Manifest
 from tests.controller.live.world import CONFIGURATION, World, clique, pod_clique_set
+from tests.permitted import permitted, resources
 
 from .situation import PLAYED as HERE
 from .test_live import plane, why, world
@@ -40,9 +41,9 @@ BESIDE = [
     storage("late", storageClassName="why-late"),
 ]
 WAITING: dict[str, tuple[Manifest, str]] = {
-    "cpu": ({"containers": [{"name": "box", "image": "i", "resources": {"requests": {"cpu": "9000"}}}]}, "free resources, or request less"),
+    "cpu": ({"containers": [permitted({"name": "box", "image": "i", "resources": resources("9000")})]}, "free resources, or request less"),
     "port": (
-        {"containers": [{"name": "box", "image": "i", "ports": [{"containerPort": 80, "hostPort": 80}]}], **HERE},
+        {"containers": [permitted({"name": "box", "image": "i", "ports": [{"containerPort": 80, "hostPort": 80}]})], **HERE},
         "free the host ports",
     ),
     "near": (terms("podAffinity", app="nobody"), "relax podAffinity"),
@@ -74,6 +75,7 @@ def remedies(waits: list[Manifest], of: str = "") -> dict[str, str]:
     return found
 
 
+@pytest.mark.plain_cluster("`restricted` forbids the host ports that pods of the test wait for")
 async def test_the_remedy_follows_what_the_scheduler_says(world: World, tmp_path: Path) -> None:
     config = tmp_path / "config.yaml"
     config.write_text(json.dumps(CONFIGURATION))

@@ -1,0 +1,87 @@
+"""A binding whose levels somebody edits, or that is new, reports no drift while the operator has yet to write KAI's Topology after it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from applier.ref import Kind, Manifest
+from grove_compiler.source.document import Document
+from grove_compiler.step import StepContext
+from tests.simulation.simulation import Simulation
+from tests.simulation.world import EVENT, KAI_TOPOLOGY
+from tests.step.world import context
+
+BINDING = Kind("grove.io", "v1alpha1", "ClusterTopologyBinding")
+CONFIG = {
+    "apiVersion": "operator.config.grove.io/v1alpha1",
+    "kind": "OperatorConfiguration",
+    "topologyAwareScheduling": {"enabled": True},
+    "scheduler": {"profiles": [{"name": "default-scheduler"}, {"name": "kai-scheduler"}]},
+}
+
+
+def levels(*domains: str) -> list[Manifest]:
+    return [{"domain": domain, "key": f"example.com/{domain}"} for domain in domains]
+
+
+def binding(**spec: Any) -> Manifest:
+    spec = {"levels": levels("zone", "rack"), **spec}
+    return {"apiVersion": "grove.io/v1alpha1", "kind": "ClusterTopologyBinding", "metadata": {"name": "lab"}, "spec": spec}
+
+
+@pytest.fixture
+def simulation() -> Simulation:
+    return Simulation(StepContext(context().program, context().settings, Document(CONFIG)))
+
+
+def reported(simulation: Simulation, version: int = 0) -> list[str]:
+    """The statuses of the condition that the binding has had since a version, each once in a row."""
+    found: list[str] = []
+    for ref, _, new in reversed([*simulation.world.changes_since(version)]):
+        if ref.kind == BINDING.kind and new is not None:
+            conditions = (new.get("status") or {}).get("conditions") or []
+            found += [one["status"] for one in conditions if one["type"] == "SchedulerTopologyDrift" and one["status"] not in found[-1:]]
+    return found
+
+
+def events(simulation: Simulation) -> list[str]:
+    return [one["reason"] for one in simulation.world.all(EVENT) if one["involvedObject"]["kind"] == BINDING.kind]
+
+
+def edit_levels(manifest: Manifest) -> None:
+    manifest["spec"]["levels"] = levels("zone", "host")
+
+
+def keys(simulation: Simulation, name: str = "lab") -> list[str]:
+    return [one["nodeLabel"] for one in simulation.world.get(KAI_TOPOLOGY, name)["spec"]["levels"]]
+
+
+def test_a_new_binding_is_in_sync_from_its_first_status_on(simulation: Simulation) -> None:
+    simulation.world.apply(binding())
+    simulation.settle()
+    assert (reported(simulation), events(simulation)) == (["False"], [])
+
+
+def test_an_edit_of_levels_is_followed_without_a_word_of_drift(simulation: Simulation) -> None:
+    simulation.world.apply(binding())
+    simulation.settle()
+    before = simulation.world.version
+    simulation.edit(edit_levels, kind=BINDING, name="lab")
+    simulation.settle()
+    assert keys(simulation) == ["example.com/zone", "example.com/host"]
+    assert (reported(simulation, before), events(simulation)) == (["False"], [])
+    status = simulation.status(BINDING, "lab")
+    assert status["observedGeneration"] == simulation.world.get(BINDING, "lab")["metadata"]["generation"]
+
+
+def test_a_topology_of_somebody_else_that_drifts_is_told(simulation: Simulation) -> None:
+    theirs = {"apiVersion": "kai.scheduler/v1alpha1", "kind": "Topology", "metadata": {"name": "theirs"}}
+    simulation.world.apply({**theirs, "spec": {"levels": [{"nodeLabel": "example.com/zone"}, {"nodeLabel": "example.com/rack"}]}})
+    simulation.world.apply(binding(schedulerTopologyBindings=[{"schedulerName": "kai-scheduler", "topologyReference": "theirs"}]))
+    simulation.settle()
+    before = simulation.world.version
+    simulation.edit(edit_levels, kind=BINDING, name="lab")
+    simulation.settle()
+    assert (reported(simulation, before), events(simulation)) == (["False", "True"], ["TopologyDriftDetected"])

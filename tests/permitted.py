@@ -1,0 +1,22 @@
+"""What a container says in a namespace with the Pod Security Standard `restricted` and a quota on limits, and may say anywhere."""
+
+from __future__ import annotations
+
+from applier.ref import Manifest
+
+SAFE: Manifest = {
+    "allowPrivilegeEscalation": False,
+    "capabilities": {"drop": ["ALL"]},
+    "runAsNonRoot": True,
+    "seccompProfile": {"type": "RuntimeDefault"},
+}
+
+
+def resources(cpu: str = "10m", **devices: str) -> Manifest:
+    """Resources of a container: it requests so much, and may have no more. `devices` are limits besides, by name."""
+    return {"requests": {"cpu": cpu}, "limits": {"cpu": cpu, "memory": "8Mi", **devices}}
+
+
+def permitted(container: Manifest) -> Manifest:
+    """A container with whatever it lacks for such a namespace."""
+    return {"securityContext": SAFE, "resources": resources(), **container}
