@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,11 +16,15 @@ import pytest
 import yaml
 
 from applier.testing.control_plane import ControlPlane
+from tests.definitions import with_definitions
 from tests.go_programs import TOOLS
 
+from ..cli.conftest import cache_of_the_session
 from ..cli.running import run
 from .commands import ELISION, ROOT, Command, commands_of_help, commands_of_pages
 from .stage import build
+
+__all__ = ["cache_of_the_session"]
 
 OTHERS = ("make ", "pip ", "python ")
 """What the tests stand on, so that no test can run it."""
@@ -46,7 +51,16 @@ def is_run_here(command: Command) -> bool:
     return command.page not in ELSEWHERE and not re.fullmatch(rf"grove ({'|'.join(ON_A_CLUSTER)}) --help", command.page)
 
 
-COMMANDS = [command for command in dict.fromkeys([*commands_of_pages(), *commands_of_help()]) if is_run_here(command)]
+def without_repetitions(commands: Iterable[Command]) -> Iterator[Command]:
+    """Yields each line once, however many pages print it, unless they show another output."""
+    lines = set[tuple[str, str]]()
+    for command in commands:
+        if (printed := (command.line, command.shown)) not in lines:
+            lines.add(printed)
+            yield command
+
+
+COMMANDS = list(without_repetitions(filter(is_run_here, [*commands_of_pages(), *commands_of_help()])))
 NEEDS_CLUSTER = re.compile(r"\bkubectl\b|\| grove (?:apply|diff)\b")
 ALONE = [command for command in COMMANDS if not NEEDS_CLUSTER.search(command.line)]
 WITH_CLUSTER = [command for command in COMMANDS if NEEDS_CLUSTER.search(command.line)]
@@ -138,11 +152,8 @@ def test_a_command_prints_what_is_shown(command: Command, tmp_path: Path, monkey
 def with_cluster(tmp_path: Path, control_plane: ControlPlane, namespace: str) -> Shell:
     """A shell whose cluster knows Grove's kinds and has the sets that the pages ask it for."""
     shell = Shell(tmp_path, namespace, control_plane)
-    assert shell.run("grove crds | kubectl apply --server-side --force-conflicts -f -").code == 0
-    # Not `kubectl wait`, which fails for a definition that has no conditions yet.
-    served = "for try in $(seq 100); do kubectl get pcs,podgangs,podcliques,podcliquescalinggroups && exit 0; sleep 0.1; done; exit 1"
-    assert shell.run(served).code == 0
-    assert shell.run("kubectl apply -f deepseek.yaml -f qwen.yaml").code == 0
+    sets = [yaml.load((shell.folder / f"{name}.yaml").read_text(), yaml.CSafeLoader) for name in ("deepseek", "qwen")]
+    with_definitions(control_plane).objects.apply(sets)
     return shell
 
 

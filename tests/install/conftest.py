@@ -1,14 +1,19 @@
-"""Real Helm."""
+"""Real Helm, and control planes that several modules share."""
 
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from applier.testing.control_plane import ControlPlane
 from tests import go_programs
 from tools.generate_chart import CHART
+
+from .cluster import cluster_without_definitions
+from .still_cluster import Followed, followed
 
 
 class Helm:
@@ -46,3 +51,17 @@ def helm_program() -> str:
 @pytest.fixture
 def helm(helm_program: str, tmp_path: Path) -> Helm:
     return Helm(helm_program, tmp_path)
+
+
+@pytest.fixture(scope="session")
+def strict_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """A cluster for operators that lack rights or have no more than they need."""
+    with cluster_without_definitions(tmp_path_factory.mktemp("strict")) as there:
+        yield there.plane
+
+
+@pytest.fixture(scope="session")
+def followed_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Followed]:
+    """What was seen of a cluster in which our operator has followed the shipped one."""
+    with followed(tmp_path_factory.mktemp("followed")) as seen:
+        yield seen

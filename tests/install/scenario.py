@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from applier.testing.control_plane import ControlPlane
 from grove_operator.install.manifests import manifests
 from grove_operator.install.user_values import load_values
 from tests.controller.live.account import EVERYTHING, NAMESPACE
@@ -20,6 +21,7 @@ from .cluster import Cluster
 Manifest = dict[str, Any]
 EXAMPLES = Path(__file__).parents[2] / "examples"
 RACK, HOST, BLOCK = "example.com/rack", "kubernetes.io/hostname", "example.com/block"
+INSTALLED = "app.kubernetes.io/name=grove-operator"
 OURS, COMPONENT = "app.kubernetes.io/managed-by=grove-operator", "app.kubernetes.io/component"
 PUT_BACK = (
     "secrets",
@@ -78,6 +80,15 @@ def install(cluster: Cluster, values: list[str]) -> None:
         for hook in one.get("webhooks") or ():
             hook["objectSelector"] = {"matchLabels": {"example.com/asked": "never"}}
         cluster.apply(one)
+
+
+def uninstalled(plane: ControlPlane, folder: Path) -> Cluster:
+    """Returns a cluster without what operators wrote into an installation before, and without its rights. Definitions stay."""
+    there = Cluster(plane, folder)
+    there.kubectl("delete", "secret", EMPTY["metadata"]["name"], "-n", NAMESPACE, "--ignore-not-found")
+    there.kubectl("delete", "validatingwebhookconfigurations,mutatingwebhookconfigurations", "--all")
+    there.kubectl("delete", "clusterroles,clusterrolebindings,roles,rolebindings", "-n", NAMESPACE, "-l", INSTALLED)
+    return there
 
 
 def others(cluster: Cluster) -> None:

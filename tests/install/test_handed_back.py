@@ -5,19 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .cluster import Cluster
 from .recorded import case
-from .still_cluster import NEEDED, cluster, settled, store
+from .still_cluster import FOUND, NEEDED, Followed, Objects
 
 pytestmark = NEEDED
 
-__all__ = ["cluster"]
-
 Manifest = dict[str, Any]
-MANAGED = "app.kubernetes.io/managed-by=grove-operator"
-CASES = ("simple2-explicit-startup-order", "multi-node-disaggregated", "workload-ondelete", "m-mnnvl-gpu-default")
-KINDS = "podcliquesets,podcliques,podcliquescalinggroups,podgangs,pods,services,serviceaccounts,roles,rolebindings,horizontalpodautoscalers"
-
 
 OURS = {"computeDomains", "hpaPodSelector"}
 """Fields of statuses that the recorded version of the shipped operator does not write there, and so neither reads."""
@@ -26,10 +19,10 @@ PASSING = {"scheduleGatedReplicas"}
 OUR_CONDITIONS = {"ResourceClaimTemplatesUnavailable", "ComputeDomainsUnavailable", "WhyPending", "Stalled"}
 
 
-def objects(cluster: Cluster) -> dict[str, Manifest]:
-    """What the shipped operator stored, by kind, namespace and name."""
-    found = (one for name in CASES for one in cluster.items(KINDS, "-n", case(name)["namespace"]))
-    return {f"{one['kind']}/{one['metadata']['namespace']}/{one['metadata']['name']}": one for one in found}
+def of_found(objects: Objects) -> Objects:
+    """Those of the cases that nobody has adopted."""
+    places = {case(name)["namespace"] for name in FOUND}
+    return {name: one for name, one in objects.items() if one["metadata"]["namespace"] in places}
 
 
 def declared(one: Manifest) -> Manifest:
@@ -51,7 +44,7 @@ def reported(one: Manifest) -> Manifest:
     return {"conditions": conditions, **{key: value for key, value in status.items() if key not in OURS | PASSING}}
 
 
-def differences(before: dict[str, Manifest], after: dict[str, Manifest], look: Callable[[Manifest], Manifest]) -> dict[str, Any]:
+def differences(before: Objects, after: Objects, look: Callable[[Manifest], Manifest]) -> dict[str, Any]:
     """By object and field, what was and what is."""
     return {
         f"{name} {field}": (old.get(field), new.get(field))
@@ -62,14 +55,9 @@ def differences(before: dict[str, Manifest], after: dict[str, Manifest], look: C
     }
 
 
-def test_the_shipped_operator_finds_what_it_left(cluster: Cluster) -> None:
-    store(cluster, CASES)
-    before = objects(cluster)
-    with cluster.operator():
-        cluster.until(lambda: len(cluster.items("controllerrevisions", "-A", "-l", MANAGED)) == len(CASES), True)
-        settled(cluster)
-    cluster.kubectl("delete", "controllerrevisions", "-l", MANAGED, "-A")
-    after = objects(cluster)
+def test_the_shipped_operator_finds_what_it_left(followed_plane: Followed) -> None:
+    before, after = of_found(followed_plane.stored), of_found(followed_plane.left)
+    assert before
     assert after.keys() == before.keys()
     assert differences(before, after, declared) == {}
     assert differences(before, after, reported) == {}

@@ -8,15 +8,16 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from applier.testing.control_plane import ControlPlane
 from grove_operator.install.manifests import manifests
 from grove_operator.install.user_values import load_values
 from tests.controller.live.account import NAMESPACE
 from tests.controller.live.world import clique, pod_clique_set
 
-from .cluster import Cluster, cluster_without_definitions
-from .scenario import install, settings
+from .cluster import Cluster
+from .scenario import install, settings, uninstalled
 
-pytestmark = [pytest.mark.cluster("kwok", "kube-scheduler", "kube-controller-manager"), pytest.mark.xdist_group("missing rights")]
+pytestmark = pytest.mark.cluster("kwok", "kube-scheduler", "kube-controller-manager")
 
 Manifest = dict[str, Any]
 VALUES = [*settings(with_topologies=False), "config.leaderElection.enabled=false", "replicas=1", "config.logFormat=text"]
@@ -28,7 +29,7 @@ class Lack(NamedTuple):
     """Verbs on a resource that are taken away.
 
     `has_pods` says whether pods come all the same, `is_told` whether the set says why it is not as it should be, `is_scaled` whether it has
-    an autoscaler.
+    an autoscaler, `allowing` which verbs the rule has that it is told to need.
     """
 
     resource: str
@@ -36,10 +37,11 @@ class Lack(NamedTuple):
     has_pods: bool = True
     is_told: bool = True
     is_scaled: bool = True
+    allowing: str = ""
 
 
 LACKS = [
-    Lack("horizontalpodautoscalers", ("create",)),
+    Lack("horizontalpodautoscalers", ("patch", "delete", "create"), allowing=', verbs: ["create", "patch"]'),
     Lack("horizontalpodautoscalers", READ),
     Lack("services", READ, has_pods=False),
     Lack("podgangs", ("create",), has_pods=False),
@@ -52,21 +54,19 @@ LACKS = [
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with cluster_without_definitions(tmp_path_factory.mktemp("cluster")) as there:
-        install(there, VALUES)
-        there.kubectl("wait", "--for=condition=Established", "--timeout=120s", "crd", "--all")
-        yield there
+def cluster(strict_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Cluster:
+    there = uninstalled(strict_plane, tmp_path_factory.mktemp("cluster"))
+    install(there, VALUES)
+    there.kubectl("wait", "--for=condition=Established", "--timeout=120s", "crd", "--all")
+    return there
 
 
 @pytest.fixture
 def place(cluster: Cluster) -> Iterator[str]:
     """A namespace for the set of a test, and an operator's log of its own."""
     (cluster.folder / "operator.log").unlink(missing_ok=True)
-    name = cluster.plane.create_namespace()
-    yield name
+    yield cluster.plane.create_namespace()
     cluster.apply(role())
-    cluster.kubectl("delete", "namespace", name, "--wait=false")
 
 
 def role() -> Manifest:
@@ -103,13 +103,16 @@ def test_with_one_right_taken_away_the_operator_says_which_and_goes_on(cluster: 
         if lack.has_pods:
             cluster.until(lambda: list(cluster.pods(place)), [POD])
         if lack.is_told:
-            cluster.until(lambda: f'resources: ["{lack.resource}"]' in why_stalled(cluster, place), True)
+            cluster.until(lambda: f'resources: ["{lack.resource}"]{lack.allowing}' in why_stalled(cluster, place), True)
         if lack.resource != "events":  # nobody is told what people cannot be told
             cluster.until(lambda: told(cluster, "missing permission", lack), True)
         cluster.apply(role())
         cluster.until(lambda: (list(cluster.pods(place)), why_stalled(cluster, place)), ([POD], ""))
         if lack.resource != "events":
             cluster.until(lambda: told(cluster, "permission restored", lack), True)
+        cluster.until(lambda: len(cluster.items("horizontalpodautoscalers", "-n", place)), int(lack.is_scaled))
+        cluster.kubectl("delete", "podcliqueset", "chat", "-n", place)
+        cluster.until(lambda: cluster.items("pods,podgangs,podcliques", "-n", place), [])
 
 
 def told(cluster: Cluster, what: str, lack: Lack) -> bool:

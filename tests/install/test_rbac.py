@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,9 @@ from grove_cli.rulebook import shipped_folder
 from grove_operator.install.manifests import manifests
 from grove_operator.install.user_values import load_values
 from tests.controller.live.account import ACCOUNT, NAMESPACE
-from tests.controller.live.world import clique, pod_clique_set
 
-from .cluster import Cluster, cluster_without_definitions
-from .scenario import EMPTY, install, others, play, play_as_proposed, settings
+from .cluster import Cluster
+from .scenario import install, others, play, play_as_proposed, settings, uninstalled
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler", "kube-controller-manager")
 READ = frozenset({"get", "list", "watch"})
@@ -48,19 +46,9 @@ Right = tuple[str, str]
 """A verb and a resource, with its group and subresource: `patch podcliques.grove.io/status`."""
 
 
-@pytest.fixture(scope="module")
-def strict_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    with cluster_without_definitions(tmp_path_factory.mktemp("strict")) as there:
-        yield there.plane
-
-
 @pytest.fixture
 def cluster(strict_plane: ControlPlane, tmp_path: Path) -> Cluster:
-    """What a test makes there it deletes; what an operator has written into an installation is deleted here, for the next one to write."""
-    there = Cluster(strict_plane, tmp_path)
-    there.kubectl("delete", "secret", EMPTY["metadata"]["name"], "-n", NAMESPACE, "--ignore-not-found")
-    there.kubectl("delete", "validatingwebhookconfigurations,mutatingwebhookconfigurations", "--all")
-    return there
+    return uninstalled(strict_plane, tmp_path)
 
 
 def needed(requests: Iterable[CountedRequest]) -> set[Right]:
@@ -131,27 +119,3 @@ def test_the_operator_may_do_what_it_does_and_nothing_else(cluster: Cluster) -> 
     assert "\n".join(refusals(cluster)) == "", "too few"
     assert "\n".join(sorted(f"{verb} {what}" for verb, what in does - may)) == "", "granted by somebody else"
     assert "\n".join(sorted(f"{verb} {what}" for verb, what in may - does)) == "", "too many"
-
-
-def test_with_one_right_taken_away_the_operator_says_which_and_goes_on(cluster: Cluster) -> None:
-    install(cluster, [*settings(with_topologies=False), "config.leaderElection.enabled=false", "replicas=1"])
-    cluster.kubectl("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all")
-    role = cluster.get("clusterrole", "grove-operator")
-    assert any(rule["resources"] == ["horizontalpodautoscalers"] for rule in role["rules"])
-    for rule in role["rules"]:
-        if rule["resources"] == ["horizontalpodautoscalers"]:
-            rule["verbs"] = ["get", "list", "watch"]
-    cluster.kubectl("replace", "-f", "-", input=json.dumps(role))
-    scaled = pod_clique_set(clique("front", autoScalingConfig={"minReplicas": 1, "maxReplicas": 3, "metrics": []}))
-    with cluster.operator():
-        cluster.kubectl("apply", "-n", "default", "-f", "-", input=json.dumps(scaled))
-        cluster.until(lambda: list(cluster.pods("default")), ["chat-0-front-0"])
-        allows = '{apiGroups: [\\"autoscaling\\"], resources: [\\"horizontalpodautoscalers\\"], verbs: [\\"create\\", \\"patch\\"]}'
-        cluster.until(lambda: allows in cluster.log(), True)
-        assert cluster.items("horizontalpodautoscalers", "-n", "default") == []
-        role = cluster.get("clusterrole", "grove-operator")
-        role["rules"] += [rule for one in manifests(load_values([], settings()), NAMESPACE) for rule in one.get("rules") or ()]
-        cluster.kubectl("replace", "-f", "-", input=json.dumps(role))
-        cluster.until(lambda: len(cluster.items("horizontalpodautoscalers", "-n", "default")), 1)
-        cluster.kubectl("delete", "podcliqueset", "chat", "-n", "default")
-        cluster.until(lambda: cluster.items("pods", "-n", "default"), [])

@@ -16,9 +16,12 @@ from grove_cli.render.input_lines import Lines
 from grove_cli.render.picture import Picture
 from grove_cli.serve import server as server_module
 from grove_cli.serve import stage as stage_module
+from tests.cli.conftest import cache_of_the_session
 from tools.browser import chromium, launched
 
 from .live_cluster import Cluster
+
+__all__ = ["cache_of_the_session"]
 
 OpenPage = Callable[..., Any]
 WINDOW = {"width": 1280, "height": 800}
@@ -41,13 +44,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(pytest.mark.skip(reason=f"no {absent}"))
     if left_out and os.environ.get("PYTEST_XDIST_WORKER", "gw0") == "gw0":
         warnings.warn(pytest.PytestWarning(f"{len(left_out)} tests of the page were left out: no {absent}"), stacklevel=1)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def cache_of_the_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GROVE_CACHE_DIR", str(tmp_path_factory.mktemp("rules")))
-        yield
 
 
 @pytest.fixture(scope="module")  # not the session: playwright's event loop would run beside that of every test that comes later

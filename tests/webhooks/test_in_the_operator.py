@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -42,10 +42,14 @@ NAMESPACED = tuple(hook for hook in ALWAYS if hook is not VALIDATE_TOPOLOGIES)
 
 
 class Place:
-    """A namespace with a Service that leads to this machine, and the webhook configurations for it alone."""
+    """A namespace with a Service that leads to this machine, and the webhook configurations for it alone.
+
+    `ports` are those of the webhooks that answer there.
+    """
 
     def __init__(self, plane: ControlPlane, namespace: str) -> None:
         self.plane, self.namespace = plane, namespace
+        self.ports = dict[str, int]()
         self.installed: list[Manifest] = []
         service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "admission", "namespace": namespace}}
         self.apply({**service, "spec": {"type": "ExternalName", "externalName": "localhost"}})
@@ -54,12 +58,14 @@ class Place:
         """Installs the configurations of a process that will start, and will fill in their bundles; so far nobody asks it."""
         self._apply_configurations(name, 1, hooks, f"nothing-{self.namespace}")
 
-    def install(self, name: str, port: int, hooks: Sequence[Hook] = NAMESPACED) -> None:
-        """Has the configurations of a process ask it, where it listens; their bundles stay, as with an upgrade."""
-        self._apply_configurations(name, port, hooks, self.namespace)
+    def install(self, name: str, port: int, hooks: Sequence[Hook] = NAMESPACED, **labels: str) -> None:
+        """Has the configurations of a process ask it, where it listens, about objects with labels; bundles stay, as with an upgrade."""
+        self._apply_configurations(name, port, hooks, self.namespace, labels)
 
-    def _apply_configurations(self, name: str, port: int, hooks: Sequence[Hook], asked_in: str) -> None:
-        mine = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": asked_in}}}
+    def _apply_configurations(self, name: str, port: int, hooks: Sequence[Hook], asked_in: str, labels: Mapping[str, str] = {}) -> None:
+        mine: Manifest = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": asked_in}}}
+        if labels:
+            mine["objectSelector"] = {"matchLabels": dict(labels)}
         for manifest in webhook_configurations(Installation(self.namespace, "admission", port), hooks):
             manifest["metadata"]["name"] += f"-{self.namespace}-{name}"
             manifest["webhooks"] = [{**webhook, **mine} for webhook in manifest["webhooks"]]
@@ -67,8 +73,8 @@ class Place:
             self.apply(manifest)
 
     def uninstall(self) -> None:
-        for manifest in self.installed:
-            self.plane.kubectl("delete", manifest["kind"], manifest["metadata"]["name"], "--ignore-not-found")
+        names = {f"{manifest['kind']}/{manifest['metadata']['name']}" for manifest in self.installed}
+        self.plane.kubectl("delete", *sorted(names), "--ignore-not-found")
 
     def apply(self, *manifests: Manifest) -> None:
         self.plane.kubectl("apply", "-f", "-", input="\n---\n".join(map(json.dumps, manifests)))
@@ -142,31 +148,46 @@ def _port(process: subprocess.Popen[bytes], log: Path) -> int:
     return int(port[1])
 
 
-def test_every_replica_answers_and_the_set_gets_its_objects(place: Place, there: Manifest, tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        place.announce(name)
-    with operators(place, tmp_path, "one", "two") as (first, second):
-        place.install("one", first)
-        place.install("two", second)
-        place.until(there, "")
-        assert place.tried(there) == ""
-        place.plane.kubectl("wait", "pclq/chat-0-worker", "-n", place.namespace, "--for=create", "--timeout=90s")
-        there["spec"]["template"]["cliques"][0]["spec"]["minAvailable"] = 3
-        told = place.tried(there)
-        assert "must not be greater than replicas" in told
-
-
-def test_replicas_and_objects_of_the_operator_are_guarded(place: Place, there: Manifest, tmp_path: Path) -> None:
-    place.announce("one", [*NAMESPACED, AUTHORIZE])
-    with operators(place, tmp_path, "one") as (port,):
-        place.install("one", port)
-        place.until(there, "")
-        assert place.tried(there) == ""
-        place.plane.kubectl("wait", "pclq/chat-0-worker", "-n", place.namespace, "--for=create", "--timeout=90s")
-        assert "must not be less than minAvailable (2)" in place.refused("scale", "pclq/chat-0-worker", "--replicas=1")
-        place.install("one", port, [AUTHORIZE])
-        assert "may not update the PodClique chat-0-worker" in place.refused("annotate", "pclq/chat-0-worker", "--overwrite", "note=mine")
+@pytest.fixture(scope="module")
+def replicas_plane(crds: None, control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """Two replicas of the operator, which are both asked about each set in a namespace."""
+    place, names = Place(control_plane, control_plane.create_namespace()), ("one", "two")
+    for name in names:
+        place.announce(name, [*NAMESPACED, AUTHORIZE])
+    try:
+        with operators(place, tmp_path_factory.mktemp("operators"), *names) as ports:
+            place.ports = dict(zip(names, ports, strict=True))
+            for name, port in place.ports.items():
+                place.install(name, port)
+            yield place
+            place.uninstall()
+    finally:
         place.uninstall()
+        control_plane.delete_namespace(place.namespace)
+
+
+def declare(place: Place, workload: Manifest, name: str) -> Manifest:
+    """Applies a set under a name once it is admitted."""
+    workload["metadata"] = {"name": name, "namespace": place.namespace}
+    place.until(workload, "")
+    assert place.tried(workload) == ""
+    return workload
+
+
+def test_every_replica_answers_and_the_set_gets_its_objects(replicas_plane: Place, workload: Manifest) -> None:
+    declare(replicas_plane, workload, "chat")
+    replicas_plane.plane.kubectl("wait", "pclq/chat-0-worker", "-n", replicas_plane.namespace, "--for=create", "--timeout=90s")
+    workload["spec"]["template"]["cliques"][0]["spec"]["minAvailable"] = 3
+    assert "must not be greater than replicas" in replicas_plane.tried(workload)
+
+
+def test_replicas_and_objects_of_the_operator_are_guarded(replicas_plane: Place, workload: Manifest) -> None:
+    place = replicas_plane
+    declare(place, workload, "guarded")
+    place.plane.kubectl("wait", "pclq/guarded-0-worker", "-n", place.namespace, "--for=create", "--timeout=90s")
+    assert "must not be less than minAvailable (2)" in place.refused("scale", "pclq/guarded-0-worker", "--replicas=1")
+    place.install("one", place.ports["one"], [AUTHORIZE], **{"app.kubernetes.io/part-of": "guarded"})
+    assert "may not update the PodClique guarded-0-worker" in place.refused("annotate", "pclq/guarded-0-worker", "--overwrite", "note=mine")
 
 
 def test_webhooks_that_are_down_keep_others_out_and_not_the_operator(place: Place, there: Manifest) -> None:
@@ -188,23 +209,20 @@ def edited(manifest: Manifest, by: str) -> Manifest:
     return {**manifest, "metadata": {**manifest["metadata"], "annotations": {"by": by}}}
 
 
-def test_the_size_of_a_job_is_guarded_whoever_writes_it_and_however(place: Place, there: Manifest, tmp_path: Path) -> None:
-    there["spec"]["workloadType"] = "Training"
-    there["spec"]["template"]["podCliqueScalingGroups"] = [{"name": "ranks", "cliqueNames": ["worker"], "replicas": 2}]
+def test_the_size_of_a_job_is_guarded_whoever_writes_it_and_however(replicas_plane: Place, workload: Manifest, tmp_path: Path) -> None:
+    place = replicas_plane
+    workload["spec"]["workloadType"] = "Training"
+    workload["spec"]["template"]["podCliqueScalingGroups"] = [{"name": "ranks", "cliqueNames": ["worker"], "replicas": 2}]
     apply = ("apply", "--server-side", "--force-conflicts", "--field-manager=mine", "-f")
-    place.announce("one")
-    with operators(place, tmp_path, "one") as (port,):
-        place.install("one", port)
-        place.until(there, "")
-        assert place.tried(there) == ""
-        for name in ("pcsg/chat-0-ranks", "pclq/chat-0-ranks-1-worker"):
-            place.plane.kubectl("wait", name, "-n", place.namespace, "--for=create", "--timeout=90s")
-            assert "spec.replicas" in place.refused("scale", name, "--replicas=5")
-            assert "spec.replicas" in place.refused("patch", name, "--type=merge", "-p", '{"spec": {"replicas": 5}}')
-            live = json.loads(place.plane.kubectl("get", name, "-n", place.namespace, "-o", "json").stdout)
-            del live["metadata"]["resourceVersion"]  # the operator may have written a status since
-            live["spec"]["replicas"], other = 5, tmp_path / "other.json"
-            other.write_text(json.dumps(live))
-            assert "spec.replicas" in place.refused("replace", "-f", str(other))
-            assert "spec.replicas" in place.refused(*apply, str(other))
-            place.plane.kubectl("annotate", name, "-n", place.namespace, "note=mine")
+    declare(place, workload, "job")
+    for name in ("pcsg/job-0-ranks", "pclq/job-0-ranks-1-worker"):
+        place.plane.kubectl("wait", name, "-n", place.namespace, "--for=create", "--timeout=90s")
+        assert "spec.replicas" in place.refused("scale", name, "--replicas=5")
+        assert "spec.replicas" in place.refused("patch", name, "--type=merge", "-p", '{"spec": {"replicas": 5}}')
+        live = json.loads(place.plane.kubectl("get", name, "-n", place.namespace, "-o", "json").stdout)
+        del live["metadata"]["resourceVersion"]  # the operator may have written a status since
+        live["spec"]["replicas"], other = 5, tmp_path / "other.json"
+        other.write_text(json.dumps(live))
+        assert "spec.replicas" in place.refused("replace", "-f", str(other))
+        assert "spec.replicas" in place.refused(*apply, str(other))
+        place.plane.kubectl("annotate", name, "-n", place.namespace, "note=mine")

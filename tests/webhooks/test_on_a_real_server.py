@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,24 +14,36 @@ from grove_operator.install.webhook_configurations import DEFAULT_SETS, VALIDATE
 from tests.applier.transport.certificates import needs_openssl
 from tests.cli.conftest import cache_of_the_session
 from tests.webhooks.conftest import Manifest
-from tests.webhooks.process import webhooks
+from tests.webhooks.process import Served, webhooks
 
 pytestmark = [pytest.mark.cluster, needs_openssl]
 
 __all__ = ["cache_of_the_session"]
 
 
-@pytest.fixture
-def admission(crds: None, control_plane: ControlPlane, namespace: str, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """The webhooks as a program of their own, asked for what is in the test's namespace."""
+@pytest.fixture(scope="module")
+def webhooks_plane(crds: None, control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The webhooks as a program of their own, which nobody asks yet."""
+    with webhooks(control_plane, tmp_path_factory.mktemp("webhooks")) as served:
+        yield served
+
+
+@contextmanager
+def asked(plane: ControlPlane, served: Served, namespace: str) -> Iterator[None]:
+    """Has the webhooks asked for what is in a namespace until the block ends."""
     try:
-        with webhooks(control_plane, tmp_path) as served:
-            configurations = [configuration(kind, served.url, served.bundle, namespace) for kind in ("Mutating", "Validating")]
-            control_plane.kubectl("apply", "-f", "-", input="\n---\n".join(map(json.dumps, configurations)))
-            yield served.process
+        configurations = [configuration(kind, served.url, served.bundle, namespace) for kind in ("Mutating", "Validating")]
+        plane.kubectl("apply", "-f", "-", input="\n---\n".join(map(json.dumps, configurations)))
+        yield
     finally:
-        for kind in ("mutating", "validating"):
-            control_plane.kubectl("delete", f"{kind}webhookconfiguration", f"grove-{namespace}", "--ignore-not-found")
+        names = [f"{kind}webhookconfiguration/grove-{namespace}" for kind in ("mutating", "validating")]
+        plane.kubectl("delete", *names, "--ignore-not-found")
+
+
+@pytest.fixture
+def admission(webhooks_plane: Served, control_plane: ControlPlane, namespace: str) -> Iterator[None]:
+    with asked(control_plane, webhooks_plane, namespace):
+        yield
 
 
 def configuration(kind: str, url: str, bundle: str, namespace: str) -> Manifest:
@@ -114,18 +126,21 @@ def test_a_job_keeps_its_size_and_its_pods(control_plane: ControlPlane, there: M
 
 
 def test_a_set_that_was_stored_before_and_is_wrong_can_go(
-    crds: None, control_plane: ControlPlane, there: Manifest, namespace: str, request: pytest.FixtureRequest
+    webhooks_plane: Served, control_plane: ControlPlane, there: Manifest, namespace: str
 ) -> None:
     there["metadata"]["finalizers"] = ["somebody.example/keeps"]
     there["spec"]["template"]["cliques"][0]["spec"]["minAvailable"] = 3
     assert apply(control_plane, there)[0] == 0
-    request.getfixturevalue("admission")
-    control_plane.kubectl("delete", "pcs", "chat", "-n", namespace, "--wait=false")
-    patch = '{"metadata": {"finalizers": null}}'
-    assert control_plane.kubectl("patch", "pcs", "chat", "-n", namespace, "--type=merge", "-p", patch, check=False).returncode == 0
+    with asked(control_plane, webhooks_plane, namespace):
+        control_plane.kubectl("delete", "pcs", "chat", "-n", namespace, "--wait=false")
+        patch = '{"metadata": {"finalizers": null}}'
+        assert control_plane.kubectl("patch", "pcs", "chat", "-n", namespace, "--type=merge", "-p", patch, check=False).returncode == 0
 
 
-def test_without_the_webhooks_nothing_is_let_in(control_plane: ControlPlane, there: Manifest, admission: subprocess.Popen[bytes]) -> None:
-    admission.terminate()
-    assert admission.wait(20) == 0
-    assert "failed calling webhook" in apply(control_plane, there)[1]
+def test_without_the_webhooks_nothing_is_let_in(
+    crds: None, control_plane: ControlPlane, there: Manifest, namespace: str, tmp_path: Path
+) -> None:
+    with webhooks(control_plane, tmp_path) as served, asked(control_plane, served, namespace):
+        served.process.terminate()
+        assert served.process.wait(20) == 0
+        assert "failed calling webhook" in apply(control_plane, there)[1]

@@ -40,7 +40,7 @@ def issuer(ca: Pair) -> Iterator[Issuer]:
 
 
 @pytest.fixture(scope="module")
-def plane(ca: Pair, issuer: Issuer) -> Iterator[ControlPlane]:
+def login_plane(ca: Pair, issuer: Issuer) -> Iterator[ControlPlane]:
     """A control plane that takes client certificates of our authority and tokens of our issuer."""
     flags = (f"--client-ca-file={ca.certificate}", f"--oidc-issuer-url={issuer.url}", f"--oidc-ca-file={ca.certificate}")
     with ControlPlane.start(parts=(), api_server_flags=(*flags, f"--oidc-client-id={CLIENT}", "--oidc-username-prefix=-")) as running:
@@ -48,11 +48,11 @@ def plane(ca: Pair, issuer: Issuer) -> Iterator[ControlPlane]:
 
 
 @pytest.fixture
-def config(tmp_path: Path, plane: ControlPlane) -> Callable[[dict[str, Any]], str]:
+def config(tmp_path: Path, login_plane: ControlPlane) -> Callable[[dict[str, Any]], str]:
     """Writes the kubeconfig of a user, and gives its path."""
 
     def make(user: dict[str, Any]) -> str:
-        cluster = {"server": plane.url, "certificate-authority": str(plane.certificate_authority)}
+        cluster = {"server": login_plane.url, "certificate-authority": str(login_plane.certificate_authority)}
         return str(write(tmp_path / "config", "one", cluster=cluster, user=user))
 
     return make
@@ -81,12 +81,12 @@ async def logged_in(path: str) -> str:
         return await name(cluster)
 
 
-async def test_a_plugin_logs_us_in(config: Config, plane: ControlPlane, tmp_path: Path) -> None:
-    assert await logged_in(config(plugin(tmp_path, {"token": plane.users["viewer"].token}))) == "viewer"
+async def test_a_plugin_logs_us_in(config: Config, login_plane: ControlPlane, tmp_path: Path) -> None:
+    assert await logged_in(config(plugin(tmp_path, {"token": login_plane.users["viewer"].token}))) == "viewer"
 
 
-async def test_a_token_that_the_server_refuses_is_replaced_once_for_all(config: Config, plane: ControlPlane, tmp_path: Path) -> None:
-    user = plugin(tmp_path, {"token": "stale", "expirationTimestamp": end(3600)}, {"token": plane.token})
+async def test_a_token_that_the_server_refuses_is_replaced_once_for_all(config: Config, login_plane: ControlPlane, tmp_path: Path) -> None:
+    user = plugin(tmp_path, {"token": "stale", "expirationTimestamp": end(3600)}, {"token": login_plane.token})
     async with connect(kubeconfig=config(user)) as cluster:
         names = await asyncio.gather(*(name(cluster) for _ in range(16)))
     assert (set(names), runs(tmp_path)) == ({"admin"}, 2)
@@ -131,36 +131,36 @@ async def test_a_certificate_that_is_replaced_in_the_kubeconfig_is_used_from_the
     assert (before, after) == ("dave", "erin")
 
 
-def token_of(plane: ControlPlane, account: str) -> str:
+def token_of(login_plane: ControlPlane, account: str) -> str:
     """A fresh token of a service account, as the kubelet asks for it."""
     path = f"/api/v1/namespaces/default/serviceaccounts/{account}/token"
     request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 600}}
-    return str(plane.request("POST", path, request)["status"]["token"])
+    return str(login_plane.request("POST", path, request)["status"]["token"])
 
 
-def make_account(plane: ControlPlane, account: str) -> None:
+def make_account(login_plane: ControlPlane, account: str) -> None:
     body = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": account}}
-    plane.request("POST", "/api/v1/namespaces/default/serviceaccounts", body)
+    login_plane.request("POST", "/api/v1/namespaces/default/serviceaccounts", body)
 
 
 @pytest.fixture
-def pod(plane: ControlPlane, tmp_path: Path) -> Path:
+def pod(login_plane: ControlPlane, tmp_path: Path) -> Path:
     """The folder of a pod's service account."""
     for account in ("first", "second"):
-        make_account(plane, account)
-    (tmp_path / "token").write_text(token_of(plane, "first"))
-    (tmp_path / "ca.crt").write_text(plane.certificate_authority.read_text())
+        make_account(login_plane, account)
+    (tmp_path / "token").write_text(token_of(login_plane, "first"))
+    (tmp_path / "ca.crt").write_text(login_plane.certificate_authority.read_text())
     return tmp_path
 
 
-async def test_a_pod_follows_its_token(plane: ControlPlane, pod: Path, hasty: None) -> None:
-    host, _, port = plane.url.removeprefix("https://").partition(":")
+async def test_a_pod_follows_its_token(login_plane: ControlPlane, pod: Path, hasty: None) -> None:
+    host, _, port = login_plane.url.removeprefix("https://").partition(":")
     environment = {"KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": port, "HOME": str(pod)}
     cluster = ApiCluster(find_target("", "", environment, pod))
     before = await name(cluster)
     (pod / "token").unlink()
     between = await name(cluster)
-    (pod / "token").write_text(token_of(plane, "second"))
+    (pod / "token").write_text(token_of(login_plane, "second"))
     after = await name(cluster)
     await cluster.close()
     assert [who.rpartition(":")[2] for who in (before, between, after)] == ["first", "first", "second"]
@@ -174,30 +174,30 @@ def fresh(issuer: Issuer) -> Issuer:
 
 
 async def test_a_token_of_an_identity_provider_is_that_which_kubectl_has_refreshed(
-    config: Config, fresh: Issuer, ca: Pair, plane: ControlPlane
+    config: Config, fresh: Issuer, ca: Pair, login_plane: ControlPlane
 ) -> None:
     path = config(fresh.config(**{"id-token": fresh.token(-60), "idp-certificate-authority": str(ca.certificate)}))
     error = await raised(lambda: logged_in(path))
     assert str(error).endswith("has expired; run a kubectl command, which refreshes it, or use an exec plugin such as kubelogin")
-    assert [whoami(plane, path), await logged_in(path)] == ["jane", "jane"]
+    assert [whoami(login_plane, path), await logged_in(path)] == ["jane", "jane"]
 
 
-def whoami(plane: ControlPlane, path: str) -> str:
-    answer = plane.kubectl("auth", "whoami", "-o", "json", f"--kubeconfig={path}").stdout
+def whoami(login_plane: ControlPlane, path: str) -> str:
+    answer = login_plane.kubectl("auth", "whoami", "-o", "json", f"--kubeconfig={path}").stdout
     return str(json.loads(answer)["status"]["userInfo"]["username"])
 
 
-async def test_we_act_as_whom_the_kubeconfig_says(config: Config, plane: ControlPlane) -> None:
+async def test_we_act_as_whom_the_kubeconfig_says(config: Config, login_plane: ControlPlane) -> None:
     extra = {"example.com/team": ["red", "blue"]}
-    user = {"token": plane.token, "as": "jane", "as-uid": "7", "as-groups": ["a", "b, c"], "as-user-extra": extra}
+    user = {"token": login_plane.token, "as": "jane", "as-uid": "7", "as-groups": ["a", "b, c"], "as-user-extra": extra}
     async with connect(kubeconfig=config(user)) as cluster:
         who = (await review(cluster))["status"]["userInfo"]
     assert (who["username"], who["uid"], who["extra"]) == ("jane", "7", extra)
     assert set(who["groups"]) == {"a", "b, c", "system:authenticated"}
 
 
-async def test_a_right_to_act_as_somebody_that_is_missing_is_said(config: Config, plane: ControlPlane) -> None:
-    error = await raised(lambda: logged_in(config({"token": plane.users["nobody"].token, "as": "jane"})))
+async def test_a_right_to_act_as_somebody_that_is_missing_is_said(config: Config, login_plane: ControlPlane) -> None:
+    error = await raised(lambda: logged_in(config({"token": login_plane.users["nobody"].token, "as": "jane"})))
     rule = '{apiGroups: [""], resources: ["users"], verbs: ["impersonate"]}'
     assert str(error) == f'user "nobody" may not impersonate users in the whole cluster; a ClusterRole with the rule {rule} allows it'
 
@@ -214,7 +214,7 @@ MERGED: dict[str, tuple[tuple[str, ...], str]] = {
 
 @pytest.mark.parametrize("case", MERGED.values(), ids=MERGED)
 def test_we_merge_kubeconfigs_as_kubectl_does(
-    case: tuple[tuple[str, ...], str], plane: ControlPlane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    case: tuple[tuple[str, ...], str], login_plane: ControlPlane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files, context = case
     (tmp_path / "deep").mkdir()
@@ -225,11 +225,11 @@ def test_we_merge_kubeconfigs_as_kubectl_does(
     chosen = choose(read(locate("", {"KUBECONFIG": paths})), context)
     ours = (chosen.context, chosen.cluster.text("server"), chosen.namespace, chosen.user.text("tokenFile"))
     monkeypatch.setenv("KUBECONFIG", paths)
-    assert ours == merged_by_kubectl(plane, context)
+    assert ours == merged_by_kubectl(login_plane, context)
 
 
-def merged_by_kubectl(plane: ControlPlane, context: str) -> tuple[str, str, str, str]:
-    command = [plane.programs.path("kubectl"), "config", "view", "--minify", "--raw", "-o", "json", f"--context={context}"]
+def merged_by_kubectl(login_plane: ControlPlane, context: str) -> tuple[str, str, str, str]:
+    command = [login_plane.programs.path("kubectl"), "config", "view", "--minify", "--raw", "-o", "json", f"--context={context}"]
     view = json.loads(subprocess.run(command, capture_output=True, check=True, env=os.environ | {"KUBERC": "off"}).stdout)
     chosen = view["contexts"][0]
     user, cluster = view["users"][0]["user"], view["clusters"][0]["cluster"]
