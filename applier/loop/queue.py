@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
-from collections import Counter, OrderedDict
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -78,7 +78,8 @@ class WorkQueue(Generic[K]):
         self._timer: asyncio.TimerHandle | None = None
         self._numbered = 0
         self._closed = False
-        self._changed = asyncio.Event()
+        self._changed = asyncio.Event()  # for whoever waits until there is nothing to do
+        self._workers: deque[asyncio.Future[None]] = deque()  # those that wait for a key
 
     def add(self, key: K) -> None:
         """Adds a key. One that waits already keeps its place; one that is being worked on is queued again afterwards."""
@@ -94,7 +95,7 @@ class WorkQueue(Generic[K]):
         waiting = self._again if key in self._active else self._waiting.setdefault(self._group(key), {})
         if key not in waiting:
             waiting[key] = self._now()
-            self._changed.set()
+            self._wake()
 
     def rest(self, key: K, seconds: float) -> None:
         """Makes a key that is being worked on wait so long for its next reconcile, whatever adds it meanwhile."""
@@ -104,8 +105,8 @@ class WorkQueue(Generic[K]):
         """Adds a key for its cleanup, after those of the keys that wait for theirs already."""
         if not self._closed:
             self._cleanups.setdefault(self._group(key), {}).setdefault(key, self._now())
-            self._changed.set()
-            asyncio.get_running_loop().call_later(MAX_CLEANUP_DELAY, self._changed.set)  # it may begin then, whatever else waits
+            self._wake()
+            asyncio.get_running_loop().call_later(MAX_CLEANUP_DELAY, self._wake)  # it may begin then, whatever else waits
 
     def awaits_cleanup(self, key: K) -> bool:
         """Reports whether a key waits for the turn of its cleanup."""
@@ -139,8 +140,7 @@ class WorkQueue(Generic[K]):
         while (cleanup := self._next_cleanup()) is NO_GROUP and (group := self._next_group()) is NO_GROUP:
             if self._closed:
                 raise QueueClosed
-            self._changed.clear()
-            await self._changed.wait()
+            await self._woken()
         if cleanup is NO_GROUP:
             key, since = _pop_first(self._waiting, group)
             self._busy[group] += 1
@@ -151,7 +151,27 @@ class WorkQueue(Generic[K]):
                 del waiting[key]
                 if not waiting:
                     del self._waiting[cleanup]
-        return self._take(key, since)
+        taken = self._take(key, since)
+        if self._workers and not (self._next_cleanup() is NO_GROUP and self._next_group() is NO_GROUP):
+            self._wake()  # to have taken this one may have made another one's turn come
+        return taken
+
+    async def _woken(self) -> None:
+        """Returns when there may be a key to take. One worker is woken for each: to wake all would cost more than most keys do."""
+        woken = asyncio.get_running_loop().create_future()
+        self._workers.append(woken)
+        try:
+            await woken
+        except asyncio.CancelledError:
+            if not woken.cancelled():
+                self._wake()  # the next one, in this one's place
+            raise
+
+    def _wake(self) -> None:
+        self._changed.set()
+        while self._workers:
+            if not (woken := self._workers.popleft()).done():
+                return woken.set_result(None)
 
     def _next_group(self) -> Hashable:
         """Returns the next group that is below its share; `NO_GROUP` if there is none."""
@@ -188,7 +208,7 @@ class WorkQueue(Generic[K]):
                 self.add_after(key, pace)
         elif since is not None:
             self._waiting.setdefault(group, {})[key] = since
-        self._changed.set()
+        self._wake()
 
     def close(self) -> None:
         """Closes the queue: drops waiting keys, and accepts no more."""
@@ -201,6 +221,8 @@ class WorkQueue(Generic[K]):
         self._cleanups.clear()
         self._again.clear()
         self._changed.set()
+        while self._workers:
+            self._wake()
 
     async def idle(self) -> None:
         """Returns as soon as no key waits or is being worked on. Delayed keys do not count."""

@@ -29,10 +29,15 @@ SHAPES: dict[str, Manifest] = {
 }
 
 
+def small() -> Manifest:
+    """A set of one object of most kinds, and of four pods."""
+    return demo(front=1, members=1)
+
+
 @cache
 def made() -> dict[str, Manifest]:
     """One object of each kind that comes of the set, by kind, without what only its creation tells."""
-    simulation = running(demo())
+    simulation = running(small())
     uid = simulation.world.get(SET, NAME)["metadata"]["uid"]
     owned: dict[str, Manifest] = {}
     for one in simulation.world.cluster.store.objects.values():
@@ -91,7 +96,7 @@ def test_every_kind_that_the_set_makes_is_tried() -> None:
 def test_it_stays_as_it_is_and_the_set_says_whose_it_is(kind: str, shape: Manifest) -> None:
     simulation = Simulation()
     there = seeded(simulation, foreign(kind, **shape))
-    simulation.world.apply(demo())
+    simulation.world.apply(small())
     simulation.settle()
     name = there["metadata"]["name"]
     maker = "created by helm" if not shape.get("ownerReferences") else "of ConfigMap/default/db"
@@ -111,7 +116,7 @@ def test_it_stays_as_it_is_and_the_set_says_whose_it_is(kind: str, shape: Manife
 def test_once_it_is_gone_the_set_starts_within_seconds(kind: str, shape: Manifest) -> None:
     simulation = Simulation()
     there = seeded(simulation, foreign(kind, **shape))
-    simulation.world.apply(demo())
+    simulation.world.apply(small())
     simulation.settle()
     api = there["apiVersion"].rpartition("/")
     simulation.world.delete(Kind(api[0], api[2], kind), there["metadata"]["name"])
@@ -133,7 +138,7 @@ def test_a_pod_that_has_the_name_of_one_of_ours_stays_and_ours_gets_another(shap
         return await create(resource, manifest, **options)
 
     monkeypatch.setattr(simulation.world.cluster, "create", too_late)
-    simulation.world.apply(demo())
+    simulation.world.apply(small())
     simulation.settle()
     simulation.operator.restart()
     simulation.settle()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import marshal
-import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from types import CodeType
 from typing import Any
 
 from grove_compiler.engine.codegen.generated_rules import GeneratedRules
+from grove_compiler.engine.codegen.module_code import code_of
 from grove_compiler.engine.codegen.module_codegen import ModuleCodegen
 from grove_compiler.engine.codegen.rule_function import Surroundings
 from grove_compiler.engine.language import ordering
@@ -22,7 +21,7 @@ from grove_compiler.engine.language.rule import Rule, RuleSet
 from grove_compiler.engine.language.written_fields import has_user_part, written_fields
 from grove_compiler.engine.runtime.compiled import Compiled
 from grove_compiler.engine.runtime.defaults import parse_default_path
-from grove_compiler.engine.runtime.failure import MODULE, RuleInfo
+from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import InvalidRules, RuleSource, Vocabulary
 from grove_compiler.graph.diagnostic import Diagnostic
@@ -53,7 +52,7 @@ def compile_rules(rule_set: RuleSet, vocabulary: Vocabulary, traced: bool = Fals
     patches.report_idle()
     infos = [_info(rule, rules, rule_set, vocabulary, around.resolver, patches) for _, rule in usable]
     source, lines = module.finish()
-    code = None if rule_set.problems else _code_of(source)
+    code = None if rule_set.problems else code_of(source)
     if not rule_set.problems and code is None:
         _report_too_deep(rule_set, vocabulary, traced)
     if code is None:
@@ -76,22 +75,12 @@ def _surroundings(rule_set: RuleSet, vocabulary: Vocabulary, module: ModuleCodeg
     return Surroundings(vocabulary, module, Resolver(rule_set.templates, constants), constants, traced)
 
 
-def _code_of(source: str) -> CodeType | None:
-    """Compiles the module; returns None when it is nested too deeply for Python, which can happen though each expression is not."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SyntaxWarning)  # what Python thinks of `0 is not None` is nothing that a rule's author can use
-            return compile(source, MODULE, "exec", dont_inherit=True)
-    except (SyntaxError, RecursionError, MemoryError):
-        return None
-
-
 def _report_too_deep(rule_set: RuleSet, vocabulary: Vocabulary, traced: bool) -> None:
     for rule in rule_set.rules:
         module = ModuleCodegen()
         around = _surroundings(rule_set, vocabulary, module, traced)
         GeneratedRules(rule_set, vocabulary, around, counted=False).add(module, 0, rule, Patches(rule_set, vocabulary).of(rule))
-        if _code_of(module.finish()[0]) is None:
+        if code_of(module.finish()[0]) is None:
             rule.source.fail((), f"the rule {rule.id!r}, with its template and patches, is nested too deeply: at most 20 loops, 90 levels")
     if not rule_set.problems:
         rule_set.problems.append(Diagnostic("rules/invalid", "error", "all rules together are too large for Python"))

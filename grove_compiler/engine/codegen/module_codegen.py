@@ -70,7 +70,7 @@ class ModuleCodegen:
         positions = {name: position for position, name in enumerate(self._places)}
         current = -1
         for line in text.split("\n"):
-            mark = _MARK.search(line)
+            mark = _MARK.search(line) if "  #@" in line else None
             current = positions[mark[1]] if mark else (-1 if not line.startswith((" ", "]", "}", "'")) else current)
             table.append(current)
         return text, tuple(table)

@@ -45,8 +45,8 @@ def _report_undecided(name: str, rule_set: RuleSet) -> None:
     rule_set.problems.append(Diagnostic("rules/invalid", "error", f"no rule decides {name!r}; one has to say `decide: {name}`"))
 
 
-def rests_on(rule: Rule, rules: Iterable[Rule]) -> list[str]:
-    """Returns the ids of the rules whose decisions a decision calls."""
+def rests_on(rule: Rule, deciding: Iterable[Rule]) -> list[str]:
+    """Returns the ids of the rules whose decisions a decision calls, of all that take one."""
     given = rule.keys.get("cases")
     cases = [case for case in given if isinstance(case, dict)] if isinstance(given, list) else []
     expressions = [rule.keys.get("value"), *rule.named("let").values(), *(case.get(key) for case in cases for key in ("when", "value"))]
@@ -54,4 +54,4 @@ def rests_on(rule: Rule, rules: Iterable[Rule]) -> list[str]:
     for expression in expressions:
         with suppress(ExpressionError):  # reported when it is written
             names |= names_in(as_expression(expression))
-    return [other.id for other in rules if other.decision in names]
+    return [other.id for other in deciding if other.decision in names]

@@ -18,7 +18,8 @@ _FIRST: dict[Verb, tuple[tuple[Verb, ...], str]] = {
 def in_apply_order(rule_set: RuleSet) -> list[Rule]:
     """Sorts rules by level, and inside a level in the order in which they are written. Reports a cycle in the file of its first rule."""
     rules = {rule.id: rule for rule in rule_set.rules}
-    before = {rule.id: _before(rule, rule_set) for rule in rule_set.rules}
+    deciding = [rule for rule in rule_set.rules if rule.verb == "decide"]
+    before = {rule.id: rests_on(rule, deciding) if rule.verb == "decide" else _before(rule, rule_set) for rule in rule_set.rules}
     levels: dict[str, int] = {}
     for rule_id in before:
         _visit(rule_id, before, levels, rules)
@@ -27,25 +28,25 @@ def in_apply_order(rule_set: RuleSet) -> list[Rule]:
 
 def joins(rule: Rule, rules: list[Rule]) -> tuple[tuple[str, int], ...]:
     """Returns, for each rule in `after`, how many leading loops both share: objects wait only for those of the same items."""
+    words = rule.list_of("after")
     verbs, _ = _FIRST.get(rule.verb, ((), ""))
     return tuple(
         (other.id, _shared(rule, other))
-        for other in rules
-        if other.verb in verbs and any(matches(word, other.id) for word in rule.list_of("after")) and other is not rule
+        for other in (rules if words else ())
+        if other.verb in verbs and any(matches(word, other.id) for word in words) and other is not rule
     )
 
 
 def _before(rule: Rule, rule_set: RuleSet) -> list[str]:
-    """Returns the ids of the rules that come before a rule: those that match `after`, or whose decisions it calls.
+    """Returns the ids of the rules that match `after` of a rule, and so come before it.
 
     A disabled rule is not waited for. A pattern that matches nothing is reported.
     """
-    if rule.verb == "decide":
-        return rests_on(rule, rule_set.rules)
-    ids = []
+    ids: list[str] = []
+    words = rule.list_of("after")
     verbs, do = _FIRST.get(rule.verb, ((), ""))
-    known = [other.id for other in rule_set.rules if other.verb in verbs]
-    for position, word in enumerate(rule.list_of("after")):
+    known = [other.id for other in rule_set.rules if other.verb in verbs] if words else []
+    for position, word in enumerate(words):
         meant = [rule_id for rule_id in known if matches(word, rule_id) and rule_id != rule.id]
         if word == rule.id:
             rule.source.fail(("after", position), "a rule cannot come after itself")

@@ -18,6 +18,8 @@ class Patches:
     def __init__(self, rule_set: RuleSet, vocabulary: Vocabulary) -> None:
         self._rule_set, self._subjects = rule_set, list(vocabulary.subjects)
         self._patches = [rule for rule in rule_set.rules if rule.verb == "patch" and rule.usable]
+        self._words = [(patch, patch.list_of("patch")) for patch in self._patches]
+        self._found: dict[str, list[Rule]] = {}  # by the id of the rule that renders
         subjects_by_kind: dict[str, set[str]] = {}
         for rule in rule_set.rules:
             subjects_by_kind.setdefault(self._kind(rule), set()).update(rule.about(self._subjects))
@@ -28,7 +30,12 @@ class Patches:
 
     def of(self, rule: Rule) -> list[Rule]:
         """Returns the patches that change what a rule renders."""
-        return [patch for patch in self._patches if self._applies(patch, rule)] if rule.template else []
+        if not rule.template:
+            return []
+        found = self._found.get(rule.id)
+        if found is None:
+            found = self._found[rule.id] = [patch for patch, words in self._words if self._applies(patch, words, rule)]
+        return found
 
     def report_idle(self) -> None:
         """Reports patches of a kind or rule that does not exist. A kind that only disabled rules generate is no mistake."""
@@ -44,8 +51,8 @@ class Patches:
                 ):
                     patch.source.fail(("about",), f"no rule about {' or '.join(patch.list_of('about'))} generates {word!r}")
 
-    def _applies(self, patch: Rule, rule: Rule) -> bool:
-        return any(matches(word, rule.id) if "/" in word else self._reaches(patch, rule, word) for word in patch.list_of("patch"))
+    def _applies(self, patch: Rule, words: list[str], rule: Rule) -> bool:
+        return any(matches(word, rule.id) if "/" in word else self._reaches(patch, rule, word) for word in words)
 
     def _reaches(self, patch: Rule, rule: Rule, kind: str) -> bool:
         if self._kind(rule) != kind:

@@ -57,6 +57,32 @@ async def test_a_key_in_work_is_given_again_only_when_it_is_done() -> None:
 
 
 @in_virtual_time
+async def test_a_key_goes_to_the_next_worker_where_the_one_that_was_woken_for_it_is_cancelled() -> None:
+    queue = WorkQueue[str]()
+    first, second = [asyncio.create_task(queue.get()) for _ in range(2)]
+    await asyncio.sleep(0)
+    queue.add("a")
+    first.cancel()
+    assert await second == "a"
+
+
+@in_virtual_time
+async def test_a_cleanup_whose_turn_comes_as_a_key_is_taken_begins_at_once() -> None:
+    queue = WorkQueue[str](share=1)
+    queue.add("a")
+    key = await queue.get()
+    workers = [asyncio.create_task(queue.get()) for _ in range(2)]
+    await asyncio.sleep(0)
+    queue.add("b")
+    queue.add_cleanup("c")
+    await asyncio.sleep(0.1)
+    began = now()
+    queue.done(key)
+    assert [await worker for worker in workers] == ["b", "c"]
+    assert now() == began
+
+
+@in_virtual_time
 async def test_whoever_waits_is_woken_by_a_key() -> None:
     queue = WorkQueue[str]()
     getting = asyncio.ensure_future(queue.get())
