@@ -190,19 +190,19 @@ class RunningPlane:
                 raise
 
     def clear_namespace(self, name: str) -> None:
-        """Deletes the pods of a namespace, which take up nodes, and its autoscalers, which Kubernetes looks at all the time, without waiting.
+        """Deletes the pods of a namespace, which take up nodes, and its autoscalers, which Kubernetes keeps looking at, without waiting.
 
         All else costs nobody anything, and stays: to delete a namespace, its controller looks into every kind, for a third of a second of
         CPU. It is done where controllers of Kubernetes would create the pods again.
         """
         pods = f"/api/v1/namespaces/{name}/pods"
-        if not (found := self.request("GET", pods, agent=audit.AGENT, accept=METADATA)["items"]):
-            return
+        found = self.request("GET", pods, agent=audit.AGENT, accept=METADATA)["items"] or ()  # null where there are none
         owners = [owner for pod in found for owner in pod["metadata"].get("ownerReferences", ())]
         if any(owner["apiVersion"].partition("/")[0] in RECREATING for owner in owners):
-            return self.delete_namespace(name)
-        for path in (f"/apis/autoscaling/v2/namespaces/{name}/horizontalpodautoscalers", pods):
-            self.request("DELETE", path, {"gracePeriodSeconds": 0}, agent=audit.AGENT)
+            self.delete_namespace(name)
+        elif found:
+            for path in (f"/apis/autoscaling/v2/namespaces/{name}/horizontalpodautoscalers", pods):
+                self.request("DELETE", path, {"gracePeriodSeconds": 0}, agent=audit.AGENT)
 
     def grant(self, user: str, verbs: Sequence[str], resources: Sequence[str], *, group: str = "", namespace: str = "") -> None:
         """Grants a user permissions in a namespace, or in all; returns once they are effective. They are deleted with the namespace."""

@@ -94,6 +94,13 @@ def test_of_a_namespace_that_is_cleared_the_pods_and_autoscalers_go(control_plan
     assert control_plane.request("GET", path(name, "a"))["metadata"]["name"] == "a"
 
 
+def test_a_namespace_without_pods_that_is_cleared_stays_as_it_is(control_plane: ControlPlane) -> None:
+    name = control_plane.create_namespace()
+    before = control_plane.request("GET", f"/api/v1/namespaces/{name}")
+    control_plane.clear_namespace(name)
+    assert control_plane.request("GET", f"/api/v1/namespaces/{name}") == before
+
+
 @pytest.mark.cluster("kube-controller-manager")
 def test_a_namespace_that_is_cleared_goes_with_pods_that_kubernetes_would_create_again(control_plane: ControlPlane) -> None:
     name = control_plane.create_namespace()
