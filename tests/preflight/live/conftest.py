@@ -19,7 +19,7 @@ __all__ = ["cache_of_the_session"]
 
 @pytest.fixture
 def admission(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> Iterator[Admission]:
-    with admitting(control_plane, namespace, tmp_path) as there:
+    with admitting(control_plane, [namespace], tmp_path) as there:
         yield there
 
 
@@ -35,6 +35,6 @@ def own_plane() -> Iterator[ControlPlane]:
 @pytest.fixture
 def own(own_plane: ControlPlane, tmp_path: Path) -> Iterator[Admission]:
     namespace = own_plane.create_namespace()
-    with admitting(own_plane, namespace, tmp_path) as there:
+    with admitting(own_plane, [namespace], tmp_path) as there:
         yield there
     own_plane.delete_namespace(namespace)
