@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -11,6 +10,7 @@ import pytest
 
 from applier.testing.control_plane import ControlPlane
 from applier.transport import connect
+from tests.compiled_schemas import share
 from tests.definitions import with_definitions
 from tests.invariants.plane import STRICT, judged_plane
 from tests.invariants.rights import refused
@@ -76,15 +76,8 @@ async def opened(plane: ControlPlane, namespace: str) -> AsyncIterator[World]:
         connect(kubeconfig=str(plane.kubeconfig), user_agent=PEOPLE) as cluster,
         connect(kubeconfig=str(account_of(plane)), user_agent=AGENT) as operators,
     ):
-        operators.openapi.compiled = _compiled(plane)
-        there = World(plane, cluster, namespace, operators)
+        there = World(plane, cluster, namespace, share(operators, plane))
         try:
             yield there
         finally:
             await there.stop()
-
-
-@functools.cache
-def _compiled(plane: ControlPlane) -> dict[str, Any]:
-    """The schemas that an operator has compiled, for the next ones: by the server's hash of what they are compiled from."""
-    return {}
