@@ -89,6 +89,11 @@ class Faults:
         write_kubeconfig(known, self.url, None)
         return known.kubeconfig
 
+    def reset(self) -> None:
+        """Breaks the connections of all requests under way, watches included. Later requests are served."""
+        for request in self._open.values():
+            _reset(request)
+
     async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
         seen = parse(request.method, request.raw_path, request.headers.get("User-Agent", ""))
         number = self._noted(seen)
@@ -176,8 +181,7 @@ class Faults:
         self._inject(f"drop-{self.script.drop_when}")
         self.refusing = self.script.then == "refuse"
         if self.refusing:
-            for other in self._open.values():
-                _reset(other)
+            self.reset()
         self.dropped.set()
         raise Dropped
 

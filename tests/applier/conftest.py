@@ -8,6 +8,7 @@ import pytest
 
 from applier.testing.control_plane import ControlPlane
 from applier.transport import ApiCluster, connect
+from tests.compiled_schemas import share
 
 from .transport.certificates import Pair, authority
 
@@ -16,7 +17,7 @@ from .transport.certificates import Pair, authority
 async def cluster(control_plane: ControlPlane) -> AsyncIterator[ApiCluster]:
     """The real API server, for tests that are marked so. Rooms whose tests need no servers have a `cluster` of their own."""
     async with connect(kubeconfig=str(control_plane.kubeconfig), user_agent="applier-tests") as connected:
-        yield connected
+        yield share(connected, control_plane)
 
 
 @pytest.fixture(scope="module")

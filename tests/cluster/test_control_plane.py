@@ -49,6 +49,10 @@ def test_what_gangs_and_claims_need_is_served(control_plane: ControlPlane, versi
     assert control_plane.request("GET", f"/apis/{version}")["groupVersion"] == version
 
 
+def pods(namespace: str) -> str:
+    return f"/api/v1/namespaces/{namespace}/pods"
+
+
 def test_an_object_is_applied_and_read_again(control_plane: ControlPlane, namespace: str) -> None:
     target = path(namespace, "a") + "?fieldManager=test"
     control_plane.request("PATCH", target, config_map(namespace, "a", key="value"), content_type=APPLY)
@@ -71,6 +75,40 @@ def test_a_deleted_namespace_goes_away_with_all_that_is_in_it(control_plane: Con
         while time.monotonic() < deadline:
             control_plane.request("GET", f"/api/v1/namespaces/{name}")
             time.sleep(0.1)
+
+
+def test_of_a_namespace_that_is_cleared_the_pods_and_autoscalers_go(control_plane: ControlPlane) -> None:
+    name = control_plane.create_namespace()
+    box = {"name": "box", "image": "any"}
+    pod = {"metadata": {"name": "a"}, "spec": {"containers": [box]}}
+    autoscaler = {
+        "metadata": {"name": "a"},
+        "spec": {"maxReplicas": 2, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "a"}},
+    }
+    autoscalers = f"/apis/autoscaling/v2/namespaces/{name}/horizontalpodautoscalers"
+    control_plane.request("POST", pods(name), pod)
+    control_plane.request("POST", autoscalers, autoscaler)
+    control_plane.request("POST", path(name), config_map(name, "a"))
+    control_plane.clear_namespace(name)
+    left = {kind: [one["metadata"]["name"] for one in control_plane.request("GET", kind)["items"]] for kind in (pods(name), autoscalers)}
+    assert left == {pods(name): [], autoscalers: []}
+    assert control_plane.request("GET", path(name, "a"))["metadata"]["name"] == "a"
+
+
+def test_a_namespace_without_pods_that_is_cleared_stays_as_it_is(control_plane: ControlPlane) -> None:
+    name = control_plane.create_namespace()
+    before = control_plane.request("GET", f"/api/v1/namespaces/{name}")
+    control_plane.clear_namespace(name)
+    assert control_plane.request("GET", f"/api/v1/namespaces/{name}") == before
+
+
+@pytest.mark.cluster("kube-controller-manager")
+def test_a_namespace_that_is_cleared_goes_with_pods_that_kubernetes_would_create_again(control_plane: ControlPlane) -> None:
+    name = control_plane.create_namespace()
+    control_plane.kubectl("create", "deployment", "web", "--image=any", "-n", name)
+    control_plane.kubectl("wait", "--for=create", "pod", "-l", "app=web", "-n", name, "--timeout=60s")
+    control_plane.clear_namespace(name)
+    assert "deletionTimestamp" in control_plane.request("GET", f"/api/v1/namespaces/{name}")["metadata"]
 
 
 @pytest.mark.cluster("kube-controller-manager")

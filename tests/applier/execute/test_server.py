@@ -17,6 +17,7 @@ from applier.plan.immutable import FROZEN
 from applier.ref import Kind, Manifest, Ref, uid_of
 from applier.testing.control_plane import ControlPlane
 from applier.transport import ApiCluster, connect
+from tests.compiled_schemas import share
 from tests.permitted import permitted
 
 from ..things import definition, manifest
@@ -66,7 +67,7 @@ class Shop:
 @asynccontextmanager
 async def opened(control_plane: ControlPlane, namespace: str) -> AsyncIterator[Shop]:
     async with connect(kubeconfig=str(control_plane.kubeconfig)) as cluster:
-        yield Shop(cluster, control_plane, namespace)
+        yield Shop(share(cluster, control_plane), control_plane, namespace)
 
 
 async def test_again_is_unchanged_and_writes_nothing(control_plane: ControlPlane, namespace: str) -> None:

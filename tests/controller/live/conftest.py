@@ -11,6 +11,7 @@ import pytest
 from applier.testing.control_plane import ControlPlane
 from applier.testing.kinds import ClusterKind
 from applier.transport import connect
+from tests.compiled_schemas import share
 from tests.definitions import with_definitions
 from tests.invariants.plane import STRICT, judged_plane
 from tests.invariants.rights import refused
@@ -45,7 +46,7 @@ async def whole_cluster(own_plane: ControlPlane) -> AsyncIterator[World]:
     async with opened(own_plane, own_plane.create_namespace()) as there:
         yield there
         await there.stop()
-        await there.kubectl("delete", "namespace", there.namespace, "--wait=false", "--ignore-not-found")
+        own_plane.delete_namespace(there.namespace)
 
 
 def with_grove(control_plane: ControlPlane) -> ControlPlane:
@@ -76,7 +77,7 @@ async def opened(plane: ControlPlane, namespace: str) -> AsyncIterator[World]:
         connect(kubeconfig=str(plane.kubeconfig), user_agent=PEOPLE) as cluster,
         connect(kubeconfig=str(account_of(plane)), user_agent=AGENT) as operators,
     ):
-        there = World(plane, cluster, namespace, operators)
+        there = World(plane, cluster, namespace, share(operators, plane))
         try:
             yield there
         finally:

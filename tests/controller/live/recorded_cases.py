@@ -73,6 +73,8 @@ def steps(case: str, plane: ControlPlane) -> list[RecordedStep]:
     """The steps of a case, to be done on a control plane."""
     recorded = json.loads(gzip.decompress((LIVE / f"{case}.json.gz").read_bytes()))
     script = next(one for one in map(_module, SCRIPTS) if case in one.scenarios())
+    if hasattr(script, "get"):
+        script.get = lambda what, namespace: plane.objects.get(what, "-n", namespace)["items"]  # as kubectl does, which costs much more
     script.KUBECTL[:] = [plane.programs.path("kubectl"), f"--kubeconfig={plane.kubeconfig}"]
     binder = Binder(script.bind(0.5)) if hasattr(script, "bind") else None
     with pytest.MonkeyPatch.context() as patch:

@@ -228,7 +228,7 @@ async def soak(
             account.faults, account.requests = proxy.injected.total(), cluster.requests.total()
         gc.collect()
         account.left = await rested(account.start)
-    plane.delete_namespace(namespace)
+    plane.clear_namespace(namespace)
     verdict = check(plane.audit_log, agent=AGENT, lag=LAG)
     account.judged = str(verdict)
     account.wrong += verdict.faults
@@ -271,5 +271,5 @@ async def differences(plane: ControlPlane, people: People, account: Account) -> 
                     if ours.get(key) != wanted.get(key)
                 ]
             await asyncio.sleep(1.0)
-    plane.delete_namespace(fresh)
+    plane.clear_namespace(fresh)
     return []

@@ -15,11 +15,13 @@ from applier.ref import Kind, Manifest
 from applier.testing.control_plane import ControlPlane
 from applier.transport import connect
 from grove_compiler.api.crd import crds
+from tests.compiled_schemas import share
 from tests.conformance.cases import CONFIGURATION, FOLDER
 from tests.definitions import definition, serve
 from tests.invariants.plane import judged_plane
 
 from .conftest import node
+from .mirror import Mirror, mirrored
 from .recorded_cases import RecordedStep, differences, names, namespace_of, steps
 from .resource_versions import served_version
 from .world import World
@@ -86,8 +88,6 @@ BETTER = [
 ]
 REST = 1.0
 """Seconds without a change after which a step is over, where none of those below is needed."""
-LOOKS = 8
-"""How often is looked meanwhile, at ten kinds: whoever looks all the time leaves the servers no time for anything else."""
 LONGER = {
     "gang-termination/unready": 8.0,  # longer than the delay of the termination
     "breach-recovered/breach": 16.0,  # what was unready for some of 15 seconds must not be terminated later
@@ -124,7 +124,7 @@ async def world(recorded_plane: ControlPlane, case: str) -> AsyncIterator[World]
     """The operator at work, configured as the shipped one was."""
     async with connect(kubeconfig=str(recorded_plane.kubeconfig), user_agent="grove-operator-tests") as cluster:
         recorded_plane.kubectl("create", "namespace", namespace_of(case))
-        there = World(recorded_plane, cluster, namespace_of(case))
+        there = World(recorded_plane, share(cluster, recorded_plane), namespace_of(case))
         await there.start(everywhere=True, config=CONFIGURATION)
         try:
             yield there
@@ -133,31 +133,11 @@ async def world(recorded_plane: ControlPlane, case: str) -> AsyncIterator[World]
             recorded_plane.delete_namespace(namespace_of(case))
 
 
-async def look(world: World) -> list[Manifest]:
-    """All that is in the namespace."""
-    kinds = (*LISTED, Kind("resource.k8s.io", served_version(), "ResourceClaim"))
-    resources = [await world.cluster.resource(kind) for kind in kinds]
-    lists = await asyncio.gather(*(world.cluster.list(one, world.namespace) for one in resources))
-    return [one for each in lists for one in each.items]
-
-
-async def at_rest(world: World, seconds: float) -> list[Manifest]:
-    """What there is once nothing has changed for so long."""
-    seen: list[Manifest] = []
-    clock = asyncio.get_running_loop().time
-    since = clock()
-    while clock() - since < seconds:
-        await asyncio.sleep(seconds / LOOKS)
-        if (now := await look(world)) != seen:
-            seen, since = now, clock()
-    return seen
-
-
-async def differing(world: World, step: RecordedStep, rest: float) -> list[str]:
+async def differing(there: Mirror, step: RecordedStep, rest: float) -> list[str]:
     """Where it stays different from what was recorded, when all has come to rest."""
     clock = asyncio.get_running_loop().time
     began = clock()
-    while found := list(unexplained(step, await at_rest(world, rest))):
+    while found := list(unexplained(step, await there.at_rest(rest))):
         if clock() - began > PATIENCE:
             break
     return found
@@ -173,10 +153,12 @@ def unexplained(step: RecordedStep, there: list[Manifest]) -> Iterator[str]:
 @pytest.mark.parametrize("case", names())
 async def test_each_step_ends_as_it_did_with_the_shipped_operator(case: str, world: World) -> None:
     found = []
-    for step in steps(case, world.plane):
-        try:
-            await asyncio.to_thread(step.intervention, world.namespace)
-            found += await differing(world, step, LONGER.get(step.name, REST))
-        finally:
-            await asyncio.to_thread(step.ends)
+    kinds = (*LISTED, Kind("resource.k8s.io", served_version(), "ResourceClaim"))
+    async with mirrored(world.cluster, kinds, world.namespace) as there:
+        for step in steps(case, world.plane):
+            try:
+                await asyncio.to_thread(step.intervention, world.namespace)
+                found += await differing(there, step, LONGER.get(step.name, REST))
+            finally:
+                await asyncio.to_thread(step.ends)
     assert "\n".join(found) == ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from typing import Any
@@ -14,11 +15,14 @@ from applier.ref import Kind, Manifest
 from applier.testing.control_plane import ControlPlane
 from applier.testing.errors import ControlPlaneError
 from applier.testing.kinds import ClusterKind
+from applier.testing.proxy import Faults
+from applier.transport import connect_to
 from tests.invariants.plane import judged_plane
 
+from .account import account_of
 from .conftest import opened, with_grove
 from .test_reported import pod_of, scale
-from .world import BASE, FRONT, KINDS, SCALED, SERVING, World, is_ready
+from .world import AGENT, BASE, FRONT, KINDS, SCALED, SERVING, World, is_ready
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler", "kube-controller-manager")
 
@@ -49,7 +53,7 @@ async def world(breakable_plane: ControlPlane) -> AsyncIterator[World]:
         await asyncio.gather(around, return_exceptions=True)
         await there.stop()
         assert [one.error for one in there.results if one.error is not None and not isinstance(one.error, ApplierError)] == []
-        breakable_plane.delete_namespace(there.namespace)
+        breakable_plane.clear_namespace(there.namespace)
 
 
 async def look_after(world: World) -> None:
@@ -156,16 +160,26 @@ async def reported(world: World, field: str) -> Any:
 
 
 async def test_watches_that_break_all_the_time_lose_nothing(world: World) -> None:
-    """The server ends without a word and is back at once, as behind a load balancer."""
-    server = world.plane.server("kube-apiserver")
-    for replicas in (3, 1, 2):
-        await scale(world, "podcliquescalinggroup", "chat-0-model", replicas)
-        await asyncio.to_thread(server.stop)
-        server.start()
-        await world.until(lambda: answers(world.plane), True)
-    await world.until_ready(*ALL)
-    await world.at_rest()
-    await world.until(lambda: count(world), len(ALL))  # kwok, which ended with the server, has yet to confirm that some are gone
+    """Each ends without a word, as behind a load balancer whose server has ended, and so does whatever is being written."""
+    await world.stop()
+    token = json.loads(account_of(world.plane).read_text())["users"][0]["user"]["token"]
+    async with Faults(world.plane) as proxy, connect_to(proxy.url, token=token, user_agent=AGENT) as world.operators:
+        await world.start()
+        for replicas in (3, 1, 4, 2):
+            await scale(world, "podcliquescalinggroup", "chat-0-model", replicas)
+            before = len(world.results)
+            await world.until(lambda: looked(world, before), True)  # noqa: B023 - awaited in this very round
+            proxy.reset()
+        await world.until_ready(*ALL)
+        await world.at_rest()
+        await world.until(lambda: count(world), len(ALL))  # kwok has yet to confirm that some are gone
+        assert proxy.requests.only(verb="watch").by("resource")["pods"] > 4, "watches have not broken"
+        await world.stop()
+
+
+async def looked(world: World, before: int) -> bool:
+    """Whether the operator has looked at anything since, so that it is in the middle of its work."""
+    return len(world.results) > before
 
 
 async def count(world: World) -> int:

@@ -43,7 +43,7 @@ class Candidates:
         return any(one.leads for one in self.both)
 
     async def holder(self) -> str:
-        return await self.world.kubectl("get", "lease", "leader", "-o", "jsonpath={.spec.holderIdentity}")
+        return str((await self.world.get("lease", "leader"))["spec"].get("holderIdentity", ""))
 
     async def lose_a_pod(self) -> None:
         """One pod goes: whoever leads makes another one."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import json
+import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -16,11 +17,13 @@ from typing import Any
 import pytest
 
 from applier.ref import Manifest
+from applier.testing.control_plane import ControlPlane
 from applier.testing.errors import ControlPlaneError
 from tests.definitions import definition
 from tests.permitted import resources
 
 from .conftest import NODES
+from .resource_versions import as_served
 from .world import World, clique, is_ready, pod_clique_set
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
@@ -60,31 +63,44 @@ async def install(world: World, defined: Manifest = DEFINITION) -> None:
 
 async def uninstall(world: World) -> None:
     """Takes the kind away with all of its objects: those of groups bear a finalizer, for which their definition would wait."""
-    await world.kubectl("delete", "crd", DOMAINS, "--ignore-not-found", "--wait=false")
-    await world.until(lambda: definition_goes(world), "")
+    await world.until(lambda: definition_goes(world), None)
+    shutil.rmtree(world.plane.folder / "kubectl-cache", ignore_errors=True)  # with the version in which it was served
 
 
-async def definition_goes(world: World) -> str:
-    """Takes the finalizers off the objects that keep the definition, and gives its version while it is there."""
-    version = await world.kubectl("get", "crd", DOMAINS, "--ignore-not-found", "-o", "jsonpath={.spec.versions[0].name}")
-    kind = f"computedomains.{version}.resource.nvidia.com"
-    for one in json.loads(await world.attempt("get", kind, "-A", "-o", "json") or '{"items": []}')["items"]:
-        name, place = one["metadata"]["name"], one["metadata"]["namespace"]
-        await world.attempt("patch", kind, name, "-n", place, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+async def definition_goes(world: World) -> str | None:
+    """Deletes the definition, takes the finalizers off the objects that keep it, and gives its version while it is there."""
+    found = await world.get("crd", DOMAINS)
+    if not found:
+        return None
+    version = str(found["spec"]["versions"][0]["name"])
+    ask, path = world.plane.request, f"/apis/resource.nvidia.com/{version}/"
+    with suppress(ControlPlaneError):  # others may be quicker
+        if "deletionTimestamp" not in found["metadata"]:
+            await asyncio.to_thread(ask, "DELETE", f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{DOMAINS}")
+        for one in (await asyncio.to_thread(ask, "GET", f"{path}computedomains"))["items"]:
+            place = f"namespaces/{one['metadata']['namespace']}/computedomains/{one['metadata']['name']}"
+            body = {"metadata": {"finalizers": None}}
+            await asyncio.to_thread(ask, "PATCH", f"{path}{place}", body, content_type="application/merge-patch+json")
     return version
 
 
-@pytest.fixture
-async def world(whole_cluster: World) -> AsyncIterator[World]:
-    """A cluster whose nodes have GPUs and channels, and no ComputeDomains yet."""
-    await uninstall(whole_cluster)
+@pytest.fixture(scope="module")
+def own_plane_with_gpus(own_plane: ControlPlane) -> ControlPlane:
+    """A control plane whose nodes have GPUs and channels."""
     selector = f"device.driver == '{DRIVER}' && device.attributes['{DRIVER}'].type == 'channel'"
     spec = {"selectors": [{"cel": {"expression": selector}}]}
-    await whole_cluster.apply({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": CLASS}, "spec": spec})
+    device_class = {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": CLASS}, "spec": spec}
+    own_plane.objects.apply([as_served(one) for one in (device_class, *map(channel, range(NODES)))])
+    gpus = {"status": {"capacity": {"nvidia.com/gpu": "4"}, "allocatable": {"nvidia.com/gpu": "4"}}}
     for node in range(NODES):
-        await whole_cluster.apply(channel(node))
-        gpus = json.dumps({"status": {"capacity": {"nvidia.com/gpu": "4"}, "allocatable": {"nvidia.com/gpu": "4"}}})
-        await whole_cluster.kubectl("patch", "node", f"grove-node-{node}", "--subresource=status", "--type=merge", "-p", gpus)
+        path = f"/api/v1/nodes/grove-node-{node}/status"
+        own_plane.request("PATCH", path, gpus, content_type="application/merge-patch+json")
+    return own_plane
+
+
+@pytest.fixture
+async def world(own_plane_with_gpus: ControlPlane, whole_cluster: World) -> AsyncIterator[World]:
+    """A cluster whose nodes have GPUs and channels, and no ComputeDomains yet."""
     yield whole_cluster
     await whole_cluster.stop()
     await uninstall(whole_cluster)

@@ -35,13 +35,7 @@ async def once(world: World, *options: str) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
-async def test_a_set_that_runs_leaves_nothing_to_do(world: World) -> None:
-    await world.apply(SERVING)
-    await world.until_ready(*FRONT, *BASE, *SCALED)
-    await world.until(lambda: once(world), (0, "nothing to do\n"))
-
-
-async def test_what_rules_of_ones_own_would_change_is_told_before_they_run(world: World) -> None:
+async def test_a_set_that_runs_leaves_nothing_to_do_but_what_other_rules_would_change(world: World) -> None:
     await world.apply(SERVING)
     await world.until_ready(*FRONT, *BASE, *SCALED)
     await world.until(lambda: once(world), (0, "nothing to do\n"))
@@ -56,7 +50,7 @@ async def test_what_rules_of_ones_own_would_change_is_told_before_they_run(world
 async def test_what_is_missing_foreign_or_left_over_is_told_and_stays(world: World) -> None:
     await world.apply(SERVING)
     await world.until_ready(*FRONT, *BASE, *SCALED)
-    await world.until(lambda: once(world), (0, "nothing to do\n"))
+    await world.at_rest()
     await world.stop()
     await world.kubectl("delete", "service", "chat-0")
     await world.kubectl("label", "podclique", "chat-0-front", "app.kubernetes.io/component=mine", "--overwrite")

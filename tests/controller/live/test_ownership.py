@@ -9,7 +9,7 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -77,8 +77,7 @@ async def stays_as_it_is(world: World, origin: Any, kinds: tuple[str, ...], **op
     """Lets an operator meet one object of each kind, of which it may change none."""
     await world.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "owner"}})
     rows: list[Row] = [await origin(world, kind) for kind in kinds]
-    for one in rows:
-        await world.kubectl("create", "-f", "-", input=one.foreign)
+    await world.kubectl("create", "-f", "-", input=all_of(one.foreign for one in rows))
     before = await all_live(world, rows)
     assert None not in before.values()
     held = {one.set["metadata"]["name"]: True for one in rows}
@@ -117,20 +116,23 @@ async def test_so_does_that_of_schedulers_and_drivers(whole_cluster: World) -> N
 async def goes_on(world: World, origin: Any, kinds: tuple[str, ...], **operator: Any) -> None:
     """Has an operator held by one object of each kind, and then takes them away, one half after the other."""
     rows: list[Row] = [await origin(world, kind) for kind in kinds]
-    for one in rows:
-        await world.kubectl("create", "-f", "-", input=one.foreign)
+    await world.kubectl("create", "-f", "-", input=all_of(one.foreign for one in rows))
     await world.start(**operator)
     for one in rows:
         await world.apply(one.set)
     await world.until(lambda: holders(world), {one.set["metadata"]["name"]: True for one in rows})
     for gone in (rows[::2], rows[1::2]):
-        for one in gone:
-            await world.kubectl("delete", "-f", "-", "--wait=false", input=one.foreign)
+        await world.kubectl("delete", "-f", "-", "--wait=false", input=all_of(one.foreign for one in gone))
         await world.until(lambda: still_held(world, gone), set())  # noqa: B023 - awaited in this very round
         await world.stop()
         await world.start(**operator)
     await world.until(lambda: holders(world), {one.set["metadata"]["name"]: False for one in rows})
     assert None not in (await all_live(world, rows)).values(), "each set has made its own"
+
+
+def all_of(manifests: Iterable[Manifest]) -> Manifest:
+    """Objects in one, for kubectl, whose start costs more than what it does with them."""
+    return {"apiVersion": "v1", "kind": "List", "items": list(manifests)}
 
 
 async def still_held(world: World, rows: list[Row]) -> set[str]:
@@ -142,15 +144,14 @@ async def still_held(world: World, rows: list[Row]) -> set[str]:
 async def test_what_is_handed_over_is_the_sets_and_goes_with_it(idle: World, tmp_path: Path) -> None:
     """With the command that the condition names, and the object as its owner has written it."""
     rows = [row(kind) for kind in KINDS]
-    for one in rows:
-        await idle.kubectl("create", "-f", "-", input=one.foreign)
+    await idle.kubectl("create", "-f", "-", input=all_of(one.foreign for one in rows))
     before = await uids_of(idle, rows)
     await idle.start()
     for one in rows:
         await idle.apply(one.set)
     await idle.until(lambda: holders(idle), {one.set["metadata"]["name"]: True for one in rows})
     manifests = tmp_path / "theirs.json"
-    manifests.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [one.foreign for one in rows]}))
+    manifests.write_text(json.dumps(all_of(one.foreign for one in rows)))
     where = ("--kubeconfig", str(idle.plane.kubeconfig), "-n", idle.namespace)
     words = ("adopt", str(manifests), "--from", "kubectl-create", "--field-manager", "grove-operator", *where)
     command = [sys.executable, "-m", "grove_cli", *words]
@@ -176,8 +177,7 @@ async def until_garbage_is_collected(world: World) -> None:
     """Returns once the garbage collector knows our kinds, which it looks for every 30 seconds: until then it orphans nothing of them."""
     await world.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "owner"}})
     owned = [(await of_another(world, kind)).foreign for kind in ("PodClique", "PodCliqueScalingGroup", "PodGang")]
-    for one in owned:
-        await world.kubectl("create", "-f", "-", input=one)
+    await world.kubectl("create", "-f", "-", input=all_of(owned))
     await world.kubectl("delete", "configmap", "owner")
 
     async def left() -> list[Manifest | None]:
@@ -217,10 +217,10 @@ async def test_what_the_shipped_operator_has_made_is_taken_over_and_goes_with_it
     await world.apply(declared("each"))
     pcs = await world.get("podcliqueset", "each")
     owner = {key: pcs[key] for key in ("apiVersion", "kind")} | {"name": "each", "uid": pcs["metadata"]["uid"], "controller": True}
+    references = {"ownerReferences": [{**owner, "blockOwnerDeletion": True}]}
     theirs = [one for kind, one in made("each").items() if kind not in ("ControllerRevision", "Pod")]
-    for one in theirs:
-        manifest = {**one, "metadata": {**one["metadata"], "ownerReferences": [{**owner, "blockOwnerDeletion": True}]}}
-        await world.kubectl("create", "--field-manager=manager", "-f", "-", input=manifest)
+    manifests = all_of({**one, "metadata": {**one["metadata"], **references}} for one in theirs)
+    await world.kubectl("create", "--field-manager=manager", "-f", "-", input=manifests)
     before = await uids(world)
     assert {kind for kind, _ in before} == {*KINDS} - {"ControllerRevision"}
     for _ in range(2):

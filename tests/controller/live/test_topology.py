@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import json
+import functools
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
 from applier.ref import Manifest
-from tests.definitions import definition
+from applier.testing.control_plane import ControlPlane
+from applier.testing.errors import RequestRefused
+from tests.definitions import definition, serve
 from tests.permitted import resources
 
 from .world import World, clique, pod_clique_set
@@ -63,14 +66,23 @@ async def world(whole_cluster: World) -> World:
 
 async def without_topologies(whole_cluster: World) -> World:
     """The cluster, once it has KAI's kind and no topology."""
-    await whole_cluster.apply(KAI_DEFINITION)
-    await whole_cluster.kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd/topologies.kai.scheduler")
-    kinds = "clustertopologies.grove.io,clustertopologybindings.grove.io,topologies.kai.scheduler"
-    for name in (await whole_cluster.kubectl("get", kinds, "-o", "name")).split():
-        # The garbage collector may be quicker: it takes KAI's topology when the one that owns it goes.
-        await asyncio.to_thread(whole_cluster.plane.kubectl, "patch", name, "--type=merge", "-p", UNGUARDED, check=False)
-        await whole_cluster.kubectl("delete", name, "--ignore-not-found")
+    await asyncio.to_thread(_without_topologies, whole_cluster.plane)
     return whole_cluster
+
+
+def _without_topologies(plane: ControlPlane) -> None:
+    _with_kais_kind(plane)
+    objects = plane.objects
+    for one in objects.get("clustertopologies.grove.io,clustertopologybindings.grove.io,topologies.kai.scheduler")["items"]:
+        path = objects.kind_of(one).path(name=one["metadata"]["name"])
+        with suppress(RequestRefused):  # the garbage collector may be quicker: it takes KAI's topology when the one that owns it goes
+            plane.request("PATCH", path, {"metadata": {"finalizers": []}}, content_type="application/merge-patch+json")
+            plane.request("DELETE", path)
+
+
+@functools.cache
+def _with_kais_kind(plane: ControlPlane) -> None:
+    serve(plane, [KAI_DEFINITION])
 
 
 async def metadata(world: World, kind: str, name: str, key: str) -> Any:
@@ -117,7 +129,7 @@ async def constraint(world: World) -> list[Any]:
 
 async def events(world: World, kind: str, reason: str, name: str = "") -> list[str]:
     chosen = f"involvedObject.kind={kind},reason={reason}" + (f",involvedObject.name={name}" if name else "")
-    found = json.loads(await world.kubectl("get", "events", "-n", "default", "--field-selector", chosen, "-o", "json"))
+    found = await asyncio.to_thread(world.plane.objects.get, "events", "-n", "default", "--field-selector", chosen)
     return [one["message"] for one in found["items"]]
 
 

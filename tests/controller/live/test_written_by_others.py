@@ -66,9 +66,9 @@ async def test_what_people_write_is_guarded_and_followed_and_theirs_in_whichever
         for kind, one in written(name, NEW).items():
             assert await ours(world, one) == OURS[kind], (name, kind)
     assert world.troubles() == []
-    for name in ways:
-        for one in reversed(written(name, NEW).values()):
-            await world.kubectl("delete", f"{one['kind'].lower()}.grove.io", one["metadata"]["name"], "--timeout=60s")
+    for kind in reversed(OURS):
+        names = [written(way, NEW)[kind]["metadata"]["name"] for way in ways]
+        await world.kubectl("delete", f"{kind.lower()}.grove.io", *names, "--timeout=60s")
 
 
 async def until_followed(world: World, ways: dict[str, Way], value: str) -> None:

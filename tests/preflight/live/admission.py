@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import copy
 import json
 import os
 import re
@@ -12,7 +13,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -39,10 +40,10 @@ PATIENCE = 180.0
 
 
 class Admission:
-    """The controller as a program, the server that asks it, and the namespace that it looks after."""
+    """The controller as a program, the server that asks it, and the namespaces that it looks after, of which `namespace` is seen."""
 
-    def __init__(self, plane: ControlPlane, namespace: str, folder: Path) -> None:
-        self.plane, self.namespace, self.log = plane, namespace, folder / "controller.log"
+    def __init__(self, plane: ControlPlane, namespaces: Sequence[str], folder: Path) -> None:
+        self.plane, self.namespaces, self.namespace, self.log = plane, list(namespaces), namespaces[0], folder / "controller.log"
         self._folder, self._port, self._metrics_port = folder, 0, free_port()
         # Checks mount the folder of the node with the connector's socket, which `restricted` forbids.
         plane.kubectl("label", "namespace", namespace, "pod-security.kubernetes.io/enforce=privileged", "--overwrite")
@@ -52,7 +53,7 @@ class Admission:
         (served / "tls.crt").write_text(pair.certificate.read_text())
         (served / "tls.key").write_text(pair.key.read_text())
         self._bundle = base64.b64encode(ca.certificate.read_bytes()).decode()
-        (folder / "values.yaml").write_text(json.dumps(VALUES | {"namespaces": [namespace]}))
+        (folder / "values.yaml").write_text(json.dumps(VALUES | {"namespaces": self.namespaces}))
 
     def start(self) -> None:
         """Starts it, at the port that it had before."""
@@ -72,9 +73,15 @@ class Admission:
         self.process.wait(PATIENCE)
 
     def configure(self, policy: str) -> None:
-        """Has the server ask it about the pods of its namespace, or lets them pass as the policy says while it is away."""
-        hooks = configuration(f"https://127.0.0.1:{self._port}/mutate-pod", self._bundle, self.namespace, policy)
+        """Has the server ask it about the pods of its namespaces, or lets them pass as the policy says while it is away."""
+        hooks = configuration(f"https://127.0.0.1:{self._port}/mutate-pod", self._bundle, self.namespaces, policy)
         self.plane.kubectl("apply", "-f", "-", input=json.dumps(hooks))
+
+    def elsewhere(self, namespace: str) -> Admission:
+        """The same controller, seen in another of its namespaces."""
+        there = copy.copy(self)
+        there.namespace = namespace
+        return there
 
     def wait_for(self, holds: Callable[[], bool], what: str) -> None:
         """Returns once it holds; fails with what is amiss and what the controller tells."""
@@ -162,9 +169,9 @@ class Admission:
 
 
 @contextmanager
-def admitting(plane: ControlPlane, namespace: str, folder: Path) -> Iterator[Admission]:
+def admitting(plane: ControlPlane, namespaces: Sequence[str], folder: Path) -> Iterator[Admission]:
     """The controller at work, asked by the server."""
-    there = Admission(plane, namespace, folder)
+    there = Admission(plane, namespaces, folder)
     try:
         there.start()
         there.configure("Fail")
@@ -173,22 +180,22 @@ def admitting(plane: ControlPlane, namespace: str, folder: Path) -> Iterator[Adm
         there.wait_for(lambda: "preflight-" in there.create("probe", "--dry-run=server", "-o", "json"), "the webhook was never asked")
         yield there
     finally:
-        plane.kubectl("delete", "mutatingwebhookconfiguration", f"preflight-{namespace}", "--ignore-not-found")
+        plane.kubectl("delete", "mutatingwebhookconfiguration", f"preflight-{namespaces[0]}", "--ignore-not-found")
         there.stop()
 
 
-def configuration(url: str, bundle: str, namespace: str, policy: str) -> Manifest:
+def configuration(url: str, bundle: str, namespaces: Sequence[str], policy: str) -> Manifest:
     webhook = {
         "name": "preflight.nvsentinel.nvidia.com",
         "clientConfig": {"url": url, "caBundle": bundle},
         "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}],
-        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
+        "namespaceSelector": {"matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "In", "values": [*namespaces]}]},
         "admissionReviewVersions": ["v1"],
         "sideEffects": "None",
         "failurePolicy": policy,
     }
     kind = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingWebhookConfiguration"}
-    return {**kind, "metadata": {"name": f"preflight-{namespace}"}, "webhooks": [webhook]}
+    return {**kind, "metadata": {"name": f"preflight-{namespaces[0]}"}, "webhooks": [webhook]}
 
 
 def free_port() -> int:

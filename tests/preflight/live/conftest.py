@@ -20,7 +20,7 @@ __all__ = ["cache_of_the_session"]
 
 @pytest.fixture
 def admission(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> Iterator[Admission]:
-    with admitting(control_plane, namespace, tmp_path) as there:
+    with admitting(control_plane, [namespace], tmp_path) as there:
         yield there
 
 
@@ -36,6 +36,6 @@ def own_plane(cluster_kind: ClusterKind) -> Iterator[ControlPlane]:
 @pytest.fixture
 def own(own_plane: ControlPlane, tmp_path: Path) -> Iterator[Admission]:
     namespace = own_plane.create_namespace()
-    with admitting(own_plane, namespace, tmp_path) as there:
+    with admitting(own_plane, [namespace], tmp_path) as there:
         yield there
     own_plane.delete_namespace(namespace)

@@ -4,15 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Iterator
 
 import pytest
 
+from applier.testing.control_plane import ControlPlane
 from tests.applier.transport.certificates import needs_openssl
 
-from .admission import NAMES, Admission
+from .admission import NAMES, Admission, admitting
 from .workloads import workload
 
-pytestmark = [pytest.mark.cluster, needs_openssl]
+pytestmark = [pytest.mark.cluster, needs_openssl, pytest.mark.xdist_group("preflight admission")]
+TESTS = 5
+
+
+@pytest.fixture(scope="module")
+def admissions(control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Iterator[Admission]]:
+    """One controller for all tests of this file, seen in a namespace for each of them: to start one costs more than any test."""
+    namespaces = [control_plane.create_namespace() for _ in range(TESTS)]
+    with admitting(control_plane, namespaces, tmp_path_factory.mktemp("preflight")) as there:
+        yield map(there.elsewhere, namespaces)
+    for namespace in namespaces:
+        control_plane.clear_namespace(namespace)
+
+
+@pytest.fixture
+def admission(admissions: Iterator[Admission]) -> Admission:
+    return next(admissions)
 
 
 def test_a_dry_run_shows_the_checks_and_makes_nothing(admission: Admission) -> None:
@@ -51,16 +69,16 @@ def test_64_pods_form_one_gang(admission: Admission) -> None:
 
 def test_people_are_told_of_a_check_that_failed(admission: Admission) -> None:
     admission.create("pod-0")
-    admission.end_check("pod-0", "preflight-nccl-allreduce", 1, "# 5 GB/s, less than 10\n")
+    admission.end_check("pod-0", "preflight-nccl-allreduce", 3, "# 5 GB/s, less than 10\n")
 
     def told() -> list[str]:
         return [one["message"] for one in admission.items("events --field-selector reason=PreflightCheckFailed")]
 
     admission.wait_for(lambda: told() != [], "nobody was told")
-    counted = 'preflight_check_failures_total{check="nccl-allreduce",error_code="EXIT_1",node=""} 1.0'
+    counted = 'preflight_check_failures_total{check="nccl-allreduce",error_code="EXIT_3",node=""} 1.0'
     admission.wait_for(lambda: counted in admission.metrics(), "nobody counted")  # after the event was written
     assert 'preflight_injection_total{result="injected"}' in admission.metrics()
-    assert told() == ["Check nccl-allreduce failed on node unknown (EXIT_1): 5 GB/s, less than 10"]
+    assert told() == ["Check nccl-allreduce failed on node unknown (EXIT_3): 5 GB/s, less than 10"]
 
 
 def test_status_shows_a_gang_and_a_pod_in_none_whose_checks_have_failed(admission: Admission) -> None:

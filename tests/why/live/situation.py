@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
+import re
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,18 +24,44 @@ LEFT_ALONE = {"kwok.x-k8s.io/status": "custom"}
 PLAYED = {"nodeSelector": {"kubernetes.io/hostname": NODE}, "tolerations": [{"operator": "Exists"}]}
 
 
-def cases() -> list[Case]:
-    """Every case of every file."""
-    files = sorted((Path(__file__).parent / "cases").glob("*.yaml"))
-    return [case for path in files for case in yaml.safe_load(path.read_text())]
+QUESTIONS = ("rule", "ask", "pending", "event", "file")
+"""The fields of a case that say what is asked in a situation, and what is answered."""
+
+
+def cases() -> Iterator[Case]:
+    """Every case, with the name of its file."""
+    for path in sorted((Path(__file__).parent / "cases").glob("*.yaml")):
+        for case in yaml.safe_load(path.read_text()):
+            yield {**case, "file": path.stem}
+
+
+def asked_in_one(cases: Iterable[Case]) -> list[list[Case]]:
+    """The cases by situation: those that ask of the same one are together."""
+    found: dict[str, list[Case]] = {}
+    for case in cases:
+        situation = {field: value for field, value in case.items() if field not in QUESTIONS}
+        found.setdefault(json.dumps(situation, sort_keys=True), []).append(case)
+    return list(found.values())
+
+
+def is_alone(case: Case) -> bool:
+    """Whether a case needs an operator of its own: with another configuration, or one that goes and comes."""
+    return "config" in case or any("operator" in step for step in case.get("then", []))
+
+
+def called(case: Case, name: str) -> Case:
+    """The case of a set of another name than `chat`."""
+    renamed: Case = json.loads(re.sub(r"\bchat\b", name, json.dumps(case)))
+    return {**renamed, "name": name}
 
 
 def the_set(case: Case) -> Manifest:
-    """The set called `chat` that a case declares in short."""
+    """The set that a case declares in short: it is called `chat`, or as the case is `called`."""
     groups = [{"name": name, "cliqueNames": one.pop("cliques"), **one} for name, one in _copied(case.get("groups", {})).items()]
     template = {**({"podCliqueScalingGroups": groups} if groups else {}), **case.get("template", {})}
     cliques = [_clique(name, one) for name, one in _copied(case["cliques"]).items()]
-    return merged(pod_clique_set(*cliques, replicas=case.get("replicas", 1), **template), {"spec": case.get("spec", {})})
+    made = pod_clique_set(*cliques, replicas=case.get("replicas", 1), name=case.get("name", "chat"), **template)
+    return merged(made, {"spec": case.get("spec", {})})
 
 
 def _clique(name: str, given: Manifest) -> Manifest:

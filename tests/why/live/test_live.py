@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
+from itertools import filterfalse
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ from grove_operator.controller import pending_condition
 from tests.cli.running import run
 from tests.controller.live.conftest import node, opened
 from tests.controller.live.world import CONFIGURATION, World
+from tests.suite.rows import Outcomes
 
-from .situation import LEFT_ALONE, NODE, Case, Situation, cases
+from .situation import LEFT_ALONE, NODE, Case, Situation, asked_in_one, called, cases, is_alone
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
@@ -73,43 +75,80 @@ def last_cause(waits: list[Manifest]) -> tuple[str, str]:
     return waits[0]["reason"], waits[0]["message"]
 
 
-async def condition(world: World) -> tuple[str, str]:
-    """The reason and the words that the set itself bears, without the name of the object that waits."""
-    [set] = await world.objects("sets")
+async def condition(world: World, name: str) -> tuple[str, str]:
+    """The reason and the words that a set itself bears, without the name of the object that waits."""
+    [set] = [one for one in await world.objects("sets") if one["metadata"]["name"] == name]
     told: list[Any] = [one for one in set.get("status", {}).get("conditions", []) if one["type"] == "WhyPending"]
     return (told[0]["reason"], told[0]["message"].partition(": ")[2]) if told else ("", "")
 
 
-async def reason(world: World) -> str:
-    return (await condition(world))[0]
+async def event_reasons(world: World, name: str) -> set[str]:
+    """The reasons of the events about a set."""
+    about = ("PodCliqueSet", name)
+    found = [(one["involvedObject"]["kind"], one["involvedObject"]["name"], one["reason"]) for one in await world.objects("events")]
+    return {reason for kind, of, reason in found if (kind, of) == about}
 
 
-async def event_reasons(world: World) -> set[str]:
-    """The reasons of the events about the set."""
-    return {one["reason"] for one in await world.objects("events") if one["involvedObject"]["kind"] == "PodCliqueSet"}
+ALONE = asked_in_one(filter(is_alone, cases()))
+TOGETHER = asked_in_one(filterfalse(is_alone, cases()))
 
 
-@pytest.mark.parametrize("case", cases(), ids=lambda case: case["rule"].partition("/")[2])
-async def test_the_reason_is_named(world: World, case: Case, tmp_path: Path) -> None:
-    config = tmp_path / "config.yaml"
-    config.write_text(json.dumps({**CONFIGURATION, **case.get("config", {})}))
-    await world.start(config=case.get("config"))
+def rule_of(case: Case) -> str:
+    return str(case["rule"].partition("/")[2])
+
+
+@pytest.mark.parametrize("file", sorted({asked[0]["file"] for asked in TOGETHER}))
+async def test_each_reason_is_named_in_a_situation_beside_others(world: World, file: str, tmp_path: Path) -> None:
+    """One set for each situation, all of which one operator looks after: to start one costs more than most situations."""
+    outcomes = Outcomes()
+    await world.start()
+    for number, asked in enumerate(asked for asked in TOGETHER if asked[0]["file"] == file):
+        named = [called(case, f"chat{number}") for case in asked]
+        try:
+            await tell_reasons(world, named, tmp_path)
+        except AssertionError as error:
+            outcomes.note(", ".join(map(rule_of, asked)), error)
+        else:
+            outcomes.note(rule_of(asked[0]), None)
+    outcomes.report()
+
+
+@pytest.mark.parametrize("asked", ALONE, ids=lambda asked: rule_of(asked[0]))
+async def test_each_reason_is_named_where_the_operator_is_configured_or_goes(world: World, asked: list[Case], tmp_path: Path) -> None:
+    await world.start(config=asked[0].get("config"))
+    await tell_reasons(world, [called(case, "chat") for case in asked], tmp_path)
+
+
+async def tell_reasons(world: World, asked: list[Case], folder: Path) -> None:
+    """Brings a set into the situation of some cases, and asks the question of each."""
+    first = asked[0]
+    config = folder / "config.yaml"
+    config.write_text(json.dumps({**CONFIGURATION, **first.get("config", {})}))
     situation = Situation(world)
-    await situation.bring_about(case)
-    asked = await situation.real(case["ask"])
+    await situation.bring_about(first)
+    for case in asked:
+        await tell_reason(world, case, await situation.real(case["ask"]), config)
+
+
+async def tell_reason(world: World, case: Case, asked: str, config: Path) -> None:
+    """Returns once the command names the rule of a case, and the set and an event tell of it where they should."""
+    name = case["name"]
 
     async def is_named() -> bool:
         return case["rule"] in rules_in(await why(world, asked, config))
 
     async def is_told_alike() -> bool:
-        waits = await why(world, "chat", config)
-        return bool(waits) and await condition(world) == last_cause(waits)
+        waits = await why(world, name, config)
+        return bool(waits) and await condition(world, name) == last_cause(waits)
 
     async def is_an_event() -> bool:
-        return case.get("event", case["pending"]) in await event_reasons(world)
+        return case.get("event", case["pending"]) in await event_reasons(world, name)
+
+    async def reason() -> str:
+        return (await condition(world, name))[0]
 
     await world.until(is_named, True)
     if "pending" in case:
-        await world.until(lambda: reason(world), case["pending"])
+        await world.until(reason, case["pending"])
         await world.until(is_told_alike, True)
         await world.until(is_an_event, True)
