@@ -10,8 +10,9 @@ ARG PYTHON=3.13.12-slim-trixie
 FROM docker.io/library/python:${PYTHON} AS build
 WORKDIR /src
 COPY . .
-RUN python -m venv /opt/grove
-RUN /opt/grove/bin/python -m pip install --no-cache-dir --disable-pip-version-check ".[cluster,fast,observe,traces,webhooks]"
+# Without pip, which nothing in the final image runs.
+RUN python -m venv --without-pip /opt/grove
+RUN python -m pip --python /opt/grove/bin/python install --no-cache-dir --disable-pip-version-check ".[cluster,fast,observe,traces,webhooks]"
 RUN /opt/grove/bin/python -m compileall -q /opt/grove/lib
 
 FROM docker.io/library/python:${PYTHON}

@@ -17,7 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "explicit-startup-order.yaml"
 RUN = "import sys; sys.path.insert(0, sys.argv.pop(1)); from grove_cli import main; main()"
 
-
+pytestmark = pytest.mark.xdist_group("wheel")
+"""Of all that builds the wheel, which takes a second of CPU."""
 TESTING = "applier/testing"
 
 

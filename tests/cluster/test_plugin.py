@@ -67,18 +67,22 @@ def test_without_marked_tests_nothing_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("processes", [(), ("-n", "3")])
-def test_a_run_has_one_control_plane_and_ends_it(tmp_path: Path, processes: tuple[str, ...]) -> None:
-    said = run(tmp_path, *processes, "-o", "control_plane_parts=")
+def test_a_run_with_workers_has_one_control_plane_and_ends_it(tmp_path: Path) -> None:
+    said = run(tmp_path, "-n", "2", "-o", "control_plane_parts=")
     assert "7 passed" in said
-    folders = (tmp_path / "folders").read_text().split()
+    assert not one_folder(tmp_path).exists()
+
+
+def one_folder(folder: Path) -> Path:
+    """That of the control plane of a run: fails where its six tests had several."""
+    folders = (folder / "folders").read_text().split()
     assert len(folders) == 6
     assert len(set(folders)) == 1
-    assert not Path(folders[0]).exists()
+    return Path(folders[0])
 
 
 @pytest.mark.cluster
-def test_the_logs_of_a_failed_run_are_kept(tmp_path: Path) -> None:
+def test_a_run_without_workers_has_one_control_plane_and_its_logs_are_kept_if_it_fails(tmp_path: Path) -> None:
     (tmp_path / "tmp").mkdir()
     tests = TESTS + "\n@pytest.mark.cluster\ndef test_fails(control_plane):\n    assert 0\n"
     said = run(tmp_path, "-o", "control_plane_parts=", tests=tests, TMPDIR=str(tmp_path / "tmp"))
@@ -86,6 +90,7 @@ def test_the_logs_of_a_failed_run_are_kept(tmp_path: Path) -> None:
     assert logs is not None
     assert (Path(logs[1]) / "kube-apiserver.log").exists()
     assert not (Path(logs[1]).parent / "data").exists()
+    assert Path(logs[1]).parent == one_folder(tmp_path)
 
 
 @pytest.mark.cluster
@@ -158,10 +163,9 @@ def test_a_restricted_cluster_asks_for_limits_security_and_rights_on_owners(tmp_
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("processes", [(), ("-n", "2")])
-def test_a_killed_run_leaves_no_server(tmp_path: Path, processes: tuple[str, ...]) -> None:
+def test_a_killed_run_leaves_no_server(tmp_path: Path) -> None:
     tests = TESTS + "\n@pytest.mark.cluster\ndef test_z(control_plane):\n    import time; time.sleep(600)\n"
-    process = start(tmp_path, *processes, "-o", "control_plane_parts=", tests=tests)
+    process = start(tmp_path, "-o", "control_plane_parts=", tests=tests)
     while not (tmp_path / "folders").exists() or not (tmp_path / "folders").read_text().endswith("\n"):
         assert process.poll() is None
         time.sleep(0.05)

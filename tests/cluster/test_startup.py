@@ -9,7 +9,9 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -42,36 +44,78 @@ def children(pid: int) -> list[int]:
     return [int(child) for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()]
 
 
-def test_it_ends_and_leaves_nothing(tmp_path: Path) -> None:
-    with ControlPlane.start(parts=(), users={"team": ["developers"]}, audit=False, folder=tmp_path / "plane") as plane:
-        review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
-        told = plane.request("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", review, user="team")
-        assert told["status"]["userInfo"]["groups"] == ["developers", "system:authenticated"]
-        with pytest.raises(ControlPlaneError, match="without an audit log"):
-            plane.mark()
-        pids = [server.process.pid for server in plane.running]
-    assert not wait_until_dead(pids)
-    assert not plane.folder.exists()
-    with pytest.raises(ControlPlaneError, match=r"https://127.0.0.1:\d+ does not answer"):
-        plane.request("GET", "/readyz")
+class Life(NamedTuple):
+    """What was seen of a control plane that a thread started which ended, where another process had one of the ports."""
+
+    url: str
+    tried: list[list[int]]
+    """Ports, one list for each try."""
+    answer: Any
+    review: Any
+    """Who the server says that a user is."""
+    without_log: str
+    left: list[int]
+    """Processes that did not end with it."""
+    folder: Path
+    afterwards: str
 
 
-def test_a_taken_port_is_tried_again_with_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = servers.free_ports
-    asked: list[list[int]] = []
-    with socket.socket() as taken:
+@pytest.fixture(scope="module")
+def ended_plane(tmp_path_factory: pytest.TempPathFactory) -> Life:
+    real, tried, planes = servers.free_ports, list[list[int]](), list[ControlPlane]()
+    folder = tmp_path_factory.mktemp("ended") / "plane"
+    with socket.socket() as taken, pytest.MonkeyPatch.context() as patch:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
 
         def once_a_taken_one(count: int) -> list[int]:
             ports = real(count)
-            asked.append([taken.getsockname()[1], *ports[1:]] if not asked else ports)
-            return asked[-1]
+            tried.append(ports if tried else [taken.getsockname()[1], *ports[1:]])
+            return tried[-1]
 
-        monkeypatch.setattr(servers, "free_ports", once_a_taken_one)
-        with ControlPlane.start(parts=(), folder=tmp_path / "plane") as plane:
-            assert len(asked) == 2
-            assert plane.url.endswith(f":{asked[1][0]}")
+        def start() -> None:
+            planes.append(ControlPlane.start(parts=(), users={"team": ["developers"]}, audit=False, folder=folder))
+
+        patch.setattr(servers, "free_ports", once_a_taken_one)
+        thread = threading.Thread(target=start)
+        thread.start()
+        thread.join()
+    with planes[0] as plane:
+        answer, review = plane.request("GET", "/readyz"), {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+        told = plane.request("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", review, user="team")
+        without_log = refusal(plane.mark)
+        pids = [server.process.pid for server in plane.running]
+    left = wait_until_dead(pids)
+    return Life(plane.url, tried, answer, told, without_log, left, folder, refusal(lambda: plane.request("GET", "/readyz")))
+
+
+def refusal(ask: Callable[[], object]) -> str:
+    with pytest.raises(ControlPlaneError) as told:
+        ask()
+    return str(told.value)
+
+
+def test_it_ends_and_leaves_nothing(ended_plane: Life) -> None:
+    assert not ended_plane.left
+    assert not ended_plane.folder.exists()
+    assert ended_plane.afterwards.startswith(f"{ended_plane.url} does not answer")
+
+
+def test_users_are_in_their_groups(ended_plane: Life) -> None:
+    assert ended_plane.review["status"]["userInfo"]["groups"] == ["developers", "system:authenticated"]
+
+
+def test_without_an_audit_log_it_says_so(ended_plane: Life) -> None:
+    assert "without an audit log" in ended_plane.without_log
+
+
+def test_a_taken_port_is_tried_again_with_another(ended_plane: Life) -> None:
+    assert len(ended_plane.tried) == 2
+    assert ended_plane.url.endswith(f":{ended_plane.tried[1][0]}")
+
+
+def test_a_thread_that_started_it_may_end(ended_plane: Life) -> None:
+    assert ended_plane.answer == "ok"
 
 
 def test_a_server_that_does_not_start_says_why_and_its_logs_stay(tmp_path: Path) -> None:
@@ -81,15 +125,6 @@ def test_a_server_that_does_not_start_says_why_and_its_logs_stay(tmp_path: Path)
     assert str(told.value) == f"kube-apiserver has ended: Error: unknown flag: --no-such-flag (logs: {folder / 'logs'})"
     assert "unknown flag" in (folder / "logs" / "kube-apiserver.log").read_text()
     assert not (folder / "data").exists()
-
-
-def test_a_thread_that_started_it_may_end(tmp_path: Path) -> None:
-    planes: list[ControlPlane] = []
-    thread = threading.Thread(target=lambda: planes.append(ControlPlane.start(parts=(), folder=tmp_path / "plane")))
-    thread.start()
-    thread.join()
-    with planes[0] as plane:
-        assert plane.request("GET", "/readyz") == "ok"
 
 
 STARTS_ONE = """

@@ -12,6 +12,9 @@ from typing import Any
 import pytest
 import yaml
 
+from applier.testing.control_plane import ControlPlane
+from grove_operator.install.manifests import manifests
+from grove_operator.install.user_values import load_values
 from tests.controller.live.account import NAMESPACE
 from tests.controller.live.world import BASE, FRONT, SCALED, SERVING
 from tools.generate_chart import CHART, PAGE
@@ -21,16 +24,30 @@ from .conftest import Helm
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler", "kube-controller-manager")
 RELEASE = ("grove", "--namespace", NAMESPACE)
+VALUES = load_values([], [])
+WITHOUT_DEFINITIONS = ("--set", "crds.enabled=false")
+"""Most of what a server has to do about an installation."""
 FIELD = "headlessServiceConfig"
 """A field that the release before this one did not have."""
 SETS = "podcliquesets.grove.io"
 MINIMAL = Path(__file__).parents[2] / "examples" / "minimal.yaml"
 
 
+@pytest.fixture(scope="module")
+def helm_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    with cluster_without_definitions(tmp_path_factory.mktemp("helm")) as there:
+        yield there.plane
+
+
 @pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    with cluster_without_definitions(tmp_path / "cluster") as there:
-        yield there
+def cluster(helm_plane: ControlPlane, tmp_path: Path) -> Iterator[Cluster]:
+    """One that has nothing of ours, and nothing again after the test, which leaves no set behind."""
+    there = Cluster(helm_plane, tmp_path)
+    yield there
+    there.kubectl("delete", "secrets", "-n", NAMESPACE, "-l", "owner=helm")
+    there.kubectl(
+        "delete", "--ignore-not-found", "--timeout=60s", "-f", "-", input="\n---\n".join(map(json.dumps, manifests(VALUES, NAMESPACE)))
+    )
 
 
 @pytest.fixture
@@ -96,10 +113,11 @@ def test_436_a_running_set_lives_through_install_upgrade_rollback_and_uninstall(
     with cluster.operator():
         cluster.kubectl("scale", "-n", "team", "podcliqueset/chat", "--replicas=0")
         cluster.until(lambda: [name for name in cluster.pods("team") if name.startswith("chat-")], [])
+        cluster.kubectl("delete", SETS, "--all", "-n", "team", "--timeout=120s")
 
 
 def test_453_an_upgrade_leaves_alone_what_the_operator_fills_in(cluster: Cluster, helm: Helm) -> None:
-    helm("install", RELEASE[0], str(CHART), *RELEASE[1:], "--create-namespace")
+    helm("install", RELEASE[0], str(CHART), *RELEASE[1:], "--create-namespace", *WITHOUT_DEFINITIONS)
     names = [one["metadata"]["name"] for one in cluster.items("validatingwebhookconfigurations")]
     assert names
     patch = json.dumps([{"op": "add", "path": "/webhooks/0/clientConfig/caBundle", "value": "QUJD"}])
@@ -112,7 +130,7 @@ def test_453_an_upgrade_leaves_alone_what_the_operator_fills_in(cluster: Cluster
         "data": {"tls.crt": "QUJD"},
     }
     cluster.apply(secret)
-    helm("upgrade", RELEASE[0], str(CHART), *RELEASE[1:], "--set", "webhooks.failurePolicy=Ignore")
+    helm("upgrade", RELEASE[0], str(CHART), *RELEASE[1:], "--set", "webhooks.failurePolicy=Ignore", *WITHOUT_DEFINITIONS)
     for one in cluster.items("validatingwebhookconfigurations"):
         assert (one["webhooks"][0]["clientConfig"]["caBundle"], one["webhooks"][0]["failurePolicy"]) == ("QUJD", "Ignore")
     assert cluster.get("secret", "grove-webhook-server-cert", "-n", NAMESPACE)["data"] == {"tls.crt": "QUJD"}

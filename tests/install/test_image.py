@@ -29,6 +29,10 @@ in_one_process = pytest.mark.xdist_group("image")
 """Marks what uses `installed`, which takes half a minute of CPU in each process that makes it."""
 
 
+WITHOUT_BYTECODE = {"PIP_NO_COMPILE": "0"}
+"""For pip, to which a value that is false means that it shall not compile what it installs."""
+
+
 class Instruction(NamedTuple):
     """One instruction of a Dockerfile."""
 
@@ -118,7 +122,7 @@ def test_a_check_runs_with_the_packages_that_its_image_installs_whatever_its_bas
     """As PyTorch's image does: it holds packages at its own versions by a file of constraints."""
     constraints = tmp_path / "constraint.txt"
     constraints.write_text("grpcio==1.50.0\nprotobuf==4.25.0\n", "utf-8")
-    pinned = {**os.environ, "PIP_CONSTRAINT": str(constraints)} if "pytorch" in last_in(file, "FROM") else dict(os.environ)
+    pinned = os.environ | WITHOUT_BYTECODE | ({"PIP_CONSTRAINT": str(constraints)} if "pytorch" in last_in(file, "FROM") else {})
     shutil.copytree(ROOT / "preflight_images", tmp_path / "preflight_images", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "preflight_images" / "requirements.txt", tmp_path)
     [install] = [one.rest for one in instructions(file) if one.word == "RUN" and "pip install" in one.rest and "apt-get" not in one.rest]
@@ -160,8 +164,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copy(path, source)
     for one in instructions():
         if one.word == "RUN":
-            command = one.rest.replace(HOME, str(home)).replace("python -m venv", f"{sys.executable} -m venv")
-            carry_out(command, source, dict(os.environ))
+            command = re.sub(r"^python ", f"{sys.executable} ", one.rest.replace(HOME, str(home)))
+            carry_out(command, source, os.environ | WITHOUT_BYTECODE)
     return home
 
 
@@ -209,6 +213,12 @@ def test_somebody_else_runs_it_who_may_write_nothing_of_it(installed: Path, tmp_
     assert ended("touch", str(installed / "bin" / "mine")).returncode != 0
     made = ended(f"{installed}/bin/grove", "compile", str(SET), "-o", "name")
     assert (made.returncode, "podclique" in made.stdout) == (0, True), made.stderr
+
+
+@in_one_process
+def test_the_image_has_no_program_that_installs_others(installed: Path) -> None:
+    assert not list(installed.glob("lib/python*/site-packages/pip*"))
+    assert not list((installed / "bin").glob("pip*"))
 
 
 @in_one_process

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ from .live_cluster import Cluster
 __all__ = ["cache_of_the_session"]
 
 OpenPage = Callable[..., Any]
+GROUP = "browser"
+"""Of all tests in a browser, and of those that use what they have made: one worker runs them."""
 WINDOW = {"width": 1280, "height": 800}
 
 
@@ -38,7 +41,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     absent = missing()
     in_browser = [item for item in items if "browser" in getattr(item, "fixturenames", ())]
     for item in in_browser:
-        item.add_marker(pytest.mark.xdist_group(f"browser for {item.path.stem}"))
+        item.add_marker(pytest.mark.xdist_group(GROUP))
     left_out = in_browser if absent else []
     for item in left_out:
         item.add_marker(pytest.mark.skip(reason=f"no {absent}"))
@@ -46,10 +49,36 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         warnings.warn(pytest.PytestWarning(f"{len(left_out)} tests of the page were left out: no {absent}"), stacklevel=1)
 
 
-@pytest.fixture(scope="module")  # not the session: playwright's event loop would run beside that of every test that comes later
-def browser() -> Iterator[Any]:
-    with launched() as browser:
-        yield browser
+class KeptBrowser:
+    """A browser that is kept from one module to the next, since its start takes two seconds of CPU."""
+
+    def __init__(self) -> None:
+        self._running = ExitStack()
+        self._browser: Any = None
+
+    def get(self) -> Any:
+        self._browser = self._browser or self._running.enter_context(launched())
+        return self._browser
+
+    def end(self) -> None:
+        self._running.close()
+        self._browser = None
+
+
+KEPT = KeptBrowser()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Any:
+    return KEPT.get()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> Iterator[None]:
+    """Ends the browser once its last test has ended: playwright's event loop would run beside that of every test that comes later."""
+    yield
+    if nextitem is None or all(marker.args[0] != GROUP for marker in nextitem.iter_markers("xdist_group")):
+        KEPT.end()
 
 
 class Tab:
@@ -71,6 +100,9 @@ class Tab:
         self.page.mouse.move(0, 0)
         self.page.set_viewport_size(viewport)
         self.page.emulate_media(reduced_motion=reduced_motion, **{"color_scheme": "light", "forced_colors": "none", **emulated})
+
+    def close(self) -> None:
+        self.page.context.close()
 
     def complaints(self) -> list[str]:
         """Returns what the page has said since the last question, once it has said all."""
@@ -132,8 +164,9 @@ class Pages:
 
 
 @pytest.fixture(scope="module")
-def pages(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Pages:
-    return Pages(Tab(browser, offline=True), tmp_path_factory.mktemp("pages"))
+def pages(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pages]:
+    with closing(Tab(browser, offline=True)) as tab:
+        yield Pages(tab, tmp_path_factory.mktemp("pages"))
 
 
 @pytest.fixture
@@ -152,8 +185,9 @@ def cluster(browser: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="module")
-def live_tab(browser: Any) -> Tab:
-    return Tab(browser)
+def live_tab(browser: Any) -> Iterator[Tab]:
+    with closing(Tab(browser)) as tab:
+        yield tab
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,14 @@ from .sample import for_people
 SET = str(ROOT / "examples" / "minimal.yaml")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def data() -> dict[str, Any]:
+    return embedded_data()
+
+
+@cache
+def embedded_data() -> dict[str, Any]:
+    """The data of the page of an example. Its tests only read it."""
     ended = run("graph", SET, "-o", "html", "--lines")
     assert ended.code == 0, ended.err
     (embedded,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', ended.out, re.DOTALL)

@@ -8,7 +8,9 @@ import pytest
 
 from tools.generate_pictures import FOLDER, PICTURES, TIMELINES, note, page_of, picture, timeline
 
-pytestmark = pytest.mark.xdist_group("browser for test_pictures")  # whoever draws the pages once asks about them, with a browser or without
+from .conftest import GROUP
+
+pytestmark = pytest.mark.xdist_group(GROUP)  # whoever draws the pages once asks about them, with a browser or without
 AGAIN = "run `python -m tools.generate_pictures`"
 
 

@@ -8,11 +8,13 @@ in `_plane` starts servers: where its tests were spread over all workers, each w
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from operator import itemgetter
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
+
+from applier.testing.plane import RunningPlane
 
 T = TypeVar("T")
 
@@ -52,6 +54,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     waiting.sort(key=_length, reverse=True)
     computing.sort(key=len, reverse=True)
     items[:] = [item for group in mixed(waiting, computing) for item in group]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Generator[None, object, object]:
+    """Fails where a control plane is started for several tests under a name by which they are not kept together."""
+    made = yield
+    if is_misnamed(fixturedef.argname, fixturedef.scope, made):
+        pytest.fail(f"the fixture {fixturedef.argname} starts servers for several tests: its name has to end in `_plane`")
+    return made
+
+
+def is_misnamed(name: str, scope: str, made: object) -> bool:
+    """Whether the tests of a fixture that started servers would be spread over all workers, each of which would start its own."""
+    return isinstance(made, RunningPlane) and bool(made.running) and scope != "function" and not name.endswith("_plane")
 
 
 def mixed(some: Sequence[T], others: Sequence[T]) -> list[T]:

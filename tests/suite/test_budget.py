@@ -18,8 +18,7 @@ def test_third(): pathlib.Path(__file__).with_name("ran").touch()
 """The time is up as the first test ends."""
 
 
-@pytest.mark.parametrize("processes", [(), ("-n", "1")], ids=["one process", "a worker"])
-@pytest.mark.parametrize(("well", "code"), [(True, 0), (False, 1)])
+@pytest.mark.parametrize(("well", "code", "processes"), [(True, 0, ()), (False, 1, ("-n", "1"))], ids=["one process", "a worker"])
 def test_what_has_not_begun_in_time_is_left_out(tmp_path: Path, well: bool, code: int, processes: tuple[str, ...]) -> None:
     ended, said = run(tmp_path, f"WELL = {well}\n{TESTS}", "--budget=60", *processes)
     assert ended == code

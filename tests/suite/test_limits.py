@@ -11,7 +11,7 @@ import pytest
 from tests.suite.nested import run
 from tests.suite.rows import rows
 
-PROCESSES = {"one process": (), "workers": ("-n", "2")}
+PROCESSES = {"one process": (), "a worker": ("-n", "1")}
 processes = pytest.mark.parametrize("processes", PROCESSES.values(), ids=PROCESSES.keys())
 
 NEVER_ENDS = {

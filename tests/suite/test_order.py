@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from applier.testing import servers
+from applier.testing.assets import Assets
+from applier.testing.plane import RunningPlane
 from tests.suite.nested import run
-from tests.suite.order import mixed
+from tests.suite.order import is_misnamed, mixed
 
 SHARED = """
 import os, pytest
@@ -27,6 +30,16 @@ def test_tests_that_share_servers_of_their_own_run_in_one_worker(tmp_path: Path)
     code, said = run(tmp_path, SHARED, "-n", "2", "--dist", "loadgroup", "-p", "tests.suite.order")
     assert code == 0, said
     assert len((tmp_path / "started").read_text().splitlines()) == 1
+
+
+def test_a_fixture_with_servers_for_several_tests_has_a_name_that_says_so(tmp_path: Path) -> None:
+    plane = RunningPlane(tmp_path, "https://127.0.0.1:1", {}, Assets(tmp_path, frozenset()), ())
+    assert not is_misnamed("plane", "module", plane), "another process started its servers"
+    plane.running.append(servers.launch("sleeper", ["sleep", "600"], tmp_path))
+    assert is_misnamed("plane", "module", plane)
+    assert not is_misnamed("login_plane", "module", plane)
+    assert not is_misnamed("plane", "function", plane)
+    plane.running[0].stop()
 
 
 def test_what_waits_is_spread_over_the_first_part_of_what_computes() -> None:

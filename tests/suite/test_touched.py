@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.suite.rows import rows
 from tests.suite.touched import touched_modules
 
 
-@pytest.mark.parametrize(
+@rows(
     ("file", "touched", "not_touched"),
     [
         ("applier/decision/decide.py", "tests.applier.decision.test_decide", "tests.model.test_names"),

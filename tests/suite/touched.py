@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -76,11 +77,18 @@ def touched_by(files: Sequence[str]) -> dict[str, int] | None:
     return None if any(name.startswith(FOR_ALL) for name in files) else touched_modules(files)
 
 
-def touched_modules(files: Iterable[str]) -> dict[str, int]:
-    """Returns the modules that these files are, that read them, and that import one of those, with the number of imports in between."""
+@cache
+def _graph() -> tuple[Any, dict[str, str]]:
+    """Returns which module imports which, and the texts of all."""
     graph = grimp.build_graph(*PACKAGES, cache_dir=str(GRAPH_CACHE))
     texts = {name: text for name in graph.modules if (text := _text(name)) is not None}
     _add_commands(graph, texts)
+    return graph, texts
+
+
+def touched_modules(files: Iterable[str]) -> dict[str, int]:
+    """Returns the modules that these files are, that read them, and that import one of those, with the number of imports in between."""
+    graph, texts = _graph()
     found = dict[str, int]()
     nearest = {module for file in files for module in _seeds(file, texts)} & graph.modules
     while nearest:

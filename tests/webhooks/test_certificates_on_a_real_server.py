@@ -33,6 +33,8 @@ SECRET, SETS, SERVICES = Kind("", "v1", "Secret"), Kind("grove.io", "v1alpha1", 
 PATIENCE = 90.0
 ASKED = 20
 """Admissions that have to go well after each change."""
+PAUSE = 0.02
+"""Seconds between two admissions: less than any time in which a certificate could be wrong, and not all that the machine can do."""
 
 
 class World:
@@ -107,6 +109,7 @@ class World:
                 self.failures.append(trouble)
             else:
                 self.admitted += 1
+            await asyncio.sleep(PAUSE)
 
     async def shown(self) -> set[bytes]:
         """The certificates that new connections to the replicas are shown."""
