@@ -170,8 +170,10 @@ class WorkQueue(Generic[K]):
     def _wake(self) -> None:
         self._changed.set()
         while self._workers:
-            if not (woken := self._workers.popleft()).done():
-                return woken.set_result(None)
+            woken = self._workers.popleft()
+            if not woken.done():  # as that of a worker is that was cancelled
+                woken.set_result(None)
+                return
 
     def _next_group(self) -> Hashable:
         """Returns the next group that is below its share; `NO_GROUP` if there is none."""

@@ -31,7 +31,7 @@ class Asking:
 
 
 @st.composite
-def asking_sets(draw: st.DrawFn, ways: tuple[str, ...] = WAYS) -> Asking:
+def asking_sets(draw: st.DrawFn) -> Asking:
     """A set some of whose cliques use GPUs in some of their containers, and that asks for domains for them."""
     plain = draw(pod_cliques_sets())
     cliques = plain["spec"]["template"]["cliques"]
@@ -42,7 +42,7 @@ def asking_sets(draw: st.DrawFn, ways: tuple[str, ...] = WAYS) -> Asking:
             box["resources"] = GPU
     names = {clique["name"] for clique in chosen}
     groups = [group for group in plain["spec"]["template"].get("podCliqueScalingGroups", []) if names & set(group["cliqueNames"])]
-    way = draw(st.sampled_from([way for way in ways if way != "scalingGroupReplica" or groups] or ["replica"]))
+    way = draw(st.sampled_from([way for way in WAYS if way != "scalingGroupReplica" or groups] or ["replica"]))
     manifest = copy.deepcopy(plain)
     _ask(manifest, way, names)
     return Asking(way, manifest, plain, names)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from grove_compiler.compile import CompileResult
 from tests.suite.effort import runs
 
+from .properties import Properties
 from .random_mnnvl import Asking, asking_sets, compiled
 from .random_sets import Manifest
 
@@ -18,7 +19,7 @@ SHAPES = st.sampled_from(["as-proposed", "driver"])
 CLAIM_NAMES = ("mnnvl", "mnnvl-claim")
 OURS = ("ComputeDomain", "ResourceClaim", "ResourceClaimTemplate")
 
-property_of_sets = settings(max_examples=runs(40), suppress_health_check=[HealthCheck.too_slow])
+holds = Properties[[Asking, str, CompileResult]]()
 
 
 def of_kind(result: CompileResult, *kinds: str) -> list[Manifest]:
@@ -39,20 +40,18 @@ def boxes_of(spec: Manifest) -> list[Manifest]:
     return [*spec["containers"], *spec.get("initContainers", [])]
 
 
-@property_of_sets
-@given(asking_sets(), SHAPES)
-def test_pods_of_gpu_cliques_have_one_domain_and_others_none(asking: Asking, shape: str) -> None:
-    for clique in of_kind(compiled(asking.manifest, shape), "PodClique"):
+@holds
+def pods_of_gpu_cliques_have_one_domain_and_others_none(asking: Asking, shape: str, result: CompileResult) -> None:
+    for clique in of_kind(result, "PodClique"):
         uses_gpu = clique["spec"]["roleName"] in asking.gpu_cliques
         in_group = "grove.io/podcliquescalinggroup" in clique["metadata"]["labels"]
         expected = uses_gpu and (in_group or asking.way != "scalingGroupReplica")
         assert len(domain_claims(clique["spec"]["podSpec"])) == int(expected)
 
 
-@property_of_sets
-@given(asking_sets(), SHAPES)
-def test_exactly_the_containers_with_gpus_use_the_domain(asking: Asking, shape: str) -> None:
-    for pod in of_kind(compiled(asking.manifest, shape), "Pod"):
+@holds
+def exactly_the_containers_with_gpus_use_the_domain(asking: Asking, shape: str, result: CompileResult) -> None:
+    for pod in of_kind(result, "Pod"):
         has_domain = bool(domain_claims(pod["spec"]))
         for box in boxes_of(pod["spec"]):
             resources = box.get("resources", {})
@@ -61,10 +60,8 @@ def test_exactly_the_containers_with_gpus_use_the_domain(asking: Asking, shape: 
             assert len(used) == int(has_domain and has_gpus)
 
 
-@property_of_sets
-@given(asking_sets(), SHAPES)
-def test_what_pods_refer_to_is_made_by_us_or_asked_of_the_driver(asking: Asking, shape: str) -> None:
-    result = compiled(asking.manifest, shape)
+@holds
+def what_pods_refer_to_is_made_by_us_or_asked_of_the_driver(asking: Asking, shape: str, result: CompileResult) -> None:
     claims = {name_of(made) for made in of_kind(result, "ResourceClaim")}
     templates = {name_of(made) for made in of_kind(result, "ResourceClaimTemplate")}
     channels = [
@@ -75,10 +72,8 @@ def test_what_pods_refer_to_is_made_by_us_or_asked_of_the_driver(asking: Asking,
             assert claim.get("resourceClaimName") in claims or claim.get("resourceClaimTemplateName") in templates | set(channels)
 
 
-@property_of_sets
-@given(asking_sets(), SHAPES)
-def test_every_domain_has_members_and_no_claim_is_left_over(asking: Asking, shape: str) -> None:
-    result = compiled(asking.manifest, shape)
+@holds
+def every_domain_has_members_and_no_claim_is_left_over(asking: Asking, shape: str, result: CompileResult) -> None:
     cliques = of_kind(result, "PodClique")
     used = Counter(
         claim.get("resourceClaimName") or claim["resourceClaimTemplateName"]
@@ -94,10 +89,8 @@ def test_every_domain_has_members_and_no_claim_is_left_over(asking: Asking, shap
 COMPONENT = "app.kubernetes.io/component"
 
 
-@property_of_sets
-@given(asking_sets(), SHAPES)
-def test_there_are_as_many_domains_as_the_scope_says(asking: Asking, shape: str) -> None:
-    result = compiled(asking.manifest, shape)
+@holds
+def there_are_as_many_domains_as_the_scope_says(asking: Asking, shape: str, result: CompileResult) -> None:
     names = {name_of(domain) for domain in of_kind(result, "ComputeDomain")}
     replicas = range(asking.manifest["spec"]["replicas"])
     base = asking.manifest["metadata"]["name"]
@@ -115,10 +108,10 @@ def test_there_are_as_many_domains_as_the_scope_says(asking: Asking, shape: str)
         assert names == {f"{base}-{r}-{'fabric' if asking.way == 'group' else 'cd'}" for r in replicas}
 
 
-@property_of_sets
-@given(asking_sets(("replica", "clique", "scalingGroupReplica")), SHAPES)
-def test_a_domain_by_annotations_belongs_to_a_gang_that_holds_pods_of_it(asking: Asking, shape: str) -> None:
-    result = compiled(asking.manifest, shape)
+@holds
+def a_domain_by_annotations_belongs_to_a_gang_that_holds_pods_of_it(asking: Asking, shape: str, result: CompileResult) -> None:
+    if asking.way not in ("replica", "clique", "scalingGroupReplica"):
+        return
     gangs = {name_of(gang): {group["name"] for group in gang["spec"]["podgroups"]} for gang in of_kind(result, "PodGang")}
     cliques = {name_of(clique): clique["spec"]["podSpec"] for clique in of_kind(result, "PodClique")}
     for domain in of_kind(result, "ComputeDomain"):
@@ -132,10 +125,8 @@ def test_a_domain_by_annotations_belongs_to_a_gang_that_holds_pods_of_it(asking:
             assert members <= gangs[owner["name"]]
 
 
-@property_of_sets
-@given(asking_sets(), SHAPES)
-def test_each_clique_is_in_the_one_gang_that_its_label_names_and_no_gang_is_empty(asking: Asking, shape: str) -> None:
-    result = compiled(asking.manifest, shape)
+@holds
+def each_clique_is_in_the_one_gang_that_its_label_names_and_no_gang_is_empty(asking: Asking, shape: str, result: CompileResult) -> None:
     gangs = {name_of(gang): [group["name"] for group in gang["spec"]["podgroups"]] for gang in of_kind(result, "PodGang")}
     assert all(gangs.values())
     labels = {name_of(clique): clique["metadata"]["labels"] for clique in of_kind(result, "PodClique")}
@@ -145,10 +136,9 @@ def test_each_clique_is_in_the_one_gang_that_its_label_names_and_no_gang_is_empt
     assert {found["grove.io/base-podgang"] for found in labels.values() if "grove.io/base-podgang" in found} <= gangs.keys()
 
 
-@property_of_sets
-@given(asking_sets(), SHAPES)
-def test_objects_stand_after_what_they_wait_for_in_order_and_in_waves(asking: Asking, shape: str) -> None:
-    graph = compiled(asking.manifest, shape).graph
+@holds
+def objects_stand_after_what_they_wait_for_in_order_and_in_waves(asking: Asking, shape: str, result: CompileResult) -> None:
+    graph = result.graph
     place = {node.id: number for number, node in enumerate(graph.nodes)}
     wave = {node.id: number for number, nodes in enumerate(graph.levels()) for node in nodes}
     edges = [(node, before) for node, dependencies in graph.with_dependencies() for before in dependencies]
@@ -157,19 +147,19 @@ def test_objects_stand_after_what_they_wait_for_in_order_and_in_waves(asking: As
     assert owned <= {(node.id, before.id) for node, before in edges}
 
 
-@property_of_sets
-@given(asking_sets(), SHAPES)
-def test_pods_wait_only_for_cliques_of_their_own_gang(asking: Asking, shape: str) -> None:
-    cliques = {name_of(clique): clique for clique in of_kind(compiled(asking.manifest, shape), "PodClique")}
+@holds
+def pods_wait_only_for_cliques_of_their_own_gang(asking: Asking, shape: str, result: CompileResult) -> None:
+    cliques = {name_of(clique): clique for clique in of_kind(result, "PodClique")}
     for clique in cliques.values():
         for name in clique["spec"].get("startsAfter", []):
             assert cliques[name]["metadata"]["labels"]["grove.io/podgang"] == clique["metadata"]["labels"]["grove.io/podgang"]
 
 
-@property_of_sets
-@given(asking_sets(("replica", "config", "group")), SHAPES)
-def test_mnnvl_only_adds_to_what_a_set_compiles_to(asking: Asking, shape: str) -> None:
-    with_domains = [node.object for node in compiled(asking.manifest, shape).graph.nodes]
+@holds
+def mnnvl_only_adds_to_what_a_set_compiles_to(asking: Asking, shape: str, result: CompileResult) -> None:
+    if asking.way not in ("replica", "config", "group"):
+        return
+    with_domains = [node.object for node in result.graph.nodes]
     without = [node.object for node in compiled(asking.plain, shape).graph.nodes]
     ours = [made for made in with_domains if made["kind"] not in OURS or "mnnvl" not in str(made["metadata"]["labels"]) + name_of(made)]
     assert [_stripped(made) for made in ours if made["kind"] != "ComputeDomain"] == [_stripped(made) for made in without]
@@ -199,10 +189,9 @@ def _without_claims(value: Any) -> Any:
     return value
 
 
-@property_of_sets
-@given(asking_sets(), SHAPES)
-def test_compiling_over_what_was_made_keeps_every_name(asking: Asking, shape: str) -> None:
-    first = [node.object for node in compiled(asking.manifest, shape).graph.nodes]
+@holds
+def compiling_over_what_was_made_keeps_every_name(asking: Asking, shape: str, result: CompileResult) -> None:
+    first = [node.object for node in result.graph.nodes]
     existing = [{**made, "metadata": {**made["metadata"], "uid": f"uid-{number}"}} for number, made in enumerate(first)]
     second = compiled(asking.manifest, shape, existing)
     assert [node.id for node in second.graph.nodes] == [f"{made['kind']}/{made['metadata']['namespace']}/{name_of(made)}" for made in first]
@@ -210,3 +199,9 @@ def test_compiling_over_what_was_made_keeps_every_name(asking: Asking, shape: st
     domains = [domain["metadata"]["ownerReferences"][0] for domain in of_kind(second, "ComputeDomain")]
     owned = [owner for owner in domains if owner["kind"] == "PodGang"]
     assert [owner.get("uid") for owner in owned] == [uids["PodGang", owner["name"]] for owner in owned]
+
+
+@settings(max_examples=runs(80), suppress_health_check=[HealthCheck.too_slow])
+@given(asking_sets(), SHAPES)
+def test_what_holds_for_every_set_that_asks_for_nvlink(asking: Asking, shape: str) -> None:
+    holds.check(asking, shape, compiled(asking.manifest, shape))

@@ -14,6 +14,7 @@ from grove_compiler.model.inputs.settings import Settings
 from tests.suite.effort import runs
 
 from .compiling import as_text, compile_manifest
+from .properties import Properties
 from .random_sets import Manifest, pod_cliques_sets
 
 WITH_PODS = Settings(pods=True)
@@ -21,7 +22,7 @@ LABEL_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 ROLE_NAME = re.compile(r"grove\.io:pcs:[a-z0-9]([-a-z0-9]*[a-z0-9])?")  # the only names that are no DNS names
 LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
 
-property_of_sets = settings(max_examples=runs(40), suppress_health_check=[HealthCheck.too_slow])
+holds = Properties[[Manifest, CompileResult]]()
 
 
 def compiled(manifest: Manifest) -> CompileResult:
@@ -45,42 +46,37 @@ def name_of(manifest: Manifest) -> str:
     return name
 
 
-@property_of_sets
-@given(pod_cliques_sets())
-def test_a_valid_set_compiles_twice_to_the_same_bytes(manifest: Manifest) -> None:
-    assert as_text(compiled(manifest)) == as_text(compiled(manifest))
+@holds
+def a_valid_set_compiles_twice_to_the_same_bytes(manifest: Manifest, result: CompileResult) -> None:
+    assert as_text(result) == as_text(compiled(manifest))
 
 
-@property_of_sets
-@given(pod_cliques_sets())
-def test_no_two_objects_of_a_kind_have_one_name(manifest: Manifest) -> None:
-    doubles = [id for id, count in Counter(node.id for node in compiled(manifest).graph.nodes).items() if count > 1]
+@holds
+def no_two_objects_of_a_kind_have_one_name(manifest: Manifest, result: CompileResult) -> None:
+    doubles = [id for id, count in Counter(node.id for node in result.graph.nodes).items() if count > 1]
     assert doubles == []
 
 
-@property_of_sets
-@given(pod_cliques_sets())
-def test_every_name_and_label_is_one_that_kubernetes_takes(manifest: Manifest) -> None:
-    for node in compiled(manifest).graph.nodes:
+@holds
+def every_name_and_label_is_one_that_kubernetes_takes(manifest: Manifest, result: CompileResult) -> None:
+    for node in result.graph.nodes:
         kind, name = node.object["kind"], name_of(node.object)
         assert (ROLE_NAME if kind in ("Role", "RoleBinding") else LABEL_NAME).fullmatch(name), node.id
         assert [value for value in labels_of(node.object).values() if not LABEL_VALUE.fullmatch(value)] == []
         assert node.object["metadata"]["namespace"] == manifest["metadata"].get("namespace", "default")
 
 
-@property_of_sets
-@given(pod_cliques_sets())
-def test_hostnames_and_subdomains_are_dns_labels_and_hostnames_are_unique(manifest: Manifest) -> None:
-    pods = of_kind(compiled(manifest), "Pod")
+@holds
+def hostnames_and_subdomains_are_dns_labels_and_hostnames_are_unique(manifest: Manifest, result: CompileResult) -> None:
+    pods = of_kind(result, "Pod")
     assert [pod for pod in pods if not LABEL_NAME.fullmatch(pod["spec"]["hostname"])] == []
     assert len({pod["spec"]["hostname"] for pod in pods}) == len(pods)
 
 
-@property_of_sets
-@given(pod_cliques_sets())
-def test_every_object_belongs_to_the_set_or_to_an_object_before_it(manifest: Manifest) -> None:
+@holds
+def every_object_belongs_to_the_set_or_to_an_object_before_it(manifest: Manifest, result: CompileResult) -> None:
     seen = {f"PodCliqueSet/{manifest['metadata'].get('namespace', 'default')}/{manifest['metadata']['name']}"}
-    for node in compiled(manifest).graph.nodes:
+    for node in result.graph.nodes:
         assert node.owner is not None and node.owner.id in seen, node.id
         assert node.object["metadata"]["ownerReferences"] == [_reference(node)]
         seen.add(node.id)
@@ -92,10 +88,8 @@ def _reference(node: Node) -> Manifest:
     return {**owner, "controller": True, "blockOwnerDeletion": True}
 
 
-@property_of_sets
-@given(pod_cliques_sets())
-def test_each_pod_is_listed_by_its_gang_and_by_no_other(manifest: Manifest) -> None:
-    result = compiled(manifest)
+@holds
+def each_pod_is_listed_by_its_gang_and_by_no_other(manifest: Manifest, result: CompileResult) -> None:
     listed = [
         (name_of(gang), group["name"], reference["name"])
         for gang in of_kind(result, "PodGang")
@@ -106,26 +100,22 @@ def test_each_pod_is_listed_by_its_gang_and_by_no_other(manifest: Manifest) -> N
     assert sorted(listed) == sorted(pods)
 
 
-@property_of_sets
-@given(pod_cliques_sets())
-def test_each_clique_is_in_the_one_gang_that_its_label_names(manifest: Manifest) -> None:
-    result = compiled(manifest)
+@holds
+def each_clique_is_in_the_one_gang_that_its_label_names(manifest: Manifest, result: CompileResult) -> None:
     grouped = [(name_of(gang), group["name"]) for gang in of_kind(result, "PodGang") for group in gang["spec"]["podgroups"]]
     assert sorted(grouped) == sorted((labels_of(clique)["grove.io/podgang"], name_of(clique)) for clique in of_kind(result, "PodClique"))
 
 
-@property_of_sets
-@given(pod_cliques_sets())
-def test_a_gang_asks_for_at_least_one_and_at_most_all_pods_of_a_clique(manifest: Manifest) -> None:
-    for gang in of_kind(compiled(manifest), "PodGang"):
+@holds
+def a_gang_asks_for_at_least_one_and_at_most_all_pods_of_a_clique(manifest: Manifest, result: CompileResult) -> None:
+    for gang in of_kind(result, "PodGang"):
         for group in gang["spec"]["podgroups"]:
             assert 1 <= group["minReplicas"] <= len(group["podReferences"])
 
 
-@property_of_sets
-@given(pod_cliques_sets())
-def test_cliques_start_after_cliques_that_exist_and_never_in_a_circle(manifest: Manifest) -> None:
-    after = {name_of(clique): clique["spec"].get("startsAfter", []) for clique in of_kind(compiled(manifest), "PodClique")}
+@holds
+def cliques_start_after_cliques_that_exist_and_never_in_a_circle(manifest: Manifest, result: CompileResult) -> None:
+    after = {name_of(clique): clique["spec"].get("startsAfter", []) for clique in of_kind(result, "PodClique")}
     started: set[str] = set()
     while len(started) < len(after):
         ready = {name for name, names in after.items() if name not in started and started.issuperset(names)}
@@ -133,20 +123,17 @@ def test_cliques_start_after_cliques_that_exist_and_never_in_a_circle(manifest: 
         started |= ready
 
 
-@property_of_sets
-@given(pod_cliques_sets())
-def test_a_scaled_gang_waits_for_nothing_outside_itself(manifest: Manifest) -> None:
-    cliques = {name_of(clique): clique for clique in of_kind(compiled(manifest), "PodClique")}
+@holds
+def a_scaled_gang_waits_for_nothing_outside_itself(manifest: Manifest, result: CompileResult) -> None:
+    cliques = {name_of(clique): clique for clique in of_kind(result, "PodClique")}
     for clique in cliques.values():
         if "grove.io/base-podgang" in labels_of(clique):
             gangs = {labels_of(cliques[name])["grove.io/podgang"] for name in clique["spec"].get("startsAfter", [])}
             assert gangs <= {labels_of(clique)["grove.io/podgang"]}
 
 
-@property_of_sets
-@given(pod_cliques_sets())
-def test_the_start_up_container_waits_for_what_its_clique_starts_after(manifest: Manifest) -> None:
-    result = compiled(manifest)
+@holds
+def the_start_up_container_waits_for_what_its_clique_starts_after(manifest: Manifest, result: CompileResult) -> None:
     cliques = {name_of(clique): clique["spec"] for clique in of_kind(result, "PodClique")}
     for pod in of_kind(result, "Pod"):
         waits = [box for box in pod["spec"].get("initContainers", []) if box["name"] == "grove-initc"]
@@ -156,10 +143,8 @@ def test_the_start_up_container_waits_for_what_its_clique_starts_after(manifest:
         assert not waits or pod["spec"]["initContainers"][-1] is waits[0]
 
 
-@property_of_sets
-@given(pod_cliques_sets())
-def test_pods_use_claims_that_exist_in_all_their_containers(manifest: Manifest) -> None:
-    result = compiled(manifest)
+@holds
+def pods_use_claims_that_exist_in_all_their_containers(manifest: Manifest, result: CompileResult) -> None:
     claims = {name_of(claim) for claim in of_kind(result, "ResourceClaim")}
     for pod in of_kind(result, "Pod"):
         used = [claim["resourceClaimName"] for claim in pod["spec"].get("resourceClaims", [])]
@@ -174,20 +159,18 @@ def _user_containers(pod: Manifest) -> list[Manifest]:
     return [box for box in boxes if box["name"] != "grove-initc"]
 
 
-@property_of_sets
-@given(pod_cliques_sets())
-def test_no_container_has_a_variable_twice_and_groves_come_first(manifest: Manifest) -> None:
-    for pod in of_kind(compiled(manifest), "Pod"):
+@holds
+def no_container_has_a_variable_twice_and_groves_come_first(manifest: Manifest, result: CompileResult) -> None:
+    for pod in of_kind(result, "Pod"):
         for box in _user_containers(pod):
             names = [variable["name"] for variable in box["env"]]
             assert len(set(names)) == len(names)
             assert names[:2] == ["GROVE_PCS_NAME", "GROVE_PCS_INDEX"]
 
 
-@property_of_sets
-@given(pod_cliques_sets())
-def test_objects_come_in_waves_in_which_nothing_waits_for_its_own_wave(manifest: Manifest) -> None:
-    graph = compiled(manifest).graph
+@holds
+def objects_come_in_waves_in_which_nothing_waits_for_its_own_wave(manifest: Manifest, result: CompileResult) -> None:
+    graph = result.graph
     wave = {node.id: number for number, nodes in enumerate(graph.levels()) for node in nodes}
     assert [
         (node.id, before.id) for node, befores in graph.with_dependencies() for before in befores if wave[before.id] >= wave[node.id]
@@ -195,17 +178,15 @@ def test_objects_come_in_waves_in_which_nothing_waits_for_its_own_wave(manifest:
     assert len(wave) == len(graph.nodes)
 
 
-@property_of_sets
-@given(pod_cliques_sets())
-def test_there_are_as_many_objects_of_each_kind_as_the_manifest_says(manifest: Manifest) -> None:
-    found = Counter(node.object["kind"] for node in compiled(manifest).graph.nodes)
+@holds
+def there_are_as_many_objects_of_each_kind_as_the_manifest_says(manifest: Manifest, result: CompileResult) -> None:
+    found = Counter(node.object["kind"] for node in result.graph.nodes)
     assert dict(found) == {kind: count for kind, count in expected_counts(manifest["spec"]).items() if count}
 
 
-@property_of_sets
-@given(pod_cliques_sets())
-def test_compiling_over_what_was_made_keeps_every_name_and_number(manifest: Manifest) -> None:
-    first = [node.object for node in compiled(manifest).graph.nodes]
+@holds
+def compiling_over_what_was_made_keeps_every_name_and_number(manifest: Manifest, result: CompileResult) -> None:
+    first = [node.object for node in result.graph.nodes]
     existing = [{**made, "metadata": {**made["metadata"], "uid": f"uid-{number}"}} for number, made in enumerate(first)]
     second = compile_manifest(manifest, WITH_PODS, existing)
     assert [_settled(node.object) for node in second.graph.nodes] == [_settled(made) for made in first]
@@ -250,3 +231,10 @@ def _scaling_of(entry: Manifest) -> Any:
 def _claims(holder: Manifest, count: int) -> int:
     """Claims of one owner that has so many replicas."""
     return sum(1 if reference["scope"] == "AllReplicas" else count for reference in holder.get("resourceSharing", []))
+
+
+@settings(max_examples=runs(80), suppress_health_check=[HealthCheck.too_slow])
+@given(pod_cliques_sets())
+def test_what_holds_for_every_valid_set(manifest: Manifest) -> None:
+    """Each set is made and compiled once for all that has to hold for it, which takes longer than to look at it."""
+    holds.check(manifest, compiled(manifest))

@@ -13,6 +13,7 @@ from tests.simulation.drawn import schedule
 from tests.simulation.schedules import play
 from tests.simulation.sets import demo
 from tests.simulation.simulation import Simulation, running
+from tests.simulation.telling import telling
 from tests.suite.effort import runs
 
 LEAST = 10
@@ -29,7 +30,7 @@ def all_closed() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("all_closed")
-@pytest.mark.parametrize("number", range(runs(12)))
+@pytest.mark.parametrize("number", telling(schedule, runs(6)))
 def test_each_step_of_a_random_schedule_decides_the_same_again(number: int) -> None:
     replayed, differing, largest = 0, list[str](), 0
 

@@ -33,6 +33,7 @@ from tests.simulation.schedules import (
 from tests.simulation.sets import FRONT, NAME, demo, replicas
 from tests.simulation.shapes import Shapes, shapes
 from tests.simulation.simulation import Simulation, running
+from tests.simulation.telling import telling
 from tests.simulation.watch import assert_all_ready, assert_no_orphan, watched
 from tests.simulation.world import CLIQUE, GROUP, NAMESPACE, SERVICE, SET
 from tests.suite.effort import runs
@@ -88,17 +89,17 @@ def demo_set() -> Manifest:
     return demo(replicas=2, terminationDelay=DELAY)
 
 
-@pytest.mark.parametrize("number", range(runs(30)))
+@pytest.mark.parametrize("number", telling(schedule, runs(18)))
 def test_any_schedule_ends_as_a_fresh_apply_does(number: int) -> None:
     play_and_compare(running(demo_set()), schedule(number))
 
 
-@pytest.mark.parametrize("number", range(runs(15)))
+@pytest.mark.parametrize("number", telling(schedule, runs(9)))
 def test_any_schedule_ends_so_with_two_operators_of_which_one_leads(number: int) -> None:
     play_and_compare(running(demo_set(), candidates=2), schedule(number))
 
 
-@pytest.mark.parametrize("number", range(runs(15)))
+@pytest.mark.parametrize("number", telling(refused_schedule, runs(9)))
 def test_any_schedule_ends_so_where_pods_are_refused_delayed_and_added_to(number: int) -> None:
     play_and_compare(running(demo_set()), refused_schedule(number))
 
@@ -111,7 +112,7 @@ def demanding_set() -> Manifest:
     return manifest
 
 
-@pytest.mark.parametrize("number", range(1000, 1000 + runs(15)))
+@pytest.mark.parametrize("number", telling(refused_schedule, runs(9), first=1000))
 def test_any_schedule_ends_so_where_more_than_one_of_each_is_needed(number: int) -> None:
     play_and_compare(running(demanding_set()), refused_schedule(number))
 

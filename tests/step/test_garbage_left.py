@@ -27,7 +27,7 @@ NAMES = ["cliques in groups of one", "cliques in one group", "containers", "nvli
 
 
 def left(work: Callable[[], object]) -> Counter[str]:
-    """The types of what some work leaves to the collector, which looks at nothing that was there before: that takes longer than the work."""
+    """The types of what some work leaves to the collector, which looks at nothing older: that would take longer than the work."""
     work()  # classes are completed as their first instance is created
     gc.freeze()
     before, flags = gc.isenabled(), gc.get_debug()

@@ -12,12 +12,11 @@ from tests.simulation.drawn import BAD_LUCK, GOES_ON, Draw, drawn
 from tests.simulation.network import NEVER
 from tests.simulation.schedules import MAX_BACKOFF, Break, CutOff, Die, Fault, GoDown, Late, Lose, Pass, Slow, Tick
 from tests.simulation.simulation import Simulation, running
+from tests.simulation.telling import telling
 from tests.simulation.world import CLIQUE, POD
 from tests.suite.effort import runs
 from tests.training.jobs import job, phase
 from tests.training.watch import ENDS, watched_job
-
-NUMBERS = range(runs(25))
 
 
 class Exit(NamedTuple):
@@ -72,6 +71,9 @@ JOB_DEEDS: Sequence[Draw[Action]] = (
 def schedule_of_job(number: int) -> list[Action]:
     """Draws a schedule of a job."""
     return drawn(number, JOB_GOES_ON, JOB_DEEDS)
+
+
+NUMBERS = telling(schedule_of_job, runs(14))
 
 
 def ranks() -> dict[str, object]:

@@ -12,9 +12,11 @@ from tests.model.sets import clique, group
 from tests.simulation.drawn import Draw, drawn
 from tests.simulation.schedules import Die, Pass, Tick
 from tests.simulation.simulation import Simulation, running
+from tests.simulation.telling import telling
 from tests.simulation.world import CLIQUE
+from tests.suite.effort import runs
 from tests.training.jobs import causes, failed_because, job, phase
-from tests.training.test_schedules import JOB_DEEDS, JOB_GOES_ON, NUMBERS, Action, Exit, Finish, get_well
+from tests.training.test_schedules import JOB_DEEDS, JOB_GOES_ON, Action, Exit, Finish, get_well
 from tests.training.watch import ENDS, watched_job
 
 MAX_WAIT = 60
@@ -69,6 +71,14 @@ INTERVENTIONS: Sequence[Draw[Action | Suspend | Restart]] = (
 )
 
 
+def schedule_beyond(number: int) -> list[Action | Suspend | Restart]:
+    """Draws a schedule of a job that people suspend, resume and restart."""
+    return drawn(number, JOB_GOES_ON, INTERVENTIONS)
+
+
+NUMBERS = telling(schedule_beyond, runs(14))
+
+
 def play(simulation: Simulation, schedule: Sequence[Action | Suspend | Restart]) -> None:
     """Lets all of a schedule happen, and then what is left: the job is resumed, and programs that run come to a good end."""
     watched_job(simulation)
@@ -93,12 +103,12 @@ def play(simulation: Simulation, schedule: Sequence[Action | Suspend | Restart])
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_any_schedule_keeps_to_the_budget_and_comes_to_one_end(number: int) -> None:
-    play(running(led()), drawn(number, JOB_GOES_ON, INTERVENTIONS))
+    play(running(led()), schedule_beyond(number))
 
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_any_schedule_does_so_with_two_operators_of_which_one_leads(number: int) -> None:
-    play(running(led(), candidates=2), drawn(number, JOB_GOES_ON, INTERVENTIONS))
+    play(running(led(), candidates=2), schedule_beyond(number))
 
 
 def test_a_job_that_is_suspended_while_an_operator_dies_keeps_to_it() -> None:
