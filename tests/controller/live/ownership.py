@@ -175,7 +175,7 @@ async def holders(world: World) -> dict[str, bool]:
 
 
 async def looked_at(world: World, rows: list[Row], replicas: int = 2, since: int | None = None) -> None:
-    """Returns once the operator has looked at each set and each of its replicas again, since it had so many results: by default, from now on.
+    """Returns once the operator has looked at each set and each of its replicas again, since so many results: by default, from now on.
 
     What is not held it may look at but once after an edit, so that one counts from before it.
     """
