@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from applier.ref import Manifest
+from tests.permitted import permitted
 
 GANG = "demo-0"
 
@@ -17,7 +18,7 @@ def pod(name: str, clique: str, *, ready: bool = True, phase: str = "Running", g
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": metadata,
-        "spec": {"containers": [{"name": "main", "image": "x"}]},
+        "spec": {"containers": [permitted({"name": "main", "image": "x"})]},
         "status": status,
     }
 

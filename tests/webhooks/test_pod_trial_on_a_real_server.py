@@ -13,11 +13,20 @@ from applier.transport import connect
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_operator.webhooks.pod_trial import PodTrial, TrialOptions
 from grove_operator.webhooks.review import Reviewer
+from tests.permitted import permitted
 
 pytestmark = pytest.mark.cluster
 
 Manifest = dict[str, Any]
 POD_SPEC = "spec.template.cliques[0].spec.podSpec"
+
+
+@pytest.fixture
+def there(there: Manifest) -> Manifest:
+    """The small set, with a pod that its namespace takes."""
+    containers = there["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["containers"]
+    containers[:] = map(permitted, containers)
+    return there
 
 
 async def found(control_plane: ControlPlane, judge: Reviewer, set: Manifest) -> list[Diagnostic]:

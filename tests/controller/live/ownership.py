@@ -174,9 +174,12 @@ async def holders(world: World) -> dict[str, bool]:
     }
 
 
-async def looked_at(world: World, rows: list[Row], replicas: int = 2) -> None:
-    """Returns once the operator has looked at each set and each of its replicas again. What is held it tries for ever."""
-    since = len(world.results)
+async def looked_at(world: World, rows: list[Row], replicas: int = 2, since: int | None = None) -> None:
+    """Returns once the operator has looked at each set and each of its replicas again, since so many results: by default, from now on.
+
+    What is not held it may look at but once after an edit, so that one counts from before it.
+    """
+    since = len(world.results) if since is None else since
     wanted = {(one.set["metadata"]["name"], replica) for one in rows for replica in (None, *range(replicas))}
 
     async def missing() -> list[tuple[str, int | None]]:

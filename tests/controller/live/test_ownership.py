@@ -86,9 +86,10 @@ async def stays_as_it_is(world: World, origin: Any, kinds: tuple[str, ...], **op
         await world.apply(one.set)
     await world.until(lambda: holders(world), held)
     assert await all_live(world, rows) == before, "created"
+    since = len(world.results)
     for one in rows:
         await world.apply(scaled_out(one.set))
-    await looked_at(world, rows)
+    await looked_at(world, rows, since=since)
     assert await all_live(world, rows) == before, "updated"
     await world.stop()
     await world.start(**operator)
