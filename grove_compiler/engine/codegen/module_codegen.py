@@ -13,7 +13,7 @@ Position = tuple[str, int, str]
 """File, line, and the path in the document."""
 
 RULES_AT_ONCE = 32
-"""Rules whose functions Python compiles at once. The rules of a user change few of these pieces, and the others need no second compilation."""
+"""Rules whose functions Python compiles at once. The rules of a user change few of these pieces, and only those are compiled again."""
 INDEX = "\1"
 """Stands for the position of a rule in the functions that are generated for it, which are the same wherever the rule stands."""
 _MARK = re.compile(r"  #@(\w+)$", re.MULTILINE)

@@ -18,7 +18,7 @@ FORMAT = f"grove-rules-8 {sys.implementation.cache_tag}"
 
 @record
 class Compiled:
-    """Holds the rules in the order in which they run, the pieces of the module that runs them, and the places of its lines for `LinePlaces`."""
+    """Holds the rules in the order in which they run, the module that runs them in pieces, and the places of its lines for `LinePlaces`."""
 
     rules: Sequence[RuleInfo]
     codes: tuple[CodeType, ...]
