@@ -222,7 +222,7 @@ def test_it_ends_in_clear_words_in_every_place_where_a_file_is_read(option: str,
     assert_clear(run(command, option, str(path), "-", stdin=json.dumps(RICH).encode()))
 
 
-@pytest.mark.parametrize("text", HOSTILE_TEXTS.values(), ids=HOSTILE_TEXTS.keys())
+@rows("text", HOSTILE_TEXTS.values(), ids=HOSTILE_TEXTS.keys())
 @pytest.mark.parametrize("room", ["rules", "templates"])
 def test_it_ends_in_clear_words_as_a_rule_and_as_a_template(room: str, text: str, tmp_path: Path) -> None:
     folder = tmp_path / room
@@ -233,7 +233,7 @@ def test_it_ends_in_clear_words_as_a_rule_and_as_a_template(room: str, text: str
 
 @pytest.mark.parametrize("type_of_value", WRONG_VALUES)
 def test_a_wrong_value_at_any_path_ends_in_clear_words(type_of_value: str) -> None:
-    """Where a path has that type, each of its values is a case of its own; elsewhere they are all of another type, so one in turn will do."""
+    """Where a path has that type, each of its values is a case of its own; elsewhere all are of a wrong type, so one in turn will do."""
     values = WRONG_VALUES[type_of_value]
     for number, path in enumerate(PATHS):
         is_of_type = TYPES[type(at(path))] == type_of_value
