@@ -84,6 +84,6 @@ def test_a_mistake_is_reported_once_at_its_line(rules: list[str], message: str, 
 @pytest.mark.parametrize("when", ["shelf.name", "[shelf.name, shelf.best]"])
 def test_the_code_is_that_of_rules_with_the_condition_each(when: str) -> None:
     files = [[head(when), BOX_RULE, CARD_RULE], [f"{rule}when: {when}\n" for rule in (BOX_RULE, CARD_RULE)]]
-    shared, each = (compile_rules(load(sources(rules, {"box": BOX, "card": CARD})), VOCABULARY).codes[0].co_consts for rules in files)
+    shared, each = (compile_rules(load(sources(rules, {"box": BOX, "card": CARD})), VOCABULARY).code.co_consts for rules in files)
     codes = [[const.co_code for const in consts if isinstance(const, CodeType)] for consts in (shared, each)]
     assert codes[0] == codes[1] != []

@@ -6,7 +6,6 @@ import marshal
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import lru_cache
 from types import CodeType
 from typing import Any
 
@@ -20,7 +19,7 @@ from grove_compiler.engine.language.keys import SLICED_VERBS
 from grove_compiler.engine.language.load import load
 from grove_compiler.engine.language.patches import Patches
 from grove_compiler.engine.language.rule import Rule, RuleSet
-from grove_compiler.engine.language.written_fields import has_user_part, has_user_part_everywhere, written_fields
+from grove_compiler.engine.language.written_fields import has_user_part, written_fields
 from grove_compiler.engine.runtime.compiled import Compiled
 from grove_compiler.engine.runtime.defaults import parse_default_path
 from grove_compiler.engine.runtime.failure import MODULE, RuleInfo
@@ -33,7 +32,7 @@ from grove_compiler.graph.nearest import nearest
 def build(sources: Sequence[RuleSource], vocabulary: Vocabulary) -> Program:
     """Builds the program of all sources; later rules replace earlier ones by id. Raises `InvalidRules` with everything that is wrong."""
     compiled = compile_rules(load(sources), vocabulary)
-    return Program(compiled.rules, compiled.codes, compiled.places, vocabulary)
+    return Program(compiled.rules, compiled.code, compiled.places, vocabulary)
 
 
 def compile_rules(rule_set: RuleSet, vocabulary: Vocabulary, traced: bool = False, counted: bool = False) -> Compiled:
@@ -52,15 +51,14 @@ def compile_rules(rule_set: RuleSet, vocabulary: Vocabulary, traced: bool = Fals
     for rule in [*(rule for rule in rules if not rule.usable), *rule_set.doubles]:
         _report_expressions(generated, rule)
     patches.report_idle()
-    everywhere = has_user_part_everywhere(rule_set)
-    infos = [_info(rule, rules, rule_set, vocabulary, around.resolver, patches, everywhere) for _, rule in usable]
-    pieces, lines = module.finish()
-    codes = None if rule_set.problems else _codes_of(pieces)
-    if not rule_set.problems and codes is None:
+    infos = [_info(rule, rules, rule_set, vocabulary, around.resolver, patches) for _, rule in usable]
+    source, lines = module.finish()
+    code = None if rule_set.problems else _code_of(source)
+    if not rule_set.problems and code is None:
         _report_too_deep(rule_set, vocabulary, traced)
-    if codes is None:
+    if code is None:
         raise InvalidRules(sorted(rule_set.problems, key=lambda finding: (finding.file, finding.line)))
-    return Compiled(infos, codes, marshal.dumps((lines, tuple(module.places))))
+    return Compiled(infos, code, marshal.dumps((lines, tuple(module.places))))
 
 
 def _report_expressions(generated: GeneratedRules, rule: Rule) -> None:
@@ -78,24 +76,14 @@ def _surroundings(rule_set: RuleSet, vocabulary: Vocabulary, module: ModuleCodeg
     return Surroundings(vocabulary, module, Resolver(rule_set.templates, constants), constants, traced)
 
 
-def _codes_of(pieces: Sequence[str]) -> tuple[CodeType, ...] | None:
+def _code_of(source: str) -> CodeType | None:
     """Compiles the module; returns None when it is nested too deeply for Python, which can happen though each expression is not."""
-    codes, lines = [], 0
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)  # what Python thinks of `0 is not None` is nothing that a rule's author can use
-            for piece in pieces:
-                codes.append(_code_of(piece, lines))
-                lines += piece.count("\n")
+            return compile(source, MODULE, "exec", dont_inherit=True)
     except (SyntaxError, RecursionError, MemoryError):
         return None
-    return tuple(codes)
-
-
-@lru_cache(maxsize=100)  # all that ship, in the three forms of code, and what users' rules change of it
-def _code_of(piece: str, lines_before: int) -> CodeType:
-    """Compiles a piece of the module, once in a process: that takes longer than all else in a build with rules of a user."""
-    return compile("\n" * lines_before + piece, MODULE, "exec", dont_inherit=True)
 
 
 def _report_too_deep(rule_set: RuleSet, vocabulary: Vocabulary, traced: bool) -> None:
@@ -103,15 +91,13 @@ def _report_too_deep(rule_set: RuleSet, vocabulary: Vocabulary, traced: bool) ->
         module = ModuleCodegen()
         around = _surroundings(rule_set, vocabulary, module, traced)
         GeneratedRules(rule_set, vocabulary, around, counted=False).add(module, 0, rule, Patches(rule_set, vocabulary).of(rule))
-        if _codes_of(module.finish()[0]) is None:
+        if _code_of(module.finish()[0]) is None:
             rule.source.fail((), f"the rule {rule.id!r}, with its template and patches, is nested too deeply: at most 20 loops, 90 levels")
     if not rule_set.problems:
         rule_set.problems.append(Diagnostic("rules/invalid", "error", "all rules together are too large for Python"))
 
 
-def _info(
-    rule: Rule, rules: list[Rule], rule_set: RuleSet, vocabulary: Vocabulary, resolver: Resolver, patches: Patches, everywhere: bool
-) -> RuleInfo:
+def _info(rule: Rule, rules: list[Rule], rule_set: RuleSet, vocabulary: Vocabulary, resolver: Resolver, patches: Patches) -> RuleInfo:
     loops = tuple((word, " ".join(text.split())) for word, text in rule.named("forEach").items())
     after = ordering.joins(rule, rules)
     about = rule.about(vocabulary.subjects)
@@ -121,7 +107,7 @@ def _info(
             rule.source.fail(("about",), message, nearest(word, vocabulary.subjects))
     details = {**_details(rule, rule_set), "about": about, **({"life": rule.life.id} if rule.life else {})}
     applied = patches.of(rule) if rule.verb == "generate" else []
-    if rule.verb == "generate" and (everywhere or has_user_part(rule, applied, rule_set)):
+    if rule.verb == "generate" and has_user_part(rule, applied, rule_set):
         details["written"] = written_fields(rule, applied, resolver)
     if rule.verb in SLICED_VERBS:
         details["sliced"] = rule.is_sliced(vocabulary)

@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import field
 from hashlib import blake2b
-from itertools import pairwise
 
 from grove_compiler.record import record
 
 Position = tuple[str, int, str]
 """File, line, and the path in the document."""
 
-RULES_AT_ONCE = 32
-"""Rules whose functions Python compiles at once. The rules of a user change few of these pieces, and only those are compiled again."""
 INDEX = "\1"
 """Stands for the position of a rule in the functions that are generated for it, which are the same wherever the rule stands."""
 _MARK = re.compile(r"  #@(\w+)$", re.MULTILINE)
@@ -30,7 +27,6 @@ class ModuleCodegen:
     lines: list[str] = field(default_factory=list)
     constants: dict[str, str] = field(default_factory=dict)
     _places: dict[str, Position] = field(default_factory=dict)
-    _starts: list[int] = field(default_factory=list)
     _serial: int = 0
 
     @property
@@ -62,28 +58,22 @@ class ModuleCodegen:
 
     def add_generated(self, part: ModuleCodegen, index: int) -> None:
         """Appends what was generated alone, for the rule at this position."""
-        self._starts.append(len(self.lines))
         self.lines += [line.replace(INDEX, str(index)) for line in part.lines]
         self.constants |= part.constants
         self._places |= part._places
 
-    def finish(self) -> tuple[list[str], tuple[int, ...]]:
-        """Returns the pieces of the module's source, and for each line of all of them the index of its place, or -1.
-
-        Constants are the last piece: one more of them leaves the lines of functions where they were.
-        """
-        starts = [*self._starts[::RULES_AT_ONCE], len(self.lines)]
-        pieces = [self.lines[: starts[0]], *(self.lines[start:end] for start, end in pairwise(starts))]
-        pieces.append([f"{name} = {python}" for python, name in self.constants.items()])
-        texts = ["\n".join([*lines, ""]).replace("\n\n", "\n") for lines in pieces if lines]
+    def finish(self) -> tuple[str, tuple[int, ...]]:
+        """Returns the module's source, and for each of its lines the index of its place, or -1."""
+        constants = [f"{name} = {python}" for python, name in self.constants.items()]
+        text = "\n".join([*constants, *self.lines]).replace("\n\n", "\n") + "\n"
         table = []
         positions = {name: position for position, name in enumerate(self._places)}
         current = -1
-        for line in "".join(texts).split("\n"):
+        for line in text.split("\n"):
             mark = _MARK.search(line)
             current = positions[mark[1]] if mark else (-1 if not line.startswith((" ", "]", "}", "'")) else current)
             table.append(current)
-        return texts, tuple(table)
+        return text, tuple(table)
 
 
 def _name_of(value: object) -> str:

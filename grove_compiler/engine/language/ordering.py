@@ -27,14 +27,11 @@ def in_apply_order(rule_set: RuleSet) -> list[Rule]:
 
 def joins(rule: Rule, rules: list[Rule]) -> tuple[tuple[str, int], ...]:
     """Returns, for each rule in `after`, how many leading loops both share: objects wait only for those of the same items."""
-    words = rule.list_of("after")
-    if not words:
-        return ()
     verbs, _ = _FIRST.get(rule.verb, ((), ""))
     return tuple(
         (other.id, _shared(rule, other))
         for other in rules
-        if other.verb in verbs and any(matches(word, other.id) for word in words) and other is not rule
+        if other.verb in verbs and any(matches(word, other.id) for word in rule.list_of("after")) and other is not rule
     )
 
 
@@ -45,13 +42,10 @@ def _before(rule: Rule, rule_set: RuleSet) -> list[str]:
     """
     if rule.verb == "decide":
         return rests_on(rule, rule_set.rules)
-    words = rule.list_of("after")
-    ids: list[str] = []
-    if not words:
-        return ids
+    ids = []
     verbs, do = _FIRST.get(rule.verb, ((), ""))
     known = [other.id for other in rule_set.rules if other.verb in verbs]
-    for position, word in enumerate(words):
+    for position, word in enumerate(rule.list_of("after")):
         meant = [rule_id for rule_id in known if matches(word, rule_id) and rule_id != rule.id]
         if word == rule.id:
             rule.source.fail(("after", position), "a rule cannot come after itself")

@@ -16,24 +16,19 @@ WrittenField = tuple[FieldPath, str, int]
 """A field's path in the object, and the file and line that write it. An index is that of the template, not of the rendered list."""
 
 
-def has_user_part_everywhere(rule_set: RuleSet) -> bool:
-    """Reports whether a part, constant or default of a user has a part in the objects of every rule.
+def has_user_part(rule: Rule, patches: Sequence[Rule], rule_set: RuleSet) -> bool:
+    """Reports whether a user's rule, template, patch, part, constant or default has a part in the objects of a `generate` rule.
 
-    Anything may include a part, name a constant or read what a default wrote.
+    Anything may include a part, name a constant or read what a default wrote, so those count for every rule.
     """
-    sources = [
+    everywhere = [
         *(constant.at.file for constant in rule_set.constants.values()),
         *(template.source for template in rule_set.templates.values() if template.is_part),
         *(other.source for other in rule_set.rules if other.verb in ("default", "decide")),
     ]
-    return any(file.metered for file in sources)
-
-
-def has_user_part(rule: Rule, patches: Sequence[Rule], rule_set: RuleSet) -> bool:
-    """Reports whether a user's rule, template or patch has a part in the objects of a `generate` rule."""
     template = rule_set.templates.get(rule.template)
     own = [rule.source, *(patch.source for patch in patches), *([template.source] if template else [])]
-    return any(file.metered for file in own)
+    return any(file.metered for file in (*everywhere, *own))
 
 
 def written_fields(rule: Rule, patches: Sequence[Rule], resolver: Resolver) -> list[WrittenField]:

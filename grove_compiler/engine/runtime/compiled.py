@@ -12,22 +12,22 @@ from types import CodeType
 from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.record import record
 
-FORMAT = f"grove-rules-8 {sys.implementation.cache_tag}"
+FORMAT = f"grove-rules-7 {sys.implementation.cache_tag}"
 """The header of a dump. The number is raised when the form of generated code changes; Python's cache tag stands for its bytecode."""
 
 
 @record
 class Compiled:
-    """Holds the rules in the order in which they run, the module that runs them in pieces, and the places of its lines for `LinePlaces`."""
+    """Holds the rules in the order in which they run, the module that runs them, and the places of its lines for `LinePlaces`."""
 
     rules: Sequence[RuleInfo]
-    codes: tuple[CodeType, ...]
+    code: CodeType
     places: bytes
 
     def dump(self) -> bytes:
         """Serializes the rules to bytes that only this version of Python can read."""
         infos = [tuple(getattr(rule, field.name) for field in fields(RuleInfo)) for rule in self.rules]
-        data = marshal.dumps((infos, self.codes, self.places))
+        data = marshal.dumps((infos, self.code, self.places))
         return f"{FORMAT} {len(data)} {zlib.crc32(data)}\n".encode() + data
 
     @classmethod
@@ -41,5 +41,5 @@ class Compiled:
         body = memoryview(data)[end + 1 :]  # a copy of half a megabyte would take 0.3 ms
         if end < 0 or data[:end] != f"{FORMAT} {len(body)} {zlib.crc32(body)}".encode():
             raise ValueError(f"not a program that {FORMAT!r} compiled, or a damaged one")
-        infos, codes, places = marshal.loads(body)
-        return cls([RuleInfo(*info) for info in infos], codes, places)
+        infos, code, places = marshal.loads(body)
+        return cls([RuleInfo(*info) for info in infos], code, places)

@@ -59,21 +59,20 @@ class Program:
     def __init__(
         self,
         rules: Sequence[RuleInfo],
-        codes: Sequence[CodeType],
+        code: CodeType,
         places: bytes,
         vocabulary: Vocabulary,
         budget: CostBudget | None = None,
     ) -> None:
         self.rules = tuple(rules)
         self.name = ""
-        self._codes, self._places = tuple(codes), LinePlaces(self.rules, places)
+        self._code, self._places = code, LinePlaces(self.rules, places)
         self._roots = vocabulary.root_names
         self._first_subject = next(iter(vocabulary.subjects), "")
         self._budget, self._vocabulary = budget or CostBudget(), vocabulary
         self._chosen: dict[tuple[str, str, str, str], Sequence[tuple[RuleInfo, Callable[..., Any], bool]]] = {}
         self._namespace = runtime(vocabulary.functions, self._budget) | {"failed": self._failed}
-        for code in codes:
-            exec(code, self._namespace)  # our own module: see `Compiled.load` on whose bytes are trusted
+        exec(code, self._namespace)  # our own module: see `Compiled.load` on whose bytes are trusted
         names = [rule.details["decision"] for rule in self.rules if rule.verb == "decide"]
         self.user_rendered = frozenset(rule.id for rule in self.rules if "written" in rule.details)
         self.decisions = SimpleNamespace(**{name: self._namespace[f"fn_{name}"] for name in names})
@@ -82,17 +81,17 @@ class Program:
 
     def dump(self) -> bytes:
         """Serializes the program to bytes that only this version of Python can read."""
-        return Compiled(self.rules, self._codes, self._places.data).dump()
+        return Compiled(self.rules, self._code, self._places.data).dump()
 
     @classmethod
     def load(cls, data: bytes, vocabulary: Vocabulary) -> Program:
         """Restores a program from the bytes of `dump`, which have to be trusted: see `Compiled.load`. Raises `ValueError` as it does."""
         compiled = Compiled.load(data)
-        return cls(compiled.rules, compiled.codes, compiled.places, vocabulary)
+        return cls(compiled.rules, compiled.code, compiled.places, vocabulary)
 
     def with_budget(self, budget: CostBudget) -> Program:
         """Returns another instance of the same program, for another thread: instances share nothing that changes."""
-        other = Program(self.rules, self._codes, self._places.data, self._vocabulary, budget)
+        other = Program(self.rules, self._code, self._places.data, self._vocabulary, budget)
         other.name = self.name
         return other
 

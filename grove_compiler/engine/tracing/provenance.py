@@ -136,8 +136,7 @@ class Tracer:
             "tracked_result": lambda result: traced.tracked_result(result, self.recorder),
         }  # fmt: skip
         self._begin(None)
-        for code in compiled.codes:
-            exec(code, self._namespace)
+        exec(compiled.code, self._namespace)
         decisions = [rule.details["decision"] for rule in self.rules if rule.verb == "decide"]
         self.decisions = SimpleNamespace(**{name: self._namespace[f"fn_{name}"] for name in decisions})
 
