@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 
@@ -10,11 +9,6 @@ import pytest
 
 from tests.invariants.resources import RESOURCES
 from tests.suite import effort
-
-# Many images set PYTHONDONTWRITEBYTECODE. Each worker would then compile all tests, and each process that a test starts what it imports:
-# two thirds of the cost of collection.
-sys.dont_write_bytecode = False
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 try:
     effort.load_profile()  # before any test module, or conftest beside one, makes settings of its own

@@ -33,10 +33,11 @@ def read_json(text: str, file: str, limits: Limits = DEFAULT_LIMITS, *, separate
     further checks, but must not be used.
     """
     text = text.removeprefix("\ufeff")
-    findings = Findings(text, file, limits.findings)
+    is_too_large = len(text) > limits.size
+    findings = Findings("" if is_too_large else text, file, limits.findings)  # which would be looked through for line 1
     documents: list[Document] = []
     try:
-        if len(text) > limits.size:
+        if is_too_large:
             findings.error("json/too-large", f"{len(text)} characters are more than {limits.size}; split the file", 0)
         else:
             _Reader(text, findings, limits, separated).read(documents)

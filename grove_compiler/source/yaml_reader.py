@@ -27,8 +27,9 @@ def read_yaml(text: str, file: str, limits: Limits = DEFAULT_LIMITS) -> tuple[li
     key, an unknown tag) is returned for further checks, but must not be used.
     """
     text = text.removeprefix("\ufeff")
-    reader = _Reader(text, file, limits)
-    if len(text) > limits.size:
+    is_too_large = len(text) > limits.size
+    reader = _Reader("" if is_too_large else text, file, limits)  # which would be looked through for line 1
+    if is_too_large:
         reader.findings.error("yaml/too-large", f"{len(text)} characters are more than {limits.size}; split the file", 0)
     elif text.count("%TAG") > TAG_DIRECTIVES:
         reader.findings.error("yaml/too-large", f"more than {TAG_DIRECTIVES} %TAG directives; write tags in full", 0)

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 import yaml
 
-from grove_cli import rulebook
-from grove_compiler.compile import VOCABULARY, CompileResult, Inputs
+from grove_compiler.compile import CompileResult, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.source.document import Document
+
+from .. import shipped
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 STORY = list(yaml.load_all((EXAMPLES / "topology-h100-gb200.yaml").read_text(), yaml.CSafeLoader))
@@ -22,7 +23,7 @@ H100, GB200 = "llama-70b-h100", "llama-405b-gb200"
 
 @pytest.fixture(scope="module")
 def program() -> Program:
-    return rulebook.read().build(VOCABULARY)
+    return shipped.program()
 
 
 def manifests(**fields: dict[str, Any]) -> list[Any]:

@@ -18,7 +18,6 @@ from grove_compiler.compile import VOCABULARY, CompileResult, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.runtime.compiled import Compiled
 from grove_compiler.engine.runtime.program import Program
-from grove_compiler.engine.tracing.provenance import traced_rules
 from grove_compiler.explain import Explainer
 from grove_compiler.graph.diagnostic import has_errors
 from grove_compiler.graph.node import Node
@@ -60,8 +59,8 @@ def example_inputs(path: Path) -> tuple[Inputs, InputReader]:
 
 @cache
 def traced() -> Compiled:
-    """Our rules as explanations run them: compiled once for all tests of a process."""
-    return traced_rules(SOURCES, VOCABULARY)
+    """Our rules as explanations run them: compiled once for all processes."""
+    return BOOK.traced(VOCABULARY)
 
 
 @contextmanager

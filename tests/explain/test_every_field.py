@@ -43,7 +43,10 @@ class Asked(NamedTuple):
     fields: list[Field]
 
 
-@pytest.fixture(params=EXAMPLES, ids=lambda path: path.stem, scope="module")
+# Each in one process: it takes longer to ask about an example than all that is checked of the answers.
+@pytest.fixture(
+    params=[pytest.param(path, id=path.stem, marks=pytest.mark.xdist_group(f"fields of {path.stem}")) for path in EXAMPLES], scope="module"
+)
 def asked(request: pytest.FixtureRequest) -> Asked:
     inputs, reader = example_inputs(request.param)
     with asking(inputs, reader.snapshot_documents) as question:

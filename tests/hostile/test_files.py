@@ -64,9 +64,15 @@ BAD_RULES: dict[str, Spoil] = {
 }
 
 
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Rules that were compiled: the good ones and the mended ones are those of each test."""
+    return tmp_path_factory.mktemp("cache")
+
+
 @pytest.fixture
-def setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Setting:
-    monkeypatch.setenv("GROVE_CACHE_DIR", str(tmp_path / "cache"))
+def setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> Setting:
+    monkeypatch.setenv("GROVE_CACHE_DIR", str(cache))
     monkeypatch.setattr(cost_budget, "MAX_STEPS", 200_000)  # so that what has no end is quick
     return Setting(tmp_path)
 

@@ -21,14 +21,20 @@ from grove_compiler.step_context import Generation, StepContext
 CONSTANT = "K_"
 """The prefix of a constant in generated code."""
 
-_programs: weakref.WeakKeyDictionary[Program, bytes] = weakref.WeakKeyDictionary()
+_programs: weakref.WeakKeyDictionary[Program, tuple[list[Any], bytes]] = weakref.WeakKeyDictionary()
+"""The constants of programs, and their bytes of then. They are looked at after each test, of dozens of programs in a long run."""
 _sets: dict[int, tuple[Any, str]] = {}
 """The manifests that the steps of one test have cached, by their id, with their text of then."""
 
 
-def constants_of(program: Program) -> bytes:
-    """The constants of a program as bytes, without references, so that equal ones have equal bytes."""
-    return marshal.dumps({name: value for name, value in program._namespace.items() if name.startswith(CONSTANT)}, 2)
+def constants_of(program: Program) -> list[Any]:
+    """The constants of a program."""
+    return [value for name, value in program._namespace.items() if name.startswith(CONSTANT)]
+
+
+def as_bytes(constants: list[Any]) -> bytes:
+    """Constants as bytes, without references, so that equal ones have equal bytes."""
+    return marshal.dumps(constants, 2)
 
 
 def watch_set(manifest: Any) -> None:
@@ -40,9 +46,9 @@ def watch_set(manifest: Any) -> None:
 def changed() -> list[str]:
     """What is not any more what it was, in words; it is the new state from then on."""
     found = []
-    for program, before in list(_programs.items()):
-        if (now := constants_of(program)) != before:
-            _programs[program] = now
+    for program, (constants, before) in list(_programs.items()):
+        if (now := as_bytes(constants)) != before:
+            _programs[program] = constants, now
             found.append("constants of compiled rules, which all rendered objects share")
     found += [f"the cached PodCliqueSet {manifest['metadata']['name']}" for manifest, before in _sets.values() if repr(manifest) != before]
     _sets.clear()
@@ -63,7 +69,8 @@ def _watch() -> None:
     @wraps(build)
     def watched_build(self: Program, *arguments: Any, **named: Any) -> None:
         build(self, *arguments, **named)
-        _programs[self] = constants_of(self)
+        constants = constants_of(self)
+        _programs[self] = constants, as_bytes(constants)
 
     @wraps(generation_of)
     def watched_generation(self: StepContext, manifest: Manifest) -> Generation | None:

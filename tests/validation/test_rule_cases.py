@@ -107,6 +107,6 @@ def judge(control_plane: ControlPlane, program: Program) -> Judge:
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
+@rows("case", CASES, ids=lambda case: case.rule)
 def test_the_server_refuses_it_too(case: RuleCase, judge: Judge) -> None:
     assert judge.judge(case.subject, case.value).server

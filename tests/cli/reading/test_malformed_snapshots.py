@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_cli.reading.snapshot import read_objects
-from grove_cli.rulebook import read as read_rulebook
-from grove_compiler.compile import VOCABULARY, Inputs
+from grove_compiler.compile import Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath, replace
@@ -23,6 +23,7 @@ from grove_compiler.source.reader import read_text
 from tests.suite.effort import runs
 from tests.suite.rows import rows
 
+from ... import shipped
 from ..running import ROOT, run
 
 SET = "apiVersion: grove.io/v1alpha1\nkind: PodCliqueSet\nmetadata: {name: other, namespace: ml}\nspec: "
@@ -81,7 +82,6 @@ def test_fields_that_only_events_have_may_hold_anything_in_other_kinds() -> None
     assert (read_objects(Document(value), problems.append), problems) == ([value], [])
 
 
-PROGRAM = read_rulebook().program(VOCABULARY)
 SETTINGS = Settings(pods=True, mnnvl_shape="driver")
 EXAMPLES = ("topology-three-levels", "mnnvl-inference", "resource-sharing", "training-job", "kai-queue")
 
@@ -90,16 +90,16 @@ def documents(name: str) -> list[Document]:
     return read_text((ROOT / "examples" / f"{name}.yaml").read_text(), f"{name}.yaml")[0]
 
 
-CONFIG = documents("operator-configuration")[0]
+@cache
+def config() -> Document:
+    return documents("operator-configuration")[0]
 
 
+@cache
 def existing(name: str) -> list[Manifest]:
     """What the example becomes, as if it existed, with the example itself."""
-    result = compile_inputs(Inputs(documents(name), config=CONFIG, settings=SETTINGS), PROGRAM)
+    result = compile_inputs(Inputs(documents(name), config=config(), settings=SETTINGS), shipped.program())
     return copy.deepcopy([node.object for node in result.graph.nodes] + [document.value for document in documents(name)])
-
-
-EXISTING = {name: existing(name) for name in EXAMPLES}
 
 
 def paths(value: Any, path: FieldPath = ()) -> Iterator[FieldPath]:
@@ -114,12 +114,12 @@ def paths(value: Any, path: FieldPath = ()) -> Iterator[FieldPath]:
 @given(st.data())
 def test_whatever_stands_in_a_snapshot_no_rule_fails_of_it(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(EXAMPLES))
-    objects = list(EXISTING[name])
+    objects = list(existing(name))
     number = data.draw(st.integers(0, len(objects) - 1))
     path = data.draw(st.sampled_from(list(paths(objects[number]))))
     other: Any = data.draw(st.sampled_from([5, "x", True, None, -1, 1.5, "", [], {}, [1], [None], [{}], {"a": 1}]))
     objects[number] = replace(objects[number], path, other)
     problems: list[Diagnostic] = []
     taken = read_objects(Document({"kind": "List", "items": objects}), problems.append)
-    result = compile_inputs(Inputs(documents(name), snapshot=taken, config=CONFIG, settings=SETTINGS), PROGRAM)
+    result = compile_inputs(Inputs(documents(name), snapshot=taken, config=config(), settings=SETTINGS), shipped.program())
     assert [finding for finding in result.diagnostics if finding.code == "rules/failed"] == []

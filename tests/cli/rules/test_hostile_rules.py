@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from grove_compiler.engine.runtime import cost_budget
+
 from ...explain.sets import SET_WITH_GROUP as SET
 from ..running import assert_clear, run
 
@@ -66,6 +68,7 @@ WRONG = {
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(cost_budget, "MAX_STEPS", cost_budget.MAX_STEPS // 10)  # so that what has no end is quick
     (tmp_path / "set.yaml").write_text(SET)
     return tmp_path
 
