@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from grove_compiler.engine.expressions import model_types
-from grove_compiler.engine.expressions.parameters import Words, signature_in_rules
+from grove_compiler.engine.expressions.model_types import Words, signature_in_rules
 from grove_compiler.engine.language.keys import (
     CASE_KEYS,
     COMMON_KEYS,

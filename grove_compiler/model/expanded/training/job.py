@@ -13,12 +13,19 @@ from grove_compiler.kube.conditions import condition_in
 from grove_compiler.kube.duration import SECOND, parse
 from grove_compiler.kube.timestamp import time
 from grove_compiler.model.declared import declared
-from grove_compiler.model.expanded.attempts.attempt import ReplicaAttempt, has_ended, recorded_attempt, recorded_job, replica_attempt
+from grove_compiler.model.expanded.attempts.attempt import (
+    ReplicaAttempt,
+    deciding_cliques,
+    has_ended,
+    is_done,
+    recorded_attempt,
+    recorded_job,
+    replica_attempt,
+    start_of,
+)
 from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
-from grove_compiler.model.expanded.attempts.pod_end import INIT_CONTAINER
+from grove_compiler.model.expanded.attempts.pod_end import INIT_CONTAINER, failure_description
 from grove_compiler.model.expanded.structure import ExpandedSet
-from grove_compiler.model.expanded.training.failure_description import failure_description
-from grove_compiler.model.expanded.training.replica_course import deciding_cliques, is_done, start_of
 from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.record import record
 
