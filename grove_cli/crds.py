@@ -21,7 +21,7 @@ def command(output: str) -> int:
 
     They are generated from the same models as the validation of manifests.
     """
-    from grove_compiler.api.crd import crds  # reads the types of the API
+    from grove_compiler.api.crd import crds  # imports pydantic
 
     manifests = crds()
     outputs.write(outputs.as_json(manifests) if output == "json" else outputs.as_yaml(manifests))

@@ -1,4 +1,4 @@
-"""Generates the tables of Grove's kinds from the types in grove_compiler/api: `python -m tools.generate_grove_schema`."""
+"""Generates the tables of Grove's kinds from the models of grove_compiler/api: `python -m tools.generate_grove_schema`."""
 
 from __future__ import annotations
 

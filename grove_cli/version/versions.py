@@ -36,7 +36,7 @@ class Versions:
 
 async def read_versions(session: Session) -> Versions:
     """Reads the versions. Raises `ClusterError`."""
-    from grove_compiler.api.crd import crds  # reads the types of the API
+    from grove_compiler.api.crd import crds  # imports pydantic
 
     server = await session.version()
     operators, definitions = await asyncio.gather(read_operators(session.cluster), read_definitions(session.cluster, crds()))

@@ -1,65 +1,80 @@
-"""Makes CustomResourceDefinitions of the kinds that an API server stores."""
+"""CustomResourceDefinitions of the kinds that an API server stores, made from the models."""
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+from functools import cache
 
+from grove_compiler.api.kube import Column, Crd
+from grove_compiler.api.metadata import KubernetesObject
 from grove_compiler.api.openapi import openapi
-from grove_compiler.api.tables import api_types
-from grove_compiler.graph.node import Manifest
+from grove_compiler.api.tables import STORED, key, tables
 from grove_compiler.kube.definitions import Definitions
-
-AGE = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}
+from kube_objects.manifest import Manifest
 
 
 def crds() -> list[Manifest]:
     """Returns the manifests (apiextensions.k8s.io/v1), one a kind, ready to be applied. Each call makes new ones."""
-    return [_crd(name, served) for name, served in api_types().served.items()]
+    return [crd(model) for model in STORED]
 
 
-def _crd(name: str, served: dict[str, Any]) -> Manifest:
-    api_version, _, kind = name.rpartition(".")
+def crd(model: type[KubernetesObject]) -> Manifest:
+    """Returns the CustomResourceDefinition of one kind. Each call makes a new one."""
+    return copy.deepcopy(_crd(model))
+
+
+@cache  # a schema takes pydantic a tenth of a second
+def _crd(model: type[KubernetesObject]) -> Manifest:
+    api_version, kind = key(model)
     group, _, version = api_version.rpartition("/")
-    names = {"kind": kind, "listKind": f"{kind}List", "plural": served["plural"], "singular": kind.lower()}
+    names: Manifest = {"kind": kind, "listKind": f"{kind}List", "plural": model.crd.plural, "singular": kind.lower()}
+    if model.crd.short_names:
+        names["shortNames"] = list(model.crd.short_names)
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{served['plural']}.{group}"},
+        "metadata": {"name": f"{model.crd.plural}.{group}"},
         "spec": {
             "group": group,
-            "names": {**names, "shortNames": list(served["shortNames"])} if "shortNames" in served else names,
-            "scope": served.get("scope", "Namespaced"),
+            "names": names,
+            "scope": model.crd.scope,
             "versions": [
                 {
                     "name": version,
                     "served": True,
                     "storage": True,
-                    "schema": {"openAPIV3Schema": _schema(name)},
-                    **_subresources(name, served),
-                    "additionalPrinterColumns": [dict(column) for column in (*served["columns"], AGE)],
+                    "schema": {"openAPIV3Schema": _schema(model)},
+                    **_subresources(model.crd),
+                    "additionalPrinterColumns": [_column(column) for column in model.crd.columns],
                 }
             ],
         },
     }
 
 
-def _schema(name: str) -> Manifest:
+def _schema(model: type[KubernetesObject]) -> Manifest:
     """Returns the kind's schema; the API server knows apiVersion, kind and metadata by itself and lets a CRD say nothing about them."""
-    definitions = api_types().definitions
-    root = openapi(definitions[name], Definitions(definitions))
-    for field, type_ in (("apiVersion", "string"), ("kind", "string"), ("metadata", "object")):
-        root["properties"][field] = {"type": type_}
-        root["required"].remove(field)
+    schema, definitions = tables(model)
+    root = openapi(schema, Definitions(definitions))
+    for name, type_ in (("apiVersion", "string"), ("kind", "string"), ("metadata", "object")):
+        root["properties"][name] = {"type": type_}
+        root["required"].remove(name)
     return root
 
 
-def _subresources(name: str, served: dict[str, Any]) -> Manifest:
-    """Returns the subresources: the status of a kind that has one, and the scale of one with a selector of its pods."""
-    subresources: Manifest = {"status": {}} if "status" in api_types().definitions[name]["fields"] else {}
-    if "selector" in served:
+def _subresources(crd: Crd) -> Manifest:
+    subresources: Manifest = {}
+    if crd.status:
+        subresources["status"] = {}
+    if crd.selector:
         subresources["scale"] = {
             "specReplicasPath": ".spec.replicas",
             "statusReplicasPath": ".status.replicas",
-            "labelSelectorPath": served["selector"],
+            "labelSelectorPath": crd.selector,
         }
     return {"subresources": subresources} if subresources else {}
+
+
+def _column(column: Column) -> Manifest:
+    shown: Manifest = {"name": column.name, "type": column.type, "jsonPath": column.path}
+    return {**shown, "priority": column.priority} if column.priority else shown

@@ -1,7 +1,7 @@
 """Provides the schemas of all known kinds, in the form of `kube.structure`: one table per group and version, read on first use.
 
 Those of Kubernetes' own kinds come from its API server's OpenAPI (tools/generate_kubernetes_schemas.py), those of Grove's kinds are
-made from the types of `grove_compiler.api` (tools/generate_grove_schema.py).
+made from the models of `grove_compiler.api` (tools/generate_grove_schema.py).
 """
 
 from __future__ import annotations

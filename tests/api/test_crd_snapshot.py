@@ -7,11 +7,11 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from grove_compiler.api.crd import crds
-from grove_compiler.api.tables import api_types
+from grove_compiler.api.tables import STORED, key
 
 from .structural_crd import nodes, schema_of
 
-NAMES = [f"{served['plural']}.{name.partition('/')[0]}" for name, served in api_types().served.items()]
+NAMES = [f"{model.crd.plural}.{key(model)[0].partition('/')[0]}" for model in STORED]
 FOREIGN = (".podSpec.", ".metrics[].", ".templateSpec.")
 """Kubernetes' own types, which have their own tests; only where they begin is shown."""
 BELOW = ("properties", "items", "additionalProperties")

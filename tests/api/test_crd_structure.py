@@ -6,12 +6,12 @@ from typing import Any
 
 from grove_compiler.api.crd import crds
 from grove_compiler.api.openapi import DURATION, QUANTITY
-from grove_compiler.api.tables import api_types
+from grove_compiler.api.tables import STORED, key
 from tests.suite.rows import rows
 
 from .structural_crd import PRESERVE, accepts, faults, nodes, schema_of
 
-KINDS = [name.rpartition(".")[2] for name in api_types().served]
+KINDS = [key(model)[1] for model in STORED]
 
 
 @cache

@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from grove_compiler.api.tables import api_types
+from grove_compiler.api import topology_constraint
+from grove_compiler.api.podcliqueset import PodCliqueSetObject
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import Diagnostic
 from tests.suite.rows import rows
@@ -133,8 +134,8 @@ def test_a_field_path_is_upstreams(rule: str, program: Program) -> None:
 
 
 def cel() -> Iterator[str]:
-    for name in ("TopologyPackConstraint", "TopologyConstraint", "PodCliqueSet"):
-        yield from (rule["message"] for rule in api_types().definitions[f"grove.io/v1alpha1.{name}"]["validations"])
+    for model in (topology_constraint.TopologyPackConstraint, topology_constraint.TopologyConstraint, PodCliqueSetObject):
+        yield from (rule.message for rule in model.rules)
 
 
 def test_definitions_say_what_upstreams_say() -> None:
