@@ -232,11 +232,11 @@ def _code_below_rules() -> Iterator[os.DirEntry[str]]:
 
 
 def _python_files(folder: str, *, deep: bool = True) -> Iterator[os.DirEntry[str]]:
-    """Yields the sources in a folder, tables included, if `deep` also those below it; none if the package is not on disk."""
+    """Yields the sources in a folder, if `deep` also those below it; none if the package is not on disk."""
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
-                if entry.name.endswith((".py", ".yaml")):
+                if entry.name.endswith(".py"):
                     yield entry
                 elif deep and entry.name != "__pycache__" and entry.is_dir():
                     yield from _python_files(entry.path)
