@@ -6,7 +6,7 @@ from pathlib import Path
 
 from grove_cli import rulebook
 from grove_compiler.compile import VOCABULARY
-from grove_compiler.engine.reference.reference import replace_reference
+from tools.rules_reference import replace_reference
 
 PAGE = Path(__file__).parent.parent / "docs" / "rules-language.md"
 

@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import field
 from typing import Any
 
-from grove_compiler.fit.cluster import Cluster, ClusterNode, Taint
-from grove_compiler.fit.manifests import Sourced, sourced_objects
+from grove_compiler.fit.cluster import Cluster, ClusterNode, Sourced, Taint, sourced_objects
 from grove_compiler.gangs.clique import Key
 from grove_compiler.graph.diagnostic import Diagnostic, Severity
 from grove_compiler.graph.nearest import nearest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from grove_compiler.kube.structure import Definitions, Schema
@@ -21,38 +22,33 @@ def apply_defaults(value: Any, schema: Schema, definitions: Definitions) -> Any:
         if kind == "object":
             return _object(value, schema["fields"], definitions)
         if kind == "map" and "values" in schema:
-            return _map(value, schema["values"], definitions)
+            return _entries(value, lambda _: schema["values"], definitions)
     elif kind == "list" and isinstance(value, list):
         return _list(value, schema["items"], definitions)
     return value
 
 
 def _object(value: dict[str, Any], fields: dict[str, Schema], definitions: Definitions) -> dict[str, Any]:
-    result = value
-    for name, item in value.items():
-        field = fields.get(name)
-        if field is None:
-            continue
-        if item is None:
-            if "default" not in field:
-                result = _without(result, value, name)
-        elif isinstance(item, dict | list):
-            changed = apply_defaults(item, field, definitions)
-            if changed is not item:
-                result = _with(result, value, name, changed)
+    result = _entries(value, fields.get, definitions)
     for name, field in fields.items():
         if "default" in field and value.get(name) is None:
             result = _with(result, value, name, apply_defaults(field["default"], field, definitions))
     return result
 
 
-def _map(value: dict[str, Any], values: Schema, definitions: Definitions) -> dict[str, Any]:
+def _entries(value: dict[str, Any], field_of: Callable[[str], Schema | None], definitions: Definitions) -> dict[str, Any]:
+    """Returns an object or a map with the defaults of what is in its entries, and without nulls that no default replaces."""
     result = value
     for name, item in value.items():
+        field = field_of(name)
+        if field is None:
+            continue
         if item is None:
-            result = _without(result, value, name)
+            if "default" not in field:
+                result = result.copy() if result is value else result
+                del result[name]
         elif isinstance(item, dict | list):
-            changed = apply_defaults(item, values, definitions)
+            changed = apply_defaults(item, field, definitions)
             if changed is not item:
                 result = _with(result, value, name, changed)
     return result
@@ -75,11 +71,4 @@ def _with(result: dict[str, Any], original: dict[str, Any], name: str, item: Any
     if result is original:
         result = original.copy()
     result[name] = item
-    return result
-
-
-def _without(result: dict[str, Any], original: dict[str, Any], name: str) -> dict[str, Any]:
-    if result is original:
-        result = original.copy()
-    del result[name]
     return result

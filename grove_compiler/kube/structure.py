@@ -87,10 +87,7 @@ def _resolved(schema: Schema, findings: StructureFindings) -> Schema:
 
 
 def _object(value: Any, schema: Schema, path: FieldPath, findings: StructureFindings) -> None:
-    if not isinstance(value, dict):
-        findings.wrong_type(path, value, "an object")
-        return
-    if findings.is_too_large(path, value):
+    if not findings.takes(path, value, dict, "an object"):
         return
     fields = schema["fields"]
     for name, item in value.items():
@@ -105,10 +102,7 @@ def _object(value: Any, schema: Schema, path: FieldPath, findings: StructureFind
 
 
 def _map(value: Any, schema: Schema, path: FieldPath, findings: StructureFindings) -> None:
-    if not isinstance(value, dict):
-        findings.wrong_type(path, value, "an object")
-        return
-    if findings.is_too_large(path, value):
+    if not findings.takes(path, value, dict, "an object"):
         return
     values = schema.get("values")
     for name, item in value.items():
@@ -119,10 +113,7 @@ def _map(value: Any, schema: Schema, path: FieldPath, findings: StructureFinding
 
 
 def _list(value: Any, schema: Schema, path: FieldPath, findings: StructureFindings) -> None:
-    if not isinstance(value, list):
-        findings.wrong_type(path, value, "a list")
-        return
-    if findings.is_too_large(path, value):
+    if not findings.takes(path, value, list, "a list"):
         return
     findings.count(path, value, schema)
     items = schema["items"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sized
 from typing import Any
 
 from grove_compiler.graph.diagnostic import MAX_FINDINGS, Diagnostic, Severity
@@ -113,12 +112,15 @@ class StructureFindings:
             message = f"has {counted(number, 'item')}, at most {schema['max_items']} are allowed"
             self.add(path, "too-many", message, "Too many", number)
 
-    def is_too_large(self, path: FieldPath, value: Sized) -> bool:
-        """Reports a list or a map with more than `MAX_ITEMS` items; tells whether it has."""
-        if len(value) <= MAX_ITEMS:
-            return False
-        self.add(path, "too-many", f"has {len(value):,} items, at most {MAX_ITEMS:,} are allowed", "Too many", len(value))
-        return True
+    def takes(self, path: FieldPath, value: Any, kind: type, words: str) -> bool:
+        """Tells whether a value is a list or a map (its `kind`) whose items can be checked; reports one that is not, or has too many."""
+        if not isinstance(value, kind):
+            self.wrong_type(path, value, words)
+        elif len(value) > MAX_ITEMS:  # type: ignore[arg-type]
+            self.add(path, "too-many", f"has {len(value):,} items, at most {MAX_ITEMS:,} are allowed", "Too many", len(value))  # type: ignore[arg-type]
+        else:
+            return True
+        return False
 
     def nearest(self, word: str, known: Any) -> str:
         """Returns the known word that was probably meant, for the first `SUGGESTIONS` findings."""

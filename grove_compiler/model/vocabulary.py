@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from grove_compiler.kube import addresses, duration, names, pod_request, timestamp
+from grove_compiler.kube import duration, names, pod_request, timestamp
 from grove_compiler.model.admitted.podclique import AdmittedCliqueDecisions, AdmittedPodClique
 from grove_compiler.model.admitted.podgang import AdmittedGangDecisions, AdmittedPodGang
 from grove_compiler.model.checks.group_variables import unset_group_variables
@@ -16,25 +16,55 @@ from grove_compiler.model.checks.priority_classes import priority_classes
 from grove_compiler.model.checks.scale_target import foreign_autoscalers
 from grove_compiler.model.checks.sharing_levels import sharing_levels
 from grove_compiler.model.checks.startup_order import startup_cycles, waits_for_others
-from grove_compiler.model.checks.template_changes import changed_template_fields
-from grove_compiler.model.checks.update import mnnvl_changes, old_clique, old_group, placement_changes, topology_changed
+from grove_compiler.model.checks.update import (
+    changed_template_fields,
+    mnnvl_changes,
+    old_clique,
+    old_group,
+    placement_changes,
+    topology_changed,
+)
 from grove_compiler.model.decisions import declared
 from grove_compiler.model.expanded.attempts.attempt import attempt_pods, has_ended, replica_attempt
 from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
+from grove_compiler.model.expanded.attempts.pod_end import failure_description
 from grove_compiler.model.expanded.check_failures import checks_are_over, failed_checks
-from grove_compiler.model.expanded.claim_waits import awaited_claim_templates, awaited_claim_templates_of_set, missing_shared_templates
-from grove_compiler.model.expanded.claims import ClaimDecisions, claim_names, claims, pod_claim_names, unresolved_sharing
+from grove_compiler.model.expanded.claims import (
+    ClaimDecisions,
+    awaited_claim_templates,
+    awaited_claim_templates_of_set,
+    claim_names,
+    claims,
+    missing_shared_templates,
+    pod_claim_names,
+    unresolved_sharing,
+)
 from grove_compiler.model.expanded.clique_roll import clique_roll
-from grove_compiler.model.expanded.clique_state import clique_is_breached, is_up_to_date, lacks_newer_pods_alone, lifts_gates, pod_counts
+from grove_compiler.model.expanded.clique_state import (
+    clique_is_breached,
+    group_is_up_to_date,
+    group_lacks_newer_pods_alone,
+    is_up_to_date,
+    lacks_newer_pods_alone,
+    lifts_gates,
+    pod_counts,
+    replica_counts,
+)
 from grove_compiler.model.expanded.context import SetDecisions, scheduler_uses
-from grove_compiler.model.expanded.domain_states import domain_states, domains_are_served, is_leaving_empty
-from grove_compiler.model.expanded.domains import DomainDecisions, domains, gangs_with_domains, pod_claim
+from grove_compiler.model.expanded.deferred_statuses import first_start_ends
+from grove_compiler.model.expanded.domains import (
+    DomainDecisions,
+    domain_states,
+    domains,
+    domains_are_served,
+    gangs_with_domains,
+    is_leaving_empty,
+    pod_claim,
+)
 from grove_compiler.model.expanded.finished_pods import finished_pods
-from grove_compiler.model.expanded.first_start import first_start_ends
 from grove_compiler.model.expanded.gang import GangDecisions, base_gang, gang_of, gangs, scaled_gangs
 from grove_compiler.model.expanded.gates import GateDecisions, base_gang_is_scheduled, is_named_by_gang
 from grove_compiler.model.expanded.group_roll import group_roll, member_is_updating, replaced_with_member
-from grove_compiler.model.expanded.group_state import group_is_up_to_date, group_lacks_newer_pods_alone, replica_counts
 from grove_compiler.model.expanded.kueue import queued_pods
 from grove_compiler.model.expanded.live_object import (
     condition_since,
@@ -72,8 +102,7 @@ from grove_compiler.model.expanded.termination import (
     replica_breaches,
     was_deleted_with_gang,
 )
-from grove_compiler.model.expanded.topology import ExpandedTopology, TopologyDecisions
-from grove_compiler.model.expanded.topology_state import old_drift, scheduler_topologies
+from grove_compiler.model.expanded.topology import ExpandedTopology, TopologyDecisions, old_drift, scheduler_topologies
 from grove_compiler.model.expanded.training.clique_failure import (
     clique_failure,
     failure_body,
@@ -83,7 +112,6 @@ from grove_compiler.model.expanded.training.clique_failure import (
     replaced_pods,
     requeue_time,
 )
-from grove_compiler.model.expanded.training.failure_description import failure_description
 from grove_compiler.model.expanded.training.job import training_job
 from grove_compiler.model.expanded.training.job_status import job_status
 from grove_compiler.model.inputs.check_run import TestedPod
@@ -92,10 +120,9 @@ from grove_compiler.model.inputs.managed_edit import ManagedEdit, ScaleRequest
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.preflight.forming_gang import FormingGang, PeerDecisions
 from grove_compiler.model.preflight.gang import CheckedGangDecisions
-from grove_compiler.model.preflight.globs import matches_any
 from grove_compiler.model.preflight.pod import CheckDecisions, CheckedPod
 from grove_compiler.model.preflight.pod_devices import DeviceDecisions
-from grove_compiler.model.preflight.values import Preflight
+from grove_compiler.model.preflight.values import Preflight, matches_any
 from grove_compiler.model.spec.mnnvl_layers import AnnotationDecisions
 from grove_compiler.model.spec.pod_spec import pod_spec_path
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
@@ -175,7 +202,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "dns_label_wrong": names.dns1123_label,
     "dns_subdomain_wrong": names.dns1123_subdomain,
     "environment_name_wrong": names.environment_variable_name,
-    "is_ip": addresses.is_ip,
+    "is_ip": names.is_ip,
     "is_multiple": quantity.is_multiple,
     "label_key_wrong": names.label_key,
     "label_value_wrong": names.label_value,

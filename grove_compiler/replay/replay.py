@@ -10,8 +10,8 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.model.inputs.snapshot import ObjectReader
 from grove_compiler.record import record
 from grove_compiler.replay.bundle import Bundle, RecordedStep
-from grove_compiler.replay.decision import decision_value, exact_text
 from grove_compiler.replay.memory import memory_before
+from grove_compiler.replay.plain import decision_value, exact_text
 from grove_compiler.replay.views import Question, RecordedAnswers, Recording
 from grove_compiler.source.document import Document
 from grove_compiler.step import GROUP, Key, StepContext, StepGone, StepHold, StepResult, step

@@ -1,8 +1,8 @@
-"""Builds plain values from parser events, without recursion."""
+"""Builds plain values from parser events, without recursion, and tracks the anchors of a document and their sizes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
 
 from yaml.events import (
@@ -15,10 +15,69 @@ from yaml.events import (
     SequenceStartEvent,
 )
 
-from grove_compiler.source.anchors import Anchors
 from grove_compiler.source.findings import Findings, LimitExceeded, Limits
 from grove_compiler.source.scalars import UnreadableNumber, key_text, resolve, shorten
 from grove_compiler.source.yaml_tags import TagError, check_collection_tag, tagged_scalar
+
+
+class Anchor:
+    """Represents a value that an alias may repeat. `nodes` and `size` count its entries and characters, with aliases expanded."""
+
+    __slots__ = ("is_open", "nodes", "size", "value")
+
+    def __init__(self, value: Any, nodes: int, size: int, is_open: bool) -> None:
+        self.value = value
+        self.nodes = nodes
+        self.size = size
+        self.is_open = is_open
+
+
+class Anchors:
+    """Holds anchors by name. `open` has those whose value is incomplete, by its id; `expanded` is what aliases add, in characters."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.known: dict[str, Anchor] = {}
+        self.open: dict[int, Anchor] = {}
+        self.expanded = 0
+        self._heights: dict[int, int] = {}
+
+    def scalar(self, event: Any, value: Any) -> None:
+        """Records an anchored scalar."""
+        self.known[event.anchor] = Anchor(value, 0, len(event.value), is_open=False)
+
+    def start(self, node: Any, event: Any, nodes: int) -> None:
+        """Records the beginning of an anchored mapping or list; `nodes` is the file's count so far."""
+        self.known[event.anchor] = self.open[id(node)] = Anchor(node, -nodes, -event.start_mark.index - self.expanded, is_open=True)
+
+    def end(self, node: Any, event: Any, nodes: int) -> None:
+        """Closes the anchor of a mapping or list, if it has one."""
+        anchor = self.open.pop(id(node), None)
+        if anchor is not None:
+            anchor.nodes += nodes
+            anchor.size += event.end_mark.index + self.expanded
+            anchor.is_open = False
+
+    def height(self, value: Any) -> int:
+        """Returns the depth of nested containers, the value itself included. Linear in its distinct containers."""
+        if not isinstance(value, dict | list):
+            return 0
+        heights, waiting = self._heights, [value]
+        while waiting:
+            node = waiting[-1]
+            children = [child for child in _children(node) if isinstance(child, dict | list)]
+            missing = [child for child in children if id(child) not in heights]
+            if missing:
+                waiting.extend(missing)
+            else:
+                heights[id(node)] = 1 + max((heights[id(child)] for child in children), default=0)
+                waiting.pop()
+        return heights[id(value)]
+
+
+def _children(node: Any) -> Iterable[Any]:
+    return node.values() if isinstance(node, dict) else node
+
 
 Frame = tuple[Any, Any, Any]
 Event = Any  # the stubs of PyYAML let marks be missing, which libyaml's events never do, and know no attributes of the base class

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import pytest
 
 from grove_compiler.engine.codegen.build import build
-from grove_compiler.engine.reference.reference import reference
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import InvalidRules, Vocabulary
+from tools.rules_reference import reference
 
 from .bookshop import sources
 

@@ -15,12 +15,12 @@ from grove_compiler.compile import VOCABULARY, CompileResult, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.codegen.build import build
 from grove_compiler.engine.language.keys import OPERATIONS, VERB_KEYS
-from grove_compiler.engine.reference.reference import TESTS, VERBS, reference, replace_reference
-from grove_compiler.engine.reference.reference_model import reachable_classes, type_words
 from grove_compiler.engine.runtime import builtins
 from grove_compiler.engine.sources import RuleSource, Vocabulary
 from grove_compiler.source.yaml_reader import read_yaml
 from tests.suite.rows import rows
+from tools.rules_reference import TESTS, VERBS, reference, replace_reference
+from tools.rules_reference_classes import reachable_classes, type_words
 
 from .bookshop import VOCABULARY as SHOP
 from .bookshop import Author, Book, Shelf

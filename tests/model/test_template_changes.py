@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 from grove_compiler.graph.field_path import ABSENT, parse, replace
-from grove_compiler.model.checks.template_changes import changed_template_fields
+from grove_compiler.model.checks.update import changed_template_fields
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.model.spec.templates import CliqueTemplate
 from tests.suite.rows import rows

@@ -15,7 +15,7 @@ from grove_cli.queries.timeline.objects import TimelineObjects
 from grove_cli.queries.times import time_in
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.kube.conditions import condition_of, is_true
-from grove_compiler.model.expanded.training.failure_description import failure_description
+from grove_compiler.model.expanded.attempts.pod_end import failure_description
 from grove_compiler.model.names import replica_of
 from kube_objects.manifest import mapping, maps
 from kube_objects.words import listed

@@ -10,8 +10,8 @@ from jinja2 import nodes
 from grove_compiler.engine.expressions import model_types, types
 from grove_compiler.engine.expressions.call_checks import check_call
 from grove_compiler.engine.expressions.expression_syntax import ExpressionError
+from grove_compiler.engine.expressions.model_types import python_name
 from grove_compiler.engine.expressions.node_compiler import NodeCompiler, depth_of
-from grove_compiler.engine.expressions.parameters import python_name
 from grove_compiler.engine.expressions.scope import Code, Scope, variable
 from grove_compiler.engine.runtime import builtins
 from grove_compiler.graph.nearest import nearest

@@ -9,7 +9,7 @@ from typing import Any, cast
 from jinja2 import nodes
 
 from grove_compiler.engine.expressions.expression_syntax import ExpressionError
-from grove_compiler.engine.expressions.parameters import Words, signature_in_rules
+from grove_compiler.engine.expressions.model_types import Words, signature_in_rules
 from grove_compiler.engine.runtime.access import EvaluationError
 
 KEYED_FILTERS = {"sort", "unique", "repeats", "sum", "min", "max"}

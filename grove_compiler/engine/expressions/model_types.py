@@ -1,4 +1,7 @@
-"""Reads the annotations of the model's classes and functions, from which the types of all expressions follow."""
+"""Reads the annotations of the model's classes and functions, from which the types of all expressions follow.
+
+Parameters are named as rules do: mostly as in Python, except where a word of rules is also a function of Python's.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,25 @@ import functools
 import inspect
 import types
 import typing
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from grove_compiler.engine.expressions.parameters import Words
+Words = Mapping[str, str]
+"""What rules call a parameter, by its name in Python, where the two differ: `{"pcs": "set"}`."""
+
+
+def signature_in_rules(function: Callable[..., Any], words: Words) -> inspect.Signature:
+    """Returns a function's signature with the words of rules. Raises `ValueError` for a function of Python's own without one."""
+    signature = inspect.signature(function)
+    named = [parameter.replace(name=words.get(name, name)) for name, parameter in signature.parameters.items()]
+    return signature.replace(parameters=named)
+
+
+def python_name(word: str, function: Callable[..., Any] | None, words: Words) -> str:
+    """Returns Python's name of the parameter that rules call `word`; the word itself where nothing of that kind is called."""
+    if word not in words.values() or not callable(function):
+        return word
+    return next((name for name in inspect.signature(function).parameters if words.get(name, name) == word), word)
 
 
 class UnknownType(TypeError):

@@ -1,7 +1,8 @@
-"""Compares a set with its previous state: its cliques and groups by name, its constraints, its MNNVL annotations."""
+"""Compares a set with its previous state: its cliques and groups by name, their templates, its constraints, its MNNVL annotations."""
 
 from __future__ import annotations
 
+from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.model.spec.constraints import Constraint
 from grove_compiler.model.spec.mnnvl_layers import Layer, MnnvlAnnotation
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
@@ -97,3 +98,29 @@ def _mnnvl_changes(new: Layer, old: Layer) -> list[MnnvlChange]:
     changes = [("removed", key) for key in before if key not in now]
     changes += [("changed" if key in before else "added", key) for key in now if now[key] != before.get(key)]
     return [MnnvlChange(what, key, MnnvlAnnotation(new, key, "").path, now.get(key, ""), before.get(key, "")) for what, key in changes]
+
+
+MAX_CHANGES = 100
+
+
+def changed_template_fields(clique: CliqueTemplate, old: CliqueTemplate) -> list[str]:
+    """Returns the changed fields as paths in the set, in the order of the template; `1000m` for `1` is no change.
+
+    The set's priorityClassName, which is part of the template too, has a check of its own. A list whose length changes counts as one
+    field. Returns at most `MAX_CHANGES` paths.
+    """
+    new, previous = clique.hashed_template(""), old.hashed_template("")  # both without the priority class
+    if new == previous:
+        return []
+    from grove_compiler.kube.semantic_difference import pod_template_differences  # lazily: it loads many tables
+
+    return [_in_set(clique, change.path) for change in pod_template_differences(previous, new)[:MAX_CHANGES]]
+
+
+def _in_set(clique: CliqueTemplate, path: FieldPath) -> str:
+    """Converts a path in the hashed template to one in the set."""
+    inner = render(path[1:])
+    if path[0] == "metadata":
+        return f"{clique.path}.{inner}"
+    joint = "" if not inner or inner.startswith("[") else "."
+    return f"{clique.path}.spec.podSpec{joint}{inner}"

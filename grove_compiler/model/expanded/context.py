@@ -9,8 +9,14 @@ from typing import Protocol
 
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.labels import PART_OF
-from grove_compiler.model.expanded.inherited_hashes import inherited_hashes, knows_hashes
-from grove_compiler.model.expanded.recorded_templates import Hashes, Revision, effective_hashes, revisions_of
+from grove_compiler.model.expanded.recorded_templates import (
+    Hashes,
+    Revision,
+    effective_hashes,
+    inherited_hashes,
+    knows_hashes,
+    revisions_of,
+)
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.mnnvl_shape import shape_of
 from grove_compiler.model.inputs.settings import Settings

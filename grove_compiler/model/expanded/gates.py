@@ -35,8 +35,8 @@ def is_named_by_gang(pod: LivePod) -> bool:
 def base_gang_is_scheduled(replica: Replica) -> bool:
     """Reports whether the base gang exists and each of its cliques has `minReplicas` scheduled pods, or all while it is scaled below that.
 
-    Counts the scheduled pods themselves, too: a new clique reports no status while its pods start (`first_start.py`), so a model that takes
-    a minute to load would otherwise delay the scaled gangs until its PodClique reports the delay.
+    Counts the scheduled pods themselves, too: a new clique reports no status while its pods start (`deferred_statuses.py`), so a model that
+    takes a minute to load would otherwise delay the scaled gangs until its PodClique reports the delay.
     """
     snapshot, cliques = replica.set.snapshot, {group.name: group.clique for group in base_gang(replica).groups}
     gang = snapshot.live(base_gang(replica).ref)

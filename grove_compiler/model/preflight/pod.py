@@ -10,10 +10,9 @@ from grove_compiler.model.inputs.snapshot import Unknown
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.preflight.containers import TOPOLOGY_VARIABLE, Container, copied_mount
 from grove_compiler.model.preflight.gang import GangContext, GangReference, PodGroupMember, find_gang
-from grove_compiler.model.preflight.globs import matches_any
 from grove_compiler.model.preflight.placement import instance_type
 from grove_compiler.model.preflight.pod_devices import PodWithDevices
-from grove_compiler.model.preflight.values import Preflight, PreflightCheck
+from grove_compiler.model.preflight.values import Preflight, PreflightCheck, matches_any
 from grove_compiler.record import record
 from kube_objects.label_selector import selects
 

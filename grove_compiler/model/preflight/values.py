@@ -1,7 +1,10 @@
-"""Models the Helm values of the preflight checks (ADR-026). Their structure is valid and they have defaults (`api/preflightvalues.py`)."""
+"""Models the Helm values of the preflight checks (ADR-026). Their structure is valid, with defaults (`api/preflightvalues.yaml`)."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from grove_compiler.graph.node import Manifest
@@ -137,3 +140,19 @@ class Preflight:
     def socket_folder(self) -> str:
         """The mount path of the folder with the socket."""
         return self.socket.removeprefix("unix://").rpartition("/")[0] or "/"
+
+
+def matches_any(name: str, patterns: Sequence[str]) -> bool:
+    """Reports whether a name matches one of the globs: `*` matches any text, `?` any character, everything else itself."""
+    return _compiled(tuple(patterns)).fullmatch(name) is not None
+
+
+@lru_cache(maxsize=200)
+def _compiled(globs: tuple[str, ...]) -> re.Pattern[str]:
+    """Compiles all globs to one expression: a pod may have many variables, and admission should be fast."""
+    return re.compile("|".join(map(_expression, globs)) if globs else r"(?!)", re.DOTALL)
+
+
+def _expression(glob: str) -> str:
+    squeezed = re.sub(r"\*+", "*", glob)  # consecutive stars mean the same as one, and would take exponential time
+    return "".join({"*": ".*", "?": "."}.get(letter, re.escape(letter)) for letter in squeezed)

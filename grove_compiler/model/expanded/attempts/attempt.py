@@ -1,4 +1,4 @@
-"""Finds the current attempt of a training workload's replica, and the pods that belong to it.
+"""Finds the current attempt of a training workload's replica, its pods, when it started, and whether the replica is done.
 
 The set's status records the current attempt of each replica, and each pod is labelled with the number of its own. So a counted failure is
 never counted again, even after a crash between two writes: by then it belongs to an older attempt.
@@ -10,7 +10,8 @@ from dataclasses import field
 from typing import Any
 
 from grove_compiler.graph.node import Manifest
-from grove_compiler.kube.conditions import status_of
+from grove_compiler.kube.conditions import is_true_in, status_of
+from grove_compiler.kube.timestamp import time
 from grove_compiler.labels import ATTEMPT_LABEL
 from grove_compiler.model.expanded.live_pods import LivePod, leaving_pods, live_pods
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, Replica
@@ -134,3 +135,37 @@ def attempt_number(pod: LivePod) -> int:
     """Returns the attempt that a pod was made for; 1 without the label, as on pods made before attempts were counted."""
     text = pod.labels.get(ATTEMPT_LABEL) or ""
     return int(text) if text.isascii() and text.isdecimal() else 1
+
+
+def start_of(attempt: ReplicaAttempt) -> float | None:
+    """Returns when the pods of a replica that start together all ran in this attempt; none before, and once it has failed."""
+    recorded = time(attempt.entry.get("startTime") or None)
+    if recorded is not None:
+        return recorded
+    starts = [time(recorded_attempt(clique).get("startTime") or None) for clique in _starting_together(attempt.replica)]
+    known = [start for start in starts if start is not None]
+    return max(known) if known and len(known) == len(starts) else None
+
+
+def deciding_cliques(replica: Replica) -> list[Clique]:
+    """Returns the cliques whose success completes a replica: those in `successCliques`, or all."""
+    names = replica.set.training_limits.get("successCliques")
+    return [clique for clique in replica.all_cliques if not names or clique.template.name in names]
+
+
+@memoized
+def is_done(replica: Replica) -> bool:
+    """Reports whether a replica has succeeded: by its status, or because all deciding cliques report success."""
+    if replica_attempt(replica).has_succeeded:
+        return True
+    cliques = deciding_cliques(replica)
+    return bool(cliques) and all(_has_succeeded(clique) for clique in cliques)
+
+
+def _has_succeeded(clique: Clique) -> bool:
+    return is_true_in(recorded_attempt(clique), "Succeeded")
+
+
+def _starting_together(replica: Replica) -> list[Clique]:
+    """Returns the cliques of the base gang; all cliques if it has none, as where each scaling-group replica is its own gang."""
+    return [clique for clique in replica.all_cliques if clique.gang_name == replica.name] or replica.all_cliques

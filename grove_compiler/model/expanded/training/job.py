@@ -10,15 +10,22 @@ from dataclasses import field
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.conditions import condition_in
-from grove_compiler.kube.duration import SECOND, parse
+from grove_compiler.kube.duration import seconds
 from grove_compiler.kube.timestamp import time
 from grove_compiler.model.declared import declared
-from grove_compiler.model.expanded.attempts.attempt import ReplicaAttempt, has_ended, recorded_attempt, recorded_job, replica_attempt
+from grove_compiler.model.expanded.attempts.attempt import (
+    ReplicaAttempt,
+    deciding_cliques,
+    has_ended,
+    is_done,
+    recorded_attempt,
+    recorded_job,
+    replica_attempt,
+    start_of,
+)
 from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
-from grove_compiler.model.expanded.attempts.pod_end import INIT_CONTAINER
+from grove_compiler.model.expanded.attempts.pod_end import INIT_CONTAINER, failure_description
 from grove_compiler.model.expanded.structure import ExpandedSet
-from grove_compiler.model.expanded.training.failure_description import failure_description
-from grove_compiler.model.expanded.training.replica_course import deciding_cliques, is_done, start_of
 from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.record import record
 
@@ -145,7 +152,7 @@ class Job:
         """When `maxRuntime` is over, restarts included; none before its start, without a limit, and while it is suspended."""
         if self.started is None or self.set.max_runtime is None or self.is_suspended:
             return None
-        return self.started + parse(self.set.max_runtime) / SECOND + self.suspended_seconds
+        return self.started + seconds(self.set.max_runtime) + self.suspended_seconds
 
     @lazy
     def expires(self) -> float | None:
@@ -176,12 +183,12 @@ class Job:
     @lazy
     def first_wait(self) -> float:
         """The wait after a first failure, in seconds."""
-        return _seconds((self._backoff or {}).get("initial"))
+        return seconds((self._backoff or {}).get("initial") or "0")
 
     @lazy
     def longest_wait(self) -> float:
         """The longest wait, in seconds; 10 minutes by default."""
-        return _seconds((self._backoff or {}).get("maximum") or "10m")
+        return seconds((self._backoff or {}).get("maximum") or "10m")
 
     @lazy
     def _backoff(self) -> Manifest | None:
@@ -238,17 +245,13 @@ def time_is_up(pcs: ExpandedSet, now: float) -> bool:
     start = time(status.get("startTime") or None)
     if start is None or status.get("suspendTime"):
         return False
-    return now >= start + parse(pcs.max_runtime or "0") / SECOND + (status.get("suspendedSeconds") or 0)
+    return now >= start + seconds(pcs.max_runtime or "0") + (status.get("suspendedSeconds") or 0)
 
 
 def backing_off(pcs: ExpandedSet, now: float) -> frozenset[int]:
     """Returns the indices of the replicas that still wait before their next attempt, by the set's status."""
     entries = recorded_job(pcs).get("trainingReplicas") or [] if pcs.is_training else []
     return frozenset(entry["index"] for entry in entries if (until := time(entry.get("backoffUntil") or None)) is not None and now < until)
-
-
-def _seconds(duration: str | None) -> float:
-    return parse(duration) / SECOND if duration else 0.0
 
 
 def _first_failure(attempt: ReplicaAttempt) -> tuple[str, Manifest] | None:

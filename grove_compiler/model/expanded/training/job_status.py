@@ -6,9 +6,8 @@ from dataclasses import field
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.timestamp import timestamp
-from grove_compiler.model.expanded.attempts.attempt import ReplicaAttempt
+from grove_compiler.model.expanded.attempts.attempt import ReplicaAttempt, is_done, start_of
 from grove_compiler.model.expanded.training.job import Job, ReplicaFailure
-from grove_compiler.model.expanded.training.replica_course import is_done, start_of
 from grove_compiler.model.lazy import lazy
 from grove_compiler.record import record
 

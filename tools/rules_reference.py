@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from grove_compiler.engine.expressions import model_types
-from grove_compiler.engine.expressions.parameters import Words, signature_in_rules
+from grove_compiler.engine.expressions.model_types import Words, signature_in_rules
 from grove_compiler.engine.language.keys import (
     CASE_KEYS,
     COMMON_KEYS,
@@ -28,10 +28,10 @@ from grove_compiler.engine.language.keys import (
     VERB_KEYS,
     RuleKey,
 )
-from grove_compiler.engine.reference.reference_model import document_classes, reachable_classes, type_words
 from grove_compiler.engine.runtime import builtins
 from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.sources import SubjectNames, Vocabulary
+from tools.rules_reference_classes import document_classes, reachable_classes, type_words
 
 BEGIN = "<!-- reference: written by tools/generate_reference.py -->"
 END = "<!-- end of reference -->"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from grove_compiler.engine.expressions import model_types, types
-from grove_compiler.engine.expressions.parameters import Words, signature_in_rules
+from grove_compiler.engine.expressions.model_types import Words, signature_in_rules
 
 _WORDS = {str: "text", int: "number", float: "number", bool: "boolean", type(None): "none", Any: "anything"}
 

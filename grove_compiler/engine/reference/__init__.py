@@ -1,1 +1,0 @@
-"""The reference of the rules language, from its tables and the model's docstrings."""
