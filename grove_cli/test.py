@@ -58,17 +58,17 @@ def command(folders: tuple[str, ...], rules: tuple[str, ...], filters: tuple[str
     runner = Runner(rules, update)
     outcomes = list(_run(runner, cases))
     if output == "json":
-        from grove_cli.golden.report_json import as_json
+        from grove_cli.golden.reports import as_json
 
         outputs.write([as_json(outcomes)])
     elif output == "junit":
-        from grove_cli.golden.report_junit import as_junit
+        from grove_cli.golden.reports import as_junit
 
         outputs.write([as_junit(outcomes)])
     else:
-        from grove_cli.golden import report_text
+        from grove_cli.golden.reports import write
 
-        report_text.write(outcomes, runner.find_file, sys.stdout, verbose)
+        write(outcomes, runner.find_file, sys.stdout, verbose)
     statuses = {outcome.status for outcome in outcomes}
     return 2 if "broken" in statuses else 1 if "failed" in statuses else 0
 

@@ -65,7 +65,7 @@ def command(managers: tuple[str, ...], field_manager: str, dry_run: bool, journa
         manager = field_manager if source else field_managers.OPERATOR
         outcomes = await adopt(graph, session.cluster, manager=manager, managers=managers, dry_run=dry_run, sink=sink)
         if output == "json":
-            from grove_cli.cluster.report import as_json, outcomes_report
+            from grove_cli.cluster.words import as_json, outcomes_report
 
             lines.rest([outcome for outcome in outcomes if outcome.action in UNDONE])
             outputs.write(as_json(outcomes_report(outcomes)))

@@ -73,7 +73,7 @@ class ClusterInput:
         """Compiles the sets for the existing objects, and adds the findings. The graph is empty if there are errors."""
         from grove_cli.program import LoadedRules
         from grove_cli.queries.effects import effects
-        from grove_cli.queries.leading_operator import leading_operator
+        from grove_cli.queries.installed import leading_operator
         from grove_compiler.compile import Inputs  # only for sets
         from grove_compiler.compile import compile as compile_inputs
         from grove_compiler.model.inputs.settings import OFFLINE_KUBE_VERSION, Settings

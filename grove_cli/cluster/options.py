@@ -299,3 +299,26 @@ def take_input(given: dict[str, Any], *, required: bool = True) -> InputOptions:
     options.force = given.pop("force", ())
     options.children = given.pop("children", True)
     return options
+
+
+def _selector(_: click.Context, __: click.Parameter, value: str) -> str:
+    """Validates a selector here, as kubectl does, so that a mistake costs no request."""
+    if value:
+        from kube_objects.label_selector import Selector  # only with -l
+
+        try:
+            Selector(value)
+        except ValueError as error:
+            raise click.BadParameter(f"{error}.") from None
+    return value
+
+
+selector_option = click.option(
+    "-l",
+    "--selector",
+    default="",
+    metavar="SELECTOR",
+    type=GIVEN,
+    callback=_selector,
+    help="Select by label: app=web,tier!=cache.",
+)

@@ -15,7 +15,7 @@ from grove_cli.cluster.optional_values import OptionalValues
 from grove_cli.cluster.options import dry_run_option, query_options
 from grove_cli.cluster.session import Failed, Session
 from grove_cli.cluster.target import take_target
-from grove_cli.group import Group
+from grove_cli.commands import Group
 from grove_cli.timeline import command as timeline
 
 F = TypeVar("F", bound=Callable[..., Any])

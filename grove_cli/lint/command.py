@@ -67,11 +67,11 @@ def command(
 
 def _rendered(result: list[Diagnostic], silenced: list[Silenced], output: str, docs: dict[str, str], names: dict[str, str]) -> bytes:
     if output == "sarif":
-        from grove_cli.lint.as_sarif import as_sarif
+        from grove_cli.lint.for_services import as_sarif
 
         return as_sarif(result, docs, names, silenced)
     if output == "github":
-        from grove_cli.lint.as_github import as_github
+        from grove_cli.lint.for_services import as_github
 
         return as_github(result, names)
     return _as_json(result, silenced)

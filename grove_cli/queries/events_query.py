@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from applier.ref import Manifest
-from grove_cli.queries.times import time_in
 from grove_cli.queries.tree_query import NoSuchObject, check_name
 from grove_cli.short_names import SHORT_NAMES
 from grove_compiler.decoder import SET_KIND
+from grove_compiler.kube.timestamp import time
 from grove_compiler.model.names import replica_of
 from grove_compiler.record import record
 from grove_operator import field_managers
@@ -134,3 +134,11 @@ def _reporter(event: Manifest) -> str:
 def set_of(name: str, sets: Iterable[str]) -> str:
     """Returns the set whose name prefixes that of a part; of several, the one with the longest name."""
     return max((pcs for pcs in sets if replica_of(name, pcs) is not None), key=len, default="")
+
+
+def time_in(text: object) -> float | None:
+    """Returns seconds since the epoch; none without a time, and for a malformed one, as a file may have."""
+    try:
+        return time(str(text)) if text else None
+    except ValueError:
+        return None

@@ -15,7 +15,7 @@ from grove_cli.queries.rollout import edits
 from grove_cli.queries.rollout.carry_out import Done, Plan, carry_out
 from grove_cli.queries.rollout.edits import SetEdit
 from grove_cli.queries.rollout.field_owners import OwningTool, Tool
-from grove_cli.queries.rollout.targets import undo_to
+from grove_cli.queries.rollout.history import undo_to
 from grove_cli.terminal import visible
 
 SUFFIXES = {"client": " (dry run)", "server": " (server dry run)"}

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grove_cli import output as outputs
+from grove_cli.completed_values import words_of_rules
 from grove_cli.exit_codes import EXIT_FINDINGS
 from grove_cli.options import filenames_option, output_option, rules_option
 from grove_cli.os_errors import os_reason
 from grove_cli.program import LoadedRules
-from grove_cli.rules import completed_words
 from grove_cli.terminal import visible
 from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.runtime.program import Program
@@ -42,7 +42,7 @@ Examples:
   grove rules new patch my-rules/team       a commented skeleton; also: life, template, case, and the other verbs
   grove rules schema rule                   the JSON Schema of rules, for editors; also: template, part, options, asserts""",
 )
-@click.argument("words", metavar=WORDS, nargs=-1, shell_complete=completed_words.words)
+@click.argument("words", metavar=WORDS, nargs=-1, shell_complete=words_of_rules)
 @rules_option
 @filenames_option("Manifests to compile, to count what each rule does")
 @click.option("--strict", is_flag=True, help="With check: treat warnings as errors.")

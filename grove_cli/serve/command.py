@@ -121,10 +121,9 @@ async def _serve(
         from grove_cli import extras
 
         raise Failed(extras.missing("serving a page needs", error, "cluster", "observe")) from None
+    from grove_cli.serve.answers import timeline, why
     from grove_cli.serve.scene import draw_scene
     from grove_cli.serve.stage import Stage
-    from grove_cli.serve.timeline import timeline
-    from grove_cli.serve.why import why
 
     stage = Stage(source, partial(draw_scene, context=context, namespace=namespace, name=name))
     if cache is not None:

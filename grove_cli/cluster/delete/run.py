@@ -139,7 +139,7 @@ class DeleteRun:
         if self.choices.output == "name":
             outputs.write(f"{name_of(outcome.step.ref)}\n".encode() for outcome in outcomes if outcome.action not in UNDONE)
         else:
-            from grove_cli.cluster.report import as_json, outcomes_report
+            from grove_cli.cluster.words import as_json, outcomes_report
 
             outputs.write(as_json(outcomes_report(outcomes)))
 

@@ -124,7 +124,7 @@ def _write(found: list[Shown], steps: list[Step], output: str) -> None:
     from grove_cli import output as outputs
 
     if output == "json":
-        from grove_cli.cluster.report import as_json, steps_report
+        from grove_cli.cluster.words import as_json, steps_report
 
         outputs.write(as_json(steps_report(steps)))
         return

@@ -16,8 +16,8 @@ from grove_cli.cluster.get.watch import Drawing, watch
 from grove_cli.cluster.session import Failed, Session
 from grove_cli.exit_codes import EXIT_FINDINGS
 from grove_cli.queries.list_query import Found, ListQuery, read_list
-from grove_cli.render.kubectl.errors import InvalidExpression
 from grove_cli.render.kubectl.formats import parse
+from grove_cli.render.kubectl.values import InvalidExpression
 from grove_cli.terminal import terminal_of, visible
 from grove_compiler.record import record
 
@@ -98,7 +98,7 @@ class ViewListing:
     def _sorted(self, objects: list[Manifest]) -> list[Manifest]:
         if self._order is None or len(objects) < 2:
             return objects
-        from grove_cli.render.kubectl.order import sorted_by
+        from grove_cli.render.kubectl.columns import sorted_by
 
         try:
             return sorted_by(self._order, objects)

@@ -70,7 +70,7 @@ def command(output_file: str | None, field_manager: str, **given: Any) -> int:
         from applier.run.live_state import survey
         from applier.run.options import ApplyOptions
         from grove_cli.cluster.led import effects_text
-        from grove_cli.cluster.plan.as_text import plan_text
+        from grove_cli.cluster.step_lines import plan_text
         from grove_cli.terminal import terminal_of
 
         graph = await source.graph(session)
