@@ -15,7 +15,7 @@ from grove_cli.cluster.fold import Folding
 from grove_cli.cluster.input import ClusterInput
 from grove_cli.cluster.lines import CLIENT, OutcomeLines
 from grove_cli.cluster.listeners import listening
-from grove_cli.cluster.options import GIVEN, field_manager_option, input_options, journal_option, take_input, target_options
+from grove_cli.cluster.options import field_manager_option, input_options, journal_option, take_input, target_options, text_option
 from grove_cli.cluster.session import Session
 from grove_cli.cluster.target import take_target
 from grove_cli.exit_codes import EXIT_ERROR
@@ -38,9 +38,7 @@ Exit codes: 0 done, 1 findings, 2 an operation failed.""",
 )
 @input_options
 @target_options
-@click.option(
-    "--from", "managers", type=GIVEN, multiple=True, required=True, metavar="MANAGER", help="Field manager to take over from; repeatable."
-)
+@text_option("--from", "managers", multiple=True, required=True, metavar="MANAGER", help="Field manager to take over from; repeatable.")
 @field_manager_option("The field manager that takes them over.")
 @click.option("--dry-run", is_flag=True, help="Have the server validate it without writing anything.")
 @journal_option

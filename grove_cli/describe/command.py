@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 @click.command(
     "describe",
     cls=OptionalValues,
-    bare={},
     epilog="""\b
 Examples:
   grove describe qwen                      a PodCliqueSet: its spec in short, status, conditions, waits, events, revisions

@@ -40,7 +40,6 @@ def _types(_: click.Context, __: click.Parameter, value: str) -> Collection[str]
 @click.command(
     "events",
     cls=OptionalValues,
-    bare={},
     epilog="""\b
 Examples:
   grove events                             the events of a namespace, sorted by time

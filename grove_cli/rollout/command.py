@@ -33,7 +33,6 @@ def _no_timeout(context: click.Context, parameter: click.Parameter, value: str |
 @command.command(
     "status",
     cls=OptionalValues,
-    bare={},
     epilog="""\b
 Examples:
   grove rollout status chat                     follow the rollout until it ends
@@ -62,7 +61,6 @@ def status(name: str, watch: bool, timeout: float | None, output: str, **given: 
 @command.command(
     "history",
     cls=OptionalValues,
-    bare={},
     epilog="""\b
 Examples:
   grove rollout history chat                    the recorded revisions, and what each of them changed

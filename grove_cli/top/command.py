@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 @click.command(
     "top",
     cls=OptionalValues,
-    bare={},
     epilog="""\b
 Examples:
   grove top qwen                           pods, GPUs, CPU and memory of a PodCliqueSet, by gang and by domain

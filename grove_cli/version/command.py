@@ -25,7 +25,6 @@ SECONDS = 10.0
 @click.command(
     "version",
     cls=OptionalValues,
-    bare={},
     epilog="""\b
 Examples:
   grove version                       the program, the operator, and whether the definitions match the program

@@ -38,7 +38,6 @@ class _Query:
 @click.command(
     "why",
     cls=OptionalValues,
-    bare={},
     epilog="""\b
 Examples:
   grove why qwen                           why a PodCliqueSet is not ready
