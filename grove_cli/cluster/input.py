@@ -12,9 +12,9 @@ from applier.desired import DuplicateObject, Graph
 from applier.errors import UnknownKind
 from applier.ref import Kind, Manifest, Ref
 from grove_cli.cluster.options import InputOptions
-from grove_cli.cluster.session import Failed, Reported, Session
+from grove_cli.cluster.session import Failed, Session
 from grove_cli.queries.scope import OtherNamespace, defined_scopes, in_namespace
-from grove_cli.reading.files import InputFile
+from grove_cli.reading.files import InputFile, Reported
 from grove_cli.reading.inputs import InputReader
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.graph import CompiledGraph
@@ -81,8 +81,6 @@ class ClusterInput:
 
         options, book = self.options, LoadedRules(self.options.rules)
         program = book.program()
-        if program is None:
-            raise Reported
         self._find_file = lambda name: self.reader.find_file(name) or book.find_file(name)
         version = options.kube_version or await session.version() or OFFLINE_KUBE_VERSION
         settings = Settings(session.namespace, options.pods, version, mnnvl_shape=options.mnnvl_shape)

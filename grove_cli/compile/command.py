@@ -66,8 +66,6 @@ def command(
     if values and not preflight:
         raise click.UsageError("--preflight-values requires --preflight.")
     compiled = compile_files(files, context, pods=pods or preflight, max_objects=max_objects, keep_others=pass_through)
-    if compiled is None:
-        return EXIT_FINDINGS
     if preflight:
         from grove_cli.compile.preflight import inject_checks  # only on request
 

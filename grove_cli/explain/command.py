@@ -59,8 +59,6 @@ def command(
     if parsed is None:
         raise click.UsageError(f"{target!r} is not an object: expected KIND/NAME or KIND/NAMESPACE/NAME, such as podgang/web-0.")
     compiled = compile_files(files, context, pods=pods or parsed.is_kind("Pod"))
-    if compiled is None:
-        return EXIT_FINDINGS
     if compiled.fails(context.strict):
         compiled.report()
         return EXIT_FINDINGS

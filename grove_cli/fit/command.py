@@ -10,7 +10,6 @@ import click
 from grove_cli import findings
 from grove_cli import output as outputs
 from grove_cli.compilation import compile_files
-from grove_cli.exit_codes import EXIT_FINDINGS
 from grove_cli.options import FILES, CompileOptions, input_options, text_or_json_option
 from grove_cli.reading.files import STDIN, InputFile, UnreadableInput, read_all
 from grove_cli.terminal import terminal_of
@@ -71,8 +70,6 @@ def command(
     if STDIN in files and STDIN in nodes:
         raise click.UsageError("Standard input can be the sets or the nodes, not both.")
     compiled = compile_files(files, context)
-    if compiled is None:
-        return EXIT_FINDINGS
     given = _NodeFiles(nodes)
     result = compiled.findings
     result += given.problems

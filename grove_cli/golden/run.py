@@ -121,8 +121,6 @@ class Runner:
         try:
             book = rulebook.read(folders)
             return book.program(VOCABULARY)
-        except rulebook.UnreadableRules as error:
-            raise UnreadableInput([str(error)]) from None
         except InvalidRules as error:
             for finding in error.diagnostics:
                 file = book.find(finding.file)

@@ -73,10 +73,8 @@ def command(
     before = reader.read([old], settings, config=context.config, snapshot=context.snapshot)
     after = before if new is None else reader.read([new], settings)
     book = LoadedRules(context.rules)
-    program = book.program()
-    old_program = LoadedRules(old_rules).program() if new is None or old_rules else program
-    if program is None or old_program is None:
-        return EXIT_ERROR
+    program = book.program(EXIT_ERROR)
+    old_program = LoadedRules(old_rules).program(EXIT_ERROR) if new is None or old_rules else program
     result = Impact(findings=reader.problems)
     if result.is_known:
         edited = Inputs(after.documents, before.snapshot, [], before.config, settings)

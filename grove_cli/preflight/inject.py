@@ -63,8 +63,6 @@ def command(values: str | None, snapshot: str | None, namespace: str, rules: tup
         hint = "; for the pods of a PodCliqueSet use `grove compile --preflight`" if sets else ""
         raise UnreadableInput([f"expected {'one Pod' if output == 'patch' else 'Pods'} in the input, found {len(pods) or 'none'}{hint}"])
     program = book.program()
-    if program is None:
-        return EXIT_FINDINGS
     for document, at, manifest in pods:
         reader.problems += structural(document, at, manifest)
     if has_errors(reader.problems):

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from grove_cli.exit_codes import EXIT_FINDINGS
 from grove_cli.os_errors import os_reason
 
 MANIFEST_ENDINGS = (".yaml", ".yml", ".json")
@@ -26,6 +27,14 @@ class UnreadableInput(Exception):
     def __init__(self, problems: Sequence[str]) -> None:
         self.problems = list(problems)
         super().__init__("; ".join(self.problems))
+
+
+class Reported(Exception):
+    """Input whose findings have been printed. `code` is the exit code of a command that only reads files."""
+
+    def __init__(self, code: int = EXIT_FINDINGS) -> None:
+        self.code = code
+        super().__init__()
 
 
 class InputFile(NamedTuple):

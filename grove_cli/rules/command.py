@@ -69,8 +69,6 @@ def command(words: tuple[str, ...], rules: tuple[str, ...], files: tuple[str, ..
         raise click.UsageError(f"only one rule at a time; did you mean: grove rules check {words[-1]}")
     book = LoadedRules(rules)
     program = book.program()
-    if program is None:
-        return EXIT_FINDINGS
     counts = None
     if files:
         counted, problems = _counted(book, files)
@@ -134,8 +132,7 @@ def _lives(book: LoadedRules, wanted: tuple[str, ...], output: str) -> int:
     from grove_cli.rules.listing import place
     from grove_cli.rules.lives import as_manifest, as_mermaid, as_text, lives_of
 
-    if book.program() is None:
-        return EXIT_FINDINGS
+    book.program()  # raises where the rules are invalid
     lives = lives_of(book.book.sources())
     unknown = [life_id for life_id in wanted if life_id not in lives]
     if unknown:
@@ -232,16 +229,11 @@ def _report_unknown(rule_id: str, known: list[str], is_disabled: bool, what: str
 
 def _check(folders: tuple[str, ...], inputs: tuple[str, ...], strict: bool, is_json: bool) -> int:
     from grove_cli import findings
-    from grove_cli.reading.files import UnreadableInput
     from grove_cli.reading.silencers import silence
-    from grove_cli.rulebook import UnreadableRules
     from grove_cli.rules.check import check, idle_patches
 
     book = LoadedRules(folders)
-    try:
-        result, _ = silence(check(book.book), book.own_files, errors=("schema/unknown-field",))
-    except UnreadableRules as error:
-        raise UnreadableInput([str(error)]) from None
+    result, _ = silence(check(book.book), book.own_files, errors=("schema/unknown-field",))
     if inputs and not has_errors(result):
         program, problems = _counted(book, inputs)
         if has_errors(problems):
