@@ -114,7 +114,7 @@ def _data_of(pcs: Manifest) -> Manifest:
 
 
 def _with_defaults(pcs: Manifest, program: Program) -> Manifest:
-    """Returns a set with all defaults; as it is if it is invalid."""
+    """Returns a set with all defaults, as revisions record it; as it is if it is invalid."""
     decoder = Decoder(program, {"settings": Settings()})
     decoder.take([Document(pcs)])
     entry = decoder.decoded[0]
