@@ -140,8 +140,8 @@ class LiveObjects:
 def sound(manifest: Manifest) -> Manifest:
     """Returns an object without what has another form than its kind: somebody else's definition may allow it.
 
-    It `is` the object if all is well. Only what has failed is looked at so: to check each object at each step would take longer than all else.
-    Of a set only the status is looked at: its spec is checked where it is decoded, and errors are told.
+    It `is` the object if all is well. Only what has failed is looked at so: to check each object at each step would take longer than all
+    else. Of a set only the status is looked at: its spec is checked where it is decoded, and errors are told.
     """
     kind = Kind.of(manifest)
     schema = KINDS.get((kind.api_version, kind.kind)) if kind.kind in (SET_KIND, *PARTS) else None
