@@ -18,6 +18,7 @@ from grove_cli.cluster.listeners import listening
 from grove_cli.cluster.options import field_manager_option, input_options, journal_option, take_input, target_options, text_option
 from grove_cli.cluster.session import Session
 from grove_cli.cluster.target import take_target
+from grove_cli.cluster.words import outcomes_report
 from grove_cli.exit_codes import EXIT_ERROR
 from grove_cli.options import text_or_json_option
 from grove_cli.terminal import terminal_of
@@ -63,10 +64,8 @@ def command(managers: tuple[str, ...], field_manager: str, dry_run: bool, journa
         manager = field_manager if source else field_managers.OPERATOR
         outcomes = await adopt(graph, session.cluster, manager=manager, managers=managers, dry_run=dry_run, sink=sink)
         if output == "json":
-            from grove_cli.cluster.words import as_json, outcomes_report
-
             lines.rest([outcome for outcome in outcomes if outcome.action in UNDONE])
-            outputs.write(as_json(outcomes_report(outcomes)))
+            outputs.write_report(outcomes_report(outcomes))
         else:
             lines.rest([outcome for outcome in outcomes if outcome.uid])
             missing = Folding()

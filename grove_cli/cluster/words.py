@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from applier.outcome import ABSENT, Action, Conflict, FieldChange, Outcome, Owner, Step, dotted
 from applier.ref import Ref
-from grove_cli import output as outputs
 
 if TYPE_CHECKING:
     from applier.run.report import Report
@@ -125,8 +124,3 @@ def run_report(report: Report) -> dict[str, Any]:
     value["notReady"] = [{**ref_value(waited.ref), "reason": waited.readiness.reason} for waited in waiting]
     value |= {"troubles": report.errors, "approval": report.approval}
     return {key: part for key, part in value.items() if part not in ("", []) or key == "objects"}
-
-
-def as_json(report: dict[str, Any]) -> Iterable[bytes]:
-    """Yields the report as indented JSON."""
-    yield outputs.json_report(report)

@@ -74,7 +74,7 @@ async def follow(cluster: Cluster, query: EventQuery, output: str) -> int:
                 events = aggregation.lines()
                 table = EventTable(events, now, with_namespaces=not query.namespace)
                 if output != "json":
-                    outputs.write([outputs.encoded(table.head(terminal))])
+                    outputs.write_text(table.head(terminal))
             lines = (json.dumps(event_value(each)) + "\n" if output == "json" else table.line(each, now, terminal) for each in events)
             outputs.write(map(outputs.encoded, lines))
     return 0

@@ -78,10 +78,10 @@ def command(
         report, more = _answer(compiled.result.graph.nodes, given.documents, steps)
         result += more
     if output == "json":
-        outputs.write([_as_json(report, result)])
+        outputs.write_report({**(report.as_manifest() if report else {}), "findings": findings.as_manifest(result)})
     else:
         findings.write(result, lambda name: given.files.get(name) or compiled.find_file(name), sys.stderr)
-        outputs.write([_as_text(report)])
+        _write_text(report)
     fine = report is not None and report.verdict == FITS and not compiled.fails(context.strict)
     return 0 if fine else 1
 
@@ -109,12 +109,8 @@ def _answer(objects: Sequence[Node], documents: Sequence[Document], steps: int) 
     return fit(nodes.cluster, gangs, steps), result
 
 
-def _as_json(report: FitReport | None, result: Sequence[Diagnostic]) -> bytes:
-    manifest = {**(report.as_manifest() if report else {}), "findings": findings.as_manifest(result)}
-    return outputs.json_report(manifest)
+def _write_text(report: FitReport | None) -> None:
+    if report is not None:
+        from grove_cli.fit.as_text import report_text
 
-
-def _as_text(report: FitReport | None) -> bytes:
-    from grove_cli.fit.as_text import report_text
-
-    return outputs.encoded(report_text(report, terminal_of(sys.stdout))) if report else b""
+        outputs.write_text(report_text(report, terminal_of(sys.stdout)))

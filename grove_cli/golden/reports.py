@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any, TextIO
@@ -10,6 +9,7 @@ from typing import Any, TextIO
 from grove_cli import findings
 from grove_cli.golden.differences import Mismatch
 from grove_cli.golden.outcome import CaseOutcome, Placed, Status, count
+from grove_cli.output import json_report
 from grove_cli.terminal import Terminal, terminal_of, visible
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_operator.wording import short_value
@@ -111,7 +111,7 @@ def as_json(outcomes: list[CaseOutcome]) -> bytes:
     Empty lists are left out.
     """
     report = {"counts": count(outcomes), "cases": [_case_value(outcome) for outcome in outcomes]}
-    return (json.dumps(report, indent=2, ensure_ascii=False, default=str) + "\n").encode("utf-8", "backslashreplace")
+    return json_report(report)
 
 
 def _case_value(outcome: CaseOutcome) -> dict[str, Any]:

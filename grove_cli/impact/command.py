@@ -90,7 +90,7 @@ def command(
         from grove_cli.terminal import terminal_of
 
         findings.write(reported, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
-        outputs.write([outputs.encoded(impact_text(result, terminal_of(sys.stdout)))])
+        outputs.write_text(impact_text(result, terminal_of(sys.stdout)))
     if not result.is_known or (context.strict and reported):
         return EXIT_ERROR
     return EXIT_FINDINGS if result.touches else EXIT_OK

@@ -68,14 +68,14 @@ def _edit(word: str, names: tuple[str, ...], dry_run: str, given: dict[str, Any]
 
     async def work(session: Session) -> int:
         from applier.errors import ApplierError
+        from grove_cli.cluster.lines import SUFFIXES
         from grove_cli.queries.job_edits import EDITS, carry_out
 
         wrong: list[str] = []
-        suffix = {"client": " (dry run)", "server": " (server dry run)"}.get(dry_run, "")
         for name in names:
             try:
                 message = await carry_out(session.cluster, EDITS[word], name, session.namespace, time.time(), dry_run)
-                outputs.write([outputs.encoded(f"{message}{suffix}\n")])
+                outputs.write_text(f"{message}{SUFFIXES.get(dry_run, '')}\n")
             except ApplierError as error:
                 wrong.append(str(error))
         if wrong:

@@ -56,7 +56,7 @@ def command(files: tuple[str, ...], rules: tuple[str, ...], output: str) -> int:
         reports.append(ReplayedBundle(file, bundle, replay(bundle, program), program.name))
         code = max(code, EXIT_OK if reports[-1].replayed.is_equal else EXIT_FINDINGS)
     if output == "json":
-        outputs.write([outputs.json_report([report_value(report) for report in reports])])
+        outputs.write_report([report_value(report) for report in reports])
     elif output == "yaml":
         outputs.write(outputs.as_yaml(map(report_value, reports)))
     else:

@@ -112,7 +112,7 @@ def _new(words: tuple[str, ...]) -> int:
         raise click.UsageError(str(refused)) from None
     except OSError as error:
         raise click.UsageError(f"{error.filename}: {os_reason(error)}") from None
-    outputs.write([outputs.encoded("".join(f"{path}\n" for path in written))])
+    outputs.write_text("".join(f"{path}\n" for path in written))
     return 0
 
 
@@ -144,10 +144,10 @@ def _lives(book: LoadedRules, wanted: tuple[str, ...], output: str) -> int:
         if rule.life is not None and (not wanted or life_id in wanted)
     ]
     if output == "json":
-        outputs.write([outputs.json_report([as_manifest(life, at) for life, at in shown])])
+        outputs.write_report([as_manifest(life, at) for life, at in shown])
         return 0
     drawn = [as_mermaid(life) if output == "mermaid" else as_text(life, at) for life, at in shown]
-    outputs.write([outputs.encoded("\n".join("".join(f"{visible(line)}\n" for line in lines) for lines in drawn))])
+    outputs.write_text("\n".join("".join(f"{visible(line)}\n" for line in lines) for lines in drawn))
     return 0
 
 
@@ -156,13 +156,13 @@ def _list(book: LoadedRules, program: Program, counts: dict[str, int] | None, is
 
     listed = list_rules(book.book, program, counts)
     if is_json:
-        outputs.write([outputs.json_report([_listed_json(rule) for rule in listed])])
+        outputs.write_report([_listed_json(rule) for rule in listed])
         return 0
     from grove_cli.render.as_table import table
     from grove_cli.terminal import terminal_of
 
     rows = [[visible(cell) for cell in _row(rule, counts is not None)] for rule in listed]
-    outputs.write([outputs.encoded(table(rows, terminal_of(sys.stdout)))])
+    outputs.write_text(table(rows, terminal_of(sys.stdout)))
     return 0
 
 
@@ -186,13 +186,13 @@ def _show(rule_id: str, book: LoadedRules, program: Program, counts: dict[str, i
     patches = patches_for(rule, program)
     if is_json:
         more = {"text": text, "template": template, "templateText": template_source, "patches": [patch.id for patch in patches]}
-        outputs.write([outputs.json_report({**_listed_json(listed[rule_id]), "after": [word for word, _ in rule.after], **more})])
+        outputs.write_report({**_listed_json(listed[rule_id]), "after": [word for word, _ in rule.after], **more})
         return 0
     by = [f"{patch.id} ({place(book.book, patch.file, patch.line, patch.origin)}): {patch.doc}" for patch in patches]
     lines = [*_head(listed[rule_id], rule), *(f"patched   {line}" for line in by), "", text]
     if template:
         lines += ["", f"# templates/{template}", template_source]
-    outputs.write([outputs.encoded("\n".join(visible(line) for line in "\n".join(lines).split("\n")) + "\n")])
+    outputs.write_text("\n".join(visible(line) for line in "\n".join(lines).split("\n")) + "\n")
     return 0
 
 

@@ -16,9 +16,9 @@ from applier.ref import Kind, Manifest, Ref
 from grove_cli import output as outputs
 from grove_cli.cluster.fold import Folding
 from grove_cli.cluster.led import effects_line
-from grove_cli.cluster.lines import CLIENT, SERVER, OutcomeLines, WaitLines, to_all
+from grove_cli.cluster.lines import SUFFIXES, OutcomeLines, WaitLines, to_all
 from grove_cli.cluster.session import Failed, Session, SignalExit, graceful_once_planned, program_of, say
-from grove_cli.cluster.words import name_of, tally
+from grove_cli.cluster.words import name_of, run_report, tally
 from grove_cli.exit_codes import EXIT_ERROR, EXIT_OK
 from grove_cli.terminal import Terminal, terminal_of
 from grove_compiler.record import record
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from grove_cli.cluster.input import ClusterInput
 
 MAX_PLAN = 1 << 30
-SUFFIXES = {"client": CLIENT, "server": SERVER}
 
 
 @record
@@ -210,9 +209,7 @@ def summary(report: Report, terminal: Terminal) -> str:
 def _encoded(output: str, done: Sequence[Outcome], report: Report) -> Iterable[bytes]:
     if output == "name":
         return [f"{name_of(outcome.step.ref)}\n".encode() for outcome in done if outcome.action is not Action.PRUNED]
-    from grove_cli.cluster.words import as_json, run_report
-
-    return as_json(run_report(report))
+    return [outputs.json_report(run_report(report))]
 
 
 def _load(path: str) -> SavedPlan:

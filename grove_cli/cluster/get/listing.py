@@ -67,7 +67,7 @@ class ViewListing:
             return await watch(session, lambda: self.drawn(session.cluster, namespace), namespace, self._format.name)
         found = await self._read(session.cluster, namespace)
         if found.objects or (self._format.write is not None and len(self._asked.names) != 1):
-            outputs.write([outputs.encoded(self._text(found))])
+            outputs.write_text(self._text(found))
         elif not self._asked.names and not self._asked.ignore_not_found:
             print(_nothing(namespace), file=sys.stderr)
         missing = [] if self._asked.ignore_not_found else found.missing

@@ -81,7 +81,7 @@ def command(output_file: str | None, field_manager: str, **given: Any) -> int:
             with open(output_file, "wb") as stream:
                 stream.write(result.save(cluster=await identity_of(session.cluster), namespace=session.namespace))
         terminal = terminal_of(sys.stdout)
-        outputs.write([outputs.encoded(plan_text(result.plan.steps, terminal) + effects_text(source, terminal))])
+        outputs.write_text(plan_text(result.plan.steps, terminal) + effects_text(source, terminal))
         if result.approval:
             say(f"deletions exceed the limit and are held: to approve exactly these, use --approve {result.approval}")
         return EXIT_ERROR if any(step.action in UNDONE for step in result.plan.steps) else 0
