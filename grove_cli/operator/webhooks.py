@@ -49,8 +49,7 @@ def command(config: str | None, rules: tuple[str, ...], cert_dir: str, port: int
         from grove_cli.operator.admission import admission, wait_for_cache
         from grove_compiler.model.inputs.settings import Settings
         from grove_operator.controller.log import Log
-        from grove_operator.controller.operator import watched
-        from grove_operator.controller.served_shape import served_shape
+        from grove_operator.controller.operator import served_shape, watched
 
         files = read_start_files(config, rules, may_be_empty=True)
         shared = files.context(Settings(kube_version=await session.version(), mnnvl_shape=await served_shape(session.cluster)))

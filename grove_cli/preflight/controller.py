@@ -75,8 +75,7 @@ async def _control(session: Session, options: PreflightOptions) -> int:
     from applier.stop import Stop, ended_by_signal
     from grove_cli.preflight.values import values_of
     from grove_cli.reading.inputs import InputReader
-    from grove_operator.preflight.error_log import ErrorLog
-    from grove_operator.preflight.gangs import WATCHED, GangController
+    from grove_operator.preflight.gangs import WATCHED, ErrorLog, GangController
     from grove_operator.preflight.process import serve
 
     reader = InputReader()
