@@ -1,4 +1,4 @@
-"""Completes values in a shell: ids of rules and lives, and objects of the files on the command line.
+"""Completes values in a shell: ids of rules, and objects of the files on the command line.
 
 Invalid files and rules have no completions; the command reports their errors.
 """
@@ -11,8 +11,8 @@ from dataclasses import fields
 
 import click
 
+from grove_cli.errors import Reported, UnreadableInput
 from grove_cli.options import CompileOptions
-from grove_cli.reading.files import Reported, UnreadableInput
 
 WAITS_FOR_INPUT = "-"
 
@@ -40,18 +40,4 @@ def object_names(context: click.Context, _: click.Parameter, incomplete: str) ->
         nodes = compiled.result.graph.nodes
         names = (f"{node.object['kind'].lower()}/{node.object['metadata']['name']}" for node in nodes)
         return sorted(name for name in names if name.startswith(incomplete.lower()))
-    return []
-
-
-def words_of_rules(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Returns the ids with a prefix, including those of `--rules`; none with rules that are wrong."""
-    if (context.params.get("words") or ())[:1] != ("lives",):
-        return rule_ids(context, parameter, incomplete)
-    from grove_cli.program import LoadedRules
-    from grove_cli.rules.lives import lives_of
-
-    with contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(UnreadableInput, Reported):
-        rules = LoadedRules(context.params.get("rules") or ())
-        if rules.program() is not None:
-            return [life_id for life_id in lives_of(rules.book.sources()) if life_id.startswith(incomplete)]
     return []

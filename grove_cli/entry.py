@@ -72,7 +72,7 @@ def _invoke(arguments: Sequence[str], name: str) -> int:
     import click
 
     from grove_cli.commands import grove
-    from grove_cli.reading.files import Reported, UnreadableInput
+    from grove_cli.errors import Reported, UnreadableInput
 
     if "_GROVE_COMPLETE" in os.environ:  # a shell asks for completions; click ends the process itself
         grove.main(list(arguments), prog_name="grove")

@@ -6,8 +6,9 @@ import sys
 from collections.abc import Sequence
 
 from grove_cli import rulebook
+from grove_cli.errors import Reported
 from grove_cli.exit_codes import EXIT_FINDINGS
-from grove_cli.reading.files import InputFile, Reported
+from grove_cli.reading.files import InputFile
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import InvalidRules

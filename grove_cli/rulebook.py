@@ -12,8 +12,7 @@ from typing import NamedTuple, TypeVar
 
 import grove_compiler
 from grove_cli import warm_cache
-from grove_cli.os_errors import os_reason
-from grove_cli.reading.files import UnreadableInput
+from grove_cli.errors import UnreadableInput, os_reason
 from grove_compiler.engine.runtime.compiled import Compiled
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import RuleSource, Vocabulary

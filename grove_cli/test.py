@@ -10,11 +10,11 @@ from fnmatch import fnmatchcase
 import click
 
 from grove_cli import output as outputs
+from grove_cli.errors import UnreadableInput
 from grove_cli.golden.case import Case, find_cases
 from grove_cli.golden.outcome import CaseOutcome
 from grove_cli.golden.run import Runner
 from grove_cli.options import FILES, output_option, rules_option
-from grove_cli.reading.files import UnreadableInput
 from grove_compiler.graph.nearest import nearest
 
 DELAY = 0.5

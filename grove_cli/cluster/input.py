@@ -13,8 +13,9 @@ from applier.errors import UnknownKind
 from applier.ref import Kind, Manifest, Ref
 from grove_cli.cluster.options import InputOptions
 from grove_cli.cluster.session import Failed, Session
+from grove_cli.errors import Reported
 from grove_cli.queries.scope import OtherNamespace, defined_scopes, in_namespace
-from grove_cli.reading.files import InputFile, Reported
+from grove_cli.reading.files import InputFile
 from grove_cli.reading.inputs import InputReader
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.graph import CompiledGraph

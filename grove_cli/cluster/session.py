@@ -14,8 +14,8 @@ from applier.events import Event, Planned, Sink, nowhere
 from applier.ref import Ref
 from grove_cli import garbage
 from grove_cli.cluster.target import REQUESTS, ClusterFlags
+from grove_cli.errors import Reported
 from grove_cli.exit_codes import EXIT_ERROR, EXIT_FINDINGS, EXIT_TERMINATED
-from grove_cli.reading.files import Reported
 from grove_cli.terminal import visible
 from grove_compiler.record import record
 from grove_compiler.version import __version__

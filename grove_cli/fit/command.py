@@ -10,8 +10,9 @@ import click
 from grove_cli import findings
 from grove_cli import output as outputs
 from grove_cli.compilation import compile_files
+from grove_cli.errors import UnreadableInput
 from grove_cli.options import FILES, CompileOptions, input_options, text_or_json_option
-from grove_cli.reading.files import STDIN, InputFile, UnreadableInput, read_all
+from grove_cli.reading.files import STDIN, InputFile, read_all
 from grove_cli.terminal import terminal_of
 from grove_compiler.fit.fit import DEFAULT_STEPS, fit
 from grove_compiler.fit.gang_reader import read_gangs

@@ -6,13 +6,14 @@ import os
 from collections.abc import Sequence
 
 from grove_cli import rulebook
+from grove_cli.errors import UnreadableInput
 from grove_cli.golden.asserts import compare_asserts, read_asserts
 from grove_cli.golden.case import ASSERTS, EXPECTED, EXPECTED_FINDINGS, INPUT, INPUTS, OPTIONS, RULES, Case
 from grove_cli.golden.differences import Mismatch, compare_objects
 from grove_cli.golden.expected_findings import Expected, compare_findings, describe, read_expected_findings, unexpected
 from grove_cli.golden.options import CaseOptions, read_options
 from grove_cli.golden.outcome import CaseOutcome, Placed
-from grove_cli.reading.files import InputFile, UnreadableInput, read_one
+from grove_cli.reading.files import InputFile, read_one
 from grove_cli.reading.inputs import InputReader
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.compile import compile as compile_inputs

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from applier.cache import Query, read_once
 from applier.ref import Kind, Manifest
 from grove_cli import findings
+from grove_cli.errors import Reported
 from grove_cli.queries.tree_query import not_served
-from grove_cli.reading.files import Reported
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.step import StepContext
 from grove_operator.controller.live_objects import COMPUTE_DOMAIN

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from grove_cli import rulebook
-from grove_cli.reading.files import UnreadableInput
+from grove_cli.errors import UnreadableInput
 from grove_compiler.record import record
 
 if TYPE_CHECKING:

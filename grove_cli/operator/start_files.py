@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from grove_cli import findings
 from grove_cli.cluster.session import program_of
-from grove_cli.reading.files import Reported
+from grove_cli.errors import Reported
 from grove_cli.reading.inputs import InputReader
 from grove_compiler.graph.diagnostic import has_errors
 from grove_compiler.record import record

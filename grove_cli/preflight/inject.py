@@ -10,11 +10,11 @@ import click
 
 from grove_cli import findings
 from grove_cli import output as outputs
+from grove_cli.errors import UnreadableInput
 from grove_cli.exit_codes import EXIT_FINDINGS
 from grove_cli.options import FILES, files_arguments, output_option, preflight_values_option, rules_option, take_files
 from grove_cli.preflight.values import values_of
 from grove_cli.program import LoadedRules
-from grove_cli.reading.files import UnreadableInput
 from grove_cli.reading.inputs import InputReader
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.field_path import parse

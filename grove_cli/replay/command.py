@@ -8,9 +8,9 @@ import click
 
 from grove_cli import output as outputs
 from grove_cli.cluster.session import program_of, say
+from grove_cli.errors import UnreadableInput
 from grove_cli.exit_codes import EXIT_ERROR, EXIT_FINDINGS, EXIT_OK
 from grove_cli.options import FILES, output_option, rules_option
-from grove_cli.reading.files import UnreadableInput
 
 
 @click.command(

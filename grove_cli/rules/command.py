@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -9,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grove_cli import output as outputs
-from grove_cli.completed_values import words_of_rules
+from grove_cli.completed_values import rule_ids
+from grove_cli.errors import Reported, UnreadableInput, os_reason
 from grove_cli.exit_codes import EXIT_FINDINGS
 from grove_cli.options import filenames_option, output_option, rules_option
-from grove_cli.os_errors import os_reason
 from grove_cli.program import LoadedRules
 from grove_cli.terminal import visible
 from grove_compiler.engine.runtime.failure import RuleInfo
@@ -25,6 +27,19 @@ if TYPE_CHECKING:
 
 WORDS = "[ID | lives [ID] | check DIR… | new WHAT DIR/NAME | schema NAME]"
 CHECK = "check"
+
+
+def _complete_words(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Completes ids of rules, and behind `lives` those of lives, including those of `--rules`; none with rules that are wrong."""
+    if (context.params.get("words") or ())[:1] != ("lives",):
+        return rule_ids(context, parameter, incomplete)
+    from grove_cli.rules.lives import lives_of
+
+    with contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(UnreadableInput, Reported):
+        rules = LoadedRules(context.params.get("rules") or ())
+        rules.program()  # raises where the rules are invalid
+        return [life_id for life_id in lives_of(rules.book.sources()) if life_id.startswith(incomplete)]
+    return []
 
 
 @click.command(
@@ -42,7 +57,7 @@ Examples:
   grove rules new patch my-rules/team       a commented skeleton; also: life, template, case, and the other verbs
   grove rules schema rule                   the JSON Schema of rules, for editors; also: template, part, options, asserts""",
 )
-@click.argument("words", metavar=WORDS, nargs=-1, shell_complete=words_of_rules)
+@click.argument("words", metavar=WORDS, nargs=-1, shell_complete=_complete_words)
 @rules_option
 @filenames_option("Manifests to compile, to count what each rule does")
 @click.option("--strict", is_flag=True, help="With check: treat warnings as errors.")

@@ -7,7 +7,7 @@ import json
 import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from applier.cache import WatchCache
 from applier.cluster import Cluster
@@ -25,9 +25,6 @@ from grove_operator.preflight.gangs import GangController
 from grove_operator.webhooks.certificate import NoCertificate
 from grove_operator.webhooks.review import answer, read_request
 from grove_operator.webhooks.service import RunningWebhooks, Serving
-
-if TYPE_CHECKING:
-    from grove_operator.telemetry.server import Listener
 
 MUTATE_PODS = "/mutate-pod"
 """The path of the design's webhook configuration."""
@@ -63,6 +60,16 @@ def result_of(answer: Manifest) -> str:
     return "injected" if "patch" in response else "skipped"
 
 
+class MetricsListener(Protocol):
+    """A server of metrics."""
+
+    async def start(self, host: str, port: int) -> int:
+        """Begins to listen and returns the port. Raises `OSError`."""
+
+    async def stop(self) -> None:
+        """Stops listening."""
+
+
 @record
 class Served:
     """What the process serves: admission if there is a `webhook`, and metrics if there is a listener for them.
@@ -71,7 +78,7 @@ class Served:
     """
 
     webhook: Serving | None = None
-    metrics: Listener | None = None
+    metrics: MetricsListener | None = None
     metrics_port: int = 0
     answered: Answered = lambda *_: None
     on_change: OnChange = lambda *_: None

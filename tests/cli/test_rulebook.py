@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from grove_cli import rulebook, warm_cache
-from grove_cli.reading.files import UnreadableInput
+from grove_cli.errors import UnreadableInput
 from grove_compiler.engine.runtime.compiled import Compiled
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import InvalidRules, RuleSource, Vocabulary

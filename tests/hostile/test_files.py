@@ -10,8 +10,8 @@ import pytest
 
 from applier.ref import Manifest, Ref
 from applier.testing.virtual_time import in_virtual_time
+from grove_cli.errors import Reported
 from grove_cli.operator.start_files import recorded_context
-from grove_cli.reading.files import Reported
 from grove_compiler.engine.runtime import cost_budget
 from grove_compiler.step import StepContext
 from grove_operator.controller.operator import settings_of
