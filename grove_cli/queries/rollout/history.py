@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from applier.cluster import Cluster
-from applier.ref import Kind, Manifest
+from applier.ref import Kind, Manifest, owner_uids
 from grove_cli.queries.one_set import EditRefused
 from grove_cli.queries.rollout.changes import changes_between
 from grove_cli.queries.rollout.edits import SetEdit, undo
@@ -48,8 +48,8 @@ async def read_history(cluster: Cluster, pcs: Manifest) -> list[RecordedRevision
 
 def history_of(pcs: Manifest, manifests: Sequence[Manifest]) -> list[RecordedRevision]:
     """Returns the revisions among these objects that belong to a set, the oldest first."""
-    uid = pcs["metadata"].get("uid")
-    owned = [each for each in manifests if each["kind"] == REVISION.kind and uid in _owners(each) and not is_terminating(each)]
+    uid = str(pcs["metadata"].get("uid"))
+    owned = [each for each in manifests if each["kind"] == REVISION.kind and uid in owner_uids(each) and not is_terminating(each)]
     revisions = sorted(map(Revision, owned), key=lambda revision: (revision.number, revision.name))
     current = (pcs.get("status") or {}).get("currentGenerationHash")
     known = any(revision.generation_hash == current for revision in revisions)
@@ -68,10 +68,6 @@ def matches(revision: Revision, pcs: Manifest) -> bool:
     if priority_class != (revision.data.get("priorityClassName") or ""):
         return False
     return all(revision.has_template(clique, priority_class) for clique in templates_in(template).cliques)
-
-
-def _owners(manifest: Manifest) -> list[str]:
-    return [reference.get("uid") for reference in manifest["metadata"].get("ownerReferences") or []]
 
 
 async def undo_to(cluster: Cluster, pcs: Manifest, number: int, program: Program) -> SetEdit:
