@@ -24,7 +24,7 @@ from grove_cli.options import text_or_json_option
 if TYPE_CHECKING:
     from applier.outcome import Step
     from applier.run.options import ApplyOptions
-    from grove_cli.queries.differences import Shown
+    from grove_cli.cluster.diff.unified import Shown
 
 
 @click.command(
@@ -76,7 +76,7 @@ def command(output: str, server: bool, field_manager: str, **given: Any) -> int:
 
 async def _diff(graph: Graph, session: Session, options: ApplyOptions, output: str, server: bool) -> int:
     from applier.run.difference import diff
-    from grove_cli.queries.differences import differences
+    from grove_cli.cluster.diff.unified import differences
 
     compared = await diff(graph, session.cluster, options, ask_server=server)
     found = differences(compared)
