@@ -66,6 +66,11 @@ class Ref(NamedTuple):
         return f"{kind}/{self.namespace}/{self.name}" if self.namespace else f"{kind}/{self.name}"
 
 
+def owner_uids(manifest: Manifest) -> set[str]:
+    """Returns the UIDs of an object's owners."""
+    return {str(owner.get("uid")) for owner in manifest["metadata"].get("ownerReferences") or ()}
+
+
 def uid_of(manifest: Manifest) -> str:
     """Returns the UID that the server gave an object; empty for a manifest that was not read from a server."""
     return str((manifest.get("metadata") or {}).get("uid") or "")

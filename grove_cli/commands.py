@@ -8,6 +8,9 @@ import click
 
 from grove_compiler.version import __version__
 
+WHOLE = 400
+"""Characters, more than any first sentence has. click's default truncates it to 45."""
+
 
 class CommandEntry(NamedTuple):
     """The module of a command below this package, and its line in the list of commands, for which nothing is imported."""
@@ -109,3 +112,12 @@ Exit codes: 0 success, 1 findings, 2 usage error or unreadable input.""",
 @click.version_option(__version__, prog_name="grove", message="%(prog)s %(version)s")
 def grove() -> None:
     """Compile PodCliqueSets to Kubernetes objects, apply them, and run the operator."""
+
+
+class Group(click.Group):
+    """Lists commands with the whole first sentence of their help."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        commands = {name: command for name in self.list_commands(ctx) if (command := self.get_command(ctx, name)) is not None}
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.get_short_help_str(WHOLE)) for name, command in commands.items()])

@@ -53,10 +53,10 @@ class Compilation:
             write(self.findings, self.find_file, sys.stderr)
 
 
-def compile_files(files: Sequence[str], context: CompileOptions, *, keep_others: bool = False, **settings: Any) -> Compilation | None:
-    """Reads and compiles files; `settings` are those of single commands. Returns None after reporting invalid rules.
+def compile_files(files: Sequence[str], context: CompileOptions, *, keep_others: bool = False, **settings: Any) -> Compilation:
+    """Reads and compiles files; `settings` are those of single commands. Raises `UnreadableInput`, and `Reported` for invalid rules.
 
-    With `keep_others`, manifests that are not compiled are in `others` instead of the findings. Raises `UnreadableInput`.
+    With `keep_others`, manifests that are not compiled are in `others` instead of the findings.
     """
     reader = InputReader()
     inputs = reader.read(files, context.settings(**settings), config=context.config, snapshot=context.snapshot)
@@ -69,8 +69,6 @@ def compile_files(files: Sequence[str], context: CompileOptions, *, keep_others:
         reader.problems += classified.findings
     rules = LoadedRules(context.rules)
     program = rules.program()
-    if program is None:
-        return None
     result = compile_inputs(inputs, program)
     found: Sequence[Diagnostic] = result.diagnostics
     if others:

@@ -1,4 +1,4 @@
-"""Completes values in a shell: rule ids, and objects of the files on the command line.
+"""Completes values in a shell: ids of rules, and objects of the files on the command line.
 
 Invalid files and rules have no completions; the command reports their errors.
 """
@@ -11,8 +11,8 @@ from dataclasses import fields
 
 import click
 
+from grove_cli.errors import Reported, UnreadableInput
 from grove_cli.options import CompileOptions
-from grove_cli.reading.files import UnreadableInput
 
 WAITS_FOR_INPUT = "-"
 
@@ -21,9 +21,9 @@ def rule_ids(context: click.Context, _: click.Parameter, incomplete: str) -> lis
     """Returns the ids of rules with a prefix, including those of `--rules`."""
     from grove_cli.program import LoadedRules
 
-    with contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(UnreadableInput):
+    with contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(UnreadableInput, Reported):
         program = LoadedRules(context.params.get("rules") or ()).program()
-        return sorted(rule.id for rule in program.rules if rule.id.startswith(incomplete)) if program else []
+        return sorted(rule.id for rule in program.rules if rule.id.startswith(incomplete))
     return []
 
 
@@ -35,9 +35,9 @@ def object_names(context: click.Context, _: click.Parameter, incomplete: str) ->
     from grove_cli.compilation import compile_files
 
     given = CompileOptions(**{each.name: context.params[each.name] for each in fields(CompileOptions)})
-    with contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(UnreadableInput):
+    with contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(UnreadableInput, Reported):
         compiled = compile_files(files, given, pods=True)
-        nodes = compiled.result.graph.nodes if compiled else []
+        nodes = compiled.result.graph.nodes
         names = (f"{node.object['kind'].lower()}/{node.object['metadata']['name']}" for node in nodes)
         return sorted(name for name in names if name.startswith(incomplete.lower()))
     return []

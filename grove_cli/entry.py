@@ -72,7 +72,7 @@ def _invoke(arguments: Sequence[str], name: str) -> int:
     import click
 
     from grove_cli.commands import grove
-    from grove_cli.reading.files import UnreadableInput
+    from grove_cli.errors import Reported, UnreadableInput
 
     if "_GROVE_COMPLETE" in os.environ:  # a shell asks for completions; click ends the process itself
         grove.main(list(arguments), prog_name="grove")
@@ -91,6 +91,8 @@ def _invoke(arguments: Sequence[str], name: str) -> int:
             vars(error)["possibilities"] = likely_options(error.option_name, error.ctx.command if error.ctx else None)
         error.show()
         return EXIT_ERROR
+    except Reported as reported:
+        return reported.code
     except UnreadableInput as error:
         for problem in error.problems:
             _say(problem)

@@ -62,8 +62,6 @@ def command(
     if lines and output != "html":
         raise click.UsageError(f"--lines requires -o html, not -o {output}.")
     compiled = compile_files(files, context, pods=pods, max_objects=max_objects)
-    if compiled is None:
-        return EXIT_FINDINGS
     picture = None if has_errors(compiled.findings) else _picture(compiled.result, compiled.inputs, compiled.findings)
     compiled.report()
     if picture is None or compiled.fails(context.strict):

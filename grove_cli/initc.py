@@ -54,8 +54,7 @@ def command(needed: tuple[tuple[str, int], ...], pod_info: str, timeout: float |
 
     from applier.errors import ApplierError
     from applier.transport import connect, run
-    from grove_operator.initc.parents import Parents
-    from grove_operator.initc.wait import wait_for
+    from grove_operator.initc.wait import Parents, wait_for
 
     counts: dict[str, int] = {}
     for name, count in needed:

@@ -35,6 +35,16 @@ def json_report(value: Any) -> bytes:
     return encoded(json.dumps(value, indent=2, ensure_ascii=False, default=str) + "\n")
 
 
+def write_text(text: str) -> None:
+    """Writes a text."""
+    write([encoded(text)])
+
+
+def write_report(value: Any, output: str = "json") -> None:
+    """Writes a value as indented JSON, or with the `output` yaml as a YAML document."""
+    write(as_yaml([value]) if output == "yaml" else [json_report(value)])
+
+
 def as_yaml(objects: Iterable[Manifest]) -> Iterable[bytes]:
     """Returns a YAML document for each object."""
     from grove_compiler.source.yaml_writer import iter_yaml

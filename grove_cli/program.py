@@ -6,7 +6,9 @@ import sys
 from collections.abc import Sequence
 
 from grove_cli import rulebook
-from grove_cli.reading.files import InputFile, UnreadableInput
+from grove_cli.errors import Reported
+from grove_cli.exit_codes import EXIT_FINDINGS
+from grove_cli.reading.files import InputFile
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import InvalidRules
@@ -16,22 +18,17 @@ class LoadedRules:
     """The built-in rules and those of folders. Raises `UnreadableInput` for folders that cannot be read."""
 
     def __init__(self, folders: Sequence[str], *, may_be_empty: bool = False) -> None:
-        try:
-            self.book = rulebook.read(folders, may_be_empty=may_be_empty)
-        except rulebook.UnreadableRules as error:
-            raise UnreadableInput([str(error)]) from None
+        self.book = rulebook.read(folders, may_be_empty=may_be_empty)
 
-    def program(self) -> Program | None:
-        """Returns the compiled rules; None after printing findings about invalid ones."""
+    def program(self, code: int = EXIT_FINDINGS) -> Program:
+        """Returns the compiled rules. Raises `Reported` with an exit code after printing findings about invalid ones."""
         try:
             return self.book.program(VOCABULARY)
-        except rulebook.UnreadableRules as error:
-            raise UnreadableInput([str(error)]) from None
         except InvalidRules as error:
             from grove_cli import findings  # only when something is wrong
 
             findings.write(error.diagnostics, self.find_file, sys.stderr)
-            return None
+            raise Reported(code) from None
 
     @property
     def own_files(self) -> dict[str, InputFile]:

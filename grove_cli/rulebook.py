@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 
 import grove_compiler
 from grove_cli import warm_cache
-from grove_cli.os_errors import os_reason
+from grove_cli.errors import UnreadableInput, os_reason
 from grove_compiler.engine.runtime.compiled import Compiled
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import RuleSource, Vocabulary
@@ -34,10 +34,6 @@ WARM_FOLDER = os.path.join(PACKAGE, "_warm")
 MAX_RULE_FILE = 1 << 20
 USUAL_RULE_FILE = 1 << 16
 """Bytes of the first read. A buffer of the largest size would cost 17 µs a file for its allocation."""
-
-
-class UnreadableRules(Exception):
-    """A rules folder cannot be read. The message is one line."""
 
 
 class RulebookFile(NamedTuple):
@@ -72,7 +68,7 @@ class Rulebook(NamedTuple):
         return digest.hexdigest()
 
     def sources(self) -> list[RuleSource]:
-        """Returns the files as sources of the engine. Raises `UnreadableRules` for files that are not UTF-8."""
+        """Returns the files as sources of the engine. Raises `UnreadableInput` for files that are not UTF-8."""
         return [RuleSource(file.name, _text(file), file.origin) for file in self.files]
 
     def find(self, name: str) -> RulebookFile | None:
@@ -82,7 +78,7 @@ class Rulebook(NamedTuple):
     def program(self, vocabulary: Vocabulary) -> Program:
         """Returns the compiled rules: from the wheel, the user's cache, or compiled now and cached.
 
-        Raises `InvalidRules` with every reason when they cannot be used, `UnreadableRules` when they are not text.
+        Raises `InvalidRules` with every reason when they cannot be used, `UnreadableInput` when they are not text.
         """
 
         def load(data: bytes) -> Program:
@@ -122,7 +118,7 @@ class Rulebook(NamedTuple):
 
 
 def read(folders: Sequence[str] = (), *, may_be_empty: bool = False) -> Rulebook:
-    """Returns the built-in rules, followed by those of the user's folders in order. Raises `UnreadableRules`.
+    """Returns the built-in rules, followed by those of the user's folders in order. Raises `UnreadableInput`.
 
     A folder without rules is a mistake, unless it `may_be_empty`: one that is mounted into a pod may get its files later.
     """
@@ -130,7 +126,7 @@ def read(folders: Sequence[str] = (), *, may_be_empty: bool = False) -> Rulebook
     for folder in folders:
         mine = list(_read_folder(folder, folder, flat=True))
         if not mine and not may_be_empty:
-            raise UnreadableRules(f"{folder}: no rules here: expected *.yaml, rules/*.yaml or templates/*.yaml")
+            raise UnreadableInput([f"{folder}: no rules here: expected *.yaml, rules/*.yaml or templates/*.yaml"])
         files += mine
     return Rulebook(tuple(files))
 
@@ -175,7 +171,7 @@ def _yaml_files(folder: str, *, deep: bool = True) -> Iterable[tuple[str, str]]:
                 elif entry.name.endswith((".yaml", ".yml")) and _is_readable(entry.path):
                     files.append((entry.name, entry.path))
     except OSError as error:
-        raise UnreadableRules(f"{folder}: {os_reason(error)}") from None
+        raise UnreadableInput([f"{folder}: {os_reason(error)}"]) from None
     return sorted(files)
 
 
@@ -191,9 +187,9 @@ def _data(path: str) -> bytes:
             if len(data) == USUAL_RULE_FILE:
                 data += stream.read(MAX_RULE_FILE) or b""
     except OSError as error:
-        raise UnreadableRules(f"{path}: {os_reason(error)}") from None
+        raise UnreadableInput([f"{path}: {os_reason(error)}"]) from None
     if len(data) > MAX_RULE_FILE:
-        raise UnreadableRules(f"{path}: larger than {MAX_RULE_FILE >> 20} MiB, the limit of rule files")
+        raise UnreadableInput([f"{path}: larger than {MAX_RULE_FILE >> 20} MiB, the limit of rule files"])
     return data
 
 
@@ -201,7 +197,7 @@ def _text(file: RulebookFile) -> str:
     try:
         return file.data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UnreadableRules(f"{file.path}: not UTF-8 text (byte {error.start})") from None
+        raise UnreadableInput([f"{file.path}: not UTF-8 text (byte {error.start})"]) from None
 
 
 def _load(data: bytes | None, load: Callable[[bytes], T]) -> T | None:

@@ -10,11 +10,11 @@ from fnmatch import fnmatchcase
 import click
 
 from grove_cli import output as outputs
+from grove_cli.errors import UnreadableInput
 from grove_cli.golden.case import Case, find_cases
 from grove_cli.golden.outcome import CaseOutcome
 from grove_cli.golden.run import Runner
 from grove_cli.options import FILES, output_option, rules_option
-from grove_cli.reading.files import UnreadableInput
 from grove_compiler.graph.nearest import nearest
 
 DELAY = 0.5
@@ -58,17 +58,17 @@ def command(folders: tuple[str, ...], rules: tuple[str, ...], filters: tuple[str
     runner = Runner(rules, update)
     outcomes = list(_run(runner, cases))
     if output == "json":
-        from grove_cli.golden.report_json import as_json
+        from grove_cli.golden.reports import as_json
 
         outputs.write([as_json(outcomes)])
     elif output == "junit":
-        from grove_cli.golden.report_junit import as_junit
+        from grove_cli.golden.reports import as_junit
 
         outputs.write([as_junit(outcomes)])
     else:
-        from grove_cli.golden import report_text
+        from grove_cli.golden.reports import write
 
-        report_text.write(outcomes, runner.find_file, sys.stdout, verbose)
+        write(outcomes, runner.find_file, sys.stdout, verbose)
     statuses = {outcome.status for outcome in outcomes}
     return 2 if "broken" in statuses else 1 if "failed" in statuses else 0
 

@@ -4,10 +4,9 @@ It is our own for speed: beside an API server on the same two cores, aiohttp too
 the time of a first apply of 1,000 objects. Responses are parsed by llhttp, the parser of Node.js.
 """
 
-from applier.http.client import Client, Request
+from applier.http.client import Client, Request, Stream
 from applier.http.errors import ConnectionEnded, HttpError, Malformed, NotConnected, ProxyRefused
 from applier.http.response import Headers, Response
-from applier.http.stream import Stream
 
 __all__ = [
     "Client",

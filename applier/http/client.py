@@ -10,8 +10,7 @@ from urllib.parse import urlsplit
 
 from applier.http.connection import Connection
 from applier.http.dial import Address, Proxy, dial
-from applier.http.response import Response
-from applier.http.stream import Stream
+from applier.http.response import Headers, Response
 
 KEEP_ALIVE = 60.0  # seconds for which an idle connection is reused; servers and load balancers close theirs some time after that
 CLOSE_TIMEOUT = 1.0  # seconds in which the event loop releases closed connections
@@ -136,3 +135,39 @@ def _lines(headers: Collection[tuple[str, str]]) -> str:
     if lines.count("\n") != len(headers) or lines.count("\r") != len(headers):
         raise ValueError(f"a line break in a header: {', '.join(name for name, _ in headers)}")
     return lines
+
+
+class Stream:
+    """Reads the body of a response whose status and headers are known. `silence` is the longest time without a byte, in seconds.
+
+    A stream has a connection of its own, which `close` closes.
+    """
+
+    def __init__(self, connection: Connection, silence: float) -> None:
+        self._connection, self._silence = connection, silence
+
+    @property
+    def status(self) -> int:
+        """Returns the status of the response."""
+        return self._connection.reader.status
+
+    @property
+    def headers(self) -> Headers:
+        """Returns the headers of the response."""
+        return self._connection.reader.headers
+
+    async def chunk(self) -> bytes:
+        """Returns the next chunk, of any size; empty at the end. Raises `TimeoutError` after silence, `HttpError` and `OSError`."""
+        async with asyncio.timeout(self._silence):
+            return await self._connection.chunk()
+
+    async def read(self) -> bytes:
+        """Returns the rest of the body."""
+        chunks = []
+        while chunk := await self.chunk():
+            chunks.append(chunk)
+        return b"".join(chunks)
+
+    def close(self) -> None:
+        """Closes the stream and its connection."""
+        self._connection.abort()

@@ -23,54 +23,41 @@ class Frozen(NamedTuple):
     free: Prefixes = ()
 
 
-SELECTOR = Frozen((("spec", "selector"),))
-SPEC = Frozen((("spec",),))
-ROLE = Frozen((("roleRef",),))
+def _of(fields: str, free: str = "") -> Frozen:
+    """Returns the immutable fields of dotted paths, which blanks separate."""
+    return Frozen(*(tuple(tuple(path.split(".")) for path in paths.split()) for paths in (fields, free)))
+
+
 DATA: Prefixes = (("data",), ("binaryData",), ("stringData",), ("immutable",))
 
 FROZEN: dict[GroupKind, Frozen] = {
-    ("", "Service"): Frozen((("spec", "clusterIP"),)),
-    ("", "PersistentVolumeClaim"): Frozen((("spec",),), (("spec", "resources"), ("spec", "volumeAttributesClassName"))),
-    ("", "Secret"): Frozen((("type",),)),
-    ("", "Pod"): Frozen(
-        (
-            ("spec", "hostNetwork"),
-            ("spec", "nodeName"),
-            ("spec", "priorityClassName"),
-            ("spec", "restartPolicy"),
-            ("spec", "schedulerName"),
-            ("spec", "schedulingGates"),
-            ("spec", "serviceAccountName"),
-            ("spec", "volumes"),
-        )
+    ("", "Service"): _of("spec.clusterIP"),
+    ("", "PersistentVolumeClaim"): _of("spec", free="spec.resources spec.volumeAttributesClassName"),
+    ("", "Secret"): _of("type"),
+    ("", "Pod"): _of(
+        "spec.hostNetwork spec.nodeName spec.priorityClassName spec.restartPolicy spec.schedulerName spec.schedulingGates"
+        " spec.serviceAccountName spec.volumes"
     ),
-    (APPS, "ControllerRevision"): Frozen((("data",),)),
-    (APPS, "Deployment"): SELECTOR,
-    (APPS, "DaemonSet"): SELECTOR,
-    (APPS, "ReplicaSet"): SELECTOR,
-    (APPS, "StatefulSet"): Frozen(
-        (("spec",),),
-        (
-            ("spec", "replicas"),
-            ("spec", "ordinals"),
-            ("spec", "template"),
-            ("spec", "updateStrategy"),
-            ("spec", "revisionHistoryLimit"),
-            ("spec", "persistentVolumeClaimRetentionPolicy"),
-            ("spec", "minReadySeconds"),
-        ),
+    (APPS, "ControllerRevision"): _of("data"),
+    (APPS, "Deployment"): _of("spec.selector"),
+    (APPS, "DaemonSet"): _of("spec.selector"),
+    (APPS, "ReplicaSet"): _of("spec.selector"),
+    (APPS, "StatefulSet"): _of(
+        "spec",
+        free="spec.replicas spec.ordinals spec.template spec.updateStrategy spec.revisionHistoryLimit"
+        " spec.persistentVolumeClaimRetentionPolicy spec.minReadySeconds",
     ),
-    ("batch", "Job"): Frozen((("spec", "selector"), ("spec", "completionMode"), ("spec", "template"))),
-    (RBAC, "RoleBinding"): ROLE,
-    (RBAC, "ClusterRoleBinding"): ROLE,
-    ("resource.k8s.io", "ResourceClaim"): SPEC,
-    ("resource.k8s.io", "ResourceClaimTemplate"): SPEC,
-    ("scheduling.k8s.io", "PriorityClass"): Frozen((("value",), ("preemptionPolicy",))),
-    ("storage.k8s.io", "StorageClass"): Frozen((("provisioner",), ("parameters",), ("reclaimPolicy",), ("volumeBindingMode",))),
-    ("storage.k8s.io", "VolumeAttributesClass"): Frozen((("driverName",), ("parameters",))),
-    ("node.k8s.io", "RuntimeClass"): Frozen((("handler",),)),
-    ("networking.k8s.io", "IngressClass"): Frozen((("spec", "controller"),)),
-    ("discovery.k8s.io", "EndpointSlice"): Frozen((("addressType",),)),
+    ("batch", "Job"): _of("spec.selector spec.completionMode spec.template"),
+    (RBAC, "RoleBinding"): _of("roleRef"),
+    (RBAC, "ClusterRoleBinding"): _of("roleRef"),
+    ("resource.k8s.io", "ResourceClaim"): _of("spec"),
+    ("resource.k8s.io", "ResourceClaimTemplate"): _of("spec"),
+    ("scheduling.k8s.io", "PriorityClass"): _of("value preemptionPolicy"),
+    ("storage.k8s.io", "StorageClass"): _of("provisioner parameters reclaimPolicy volumeBindingMode"),
+    ("storage.k8s.io", "VolumeAttributesClass"): _of("driverName parameters"),
+    ("node.k8s.io", "RuntimeClass"): _of("handler"),
+    ("networking.k8s.io", "IngressClass"): _of("spec.controller"),
+    ("discovery.k8s.io", "EndpointSlice"): _of("addressType"),
 }
 """By group and kind."""
 
@@ -91,7 +78,7 @@ def _frozen(ref: Ref, live: Manifest) -> Frozen | None:
     if ref[:2] in (("", "ConfigMap"), ("", "Secret")) and live.get("immutable") is True:
         return Frozen((*DATA, ("type",)))
     if ref[:2] == ("batch", "Job") and (live.get("spec") or {}).get("suspend"):
-        return SELECTOR
+        return _of("spec.selector")
     return FROZEN.get(ref[:2])
 
 

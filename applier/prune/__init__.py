@@ -2,9 +2,8 @@
 
 from applier.prune.adoption import adopt
 from applier.prune.applyset import ApplySet, ApplySetError
-from applier.prune.budget import Budget
 from applier.prune.deletion import Deleter
-from applier.prune.open_applyset import ApplySetOptions, OpenApplySet
+from applier.prune.open_applyset import ApplySetOptions, Budget, OpenApplySet
 from applier.prune.removal import delete, delete_set
 
 __all__ = [

@@ -10,10 +10,12 @@ Nothing is deleted unless the whole apply succeeded. If more is to be deleted th
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from applier.cluster import Cluster
 from applier.desired import Graph
@@ -23,7 +25,6 @@ from applier.outcome import UNDONE, Action, Outcome, Step
 from applier.plan.membership import set_of
 from applier.plan.saved import InvalidPlan, SavedPlan, why_moved
 from applier.prune.applyset import ApplySet, ApplySetError
-from applier.prune.budget import Budget, approval_hash, approves
 from applier.prune.deletion import Deleter, finalizers_of
 from applier.prune.keeper import Keeper
 from applier.prune.members import Members, dependents, find_members, orphans
@@ -34,7 +35,43 @@ from applier.ref import NAMESPACE, Kind, Manifest, Ref, being_deleted, resource_
 from kube_objects.manifest import is_terminating
 from kube_objects.words import listed
 
+MIN_APPROVAL = 12  # hex digits of a hash that are enough to approve
 Json = dict[str, Any]
+
+
+class Budget(NamedTuple):
+    """Represents a limit of deletions: a number of objects, or a percentage of the members, rounded down."""
+
+    number: float
+    percent: bool = False
+
+    @classmethod
+    def read(cls, text: str) -> Budget:
+        """Reads `10` or `5%`. Raises `ApplierError`."""
+        match = re.fullmatch(r"(\d+)|(\d+(?:\.\d+)?)%", text.strip())
+        if not match or float(match[2] or 0) > 100:
+            raise ApplierError(
+                f"{text!r} is not a limit for pruning: specify a number of objects such as 10, or a percentage of the ApplySet such as 5%"
+            )
+        return cls(int(match[1])) if match[1] else cls(float(match[2]), True)
+
+    def allows(self, deletes: int, members: int) -> bool:
+        """Reports whether one run may delete this many of the set's members."""
+        return deletes <= (self.number * members // 100 if self.percent else self.number)
+
+    def __str__(self) -> str:
+        """Returns the text that `read` parses."""
+        return f"{self.number:g}%" if self.percent else f"{self.number:g}"
+
+
+def approval_hash(uids: Iterable[str]) -> str:
+    """Returns the SHA-256, as hex, of exactly these objects: their UIDs in order, a line each. Any other set of objects has another."""
+    return hashlib.sha256("".join(f"{uid}\n" for uid in sorted(uids)).encode()).hexdigest()
+
+
+def approves(approval: str, expected: str) -> bool:
+    """Reports whether `approval` is the hash `expected`, or at least its first `MIN_APPROVAL` digits."""
+    return len(approval) >= MIN_APPROVAL and expected.startswith(approval.lower())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

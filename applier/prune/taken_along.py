@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from applier.cluster import Cluster, Resource
 from applier.errors import Forbidden, UnknownKind
-from applier.ref import DEFINITION, NAMESPACE, Kind, Manifest, Ref, uid_of
+from applier.ref import DEFINITION, NAMESPACE, Kind, Manifest, Ref, owner_uids, uid_of
 from kube_objects.words import listed
 
 AT_ONCE = 16  # lists in flight
@@ -110,17 +110,13 @@ async def _listed(resources: Iterable[Resource], namespace: str, cluster: Cluste
     objects = [manifest for listed in lists for manifest in listed]
     seen = frozenset(map(uid_of, objects))
     known = seen.union(ours)
+    # An object whose owner is listed or deleted anyway is not listed itself.
     roots = {
         uid_of(manifest): Ref.of(manifest)
         for manifest in objects
-        if uid_of(manifest) not in ours and not _owners(manifest) & known and not _of_kubernetes(manifest)
+        if uid_of(manifest) not in ours and not owner_uids(manifest) & known and not _of_kubernetes(manifest)
     }
     return TakenAlong(roots, tuple(sorted(unreadable)), seen)
-
-
-def _owners(manifest: Manifest) -> set[str]:
-    """Returns the UIDs of an object's owners. An object whose owner is listed or deleted anyway is not listed itself."""
-    return {str(owner.get("uid")) for owner in manifest["metadata"].get("ownerReferences") or ()}
 
 
 def _of_kubernetes(manifest: Manifest) -> bool:

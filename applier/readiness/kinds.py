@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from applier.readiness.pods import pod
 from applier.readiness.state import Readiness, State, conditions, failed, in_progress, part, ready
-from applier.readiness.workloads import daemon_set, deployment, job, replica_set, stateful_set
+from applier.readiness.workloads import daemon_set, deployment, job, pod, replica_set, stateful_set
 from applier.ref import GroupKind, Manifest
 
 BUILT_IN_GROUPS = frozenset({"", "apps", "autoscaling", "batch", "policy", "extensions"}) | frozenset(

@@ -3,25 +3,42 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import click
 
+from applier.cluster import Cluster
+from applier.desired import Desired, Graph
 from applier.events import nowhere
 from applier.outcome import UNDONE
+from applier.ref import Kind, Manifest
 from grove_cli import output as outputs
 from grove_cli.cluster import session as sessions
 from grove_cli.cluster.fold import Folding
 from grove_cli.cluster.input import ClusterInput
 from grove_cli.cluster.lines import CLIENT, OutcomeLines
 from grove_cli.cluster.listeners import listening
-from grove_cli.cluster.options import GIVEN, field_manager_option, input_options, journal_option, take_input, target_options
+from grove_cli.cluster.options import field_manager_option, input_options, journal_option, take_input, target_options, text_option
 from grove_cli.cluster.session import Session
 from grove_cli.cluster.target import take_target
+from grove_cli.cluster.words import outcomes_report
 from grove_cli.exit_codes import EXIT_ERROR
 from grove_cli.options import text_or_json_option
 from grove_cli.terminal import terminal_of
+from grove_compiler.labels import MANAGED
 from grove_operator import field_managers
+
+MADE = (
+    Kind("grove.io", "v1alpha1", "PodClique"),
+    Kind("grove.io", "v1alpha1", "PodCliqueScalingGroup"),
+    Kind("scheduler.grove.io", "v1alpha1", "PodGang"),
+    Kind("", "v1", "Service"),
+    Kind("", "v1", "ServiceAccount"),
+    Kind("autoscaling", "v2", "HorizontalPodAutoscaler"),
+)
+"""The kinds that the operator updates. Pods, Secrets and roles are created once and never changed, whoever owns their fields."""
+SERVER_FIELDS = ("managedFields", "resourceVersion", "generation", "creationTimestamp", "selfLink")
 
 
 @click.command(
@@ -38,9 +55,7 @@ Exit codes: 0 done, 1 findings, 2 an operation failed.""",
 )
 @input_options
 @target_options
-@click.option(
-    "--from", "managers", type=GIVEN, multiple=True, required=True, metavar="MANAGER", help="Field manager to take over from; repeatable."
-)
+@text_option("--from", "managers", multiple=True, required=True, metavar="MANAGER", help="Field manager to take over from; repeatable.")
 @field_manager_option("The field manager that takes them over.")
 @click.option("--dry-run", is_flag=True, help="Have the server validate it without writing anything.")
 @journal_option
@@ -58,17 +73,14 @@ def command(managers: tuple[str, ...], field_manager: str, dry_run: bool, journa
 
     async def work(session: Session) -> int:
         from applier.prune.adoption import adopt
-        from grove_cli.queries.made_by_operator import made_by_operator
 
         # Without files the objects of the shipped operator are adopted, under the field manager that both operators use.
         graph = await source.graph(session) if source else await made_by_operator(session.cluster, target.namespace)
         manager = field_manager if source else field_managers.OPERATOR
         outcomes = await adopt(graph, session.cluster, manager=manager, managers=managers, dry_run=dry_run, sink=sink)
         if output == "json":
-            from grove_cli.cluster.report import as_json, outcomes_report
-
             lines.rest([outcome for outcome in outcomes if outcome.action in UNDONE])
-            outputs.write(as_json(outcomes_report(outcomes)))
+            outputs.write_report(outcomes_report(outcomes))
         else:
             lines.rest([outcome for outcome in outcomes if outcome.uid])
             missing = Folding()
@@ -80,3 +92,17 @@ def command(managers: tuple[str, ...], field_manager: str, dry_run: bool, journa
 
     with listening(nowhere, journal, "adopt") as sink:
         return sessions.run(work, target, sink)
+
+
+async def made_by_operator(cluster: Cluster, namespace: str) -> Graph:
+    """Returns the objects of an operator in a namespace, or in all if it is empty. Raises `ClusterError`."""
+    from applier.cache import Query, read_once
+
+    live = await read_once(cluster, [Query(kind, namespace, labels=MANAGED) for kind in MADE], labels=MANAGED)
+    return Graph(list(_desired(live.objects.values())))
+
+
+def _desired(objects: Iterable[Manifest]) -> Iterable[Desired]:
+    for manifest in objects:
+        metadata = {key: value for key, value in manifest["metadata"].items() if key not in SERVER_FIELDS}
+        yield Desired({**{key: value for key, value in manifest.items() if key != "status"}, "metadata": metadata})

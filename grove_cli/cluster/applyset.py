@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grove_cli.cluster.options import GIVEN, InputOptions, adding
+from grove_cli.cluster.options import InputOptions, adding, text_option
 from grove_cli.cluster.session import Session
 from grove_compiler.record import record
 
@@ -19,21 +19,9 @@ if TYPE_CHECKING:
 applyset_options = adding(
     (
         click.option("--prune", is_flag=True, help="Delete members of the ApplySet that the manifests no longer contain."),
-        click.option(
-            "--applyset",
-            default="",
-            metavar="NAME",
-            type=GIVEN,
-            help="Record the objects as an ApplySet (KEP-3659) in the Secret NAME, or KIND/NAME.",
-        ),
-        click.option(
-            "--prune-limit",
-            default="",
-            metavar="N|P%",
-            type=GIVEN,
-            help="Delete at most this many objects at once; more are held for approval.",
-        ),
-        click.option("--approve", default="", metavar="HASH", type=GIVEN, help="Approve a held deletion by the hash that was printed."),
+        text_option("--applyset", metavar="NAME", help="Record the objects as an ApplySet (KEP-3659) in the Secret NAME, or KIND/NAME."),
+        text_option("--prune-limit", metavar="N|P%", help="Delete at most this many objects at once; more are held for approval."),
+        text_option("--approve", metavar="HASH", help="Approve a held deletion by the hash that was printed."),
     )
 )
 """The options that `take_applyset` reads."""

@@ -12,7 +12,8 @@ from applier.desired import DuplicateObject, Graph
 from applier.errors import UnknownKind
 from applier.ref import Kind, Manifest, Ref
 from grove_cli.cluster.options import InputOptions
-from grove_cli.cluster.session import Failed, Reported, Session
+from grove_cli.cluster.session import Failed, Session
+from grove_cli.errors import Reported
 from grove_cli.queries.scope import OtherNamespace, defined_scopes, in_namespace
 from grove_cli.reading.files import InputFile
 from grove_cli.reading.inputs import InputReader
@@ -73,7 +74,7 @@ class ClusterInput:
         """Compiles the sets for the existing objects, and adds the findings. The graph is empty if there are errors."""
         from grove_cli.program import LoadedRules
         from grove_cli.queries.effects import effects
-        from grove_cli.queries.leading_operator import leading_operator
+        from grove_cli.queries.installed import leading_operator
         from grove_compiler.compile import Inputs  # only for sets
         from grove_compiler.compile import compile as compile_inputs
         from grove_compiler.model.inputs.settings import OFFLINE_KUBE_VERSION, Settings
@@ -81,8 +82,6 @@ class ClusterInput:
 
         options, book = self.options, LoadedRules(self.options.rules)
         program = book.program()
-        if program is None:
-            raise Reported
         self._find_file = lambda name: self.reader.find_file(name) or book.find_file(name)
         version = options.kube_version or await session.version() or OFFLINE_KUBE_VERSION
         settings = Settings(session.namespace, options.pods, version, mnnvl_shape=options.mnnvl_shape)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 NO_WORDS: Mapping[str, str] = {}
 SERVER, CLIENT = " (server dry run)", " (dry run)"
 """kubectl's suffixes of objects in a dry run."""
+SUFFIXES = {"client": CLIENT, "server": SERVER}
+"""Those of the values of `--dry-run`."""
 
 FOLDING_PERIOD = 1.0
 """Seconds in which of the objects that wait for the same reason only the first are printed by name."""

@@ -1,4 +1,4 @@
-"""Attaches a journal and OpenTelemetry to the events of a run."""
+"""Attaches a journal, OpenTelemetry and other listeners to the events of a run or a connection."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from applier.events import Sink
+from applier.events import Event, Sink
 from grove_cli.cluster.session import say
 
 TELEMETRY = "OTEL_"
@@ -64,3 +64,14 @@ def _send() -> None:
     flush = getattr(trace.get_tracer_provider(), "force_flush", None)  # only the SDK's has it
     if flush is not None:
         flush()
+
+
+class Relay:
+    """A `Sink` whose `listeners` may be added at any time."""
+
+    def __init__(self) -> None:
+        self.listeners: list[Sink] = []
+
+    def __call__(self, event: Event) -> None:
+        for listener in self.listeners:
+            listener(event)

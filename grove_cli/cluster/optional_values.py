@@ -11,6 +11,7 @@ import click
 from grove_cli.cluster.options import SWITCHES, duration
 
 BOOLEANS = {"true": True, "false": False}
+NO_BARE: Mapping[str, str] = {}
 
 
 class OptionalValues(click.Command):
@@ -20,7 +21,7 @@ class OptionalValues(click.Command):
     exists.
     """
 
-    def __init__(self, *args: Any, bare: Mapping[str, str], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, bare: Mapping[str, str] = NO_BARE, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.bare = bare
 

@@ -59,6 +59,11 @@ class _Given(click.ParamType[str]):
 GIVEN = _Given()
 
 
+def text_option(*names: str, **given: Any) -> Callable[[F], F]:
+    """Returns an option with a text, by default empty, that must not be empty where it is given."""
+    return click.option(*names, type=GIVEN, **({} if given.get("multiple") else {"default": ""}) | given)
+
+
 @record
 class InputOptions:
     """The input files and how they are compiled. An empty `kube_version` is that of the server.
@@ -126,27 +131,17 @@ def _complete_namespaces(context: click.Context, parameter: click.Parameter, inc
 
 
 def _namespace_option(help_text: str) -> Callable[[F], F]:
-    given: dict[str, Any] = {"default": "", "metavar": "NAME", "type": GIVEN, "callback": optional_namespace}
-    return click.option("-n", "--namespace", **given, shell_complete=_complete_namespaces, help=help_text)
+    return text_option(
+        "-n", "--namespace", metavar="NAME", callback=optional_namespace, shell_complete=_complete_namespaces, help=help_text
+    )
 
 
 _CONNECTION = (
-    click.option("--context", default="", metavar="NAME", type=GIVEN, help="The kubeconfig context to use instead of the current one."),
-    click.option(
-        "--kubeconfig", default="", metavar="FILE", type=GIVEN, help="The kubeconfig to use instead of $KUBECONFIG or ~/.kube/config."
-    ),
-    click.option("--token", default="", metavar="TOKEN", type=GIVEN, help="Bearer token to use instead of the kubeconfig's credentials."),
-    click.option(
-        "--as", "act_as", default="", metavar="USER", type=GIVEN, help="Impersonate this user; requires the permission to impersonate."
-    ),
-    click.option(
-        "--as-group",
-        "groups",
-        multiple=True,
-        metavar="GROUP",
-        type=GIVEN,
-        help="With --as: impersonate this group as well; repeatable.",
-    ),
+    text_option("--context", metavar="NAME", help="The kubeconfig context to use instead of the current one."),
+    text_option("--kubeconfig", metavar="FILE", help="The kubeconfig to use instead of $KUBECONFIG or ~/.kube/config."),
+    text_option("--token", metavar="TOKEN", help="Bearer token to use instead of the kubeconfig's credentials."),
+    text_option("--as", "act_as", metavar="USER", help="Impersonate this user; requires the permission to impersonate."),
+    text_option("--as-group", "groups", multiple=True, metavar="GROUP", help="With --as: impersonate this group as well; repeatable."),
     click.option(
         "--request-timeout",
         metavar="TIME",
@@ -165,10 +160,8 @@ _CONNECTION = (
 )
 
 _LOGIN = (
-    click.option(
-        "--kubeconfig", default="", metavar="FILE", type=GIVEN, help="The kubeconfig; in a pod, the default is its service account."
-    ),
-    click.option("--context", default="", metavar="NAME", type=GIVEN, help="The kubeconfig's context."),
+    text_option("--kubeconfig", metavar="FILE", help="The kubeconfig; in a pod, the default is its service account."),
+    text_option("--context", metavar="NAME", help="The kubeconfig's context."),
 )
 
 _INPUT = (
@@ -176,13 +169,11 @@ _INPUT = (
     click.option(
         "-R", "--recursive", is_flag=True, help="Accepted for compatibility with kubectl: directories are always searched recursively."
     ),
-    click.option("-l", "--selector", default="", metavar="SELECTOR", type=GIVEN, help="Select objects by label: app=web,tier!=cache."),
+    text_option("-l", "--selector", metavar="SELECTOR", help="Select objects by label: app=web,tier!=cache."),
     click.option("--config", metavar="FILE", type=FILES, help="The OperatorConfiguration to compile with."),
-    click.option(
+    text_option(
         "--kube-version",
-        default="",
         metavar="VERSION",
-        type=GIVEN,
         callback=_optional_version,
         help="The Kubernetes version to compile for. Default: the server's.",
     ),
@@ -195,7 +186,7 @@ _INPUT = (
 
 def field_manager_option(help_text: str) -> Callable[[F], F]:
     """Returns the option `--field-manager`, whose help differs between commands."""
-    return click.option("--field-manager", type=GIVEN, default=field_managers.CLI, show_default=True, metavar="NAME", help=help_text)
+    return text_option("--field-manager", default=field_managers.CLI, show_default=True, metavar="NAME", help=help_text)
 
 
 def _server_side(_: click.Context, __: click.Parameter, value: str) -> None:
@@ -216,11 +207,10 @@ _MANAGER = (
     click.option(
         "--children", is_flag=True, help="Also write the objects generated from sets, even if an operator in the cluster does so."
     ),
-    click.option(
+    text_option(
         "--force-conflicts",
         "force",
         multiple=True,
-        type=GIVEN,
         metavar="[=MANAGER]",
         help="Take over fields of other field managers: of all, or of the named ones; repeatable.",
     ),
@@ -299,3 +289,18 @@ def take_input(given: dict[str, Any], *, required: bool = True) -> InputOptions:
     options.force = given.pop("force", ())
     options.children = given.pop("children", True)
     return options
+
+
+def _selector(_: click.Context, __: click.Parameter, value: str) -> str:
+    """Validates a selector here, as kubectl does, so that a mistake costs no request."""
+    if value:
+        from kube_objects.label_selector import Selector  # only with -l
+
+        try:
+            Selector(value)
+        except ValueError as error:
+            raise click.BadParameter(f"{error}.") from None
+    return value
+
+
+selector_option = text_option("-l", "--selector", metavar="SELECTOR", callback=_selector, help="Select by label: app=web,tier!=cache.")

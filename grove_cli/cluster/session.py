@@ -14,6 +14,7 @@ from applier.events import Event, Planned, Sink, nowhere
 from applier.ref import Ref
 from grove_cli import garbage
 from grove_cli.cluster.target import REQUESTS, ClusterFlags
+from grove_cli.errors import Reported
 from grove_cli.exit_codes import EXIT_ERROR, EXIT_FINDINGS, EXIT_TERMINATED
 from grove_cli.terminal import visible
 from grove_compiler.record import record
@@ -35,21 +36,15 @@ class Failed(Exception):
         super().__init__("; ".join(lines))
 
 
-class Reported(Exception):
-    """The command failed because of findings, which have been printed."""
-
-
-def program_of(folders: Sequence[str], *, may_be_empty: bool = False, named: bool = False) -> Program:
+def program_of(folders: Sequence[str], *, may_be_empty: bool = False, named: bool = False, code: int = EXIT_FINDINGS) -> Program:
     """Returns the built-in rules and those of folders, with `named` including their hash, which takes a millisecond.
 
-    Raises `Reported` after printing findings about invalid ones.
+    Raises `Reported` with an exit code after printing findings about invalid ones.
     """
     from grove_cli.program import LoadedRules  # only for what rules decide: most commands do without
 
     rules = LoadedRules(folders, may_be_empty=may_be_empty)
-    program = rules.program()
-    if program is None:
-        raise Reported
+    program = rules.program(code)
     if named:
         program.name = rules.book.name
     return program

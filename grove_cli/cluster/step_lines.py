@@ -1,12 +1,13 @@
-"""Formats steps as lines of a table: action, object and reason."""
+"""Formats steps as lines of a table, action, object and reason, and a plan as such a table by waves."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
-from applier.outcome import Action, Step
+from applier.outcome import QUIET, Action, Step
 from grove_cli.cluster.fold import More, folded
-from grove_cli.cluster.words import COLOURS, reason_of
+from grove_cli.cluster.words import COLOURS, reason_of, tally
 from grove_cli.render.as_tree import MIN_WIDTH, shortened
 from grove_cli.terminal import Terminal, visible
 
@@ -38,3 +39,15 @@ def step_line(step: Step | More, column: int, terminal: Terminal) -> str:
     if terminal.wraps and len(reason) > room:
         reason = shortened(reason, room) if room >= MIN_WIDTH else ""
     return f"  {action}  {name.ljust(column)}  {reason}".rstrip()
+
+
+def plan_text(steps: Sequence[Step], terminal: Terminal) -> str:
+    """Returns the changes by wave, with failures folded by reason, and the number of objects by action."""
+    changes = [step for step in steps if step.action not in QUIET]
+    column = column_width(changes, terminal)
+    lines = []
+    for wave, found in groupby(changes, key=lambda step: step.wave):
+        lines.append(terminal.paint(f"wave {wave + 1}", "2"))
+        lines += [step_line(one, column, terminal) for one in folded(list(found), lambda step: step)]
+    counts = {action: sum(step.action is action for step in steps) for action in Action}
+    return "\n".join([*lines, *([""] if lines else []), terminal.paint("Plan: ", "1") + tally(counts)]) + "\n"

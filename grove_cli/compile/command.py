@@ -66,12 +66,8 @@ def command(
     if values and not preflight:
         raise click.UsageError("--preflight-values requires --preflight.")
     compiled = compile_files(files, context, pods=pods or preflight, max_objects=max_objects, keep_others=pass_through)
-    if compiled is None:
-        return EXIT_FINDINGS
     if preflight:
-        from grove_cli.compile.preflight import inject_checks  # only on request
-
-        inject_checks(compiled, values)
+        _inject_checks(compiled, values)
     compiled.report()
     if compiled.fails(context.strict):
         return EXIT_FINDINGS
@@ -82,6 +78,26 @@ def command(
     else:
         _write([node.object for node in compiled.result.graph.nodes], output)
     return 0
+
+
+def _inject_checks(compiled: Compilation, values: str | None) -> None:
+    """Applies the admission of preflight checks to compiled pods; adds its findings to those of the compilation.
+
+    What exists is the snapshot, and what else stands in the input.
+    """
+    from grove_cli.preflight.values import values_of
+    from grove_compiler.preflight import inject_compiled
+    from grove_compiler.source.document import objects_in
+
+    known = len(compiled.reader.problems)
+    preflight = values_of(values, compiled.reader)
+    given = [manifest for document in compiled.inputs.documents for _, manifest in objects_in(document.value) if isinstance(manifest, dict)]
+    problems = compiled.reader.problems[known:]
+    for subject in compiled.result.subjects:
+        subject.nodes, findings = inject_compiled(subject.nodes, [*compiled.inputs.snapshot, *given], preflight, compiled.program)
+        problems += findings
+    vars(compiled.result).pop("graph", None)  # a cached property, computed from the unchanged pods
+    compiled.findings += problems
 
 
 def _write(objects: Sequence[Manifest], output: str | None) -> None:
@@ -99,16 +115,23 @@ def _write(objects: Sequence[Manifest], output: str | None) -> None:
 
 
 def _with_others(compiled: Compilation, output: str | None) -> int:
-    """Prints all other and compiled manifests, without the sets; returns 1 for an object with two sources."""
-    from applier.desired import Cycle, DuplicateObject
-    from grove_cli.compile.pass_through import in_apply_order
+    """Prints all other and compiled manifests, without the sets, in the order in which `grove apply` would write them.
 
+    Returns 1 for an object with two sources.
+    """
+    from applier.desired import Cycle, DuplicateObject
+    from applier.plan.order import order
+    from applier.ref import Ref
+    from grove_operator.cluster.desired import Sources, desired_graph
+
+    objects = [*(item.manifest for item in compiled.others), *(node.object for node in compiled.result.graph.nodes)]
+    by_ref = {Ref.of(manifest): manifest for manifest in objects}
     try:
-        manifests = in_apply_order(compiled.result.graph, compiled.others)
+        waves = order(desired_graph(Sources(compiled.result.graph, compiled.others))).waves
     except (DuplicateObject, Cycle) as error:
         click.echo(f"grove: {error}", err=True)
         return EXIT_FINDINGS
-    _write(manifests, output)
+    _write([by_ref[ref] for wave in waves for ref in wave], output)
     return 0
 
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 @click.command(
     "describe",
     cls=OptionalValues,
-    bare={},
     epilog="""\b
 Examples:
   grove describe qwen                      a PodCliqueSet: its spec in short, status, conditions, waits, events, revisions
@@ -58,8 +57,7 @@ def _print(name: str, output: str, read: ReadObjects, namespace: str, context: S
     manifest, pcs = find(name, namespace, read.objects)
     now = time.time()
     if output == "text":
-        outputs.write([outputs.encoded(page(manifest, pcs, read, context, now, terminal_of(sys.stdout)))])
+        outputs.write_text(page(manifest, pcs, read, context, now, terminal_of(sys.stdout)))
     else:
-        value = page_value(manifest, pcs, read, context, now)
-        outputs.write([outputs.json_report(value)] if output == "json" else outputs.as_yaml([value]))
+        outputs.write_report(page_value(manifest, pcs, read, context, now), output)
     return 0

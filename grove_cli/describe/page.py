@@ -1,30 +1,36 @@
-"""Puts the page about an object together from its sections."""
+"""Puts the page about an object together: from what it tells itself, and from what it owns and waits for, its events and revisions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from applier.ref import Manifest
-from grove_cli.describe.beside import (
-    causes_of,
-    event_lines,
-    events_about,
-    object_lines,
-    owned_by,
-    revision_lines,
-    revisions_of,
-)
+from applier.ref import Manifest, Ref, uid_of
+from grove_cli.age import since
 from grove_cli.describe.sections import condition_lines, head, spec_lines, status_lines
-from grove_cli.events.as_text import event_value
+from grove_cli.events.as_text import event_value, events_text
+from grove_cli.events.read import events_in
 from grove_cli.operator.read_objects import ReadObjects
-from grove_cli.terminal import Terminal
+from grove_cli.queries.events_query import EventLine
+from grove_cli.queries.live_states import LiveStates
+from grove_cli.queries.readiness import readiness_check
+from grove_cli.queries.tree import branches, grow, owner_uid
+from grove_cli.render.as_table import table
+from grove_cli.terminal import Terminal, visible
 from grove_cli.why.as_text import cause_lines, why_value
 from grove_compiler.decoder import SET_KIND
+from grove_compiler.kube.timestamp import time
 from grove_compiler.step import StepContext
+from grove_operator.cluster.why import Reason, reasons
+from grove_operator.controller.waiting import waits_of
+
+if TYPE_CHECKING:
+    from grove_compiler.engine.runtime.program import Program
 
 INDENT = "  "
 NONE = "<none>"
+MAX_EVENTS = 20
+"""The last events are shown, as a page is not a history."""
 
 
 def page(manifest: Manifest, pcs: Manifest, read: ReadObjects, context: StepContext, now: float, terminal: Terminal) -> str:
@@ -70,3 +76,65 @@ def _section(title: str, lines: Sequence[str], terminal: Terminal) -> str:
     if not lines:
         return f"{terminal.paint(f'{title}:', '1')} {NONE}\n"
     return f"{terminal.paint(f'{title}:', '1')}\n" + "".join(f"{INDENT}{line}\n" for line in lines)
+
+
+class Owned(NamedTuple):
+    """How many objects of a kind an object owns, and how many of them are ready."""
+
+    kind: str
+    number: int
+    ready: int
+
+
+def owned_by(manifest: Manifest, objects: Sequence[Manifest], program: Program) -> list[Owned]:
+    """Counts the objects of each kind that an object owns."""
+    owned = [branch.manifest for branch, _ in branches(grow(manifest, objects))][1:]
+    states = LiveStates(readiness_check(program), owned)
+    found = []
+    for kind in dict.fromkeys(str(each["kind"]) for each in owned):
+        of_kind = [each for each in owned if each["kind"] == kind]
+        found.append(Owned(kind, len(of_kind), sum(str(states.readiness(each).state) == "Ready" for each in of_kind)))
+    return found
+
+
+def object_lines(owned: Sequence[Owned], terminal: Terminal) -> list[str]:
+    """Returns a line for each kind of owned objects."""
+    rows = [["KIND", "COUNT", "READY"], *([str(cell) for cell in each] for each in owned)]
+    return table(rows, terminal).splitlines() if owned else []
+
+
+def causes_of(manifest: Manifest, pcs: Manifest, read: ReadObjects, context: StepContext, now: float) -> Sequence[Reason]:
+    """Returns the causes of `grove why`."""
+    return reasons(Ref.of(manifest), waits_of(pcs, read.objects, read.unserved, context, now, manifest))
+
+
+def events_about(manifest: Manifest, objects: Sequence[Manifest]) -> list[EventLine]:
+    """Returns the events of `grove events`: of a set those of its parts as well."""
+    metadata = manifest["metadata"]
+    return events_in(objects, f"{manifest['kind']}/{metadata['name']}", metadata.get("namespace") or "", ())
+
+
+def event_lines(manifest: Manifest, events: Sequence[EventLine], now: float, terminal: Terminal) -> list[str]:
+    """Returns the last events as a table."""
+    if not events:
+        return []
+    more, name = len(events) - MAX_EVENTS, manifest["metadata"]["name"]
+    earlier = [f"… {more} earlier ones: grove events {name}"] if more > 0 else []
+    return [*earlier, *events_text(events[-MAX_EVENTS:], now, terminal, with_namespaces=False).splitlines()]
+
+
+def revisions_of(pcs: Manifest, objects: Sequence[Manifest]) -> list[Manifest]:
+    """Returns the ControllerRevisions of a set, the newest first."""
+    found = [each for each in objects if each["kind"] == "ControllerRevision" and owner_uid(each) == uid_of(pcs) != ""]
+    return sorted(found, key=lambda each: -int(each.get("revision") or 0))
+
+
+def revision_lines(newest: Sequence[Manifest], now: float, terminal: Terminal) -> list[str]:
+    """Returns a line for each revision."""
+    rows = [["REVISION", "AGE", "NAME"]]
+    for each in newest:
+        metadata = each["metadata"]
+        current = " (current)" if each is newest[0] else ""
+        age = since(time(metadata.get("creationTimestamp") or None), now)
+        rows.append([str(each.get("revision") or 0), age, visible(metadata["name"]) + current])
+    return table(rows, terminal).splitlines() if newest else []

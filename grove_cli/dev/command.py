@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 import click
 
 from grove_cli.cluster.session import attempt, say
+from grove_cli.commands import Group
 from grove_cli.exit_codes import EXIT_ERROR, EXIT_FINDINGS
-from grove_cli.group import Group
 from grove_cli.options import FILES
 from grove_cli.terminal import visible
 

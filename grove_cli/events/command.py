@@ -40,7 +40,6 @@ def _types(_: click.Context, __: click.Parameter, value: str) -> Collection[str]
 @click.command(
     "events",
     cls=OptionalValues,
-    bare={},
     epilog="""\b
 Examples:
   grove events                             the events of a namespace, sorted by time
@@ -97,9 +96,9 @@ def _print(events: list[EventLine], output: str, *, with_namespaces: bool) -> in
     from grove_cli.terminal import terminal_of
 
     if output == "json":
-        outputs.write([outputs.json_report([event_value(event) for event in events])])
+        outputs.write_report([event_value(event) for event in events])
     elif events:
-        outputs.write([outputs.encoded(events_text(events, time.time(), terminal_of(sys.stdout), with_namespaces=with_namespaces))])
+        outputs.write_text(events_text(events, time.time(), terminal_of(sys.stdout), with_namespaces=with_namespaces))
     else:
         sessions.say("No events found; servers delete events after an hour.")
     return 0

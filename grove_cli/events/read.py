@@ -13,7 +13,7 @@ from applier.ref import Kind, Manifest
 from applier.reflector import list_and_watch
 from grove_cli import output as outputs
 from grove_cli.events.as_text import EventTable, event_value
-from grove_cli.queries.events_query import CLUSTER_WIDE, EventAggregation, EventFilter, EventLine, aggregated, parse_object
+from grove_cli.queries.events_query import CLUSTER_WIDE, EventAggregation, EventFilter, EventLine, aggregated, event_subject
 from grove_cli.queries.tree_query import served_kinds
 from grove_cli.terminal import terminal_of
 from grove_compiler.decoder import SET_KIND
@@ -36,7 +36,7 @@ async def event_query(cluster: Cluster, argument: str, namespace: str, types: Co
     """Returns the query of a command line. Raises `ClusterError`, `NoSuchObject`."""
     if not argument:
         return EventQuery(EventFilter(types=types), namespace)
-    kind, name = parse_object(argument)
+    kind, name = event_subject(argument)
     if kind in CLUSTER_WIDE:
         return EventQuery(EventFilter(kind, name, types=types), DEFAULT_NAMESPACE)
     sets: Sequence[Manifest] = ()
@@ -54,7 +54,7 @@ async def read_events(cluster: Cluster, query: EventQuery) -> list[EventLine]:
 
 def events_in(objects: Sequence[Manifest], argument: str, namespace: str, types: Collection[str]) -> list[EventLine]:
     """Returns the events among recorded objects. Raises `NoSuchObject`."""
-    kind, name = parse_object(argument) if argument else ("", "")
+    kind, name = event_subject(argument) if argument else ("", "")
     sets = [each["metadata"]["name"] for each in objects if each["kind"] == SET_KIND]
     event_filter = EventFilter(kind, name, sets, types)
     place = DEFAULT_NAMESPACE if kind in CLUSTER_WIDE else namespace
@@ -74,7 +74,7 @@ async def follow(cluster: Cluster, query: EventQuery, output: str) -> int:
                 events = aggregation.lines()
                 table = EventTable(events, now, with_namespaces=not query.namespace)
                 if output != "json":
-                    outputs.write([outputs.encoded(table.head(terminal))])
+                    outputs.write_text(table.head(terminal))
             lines = (json.dumps(event_value(each)) + "\n" if output == "json" else table.line(each, now, terminal) for each in events)
             outputs.write(map(outputs.encoded, lines))
     return 0

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from typing import Any
 
 import click
 
@@ -59,8 +57,6 @@ def command(
     if parsed is None:
         raise click.UsageError(f"{target!r} is not an object: expected KIND/NAME or KIND/NAMESPACE/NAME, such as podgang/web-0.")
     compiled = compile_files(files, context, pods=pods or parsed.is_kind("Pod"))
-    if compiled is None:
-        return EXIT_FINDINGS
     if compiled.fails(context.strict):
         compiled.report()
         return EXIT_FINDINGS
@@ -85,11 +81,11 @@ class _Question:
         kinds = [rule.details["kind"] for rule in self.explainer.tracer.rules if rule.verb == "generate"]
         try:
             object_id = find_object(self.target, [*nodes, *(object_id for object_id in declared if object_id not in nodes)], kinds)
-            text = self._object(nodes[object_id]) if object_id in nodes else self._input(declared[object_id])
+            answer = self._object(nodes[object_id]) if object_id in nodes else self._input(declared[object_id])
         except TargetNotFound as missing:
             self._print_missing(missing)
             return EXIT_FINDINGS
-        outputs.write([outputs.encoded(text)])
+        outputs.write([answer])
         return 0
 
     def _id(self, input_manifest: InputManifest) -> str:
@@ -98,7 +94,7 @@ class _Question:
         place = f"{metadata['namespace']}/" if metadata.get("namespace") else ""
         return f"{input_manifest.kind}/{place}{metadata.get('name') or input_manifest.kind.lower()}"
 
-    def _object(self, node: Node) -> str:
+    def _object(self, node: Node) -> bytes:
         answer = self.explainer.object(node)
         try:
             path = resolve_path(self.path, node.object)
@@ -110,7 +106,7 @@ class _Question:
         if self.is_json:
             from grove_cli.explain.as_json import object_json
 
-            return _json(object_json(answer, self.result.graph, self.words, path))
+            return outputs.json_report(object_json(answer, self.result.graph, self.words, path))
         from grove_cli.explain.as_text import field_text, object_text
 
         text = field_text(answer, path, self.words) if path else object_text(answer, self.result.graph, self.words, self._status(node))
@@ -121,7 +117,7 @@ class _Question:
         found = [condition for status in self.result.statuses for condition in status.conditions if condition.of.id == node.id]
         return [f"{each.type}={each.status} {each.reason}: {self.words.rule(self.explainer.rules[each.rule])}" for each in found]
 
-    def _input(self, input_manifest: InputManifest) -> str:
+    def _input(self, input_manifest: InputManifest) -> bytes:
         path = resolve_path(self.path, input_manifest.value)
         fields: list[tuple[FieldPath, InputSource]] = [
             (at, self.explainer.inputs.source_at(input_manifest, at)) for at, _ in scalars(input_manifest.value) if at[: len(path)] == path
@@ -129,7 +125,7 @@ class _Question:
         if self.is_json:
             from grove_cli.explain.as_json import input_json
 
-            return _json(input_json(input_manifest, fields))
+            return outputs.json_report(input_json(input_manifest, fields))
         from grove_cli.explain.as_text import input_text
 
         return _visible(input_text(input_manifest, path, fields, self.words))
@@ -146,9 +142,5 @@ class _Question:
         print("\n".join(map(visible, lines)), file=sys.stderr)
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False, default=str) + "\n"
-
-
-def _visible(text: str) -> str:
-    return "\n".join(map(visible, text.split("\n")))
+def _visible(text: str) -> bytes:
+    return outputs.encoded("\n".join(map(visible, text.split("\n"))))

@@ -10,9 +10,9 @@ import click
 from grove_cli import findings
 from grove_cli import output as outputs
 from grove_cli.compilation import compile_files
-from grove_cli.exit_codes import EXIT_FINDINGS
+from grove_cli.errors import UnreadableInput
 from grove_cli.options import FILES, CompileOptions, input_options, text_or_json_option
-from grove_cli.reading.files import STDIN, InputFile, UnreadableInput, read_all
+from grove_cli.reading.files import STDIN, InputFile, read_all
 from grove_cli.terminal import terminal_of
 from grove_compiler.fit.fit import DEFAULT_STEPS, fit
 from grove_compiler.fit.gang_reader import read_gangs
@@ -71,8 +71,6 @@ def command(
     if STDIN in files and STDIN in nodes:
         raise click.UsageError("Standard input can be the sets or the nodes, not both.")
     compiled = compile_files(files, context)
-    if compiled is None:
-        return EXIT_FINDINGS
     given = _NodeFiles(nodes)
     result = compiled.findings
     result += given.problems
@@ -81,10 +79,10 @@ def command(
         report, more = _answer(compiled.result.graph.nodes, given.documents, steps)
         result += more
     if output == "json":
-        outputs.write([_as_json(report, result)])
+        outputs.write_report({**(report.as_manifest() if report else {}), "findings": findings.as_manifest(result)})
     else:
         findings.write(result, lambda name: given.files.get(name) or compiled.find_file(name), sys.stderr)
-        outputs.write([_as_text(report)])
+        _write_text(report)
     fine = report is not None and report.verdict == FITS and not compiled.fails(context.strict)
     return 0 if fine else 1
 
@@ -112,12 +110,8 @@ def _answer(objects: Sequence[Node], documents: Sequence[Document], steps: int) 
     return fit(nodes.cluster, gangs, steps), result
 
 
-def _as_json(report: FitReport | None, result: Sequence[Diagnostic]) -> bytes:
-    manifest = {**(report.as_manifest() if report else {}), "findings": findings.as_manifest(result)}
-    return outputs.json_report(manifest)
+def _write_text(report: FitReport | None) -> None:
+    if report is not None:
+        from grove_cli.fit.as_text import report_text
 
-
-def _as_text(report: FitReport | None) -> bytes:
-    from grove_cli.fit.as_text import report_text
-
-    return outputs.encoded(report_text(report, terminal_of(sys.stdout))) if report else b""
+        outputs.write_text(report_text(report, terminal_of(sys.stdout)))

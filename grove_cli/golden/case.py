@@ -16,8 +16,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from grove_cli.os_errors import os_reason
-from grove_cli.reading.files import UnreadableInput
+from grove_cli.errors import UnreadableInput, os_reason
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.nearest import nearest
 from grove_compiler.record import record

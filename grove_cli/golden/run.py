@@ -1,4 +1,4 @@
-"""Runs a case: reads its files, compiles, compares, and updates expectations on request."""
+"""Runs a case: reads its files, compiles, compares, and writes the expectations anew on request."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import os
 from collections.abc import Sequence
 
 from grove_cli import rulebook
+from grove_cli.errors import UnreadableInput
 from grove_cli.golden.asserts import compare_asserts, read_asserts
 from grove_cli.golden.case import ASSERTS, EXPECTED, EXPECTED_FINDINGS, INPUT, INPUTS, OPTIONS, RULES, Case
 from grove_cli.golden.differences import Mismatch, compare_objects
-from grove_cli.golden.expected_findings import Expected, compare_findings, read_expected_findings, unexpected
+from grove_cli.golden.expected_findings import Expected, compare_findings, describe, read_expected_findings, unexpected
 from grove_cli.golden.options import CaseOptions, read_options
 from grove_cli.golden.outcome import CaseOutcome, Placed
-from grove_cli.golden.update import findings_text, first_expectations, objects_text
-from grove_cli.reading.files import InputFile, UnreadableInput, read_one
+from grove_cli.reading.files import InputFile, read_one
 from grove_cli.reading.inputs import InputReader
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.compile import compile as compile_inputs
@@ -24,6 +24,7 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.record import record
 from grove_compiler.source.document import Document
 from grove_compiler.source.reader import read_bytes
+from grove_compiler.source.yaml_writer import write_yaml
 
 
 @record
@@ -121,8 +122,6 @@ class Runner:
         try:
             book = rulebook.read(folders)
             return book.program(VOCABULARY)
-        except rulebook.UnreadableRules as error:
-            raise UnreadableInput([str(error)]) from None
         except InvalidRules as error:
             for finding in error.diagnostics:
                 file = book.find(finding.file)
@@ -199,3 +198,29 @@ def _placed(difference: Mismatch, documents: Sequence[Document], file: str) -> P
     if not 0 <= difference.document < len(documents):
         return Placed(difference)
     return Placed(difference, file, documents[difference.document].place(difference.at)[0])
+
+
+def first_expectations(findings: Sequence[Diagnostic]) -> list[str]:
+    """Returns the files of a new case: objects unless there are errors, and findings if there are any."""
+    names = [] if has_errors(list(findings)) else [EXPECTED]
+    return [*names, EXPECTED_FINDINGS] if findings else names
+
+
+def objects_text(objects: Sequence[Manifest], former: bytes = b"") -> bytes:
+    """Returns `expected.yaml` for objects, with the leading comments of the old file."""
+    return _head(former) + write_yaml(objects).encode("utf-8", "backslashreplace")
+
+
+def findings_text(findings: Sequence[Diagnostic], former: bytes = b"") -> bytes:
+    """Returns `expected-findings.yaml` for findings, with the leading comments of the old file."""
+    return _head(former) + write_yaml([[describe(finding) for finding in findings]]).encode("utf-8", "backslashreplace")
+
+
+def _head(former: bytes) -> bytes:
+    """Returns the leading comments of a file."""
+    lines = []
+    for line in former.splitlines(keepends=True):
+        if not line.startswith(b"#"):
+            break
+        lines.append(line if line.endswith(b"\n") else line + b"\n")
+    return b"".join(lines)

@@ -73,10 +73,8 @@ def command(
     before = reader.read([old], settings, config=context.config, snapshot=context.snapshot)
     after = before if new is None else reader.read([new], settings)
     book = LoadedRules(context.rules)
-    program = book.program()
-    old_program = LoadedRules(old_rules).program() if new is None or old_rules else program
-    if program is None or old_program is None:
-        return EXIT_ERROR
+    program = book.program(EXIT_ERROR)
+    old_program = LoadedRules(old_rules).program(EXIT_ERROR) if new is None or old_rules else program
     result = Impact(findings=reader.problems)
     if result.is_known:
         edited = Inputs(after.documents, before.snapshot, [], before.config, settings)
@@ -92,7 +90,7 @@ def command(
         from grove_cli.terminal import terminal_of
 
         findings.write(reported, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
-        outputs.write([outputs.encoded(impact_text(result, terminal_of(sys.stdout)))])
+        outputs.write_text(impact_text(result, terminal_of(sys.stdout)))
     if not result.is_known or (context.strict and reported):
         return EXIT_ERROR
     return EXIT_FINDINGS if result.touches else EXIT_OK

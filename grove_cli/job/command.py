@@ -15,7 +15,7 @@ from grove_cli.cluster.optional_values import OptionalValues
 from grove_cli.cluster.options import dry_run_option, query_options
 from grove_cli.cluster.session import Failed, Session
 from grove_cli.cluster.target import take_target
-from grove_cli.group import Group
+from grove_cli.commands import Group
 from grove_cli.timeline import command as timeline
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -68,14 +68,14 @@ def _edit(word: str, names: tuple[str, ...], dry_run: str, given: dict[str, Any]
 
     async def work(session: Session) -> int:
         from applier.errors import ApplierError
+        from grove_cli.cluster.lines import SUFFIXES
         from grove_cli.queries.job_edits import EDITS, carry_out
 
         wrong: list[str] = []
-        suffix = {"client": " (dry run)", "server": " (server dry run)"}.get(dry_run, "")
         for name in names:
             try:
                 message = await carry_out(session.cluster, EDITS[word], name, session.namespace, time.time(), dry_run)
-                outputs.write([outputs.encoded(f"{message}{suffix}\n")])
+                outputs.write_text(f"{message}{SUFFIXES.get(dry_run, '')}\n")
             except ApplierError as error:
                 wrong.append(str(error))
         if wrong:

@@ -9,7 +9,6 @@ import click
 
 from grove_cli import findings
 from grove_cli import output as outputs
-from grove_cli.exit_codes import EXIT_FINDINGS
 from grove_cli.options import FILES, CompileOptions, input_options, max_objects_option, output_option
 from grove_cli.program import LoadedRules
 from grove_cli.reading.inputs import InputReader
@@ -53,8 +52,6 @@ def command(
     inputs = reader.read(files, context.settings(max_objects=max_objects), config=context.config, snapshot=context.snapshot, old=old)
     book = LoadedRules(context.rules)
     program = book.program()
-    if program is None:
-        return EXIT_FINDINGS
     result, silenced = reader.silence(reader.problems + lint(inputs, program), context.ignore, book.own_files)
     if output == "text":
         findings.write(result, lambda name: reader.find_file(name) or book.find_file(name), sys.stderr)
@@ -67,11 +64,11 @@ def command(
 
 def _rendered(result: list[Diagnostic], silenced: list[Silenced], output: str, docs: dict[str, str], names: dict[str, str]) -> bytes:
     if output == "sarif":
-        from grove_cli.lint.as_sarif import as_sarif
+        from grove_cli.lint.for_services import as_sarif
 
         return as_sarif(result, docs, names, silenced)
     if output == "github":
-        from grove_cli.lint.as_github import as_github
+        from grove_cli.lint.for_services import as_github
 
         return as_github(result, names)
     return _as_json(result, silenced)

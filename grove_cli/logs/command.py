@@ -10,7 +10,7 @@ import click
 from grove_cli.cluster import session as sessions
 from grove_cli.cluster.completed_names import clique_names, names_of
 from grove_cli.cluster.optional_values import OptionalValues
-from grove_cli.cluster.options import GIVEN, duration, query_options
+from grove_cli.cluster.options import duration, query_options, text_option
 from grove_cli.cluster.session import Session
 from grove_cli.cluster.target import take_target
 
@@ -21,7 +21,6 @@ TAIL = 10
 @click.command(
     "logs",
     cls=OptionalValues,
-    bare={},
     epilog="""\b
 Examples:
   grove logs chat                           the last lines of all pods, by time
@@ -34,9 +33,9 @@ Exit codes: 0 shown, 2 not found, or an error.""",
 )
 @click.argument("name", metavar="NAME", shell_complete=names_of("PodCliqueSet"))
 @query_options
-@click.option("--clique", default="", metavar="NAME", type=GIVEN, shell_complete=clique_names, help="Only pods of this clique.")
+@text_option("--clique", metavar="NAME", shell_complete=clique_names, help="Only pods of this clique.")
 @click.option("--replica", type=click.IntRange(min=0), metavar="N", help="Only pods of this replica of the set.")
-@click.option("-c", "--container", default="", metavar="NAME", type=GIVEN, help="Only this container. Default: all but init containers.")
+@text_option("-c", "--container", metavar="NAME", help="Only this container. Default: all but init containers.")
 @click.option("-f", "--follow", is_flag=True, help="Follow new lines, and new pods, until interrupted.")
 @click.option(
     "--tail",

@@ -12,8 +12,7 @@ from applier.errors import ClusterError, Forbidden, Invalid, NotFound, Unreachab
 from applier.ref import Manifest
 from applier.reflector import list_and_watch
 from grove_cli.cluster.session import Failed, say
-from grove_cli.logs.as_text import NEVER, Line, Moment, Printer
-from grove_cli.logs.requests import lines_of
+from grove_cli.logs.lines import NEVER, Line, Moment, Printer, lines_of
 from grove_cli.queries.log_sources import LogSelection, LogSource, check_container
 from kube_objects.words import counted
 

@@ -12,8 +12,7 @@ from applier.cluster import Cluster, Resource
 from applier.errors import ClusterError, Invalid, NotFound
 from applier.ref import Kind
 from grove_cli.cluster.session import Failed, Session, say
-from grove_cli.logs.as_text import Line, Printer
-from grove_cli.logs.requests import lines_of
+from grove_cli.logs.lines import Line, Printer, lines_of
 from grove_cli.queries.log_sources import LogSelection, LogSource, check_clique, check_container
 from grove_cli.queries.one_set import read_set
 from kube_objects.words import listed

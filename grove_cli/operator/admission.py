@@ -139,4 +139,4 @@ def _webhooks(
         answers.serve_domains(DomainWebhooks(session.cluster), adoption.view)
         background.append(adoption.run)
     serving = serving_of(config, namespace, folder=cert_dir, port=port)
-    return RunningWebhooks(session.cluster, answers, serving, time.time, log_error, log.line, background)
+    return RunningWebhooks(session.cluster, answers.by_path(), serving, time.time, log_error, log.line, background)

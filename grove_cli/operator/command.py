@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from grove_cli.group import Group
+from grove_cli.commands import Group
 from grove_cli.operator.run import command as run
 from grove_cli.operator.webhooks import command as webhooks
 

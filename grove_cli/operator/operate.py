@@ -23,8 +23,8 @@ from grove_operator.controller.operator_events import OperatorEvents
 
 if TYPE_CHECKING:
     from applier.loop import LeaseThread
+    from grove_cli.cluster.listeners import Relay
     from grove_cli.cluster.session import Session
-    from grove_cli.operator.relay import Relay
     from grove_cli.operator.start_files import StartFiles
     from grove_compiler.step import StepContext
 

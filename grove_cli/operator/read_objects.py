@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from applier.cache import Query, read_once
 from applier.ref import Kind, Manifest
 from grove_cli import findings
-from grove_cli.cluster.session import Reported
+from grove_cli.errors import Reported
 from grove_cli.queries.tree_query import not_served
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.step import StepContext

@@ -7,12 +7,13 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
+from grove_cli import rulebook
+from grove_cli.errors import UnreadableInput
 from grove_compiler.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from grove_cli.rulebook import Rulebook
     from grove_compiler.engine.runtime.program import Program
     from grove_compiler.source.document import Document
     from grove_compiler.step import StepContext
@@ -98,32 +99,23 @@ class Reload:
             await self._reload_config()
 
     def _key(self) -> str:
-        book = self._read()
-        return book if isinstance(book, str) else book.key
-
-    def _read(self) -> Rulebook | str:
-        """Returns the current rules, or why they cannot be read."""
-        from grove_cli import rulebook
-
+        """Returns what changes with the rules, or why they cannot be read."""
         try:
-            return rulebook.read(self._files.folders, may_be_empty=True)
-        except rulebook.UnreadableRules as error:
+            return rulebook.read(self._files.folders, may_be_empty=True).key
+        except UnreadableInput as error:
             return str(error)
 
     async def _reload_rules(self) -> None:
-        from grove_cli import rulebook
         from grove_compiler.compile import VOCABULARY
         from grove_compiler.engine.sources import InvalidRules
         from grove_compiler.graph.diagnostic import has_errors
         from grove_compiler.step import StepContext
         from grove_operator.controller.rule_trial import first_regression
 
-        book = self._read()
-        if isinstance(book, str):
-            return await self._refuse(book)
         try:
+            book = rulebook.read(self._files.folders, may_be_empty=True)
             program = await self._build(lambda: book.program(VOCABULARY))
-        except rulebook.UnreadableRules as error:
+        except UnreadableInput as error:
             return await self._refuse(str(error))
         except InvalidRules as error:
             return await self._refuse("; ".join(f"{each.file}:{each.line}: {each.message}" for each in error.diagnostics))
@@ -150,7 +142,6 @@ class Reload:
 
     async def _reload_config(self) -> None:
         """Applies fields that take effect without a restart, and logs the changed ones that need one."""
-        from grove_cli.reading.files import UnreadableInput
         from grove_cli.reading.inputs import InputReader
         from grove_compiler.step import StepContext
 

@@ -7,9 +7,8 @@ from functools import cache
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.replay.bundle import RecordedStep
-from grove_operator.controller.bundle_folder import BundleFolder
 from grove_operator.controller.log import Log
-from grove_operator.controller.recorder import Retention, Trigger
+from grove_operator.controller.recorder import BundleFolder, Retention, Trigger
 
 PREFIX = "grove-replay-"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from grove_cli.cluster.options import GIVEN, login_options, operator_config_option, optional_namespace
+from grove_cli.cluster.listeners import Relay
+from grove_cli.cluster.options import login_options, operator_config_option, optional_namespace, text_option
 from grove_cli.cluster.session import Session, attempt, run
 from grove_cli.cluster.target import ClusterFlags
 from grove_cli.exit_codes import EXIT_ERROR
-from grove_cli.operator.relay import Relay
 from grove_cli.operator.start_files import live_context, read_start_files, recorded_context
 from grove_cli.options import FILES, rules_option
 
@@ -28,7 +28,7 @@ With --once, as for `grove diff`: 0 nothing to do, 1 something to do, 2 an error
 )
 @operator_config_option
 @rules_option
-@click.option("-n", "--namespace", default="", metavar="NAME", type=GIVEN, callback=optional_namespace, help="Watch one namespace only.")
+@text_option("-n", "--namespace", metavar="NAME", callback=optional_namespace, help="Watch one namespace only.")
 @login_options
 @click.option(
     "--mnnvl-shape",

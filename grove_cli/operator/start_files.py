@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from grove_cli import findings
-from grove_cli.cluster.session import Reported, program_of
+from grove_cli.cluster.session import program_of
+from grove_cli.errors import Reported
 from grove_cli.reading.inputs import InputReader
 from grove_compiler.graph.diagnostic import has_errors
 from grove_compiler.record import record
@@ -57,8 +58,7 @@ def read_start_files(config: str | None, folders: Sequence[str], *, may_be_empty
 
 async def live_context(files: StartFiles, session: Session, mnnvl_shape: str | None = None) -> StepContext:
     """Returns the context for a cluster, by its version and driver. Raises `ClusterError`, and `Reported` as `context` does."""
-    from grove_operator.controller.operator import settings_of
-    from grove_operator.controller.served_shape import served_shape
+    from grove_operator.controller.operator import served_shape, settings_of
 
     return files.context(settings_of(await session.version(), mnnvl_shape or await served_shape(session.cluster)))
 

@@ -9,8 +9,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from grove_cli import extras
+from grove_cli.cluster.listeners import Relay
 from grove_cli.cluster.session import Failed
-from grove_cli.operator.relay import Relay
 from grove_compiler.version import __version__
 from grove_operator.telemetry.missing_rights import MissingRights, Right
 

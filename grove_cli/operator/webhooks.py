@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from grove_cli.cluster.options import GIVEN, login_options, operator_config_option
+from grove_cli.cluster.options import login_options, operator_config_option, text_option
 from grove_cli.cluster.session import Session, run
 from grove_cli.cluster.target import ClusterFlags
 from grove_cli.exit_codes import EXIT_ERROR
@@ -27,9 +27,7 @@ Exit codes: 0 stopped by a signal, 2 an invalid configuration, rule or certifica
 )
 @operator_config_option
 @rules_option
-@click.option(
-    "--cert-dir", default="", metavar="DIR", type=GIVEN, help="Directory with tls.crt and tls.key, instead of the configuration's."
-)
+@text_option("--cert-dir", metavar="DIR", help="Directory with tls.crt and tls.key, instead of the configuration's.")
 @click.option(
     "--port",
     default=None,
@@ -51,8 +49,7 @@ def command(config: str | None, rules: tuple[str, ...], cert_dir: str, port: int
         from grove_cli.operator.admission import admission, wait_for_cache
         from grove_compiler.model.inputs.settings import Settings
         from grove_operator.controller.log import Log
-        from grove_operator.controller.operator import watched
-        from grove_operator.controller.served_shape import served_shape
+        from grove_operator.controller.operator import served_shape, watched
 
         files = read_start_files(config, rules, may_be_empty=True)
         shared = files.context(Settings(kube_version=await session.version(), mnnvl_shape=await served_shape(session.cluster)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from grove_cli.group import Group
+from grove_cli.commands import Group
 from grove_cli.preflight.controller import command as controller
 from grove_cli.preflight.inject import command as inject
 from grove_cli.preflight.run import command as run

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grove_cli.cluster.options import GIVEN, login_options
+from grove_cli.cluster.options import login_options, text_option
 from grove_cli.cluster.session import Failed, Session, program_of, run
 from grove_cli.cluster.target import ClusterFlags
 from grove_cli.exit_codes import EXIT_ERROR
@@ -33,8 +33,8 @@ Exit codes: 0 stopped by a signal, 2 invalid values, rules or certificates, or a
 )
 @preflight_values_option("--values")
 @rules_option
-@click.option("--cert-dir", default="", metavar="DIR", type=GIVEN, help="Directory with tls.crt and tls.key.")
-@click.option("--cert-secret", default="", metavar="NAME", type=GIVEN, help="Secret of our namespace for self-signed certificates.")
+@text_option("--cert-dir", metavar="DIR", help="Directory with tls.crt and tls.key.")
+@text_option("--cert-secret", metavar="NAME", help="Secret of our namespace for self-signed certificates.")
 @click.option("--service", default="preflight-injector", show_default=True, metavar="NAME", help="Service of the webhook.")
 @click.option(
     "--port", default=9443, show_default=True, type=click.IntRange(0, 65535), metavar="N", help="Port of the webhook; 0 for any free port."
@@ -75,8 +75,7 @@ async def _control(session: Session, options: PreflightOptions) -> int:
     from applier.stop import Stop, ended_by_signal
     from grove_cli.preflight.values import values_of
     from grove_cli.reading.inputs import InputReader
-    from grove_operator.preflight.error_log import ErrorLog
-    from grove_operator.preflight.gangs import WATCHED, GangController
+    from grove_operator.preflight.gangs import WATCHED, ErrorLog, GangController
     from grove_operator.preflight.process import serve
 
     reader = InputReader()

@@ -10,11 +10,11 @@ import click
 
 from grove_cli import findings
 from grove_cli import output as outputs
+from grove_cli.errors import UnreadableInput
 from grove_cli.exit_codes import EXIT_FINDINGS
 from grove_cli.options import FILES, files_arguments, output_option, preflight_values_option, rules_option, take_files
 from grove_cli.preflight.values import values_of
 from grove_cli.program import LoadedRules
-from grove_cli.reading.files import UnreadableInput
 from grove_cli.reading.inputs import InputReader
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.field_path import parse
@@ -63,8 +63,6 @@ def command(values: str | None, snapshot: str | None, namespace: str, rules: tup
         hint = "; for the pods of a PodCliqueSet use `grove compile --preflight`" if sets else ""
         raise UnreadableInput([f"expected {'one Pod' if output == 'patch' else 'Pods'} in the input, found {len(pods) or 'none'}{hint}"])
     program = book.program()
-    if program is None:
-        return EXIT_FINDINGS
     for document, at, manifest in pods:
         reader.problems += structural(document, at, manifest)
     if has_errors(reader.problems):

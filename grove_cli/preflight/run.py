@@ -56,9 +56,7 @@ def command(checks: tuple[str, ...], hostengine: str, values: str | None, rules:
 
         findings.write(reader.problems, reader.find_file, sys.stderr)
         return EXIT_ERROR
-    program = LoadedRules(rules).program()
-    if program is None:
-        return EXIT_ERROR
+    program = LoadedRules(rules).program(EXIT_ERROR)
     configured = [check.name for check in preflight.checks if check.name in known and check.name != "nccl-allreduce"]
     unknown = [name for name in checks if name not in known]
     if unknown:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grove_cli import output as outputs
-from grove_cli.cluster.options import GIVEN, login_options
+from grove_cli.cluster.options import login_options, text_option
 from grove_cli.cluster.session import Session, run
 from grove_cli.cluster.target import ClusterFlags
 from grove_cli.exit_codes import EXIT_ERROR
@@ -29,7 +29,7 @@ Examples:
 \b
 Exit codes: 0 no check has failed, 1 one has, 2 the cluster cannot be read.""",
 )
-@click.option("-n", "--namespace", default="", metavar="NAME", type=GIVEN, help="Pods of one namespace only.")
+@text_option("-n", "--namespace", metavar="NAME", help="Pods of one namespace only.")
 @login_options
 @text_or_json_option
 def command(namespace: str, kubeconfig: str, context: str, output: str) -> int:

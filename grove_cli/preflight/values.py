@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grove_cli.reading.files import UnreadableInput
+from grove_cli.errors import UnreadableInput
 from grove_cli.reading.inputs import InputReader
 from grove_compiler.model.preflight.values import Preflight
 from grove_compiler.preflight import read_values

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from applier.cluster import Cluster
@@ -13,7 +12,7 @@ from applier.events import Finished, RunMeter
 from applier.outcome import Action, Outcome, Step
 from applier.prune.deletion import Deleter
 from applier.prune.teardown import teardown
-from applier.ref import Manifest, Ref, resource_version_of, uid_of
+from applier.ref import Manifest, Ref, owner_uids, resource_version_of, uid_of
 from applier.run.live_state import read
 from applier.wait.gone import wait_gone
 
@@ -47,7 +46,7 @@ async def plan_deletion(graph: Graph, cluster: Cluster, *, manager: str) -> Dele
         if manifest is None:
             plan.missing.extend([] if _is_compiled(desired) else [desired.ref])
             continue
-        if _owners(manifest) & uids:
+        if owner_uids(manifest) & uids:
             plan.cascaded[desired.ref] = manifest
         elif not _is_compiled(desired) or applied_by(manifest, manager):
             plan.deleted[desired.ref] = manifest
@@ -96,8 +95,3 @@ def _outcome(step: Step, remaining: dict[Ref, str]) -> Outcome:
 
 def _is_compiled(desired: Desired) -> bool:
     return desired.source.startswith(RULE)
-
-
-def _owners(manifest: Manifest) -> set[str]:
-    references: Iterable[Manifest] = manifest["metadata"].get("ownerReferences") or ()
-    return {str(reference.get("uid")) for reference in references}

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from applier.ref import Manifest
-from grove_cli.queries.times import time_in
-from grove_cli.queries.tree_query import NoSuchObject, check_name
-from grove_cli.short_names import SHORT_NAMES
+from grove_cli.queries.tree_query import parse_object
 from grove_compiler.decoder import SET_KIND
+from grove_compiler.kube.timestamp import time
 from grove_compiler.model.names import replica_of
 from grove_compiler.record import record
 from grove_operator import field_managers
@@ -58,17 +57,9 @@ class EventFilter:
         return self.kind == SET_KIND and kind not in (SET_KIND, *CLUSTER_WIDE) and set_of(name, {*self.sets, self.name}) == self.name
 
 
-def parse_object(argument: str) -> tuple[str, str]:
+def event_subject(argument: str) -> tuple[str, str]:
     """Returns the kind and name of an argument `NAME` or `KIND/NAME`. Raises `NoSuchObject`."""
-    word, _, name = argument.rpartition("/")
-    check_name(name, argument)
-    if not word:
-        return SET_KIND, name
-    lowered = SHORT_NAMES.get(word.lower(), word).lower().partition(".")[0]
-    for kind in KINDS:
-        if lowered in (kind.lower(), f"{kind.lower()}s", f"{kind.lower()[:-1]}ies"):
-            return kind, name
-    raise NoSuchObject(f"{word!r} is not a kind that the operator records events on: expected one of {', '.join(KINDS)}")
+    return parse_object(argument, KINDS, "the operator records events on")
 
 
 class EventAggregation:
@@ -134,3 +125,11 @@ def _reporter(event: Manifest) -> str:
 def set_of(name: str, sets: Iterable[str]) -> str:
     """Returns the set whose name prefixes that of a part; of several, the one with the longest name."""
     return max((pcs for pcs in sets if replica_of(name, pcs) is not None), key=len, default="")
+
+
+def time_in(text: object) -> float | None:
+    """Returns seconds since the epoch; none without a time, and for a malformed one, as a file may have."""
+    try:
+        return time(str(text)) if text else None
+    except ValueError:
+        return None

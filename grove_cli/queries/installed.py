@@ -1,4 +1,4 @@
-"""Reads what of us is installed in a cluster: the operator, and our definitions."""
+"""Reads what of us is installed in a cluster: the operator, whether it leads sets, and our definitions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from applier.cluster import Cluster, find
 from applier.errors import Forbidden, UnknownKind
-from applier.ref import DEFINITION_KIND, Kind, Manifest
+from applier.ref import DEFINITION_KIND, Kind, Manifest, Ref
 from grove_compiler.kube.timestamp import time
 from grove_compiler.record import record
 
@@ -19,6 +19,7 @@ LEASE_NAME = "grove-operator-leader-election"
 VERSION = "app.kubernetes.io/version"
 COMPARED = ("schema", "subresources", "additionalPrinterColumns")
 """The fields of a definition's version in which ours and that of a server can differ."""
+SETS = "PodCliqueSet"
 
 
 @record
@@ -127,3 +128,23 @@ async def _list(cluster: Cluster, kind: Kind, *, labels: str = "", fields: str =
         return (await cluster.list(await cluster.resource(kind), labels=labels, fields=fields)).items
     except (Forbidden, UnknownKind):
         return None
+
+
+async def leading_operator(cluster: Cluster, live: Sequence[Manifest], now: float) -> str:
+    """Returns what shows that an operator is at work, in a few words; empty where nothing does. `live` are objects of the cluster.
+
+    An operator shows by its Deployment, by a Lease that it renews, or, where it runs elsewhere or nobody may read those, by the status of
+    the sets: only an operator writes it. Raises `ClusterError`.
+    """
+    for one in await read_operators(cluster) or ():
+        if one.ready:
+            return f"Deployment {one.namespace}/{one.name}"
+        if now < one.held_until:
+            return f"Lease {one.namespace}/{LEASE_NAME}, held by {one.holder}"
+    return reported_status(live)
+
+
+def reported_status(live: Sequence[Manifest]) -> str:
+    """Returns `status of PodCliqueSet …` for the first set whose status an operator has written; empty if there is none."""
+    led = next((one for one in live if one["kind"] == SETS and (one.get("status") or {}).get("observedGeneration")), None)
+    return f"status of {SETS} {Ref.of(led).namespace}/{Ref.of(led).name}" if led is not None else ""

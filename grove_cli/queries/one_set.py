@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from applier.cluster import Cluster, Resource
-from applier.errors import NotFound
+from applier.errors import ApplierError, NotFound
 from applier.ref import Manifest
 from grove_cli.queries.tree_query import NoSuchObject, NotThere, check_name, served_kinds
 from grove_compiler.decoder import SET_KIND
@@ -25,3 +25,7 @@ async def read_set(cluster: Cluster, argument: str, namespace: str) -> tuple[Res
 def is_training(pcs: Manifest) -> bool:
     """Reports whether a set is a training workload."""
     return (pcs.get("spec") or {}).get("workloadType") == "Training"
+
+
+class EditRefused(ApplierError):
+    """An edit does not apply to the state of the set. The message has the alternative."""

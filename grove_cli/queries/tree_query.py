@@ -57,6 +57,20 @@ def check_name(name: str, argument: str) -> None:
         raise NoSuchObject(f"{argument!r} is not an object: expected NAME or KIND/NAME")
 
 
+def parse_object(argument: str, kinds: Sequence[str], what: str) -> tuple[str, str]:
+    """Returns the kind and name of an argument `NAME`, of a set, or `KIND/NAME`, with kinds, plurals and short names in any case.
+
+    Raises `NoSuchObject` for a kind that is not one of `kinds`, of which `what` says the rest.
+    """
+    word, _, name = argument.rpartition("/")
+    check_name(name, argument)
+    lowered = SHORT_NAMES.get(word.lower(), word or DEFAULT_KIND).lower().partition(".")[0]
+    for kind in kinds:
+        if lowered in (kind.lower(), f"{kind.lower()}s", f"{kind.lower()[:-1]}ies"):
+            return kind, name
+    raise NoSuchObject(f"{word!r} is not a kind that {what}: expected one of {', '.join(kinds)}")
+
+
 async def served_kinds(cluster: Cluster, *words: str) -> tuple[list[Resource], list[Resource]]:
     """Returns the resources of some kinds (see `find_kind`), and all that the server serves. Raises `ClusterError`, `NoSuchObject`.
 

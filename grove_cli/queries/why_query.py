@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from applier.ref import Manifest
-from grove_cli.queries.tree_query import DEFAULT_KIND, NoSuchObject, check_name
-from grove_cli.short_names import SHORT_NAMES
+from grove_cli.queries.tree_query import NoSuchObject, parse_object
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.labels import PART_OF
 
@@ -19,9 +18,7 @@ def find(argument: str, namespace: str, objects: Iterable[Manifest]) -> tuple[Ma
 
     Without a `namespace` the name has to be unique among all namespaces.
     """
-    word, _, name = argument.rpartition("/")
-    check_name(name, argument)
-    kind = _kind(word or DEFAULT_KIND)
+    kind, name = parse_object(argument, KINDS, "can wait")
     known = list(objects)
     found = [each for each in _named(known, kind, name) if namespace in ("", each["metadata"].get("namespace"))]
     if not found:
@@ -34,15 +31,6 @@ def find(argument: str, namespace: str, objects: Iterable[Manifest]) -> tuple[Ma
     if not sets:
         raise NoSuchObject(f"{kind} {name!r} belongs to no existing PodCliqueSet")
     return manifest, sets[0]
-
-
-def _kind(word: str) -> str:
-    """Returns the kind of a kind, plural or short name, in any case."""
-    lowered = SHORT_NAMES.get(word.lower(), word).lower().partition(".")[0]
-    for kind in KINDS:
-        if lowered in (kind.lower(), f"{kind.lower()}s"):
-            return kind
-    raise NoSuchObject(f"{word!r} is not a kind that can wait: expected one of {', '.join(KINDS)}")
 
 
 def _named(objects: Sequence[Manifest], kind: str, name: str | None) -> list[Manifest]:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from grove_cli.os_errors import os_reason
+from grove_cli.errors import UnreadableInput, os_reason
 
 MANIFEST_ENDINGS = (".yaml", ".yml", ".json")
 STDIN = "-"
@@ -18,14 +18,6 @@ MAX_FILE = 64 << 20
 MAX_BYTES = 256 << 20
 MAX_FILES = 10_000
 MARKS_OF_WIDE_TEXT = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")  # UTF-16 and UTF-32, in which half of a text is NUL
-
-
-class UnreadableInput(Exception):
-    """Input that cannot be read. `problems` has a line for each error."""
-
-    def __init__(self, problems: Sequence[str]) -> None:
-        self.problems = list(problems)
-        super().__init__("; ".join(self.problems))
 
 
 class InputFile(NamedTuple):

@@ -6,7 +6,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from grove_cli.reading.files import STDIN, STDIN_NAME, InputFile, UnreadableInput, read_all, read_one
+from grove_cli.errors import UnreadableInput
+from grove_cli.reading.files import STDIN, STDIN_NAME, InputFile, read_all, read_one
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.field_path import render
 from grove_compiler.graph.node import Manifest

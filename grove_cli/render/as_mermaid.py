@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from grove_cli.render.boxes import Box, boxes, label
+from grove_cli.render.domains import STRONG, TINTS, mnnvl_colours, topology_colours
 from grove_cli.render.edges import Edge
-from grove_cli.render.palette import STRONG, TINTS, mnnvl_colours, topology_colours
-from grove_cli.render.picture import Picture
+from grove_cli.render.picture import Box, Picture, boxes, label
 
 PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .,/_-:()…")
 MAX_EDGES = 500

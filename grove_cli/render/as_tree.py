@@ -6,8 +6,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from grove_cli.render.picture import Picture, Vertex
-from grove_cli.render.similarity import MAX_SIMILAR, first_to_last, similarity_key
+from grove_cli.render.picture import MAX_SIMILAR, Picture, Vertex, first_to_last, similarity_key
 from grove_cli.terminal import Terminal, visible
 
 MIN_WIDTH = 12

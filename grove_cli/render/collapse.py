@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from grove_cli.render.domains import Domain
 from grove_cli.render.edges import Edge, merge
-from grove_cli.render.picture import Picture, Vertex
-from grove_cli.render.similarity import MAX_SIMILAR, first_to_last, similarity_key
+from grove_cli.render.picture import MAX_SIMILAR, Picture, Vertex, first_to_last, similarity_key
 
 
 def collapse(picture: Picture) -> Picture:

@@ -1,9 +1,12 @@
-"""Builds the picture of a graph that all formats render: objects with their level and gang, their domains, and their order."""
+"""Builds the picture of a graph that all formats render: objects with level, gang and order, their domains, similar ones, and boxes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import field
+from typing import NamedTuple
 
 from grove_cli.render.domains import Domain, find_domains
 from grove_cli.render.edges import Edge, edges_of, merge, startup_edges, transitive_reduction
@@ -17,6 +20,11 @@ from kube_objects.manifest import labels_of
 
 DECLARED = -1
 """The level of objects that are in the user's files and not in the graph."""
+MAX_SIMILAR = 2
+"""Up to one more than this, similar objects are all drawn; otherwise the first one is, and a line counts the others."""
+
+_INDEX = re.compile(r"(?<![^-.])[0-9]+(?![^-.])")
+_CLIQUE_FIELDS = ("roleName", "replicas", "minAvailable")
 
 
 @record
@@ -134,3 +142,53 @@ def _labelled(node: Node, gangs: dict[str, str]) -> str:
 def _place(node: Node) -> str:
     namespace = key_of(node.object)[0]
     return f"{namespace}/" if namespace else ""
+
+
+def similarity_key(vertex: Vertex) -> Hashable:
+    """Returns a key that is equal for objects of one rule whose names differ only in indices. Pods' names end in a hash and are ignored."""
+    name = "" if vertex.kind == "Pod" else _INDEX.sub("#", vertex.name)
+    return vertex.kind, vertex.rule, vertex.namespace, name, *_shape(vertex)
+
+
+def _shape(vertex: Vertex) -> tuple[Hashable, ...]:
+    if vertex.kind != "PodClique" or vertex.object is None:
+        return ()
+    spec = vertex.object.get("spec") or {}
+    return tuple(str(spec.get(key)) for key in _CLIQUE_FIELDS)
+
+
+def first_to_last(names: list[str]) -> str:
+    """Returns `a`, or `a to b`."""
+    return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+
+
+class Box(NamedTuple):
+    """A gang, or the objects of a level that belong to none. `gang` is the gang's id or empty; `lines` are the title."""
+
+    gang: str
+    lines: list[str]
+    vertices: list[Vertex]
+
+
+def boxes(picture: Picture) -> list[Box]:
+    """Returns the boxes of levels in their order, then of gangs in apply order. Every vertex is in one box."""
+    levels: dict[int, list[Vertex]] = defaultdict(list)
+    gangs: dict[str, list[Vertex]] = defaultdict(list)
+    for vertex in picture.vertices:
+        if vertex.gang:
+            gangs[vertex.gang].append(vertex)
+        else:
+            levels[vertex.level].append(vertex)
+    result = [Box("", ["declared" if level == DECLARED else f"step {level + 1}"], levels[level]) for level in sorted(levels)]
+    names = {vertex.id: vertex.note or vertex.name for vertex in picture.vertices}
+    folded = {vertex.id for vertex in picture.vertices if vertex.note}
+    constraints = {domain.gang: domain.text for domain in picture.domains if domain.scope == "gang"}
+    for gang, vertices in gangs.items():
+        title = [f"{'gangs' if gang in folded else 'gang'} {names.get(gang, gang)}", constraints.get(gang, "")]
+        result.append(Box(gang, [line for line in title if line], vertices))
+    return result
+
+
+def label(vertex: Vertex) -> list[str]:
+    """Returns the lines of text on a vertex: its kind, then its name, or the note of a stand-in."""
+    return [vertex.kind, vertex.note or vertex.name]

@@ -7,10 +7,10 @@ import sys
 import click
 
 from grove_cli import output as outputs
-from grove_cli.cluster.session import Reported, program_of, say
+from grove_cli.cluster.session import program_of, say
+from grove_cli.errors import UnreadableInput
 from grove_cli.exit_codes import EXIT_ERROR, EXIT_FINDINGS, EXIT_OK
 from grove_cli.options import FILES, output_option, rules_option
-from grove_cli.reading.files import UnreadableInput
 
 
 @click.command(
@@ -38,10 +38,7 @@ def command(files: tuple[str, ...], rules: tuple[str, ...], output: str) -> int:
     from grove_compiler.replay.bundle import BadBundle, decode
     from grove_compiler.replay.replay import replay
 
-    try:
-        program = program_of(rules, named=True)
-    except Reported:
-        return EXIT_ERROR
+    program = program_of(rules, named=True, code=EXIT_ERROR)
     reports: list[ReplayedBundle] = []
     code = EXIT_OK
     for file in files:
@@ -59,7 +56,7 @@ def command(files: tuple[str, ...], rules: tuple[str, ...], output: str) -> int:
         reports.append(ReplayedBundle(file, bundle, replay(bundle, program), program.name))
         code = max(code, EXIT_OK if reports[-1].replayed.is_equal else EXIT_FINDINGS)
     if output == "json":
-        outputs.write([outputs.json_report([report_value(report) for report in reports])])
+        outputs.write_report([report_value(report) for report in reports])
     elif output == "yaml":
         outputs.write(outputs.as_yaml(map(report_value, reports)))
     else:

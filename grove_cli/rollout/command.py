@@ -13,7 +13,7 @@ from grove_cli.cluster.optional_values import OptionalValues
 from grove_cli.cluster.options import dry_run_option, duration, query_options
 from grove_cli.cluster.session import Session
 from grove_cli.cluster.target import take_target
-from grove_cli.group import Group
+from grove_cli.commands import Group
 from grove_cli.options import output_option, text_or_json_option
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -33,7 +33,6 @@ def _no_timeout(context: click.Context, parameter: click.Parameter, value: str |
 @command.command(
     "status",
     cls=OptionalValues,
-    bare={},
     epilog="""\b
 Examples:
   grove rollout status chat                     follow the rollout until it ends
@@ -62,7 +61,6 @@ def status(name: str, watch: bool, timeout: float | None, output: str, **given: 
 @command.command(
     "history",
     cls=OptionalValues,
-    bare={},
     epilog="""\b
 Examples:
   grove rollout history chat                    the recorded revisions, and what each of them changed

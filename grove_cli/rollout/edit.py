@@ -9,16 +9,15 @@ from applier.cluster import Cluster
 from applier.errors import ApplierError
 from applier.ref import Manifest
 from grove_cli import output as outputs
+from grove_cli.cluster.lines import SUFFIXES
 from grove_cli.cluster.session import Failed, Session, program_of, say
 from grove_cli.exit_codes import EXIT_FINDINGS
 from grove_cli.queries.rollout import edits
 from grove_cli.queries.rollout.carry_out import Done, Plan, carry_out
 from grove_cli.queries.rollout.edits import SetEdit
 from grove_cli.queries.rollout.field_owners import OwningTool, Tool
-from grove_cli.queries.rollout.targets import undo_to
+from grove_cli.queries.rollout.history import undo_to
 from grove_cli.terminal import visible
-
-SUFFIXES = {"client": " (dry run)", "server": " (server dry run)"}
 
 
 async def edit_sets(session: Session, what: str, names: Sequence[str], *, dry_run: str, force: bool, revision: int) -> int:

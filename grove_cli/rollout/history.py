@@ -11,8 +11,7 @@ from grove_cli import output as outputs
 from grove_cli.age import age
 from grove_cli.cluster.session import Session
 from grove_cli.queries.one_set import read_set
-from grove_cli.queries.rollout.history import RecordedRevision, read_history
-from grove_cli.queries.rollout.targets import find
+from grove_cli.queries.rollout.history import RecordedRevision, find, read_history
 from grove_cli.render.as_tree import MIN_WIDTH, shortened
 from grove_cli.terminal import Terminal, terminal_of, visible
 from grove_compiler.kube.timestamp import timestamp
@@ -27,22 +26,13 @@ async def show_history(session: Session, name: str, revision: int | None, output
     _, pcs = await read_set(session.cluster, name, session.namespace)
     history = await read_history(session.cluster, pcs)
     if revision is not None:
-        _print(template_value(find(history, revision, pcs)), "yaml" if output == "text" else output)
+        outputs.write_report(template_value(find(history, revision, pcs)), "yaml" if output == "text" else output)
     elif output == "text":
         text = history_text(history, time.time(), terminal_of(sys.stdout)) if history else "no revisions recorded\n"
-        outputs.write([outputs.encoded(text)])
+        outputs.write_text(text)
     else:
-        _print([recorded_value(each) for each in history], output)
+        outputs.write_report([recorded_value(each) for each in history], output)
     return 0
-
-
-def _print(value: Any, output: str) -> None:
-    if output == "json":
-        outputs.write([outputs.json_report(value)])
-    else:
-        from grove_compiler.source.yaml_writer import write_yaml
-
-        outputs.write([outputs.encoded(write_yaml([value]))])
 
 
 def history_text(history: Sequence[RecordedRevision], now: float, terminal: Terminal) -> str:

@@ -60,9 +60,9 @@ def progress_value(progress: RolloutProgress) -> dict[str, Any]:
 
 def _end(last: RolloutProgress, output: str, watch: bool) -> None:
     if output == "json":
-        outputs.write([outputs.json_report(progress_value(last))])
+        outputs.write_report(progress_value(last))
     elif last.is_over or not watch:
-        outputs.write([outputs.encoded(f"{visible(message_of(last))}\n")])
+        outputs.write_text(f"{visible(message_of(last))}\n")
 
 
 @contextmanager
@@ -90,4 +90,4 @@ class ProgressLines:
         message = message_of(progress)
         if not progress.is_over and message != self._last:
             self._last = message
-            outputs.write([outputs.encoded(f"{visible(message)}\n")])
+            outputs.write_text(f"{visible(message)}\n")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -9,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grove_cli import output as outputs
+from grove_cli.completed_values import rule_ids
+from grove_cli.errors import Reported, UnreadableInput, os_reason
 from grove_cli.exit_codes import EXIT_FINDINGS
 from grove_cli.options import filenames_option, output_option, rules_option
-from grove_cli.os_errors import os_reason
 from grove_cli.program import LoadedRules
-from grove_cli.rules import completed_words
 from grove_cli.terminal import visible
 from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.runtime.program import Program
@@ -25,6 +27,19 @@ if TYPE_CHECKING:
 
 WORDS = "[ID | lives [ID] | check DIR… | new WHAT DIR/NAME | schema NAME]"
 CHECK = "check"
+
+
+def _complete_words(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Completes ids of rules, and behind `lives` those of lives, including those of `--rules`; none with rules that are wrong."""
+    if (context.params.get("words") or ())[:1] != ("lives",):
+        return rule_ids(context, parameter, incomplete)
+    from grove_cli.rules.lives import lives_of
+
+    with contextlib.redirect_stderr(io.StringIO()), contextlib.suppress(UnreadableInput, Reported):
+        rules = LoadedRules(context.params.get("rules") or ())
+        rules.program()  # raises where the rules are invalid
+        return [life_id for life_id in lives_of(rules.book.sources()) if life_id.startswith(incomplete)]
+    return []
 
 
 @click.command(
@@ -42,7 +57,7 @@ Examples:
   grove rules new patch my-rules/team       a commented skeleton; also: life, template, case, and the other verbs
   grove rules schema rule                   the JSON Schema of rules, for editors; also: template, part, options, asserts""",
 )
-@click.argument("words", metavar=WORDS, nargs=-1, shell_complete=completed_words.words)
+@click.argument("words", metavar=WORDS, nargs=-1, shell_complete=_complete_words)
 @rules_option
 @filenames_option("Manifests to compile, to count what each rule does")
 @click.option("--strict", is_flag=True, help="With check: treat warnings as errors.")
@@ -69,8 +84,6 @@ def command(words: tuple[str, ...], rules: tuple[str, ...], files: tuple[str, ..
         raise click.UsageError(f"only one rule at a time; did you mean: grove rules check {words[-1]}")
     book = LoadedRules(rules)
     program = book.program()
-    if program is None:
-        return EXIT_FINDINGS
     counts = None
     if files:
         counted, problems = _counted(book, files)
@@ -114,7 +127,7 @@ def _new(words: tuple[str, ...]) -> int:
         raise click.UsageError(str(refused)) from None
     except OSError as error:
         raise click.UsageError(f"{error.filename}: {os_reason(error)}") from None
-    outputs.write([outputs.encoded("".join(f"{path}\n" for path in written))])
+    outputs.write_text("".join(f"{path}\n" for path in written))
     return 0
 
 
@@ -134,8 +147,7 @@ def _lives(book: LoadedRules, wanted: tuple[str, ...], output: str) -> int:
     from grove_cli.rules.listing import place
     from grove_cli.rules.lives import as_manifest, as_mermaid, as_text, lives_of
 
-    if book.program() is None:
-        return EXIT_FINDINGS
+    book.program()  # raises where the rules are invalid
     lives = lives_of(book.book.sources())
     unknown = [life_id for life_id in wanted if life_id not in lives]
     if unknown:
@@ -147,10 +159,10 @@ def _lives(book: LoadedRules, wanted: tuple[str, ...], output: str) -> int:
         if rule.life is not None and (not wanted or life_id in wanted)
     ]
     if output == "json":
-        outputs.write([outputs.json_report([as_manifest(life, at) for life, at in shown])])
+        outputs.write_report([as_manifest(life, at) for life, at in shown])
         return 0
     drawn = [as_mermaid(life) if output == "mermaid" else as_text(life, at) for life, at in shown]
-    outputs.write([outputs.encoded("\n".join("".join(f"{visible(line)}\n" for line in lines) for lines in drawn))])
+    outputs.write_text("\n".join("".join(f"{visible(line)}\n" for line in lines) for lines in drawn))
     return 0
 
 
@@ -159,13 +171,13 @@ def _list(book: LoadedRules, program: Program, counts: dict[str, int] | None, is
 
     listed = list_rules(book.book, program, counts)
     if is_json:
-        outputs.write([outputs.json_report([_listed_json(rule) for rule in listed])])
+        outputs.write_report([_listed_json(rule) for rule in listed])
         return 0
     from grove_cli.render.as_table import table
     from grove_cli.terminal import terminal_of
 
     rows = [[visible(cell) for cell in _row(rule, counts is not None)] for rule in listed]
-    outputs.write([outputs.encoded(table(rows, terminal_of(sys.stdout)))])
+    outputs.write_text(table(rows, terminal_of(sys.stdout)))
     return 0
 
 
@@ -189,13 +201,13 @@ def _show(rule_id: str, book: LoadedRules, program: Program, counts: dict[str, i
     patches = patches_for(rule, program)
     if is_json:
         more = {"text": text, "template": template, "templateText": template_source, "patches": [patch.id for patch in patches]}
-        outputs.write([outputs.json_report({**_listed_json(listed[rule_id]), "after": [word for word, _ in rule.after], **more})])
+        outputs.write_report({**_listed_json(listed[rule_id]), "after": [word for word, _ in rule.after], **more})
         return 0
     by = [f"{patch.id} ({place(book.book, patch.file, patch.line, patch.origin)}): {patch.doc}" for patch in patches]
     lines = [*_head(listed[rule_id], rule), *(f"patched   {line}" for line in by), "", text]
     if template:
         lines += ["", f"# templates/{template}", template_source]
-    outputs.write([outputs.encoded("\n".join(visible(line) for line in "\n".join(lines).split("\n")) + "\n")])
+    outputs.write_text("\n".join(visible(line) for line in "\n".join(lines).split("\n")) + "\n")
     return 0
 
 
@@ -232,16 +244,11 @@ def _report_unknown(rule_id: str, known: list[str], is_disabled: bool, what: str
 
 def _check(folders: tuple[str, ...], inputs: tuple[str, ...], strict: bool, is_json: bool) -> int:
     from grove_cli import findings
-    from grove_cli.reading.files import UnreadableInput
     from grove_cli.reading.silencers import silence
-    from grove_cli.rulebook import UnreadableRules
     from grove_cli.rules.check import check, idle_patches
 
     book = LoadedRules(folders)
-    try:
-        result, _ = silence(check(book.book), book.own_files, errors=("schema/unknown-field",))
-    except UnreadableRules as error:
-        raise UnreadableInput([str(error)]) from None
+    result, _ = silence(check(book.book), book.own_files, errors=("schema/unknown-field",))
     if inputs and not has_errors(result):
         program, problems = _counted(book, inputs)
         if has_errors(problems):

@@ -10,7 +10,7 @@ import click
 
 from grove_cli.cluster import session as sessions
 from grove_cli.cluster.completed_names import names_of
-from grove_cli.cluster.options import GIVEN, all_namespaces_option, operator_config_option, query_options, snapshot_option
+from grove_cli.cluster.options import all_namespaces_option, operator_config_option, query_options, snapshot_option, text_option
 from grove_cli.cluster.session import Failed, Session
 from grove_cli.cluster.target import take_target
 from grove_cli.options import rules_option
@@ -53,8 +53,8 @@ Exit codes: 130 interrupted, 2 the cluster cannot be read, or the address is not
 @click.option(
     "--port", default=8700, show_default=True, type=click.IntRange(0, 65535), metavar="N", help="Port to listen on; 0 for any free port."
 )
-@click.option("--bind", default="127.0.0.1", show_default=True, metavar="ADDRESS", type=GIVEN, help="Address to listen on.")
-@click.option("--allow-host", multiple=True, metavar="NAME", type=GIVEN, help="Host name to accept in requests; repeatable.")
+@text_option("--bind", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Address to listen on.")
+@text_option("--allow-host", multiple=True, metavar="NAME", help="Host name to accept in requests; repeatable.")
 @snapshot_option
 @operator_config_option
 @rules_option
@@ -121,10 +121,9 @@ async def _serve(
         from grove_cli import extras
 
         raise Failed(extras.missing("serving a page needs", error, "cluster", "observe")) from None
+    from grove_cli.serve.answers import timeline, why
     from grove_cli.serve.scene import draw_scene
     from grove_cli.serve.stage import Stage
-    from grove_cli.serve.timeline import timeline
-    from grove_cli.serve.why import why
 
     stage = Stage(source, partial(draw_scene, context=context, namespace=namespace, name=name))
     if cache is not None:

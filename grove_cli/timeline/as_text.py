@@ -7,11 +7,9 @@ from typing import Any
 
 from grove_cli.age import age
 from grove_cli.queries.one_set import is_training
-from grove_cli.queries.timeline.moment import Moment
-from grove_cli.queries.timeline.moments import deadline_of, moments
+from grove_cli.queries.timeline.moments import Moment, deadline_of, moments
 from grove_cli.queries.timeline.objects import TimelineObjects
-from grove_cli.queries.timeline.span import Span
-from grove_cli.queries.timeline.spans import spans
+from grove_cli.queries.timeline.spans import Span, spans
 from grove_cli.render.as_table import HEADER, WAITING, table
 from grove_cli.terminal import Terminal, visible
 from grove_compiler.kube.timestamp import timestamp

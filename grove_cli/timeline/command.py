@@ -30,7 +30,6 @@ MAX_ROWS_OF_TEXT = 40
 @click.command(
     "timeline",
     cls=OptionalValues,
-    bare={},
     epilog="""\b
 Examples:
   grove timeline qwen                          what happened when: pods, updates, terminations, scaling, events

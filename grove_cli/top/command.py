@@ -20,13 +20,12 @@ from grove_cli.options import text_or_json_option
 
 if TYPE_CHECKING:
     from applier.ref import Manifest
-    from grove_cli.queries.usage_query import UsageObjects
+    from grove_cli.queries.usage import UsageObjects
 
 
 @click.command(
     "top",
     cls=OptionalValues,
-    bare={},
     epilog="""\b
 Examples:
   grove top qwen                           pods, GPUs, CPU and memory of a PodCliqueSet, by gang and by domain
@@ -48,12 +47,12 @@ def command(name: str, snapshot: str | None, output: str, **given: Any) -> int:
     target = take_target(given)
 
     async def live(session: Session) -> UsageObjects:
-        from grove_cli.queries.usage_query import read_usage
+        from grove_cli.queries.usage import read_usage
 
         return await read_usage(session.cluster, name, session.namespace)
 
     def recorded(objects: Sequence[Manifest]) -> UsageObjects:
-        from grove_cli.queries.usage_query import recorded_usage
+        from grove_cli.queries.usage import recorded_usage
 
         return recorded_usage(name, target.namespace, objects)
 

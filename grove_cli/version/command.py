@@ -25,7 +25,6 @@ SECONDS = 10.0
 @click.command(
     "version",
     cls=OptionalValues,
-    bare={},
     epilog="""\b
 Examples:
   grove version                       the program, the operator, and whether the definitions match the program
@@ -43,7 +42,7 @@ def command(client: bool, output: str, **given: Any) -> int:
     target = take_target(given)
     if client:
         if output == "text":  # without the modules of a cluster
-            outputs.write([outputs.encoded(f"Client Version: v{__version__}\n")])
+            outputs.write_text(f"Client Version: v{__version__}\n")
         else:
             from grove_cli.version.versions import Versions
 
@@ -68,8 +67,6 @@ def _print(versions: Versions, output: str) -> None:
     from grove_cli.version.versions import versions_text, versions_value
 
     if output == "text":
-        outputs.write([outputs.encoded(versions_text(versions))])
-    elif output == "json":
-        outputs.write([outputs.json_report(versions_value(versions))])
+        outputs.write_text(versions_text(versions))
     else:
-        outputs.write(outputs.as_yaml([versions_value(versions)]))
+        outputs.write_report(versions_value(versions), output)

@@ -8,8 +8,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from applier.errors import Forbidden
-from grove_cli.queries.installed import Definition, InstalledOperator, read_definitions, read_operators
-from grove_cli.queries.leading_operator import SETS, reported_status
+from grove_cli.queries.installed import SETS, Definition, InstalledOperator, read_definitions, read_operators, reported_status
 from grove_cli.queries.tree_query import NoSuchObject, served_kinds
 from grove_cli.terminal import visible
 from grove_compiler.record import record

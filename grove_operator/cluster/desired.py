@@ -1,20 +1,24 @@
-"""Combines compiled nodes and plain manifests into one graph of desired objects."""
+"""Combines compiled nodes, with their policies, and plain manifests into one graph of desired objects."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from applier.desired import AwaitedGroup, Desired, Graph
-from applier.ref import Manifest, Ref
+from applier.desired import DEFAULT_POLICY, AwaitedGroup, Desired, Graph, Policy
+from applier.ref import GroupKind, Manifest, Ref
 from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.graph.node import Node, ObjectRef
 from grove_operator.cluster.classify import Item
-from grove_operator.cluster.policies import Policies
-from grove_operator.cluster.yields import scaled_fields
 
 NOT_ADOPTED: Manifest = {"adopt": False}
 Select = Callable[[Manifest], bool]
+REPLICAS = "/spec/replicas"
+DEFAULT_TARGETS = {
+    ("autoscaling", "HorizontalPodAutoscaler"): ("", ""),
+    ("keda.sh", "ScaledObject"): ("apps/v1", "Deployment"),
+}
+"""Autoscalers by group and kind, with the default apiVersion and kind of their targets (for KEDA, see `scaleTargetRef`)."""
 
 
 class Sources(NamedTuple):
@@ -125,3 +129,73 @@ def owner_without_uid(manifest: Manifest) -> Ref | None:
             group = str(reference.get("apiVersion", "")).rpartition("/")[0]
             return Ref(group, str(reference.get("kind", "")), str(metadata.get("namespace") or ""), str(reference.get("name", "")))
     return None
+
+
+class Policies:
+    """Creates policies; equal ones are the same value, since thousands of objects share a few."""
+
+    def __init__(self, force: tuple[str, ...] = ()) -> None:
+        self.force = force
+        self._known: dict[tuple[bool, bool, bool, bool, tuple[str, ...], tuple[str, ...]], Policy] = {}
+
+    def of(self, declared: Manifest, scaled: str = "") -> Policy:
+        """Returns the policy that a rule has `declared`, for an object whose replicas, at the JSON pointer `scaled`, an autoscaler sets."""
+        yields = _words(declared.get("yield"))
+        if scaled and scaled not in yields:
+            yields = (*yields, scaled)
+        adopt, recreate = bool(declared.get("adopt", True)), bool(declared.get("recreate"))
+        key = declared.get("create") == "only", adopt, recreate, bool(declared.get("part")), yields, _words(declared.get("follow"))
+        policy = self._known.get(key)
+        if policy is None:
+            is_default = key == (False, True, False, False, (), ()) and not self.force
+            policy = self._known[key] = DEFAULT_POLICY if is_default else Policy(*key[:5], self.force, key[5])
+        return policy
+
+
+def _words(value: object) -> tuple[str, ...]:
+    """Returns a string or a list of strings as a tuple."""
+    if isinstance(value, str):
+        return (value,)
+    return tuple(map(str, value)) if isinstance(value, list | tuple) else ()
+
+
+def scaled_fields(manifests: Iterable[Manifest]) -> dict[Ref, str]:
+    """Returns the JSON pointer of the replicas of each object that an autoscaler among the manifests scales.
+
+    It is `/spec/replicas`, or the `subresources.scale.specReplicasPath` of a definition among the manifests.
+    """
+    targets: list[Ref] = []
+    places: dict[GroupKind, str] = {}
+    for manifest in manifests:
+        kind = manifest.get("kind")
+        if kind == "CustomResourceDefinition":
+            places |= _scale_paths(manifest)
+        elif kind in ("HorizontalPodAutoscaler", "ScaledObject"):
+            targets += _targets(manifest)
+    return {target: places.get((target.group, target.kind), REPLICAS) for target in targets}
+
+
+def _targets(autoscaler: Manifest) -> list[Ref]:
+    """Returns the target of an autoscaler; none for a kind of another group, or without a target."""
+    own = Ref.of(autoscaler)
+    defaults = DEFAULT_TARGETS.get((own.group, own.kind))
+    spec = autoscaler.get("spec")
+    target = spec.get("scaleTargetRef") if isinstance(spec, dict) else None
+    if defaults is None or not isinstance(target, dict) or not target.get("name"):
+        return []
+    api_version = str(target.get("apiVersion") or defaults[0])
+    return [Ref(api_version.rpartition("/")[0], str(target.get("kind") or defaults[1]), own.namespace, str(target["name"]))]
+
+
+def _scale_paths(definition: Manifest) -> dict[GroupKind, str]:
+    spec = definition.get("spec")
+    if not isinstance(spec, dict):
+        return {}
+    kind = str((spec.get("names") or {}).get("kind"))
+    found = {}
+    for version in spec.get("versions") or []:
+        scale = (version.get("subresources") or {}).get("scale") or {}
+        path = str(scale.get("specReplicasPath") or "")
+        if path:
+            found[str(spec.get("group")), kind] = path.replace(".", "/")
+    return found

@@ -11,13 +11,14 @@ from applier.loop import View
 from applier.ref import Kind, Manifest, Ref
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.graph.node import ObjectRef
+from grove_compiler.kube.definitions import DEFINITIONS, KINDS
+from grove_compiler.kube.structure import check_and_prune
 from grove_compiler.labels import CLIQUE_LABEL, MANAGED
 from grove_compiler.model.inputs.snapshot import ChangedNames, Unknown
 from grove_compiler.step import Key
 from grove_operator.cluster.snapshot import DRIVER
 from grove_operator.controller.membership import PARTS
 from grove_operator.controller.ownership import can_be_of_set
-from grove_operator.controller.sound_objects import sound
 
 T = TypeVar("T")
 
@@ -65,7 +66,7 @@ class LiveObjects:
 
     `not_synced` is the error of a query that the cache could not answer yet. For a step of a `set`, a part of that name which is not the
     set's does not exist: nothing is read from it, and no status is written to it. That its name is taken, the applier finds out. With
-    `is_sound` objects are seen without what no server with our definitions would store (`sound_objects`).
+    `is_sound` objects are seen without what no server with our definitions would store (`sound`).
     """
 
     def __init__(self, view: View, pcs: Ref | None = None, *, is_sound: bool = False) -> None:
@@ -134,3 +135,22 @@ class LiveObjects:
         except NotSynced as error:
             self.not_synced = error
             raise Unknown(str(error)) from error
+
+
+def sound(manifest: Manifest) -> Manifest:
+    """Returns an object without what has another form than its kind: somebody else's definition may allow it.
+
+    It `is` the object if all is well. Only what has failed is looked at so: to check each object at each step would take longer than all
+    else. Of a set only the status is looked at: its spec is checked where it is decoded, and errors are told.
+    """
+    kind = Kind.of(manifest)
+    schema = KINDS.get((kind.api_version, kind.kind)) if kind.kind in (SET_KIND, *PARTS) else None
+    if schema is None:
+        return manifest
+    fields = DEFINITIONS[schema["ref"]]["fields"]
+    checked = ("status",) if kind.kind == SET_KIND else ("spec", "status")
+    present = [key for key in checked if key in manifest]
+    parts = {key: check_and_prune(manifest[key], fields[key], DEFINITIONS)[1] for key in present}
+    if all(parts[key] is manifest[key] for key in present):
+        return manifest
+    return {**manifest, **{key: part if isinstance(part, dict) else {} for key, part in parts.items()}}

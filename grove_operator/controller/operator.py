@@ -1,4 +1,4 @@
-"""Runs the compiler's step for every key of a cluster in the applier's loop."""
+"""Runs the compiler's step for every key of a cluster in the applier's loop, with the settings that the cluster shows."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from random import Random
 from applier.cache import Query, WatchCache
 from applier.cluster import Cluster
 from applier.desired import Gone, Graph, Hold
+from applier.errors import UnknownKind
 from applier.events import Sink, nowhere
 from applier.loop import DeletionOptions, FencedCluster, Lease, LeaseThread, Loop, Reconciler, Result, View, WorkQueue
+from applier.ref import Kind
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.engine.runtime.cost_budget import CostBudget
 from grove_compiler.labels import DELETION_REASON
-from grove_compiler.model.inputs.mnnvl_shape import AS_PROPOSED
+from grove_compiler.model.inputs.mnnvl_shape import AS_PROPOSED, DRIVER
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.spec.topology import CLUSTER_TOPOLOGY, DEFAULT_TOPOLOGY
 from grove_compiler.record import record
@@ -24,7 +26,7 @@ from grove_operator.controller.desired_state import DesiredState
 from grove_operator.controller.evaluator import Clock, Evaluator
 from grove_operator.controller.keys import Keys
 from grove_operator.controller.large_sets import LargeSets
-from grove_operator.controller.live_objects import CLUSTER_WIDE, NAMESPACE, WATCHED
+from grove_operator.controller.live_objects import CLUSTER_WIDE, COMPUTE_DOMAIN, NAMESPACE, WATCHED
 from grove_operator.controller.membership import MemberIndex
 from grove_operator.controller.recorder import Retention, StepRecorder
 from grove_operator.worker_thread import WorkerThread
@@ -46,6 +48,7 @@ MAX_RETRY = 60.0
 """Upper limit in seconds of the backoff of refused writes. No watch reports that a quota was raised or a webhook removed."""
 PACE_OF_SETS = 0.25
 """Least seconds between two evaluations of a set's own key, which sums up its replicas: each of 500 starting replicas enqueues it."""
+PROPOSED = COMPUTE_DOMAIN._replace(version="v1alpha1")
 
 
 @record
@@ -183,3 +186,20 @@ def _group(key: Key) -> tuple[str, str, str]:
     and its writes that hang are not counted among those in flight.
     """
     return key.kind, key.namespace, key.name
+
+
+async def served_shape(cluster: Cluster) -> str:
+    """Returns `driver`, unless the cluster serves the version of the designs and not that of NVIDIA's driver. Raises `ClusterError`.
+
+    When neither is served, the driver may be installed later, and no other form was ever released. The form is discovered only once: a set
+    whose pods run with one form must not get the other because a definition is missing for a moment.
+    """
+    return DRIVER if await _is_served(cluster, COMPUTE_DOMAIN) or not await _is_served(cluster, PROPOSED) else AS_PROPOSED
+
+
+async def _is_served(cluster: Cluster, kind: Kind) -> bool:
+    try:
+        await cluster.resource(kind)
+    except UnknownKind:
+        return False
+    return True

@@ -1,4 +1,4 @@
-"""Debounces statuses that most often are true for a moment only.
+"""Delays statuses that will be another in a moment, and keeps conditions that a restart has forgotten.
 
 PodCliques and scaling groups that lose ready pods: most deleted pods are replaced before the delay ends. Bindings of topologies that begin
 to drift: after an edit of their levels the operator writes KAI's Topology in the very step that finds the difference.
@@ -12,9 +12,13 @@ from typing import Any
 from applier.desired import StatusWrite
 from applier.ref import Manifest
 from grove_compiler.kube.conditions import is_true_in
+from grove_compiler.model.expanded.live_object import STALLED
 from grove_compiler.model.inputs.snapshot import ObjectReader
-from grove_operator.controller.inherited_conditions import InheritedConditions
+from grove_operator.controller.pending_condition import CONDITION as PENDING
 
+FROM_MEMORY = (STALLED, PENDING)
+START = 45.0
+"""Seconds from the first evaluation. A set counts as pending after thirty, and a failed write that may pass is reported after ten."""
 DELAY = 1.0
 """Seconds. A deleted pod whose image is on the node is replaced and ready in less. Without the delay its replacement costs five status
 writes, of its PodClique and of its set, in addition to the three that replace it."""
@@ -27,6 +31,35 @@ ENDINGS = ("attempt", "succeededIndexes", "lostSince", "failure")
 status that changes one of these fields is written at once."""
 EXPIRY = 60.0
 """Seconds after which a delayed status that was never evaluated again is forgotten: its object no longer exists."""
+
+
+class InheritedConditions:
+    """Tells conditions that an earlier process has reported from those that this one has found itself, which it takes back at once.
+
+    A process that has just started does not know yet what could not be written, or for how long a set has lacked pods.
+    """
+
+    def __init__(self) -> None:
+        self._started: float | None = None
+        self._found: set[tuple[str, str]] = set()  # UIDs of objects, and conditions
+
+    def delay(self, write: StatusWrite, live: Manifest, now: float) -> float:
+        """Returns for how many seconds a status is put off: one that differs in nothing but taking back inherited conditions."""
+        self._started = now if self._started is None else self._started
+        remaining = self._started + START - now
+        if remaining <= 0:
+            return 0.0
+        new, old = {**write.status}, live.get("status") or {}
+        self._found |= {(write.of.uid, name) for name in FROM_MEMORY if is_true_in(new, name)}
+        gone = [name for name in FROM_MEMORY if is_true_in(old, name) and not is_true_in(new, name)]
+        is_inherited = bool(gone) and all((write.of.uid, name) not in self._found for name in gone)
+        return remaining if is_inherited and _others(new) == _others(old) else 0.0
+
+
+def _others(status: Manifest) -> Manifest:
+    """Returns a status with the states of its conditions alone, and without those from memory."""
+    states = {one.get("type"): one.get("status") for one in status.get("conditions") or [] if one.get("type") not in FROM_MEMORY}
+    return {**status, "conditions": states}
 
 
 class StatusDebounce:

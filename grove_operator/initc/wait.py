@@ -3,20 +3,74 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import aclosing
+from dataclasses import field
 
 from applier.backoff import Backoff
 from applier.cluster import Cluster, Listing, WatchEvent
 from applier.errors import ClusterError
-from applier.ref import Kind
+from applier.ref import Kind, Manifest, uid_of
 from applier.reflector import list_and_watch
-from grove_compiler.labels import GANG_LABEL
-from grove_operator.initc.parents import Parents
+from grove_compiler.labels import CLIQUE_LABEL, GANG_LABEL
+from grove_compiler.record import record
+from kube_objects.manifest import is_terminating, labels_of, maps, section
 
 POD = Kind("", "v1", "Pod")
 FIRST_WAIT, MAX_WAIT = 0.5, 10.0
 """Seconds until a refused request is retried. A restart of the init container may take up to 300 (CrashLoopBackOff)."""
+
+
+@record
+class Parents:
+    """The required number of ready pods by PodClique, and the UIDs of the pods that are ready."""
+
+    needed: dict[str, int]
+    _ready: dict[str, set[str]] = field(default_factory=dict)
+
+    def replace_all(self, pods: Iterable[Manifest]) -> None:
+        """Replaces the state by a list of all pods of the gang."""
+        self._ready = {}
+        for pod in pods:
+            self.update(pod)
+
+    def update(self, pod: Manifest, *, gone: bool = False) -> None:
+        """Updates the state by a pod, or removes a deleted one."""
+        ready = self._ready.setdefault(clique_of(pod), set())
+        if not gone and is_up(pod):
+            ready.add(uid_of(pod))
+        else:
+            ready.discard(uid_of(pod))
+
+    def waiting(self) -> dict[str, int]:
+        """Returns the ready pods of each clique that has too few, by name; empty when the pod may start."""
+        counts = {name: len(self._ready.get(name, ())) for name in self.needed}
+        return {name: count for name, count in counts.items() if count < self.needed[name]}
+
+    def describe(self) -> str:
+        """Returns the missing pods as text: `demo-0-router (1 of 2 ready)`."""
+        return ", ".join(f"{name} ({count} of {self.needed[name]} ready)" for name, count in self.waiting().items())
+
+
+def clique_of(pod: Manifest) -> str:
+    """Returns the PodClique that owns a pod and that its label names; empty for none, as for a pod that only copies labels of ours."""
+    # By label: shipped Grove matches the prefix of pod names, so that `a` counts the pods of `ab` (§14, 46).
+    name = str(labels_of(pod).get(CLIQUE_LABEL) or "")
+    owners = maps(section(pod, "metadata").get("ownerReferences"))
+    return name if any((owner.get("kind"), owner.get("name")) == ("PodClique", name) for owner in owners) else ""
+
+
+def is_up(pod: Manifest) -> bool:
+    """Reports whether a pod counts: it is ready and not terminating, or has succeeded.
+
+    A pod that has succeeded is never ready again, so that pods after it would wait forever, for example in a training job with a clique
+    that prepares the data and exits.
+    """
+    status = section(pod, "status")
+    if status.get("phase") == "Succeeded":
+        return True
+    conditions = maps(status.get("conditions"))
+    return not is_terminating(pod) and any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions)
 
 
 async def wait_for(parents: Parents, cluster: Cluster, namespace: str, gang: str, log: Callable[[str], None]) -> None:

@@ -1,4 +1,4 @@
-"""Generates the manifests of an installation, in the order in which they are applied."""
+"""Generates the manifests of an installation, those of preflight included, in the order in which they are applied."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import yaml
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.defaults import apply_defaults
 from grove_compiler.kube.definitions import DEFINITIONS, KINDS
+from grove_compiler.preflight import VALUES_SCHEMA
 from grove_compiler.version import __version__
 from grove_operator.install.expressions import OMIT, render
-from grove_operator.install.preflight import preflight_variables
 from grove_operator.install.user_values import merge
 from grove_operator.install.values import Values
 from grove_operator.install.webhook_configurations import ALL_HOOKS, AUTHORIZE, MNNVL, Hook, Installation, webhook_configurations
@@ -45,6 +45,8 @@ CONFIGURATION = ("operator.config.grove.io/v1alpha1", "OperatorConfiguration")
 SCHEMA = KINDS[CONFIGURATION]
 KEEP = {"helm.sh/resource-policy": "keep"}
 """Prevents Helm from deleting the CRDs with a release, which would delete all sets."""
+NAMESPACE = "kubernetes.io/metadata.name"
+"""The label with its name that Kubernetes adds to each namespace."""
 
 
 def templates() -> Templates:
@@ -132,3 +134,39 @@ def _condition(hook: Hook) -> str:
 def _file(name: str) -> list[Any]:
     text = files("grove_operator.install").joinpath("templates", f"{name}.yaml").read_text("utf-8")
     return [document for document in yaml.safe_load_all(text) if document is not None]
+
+
+def preflight_variables(values: Manifest, namespace: str) -> dict[str, Any]:
+    """Returns the template variables for an injector in a namespace."""
+    text = json.dumps(_with_whole_numbers(values), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    # As the injector does where somebody took a value away with null.
+    values = apply_defaults(values, VALUES_SCHEMA, DEFINITIONS)
+    return {
+        "preflight": {"objectSelector": None, **values},
+        "preflight_text": text,
+        "preflight_checksum": hashlib.sha256(text.encode()).hexdigest(),
+        "preflight_namespaces": namespace_selector(values, namespace),
+    }
+
+
+def namespace_selector(values: Manifest, namespace: str) -> Manifest:
+    """Returns the selector of the namespaces whose pods the injector reviews (ADR-026).
+
+    It excludes the injector's own namespace: with the policy Fail, its pods could not be created while it is down.
+    """
+    excluded = {"key": NAMESPACE, "operator": "NotIn", "values": [*(values.get("excludeNamespaces") or []), namespace]}
+    selector = values.get("namespaceSelector")
+    if selector is not None:  # an empty one selects all
+        return {**selector, "matchExpressions": [*(selector.get("matchExpressions") or []), excluded]}
+    # No namespace is called "", and an API server rejects an empty list.
+    included = {"key": NAMESPACE, "operator": "In", "values": values.get("namespaces") or [""]}
+    return {"matchExpressions": [included, excluded]}
+
+
+def _with_whole_numbers(value: Any) -> Any:
+    """Returns a value with 10 for 10.0, as Helm writes it."""
+    if isinstance(value, dict):
+        return {key: _with_whole_numbers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_with_whole_numbers(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -1,4 +1,4 @@
-"""Reconciles a ConfigMap for every gang whose pods wait for one another, and records events about ended checks."""
+"""Reconciles a ConfigMap for every gang whose pods wait for one another, records events about ended checks, and logs errors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import NamedTuple
 from applier.cache import Query, WatchCache
 from applier.cluster import Cluster
 from applier.desired import Desired, EventWrite, Gone, Graph, Hold, ObjectReference, Policy
+from applier.errors import NotSynced
 from applier.loop import Loop, Reconciler, Result, View
+from applier.outcome import Action
 from applier.ref import Kind, Manifest, Ref
 from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import Program
@@ -147,3 +149,36 @@ def ended_runs(old: Manifest | None, new: Manifest) -> list[CheckRun]:
     """Returns the runs of checks that have ended between two states of a pod."""
     before = {run.id for run in TestedPod(old).runs} if old is not None else set()
     return [run for run in TestedPod(new).runs if run.id not in before]
+
+
+class ErrorLog:
+    """Logs one line when the reconciliation of a key fails for a new reason, and one when it succeeds again."""
+
+    def __init__(self, log: Callable[[str], None]) -> None:
+        self._log = log
+        self._errors: dict[Key, str] = {}
+
+    def __call__(self, result: Result[Key]) -> None:
+        """Takes the result of a gang or a pod."""
+        error = "; ".join(dict.fromkeys(_errors(result)))
+        if error == self._errors.get(result.key, ""):
+            return
+        if error:
+            self._errors[result.key] = error
+            self._log(f"{_name(result.key)}: {error}")
+        else:
+            del self._errors[result.key]
+            self._log(f"{_name(result.key)}: resolved")
+
+
+def _errors(result: Result[Key]) -> Iterator[str]:
+    """Yields why a reconciliation failed; nothing while the cache is not synced, as it is then repeated."""
+    if result.held and not isinstance(result.error, NotSynced):
+        yield result.held
+    for outcome in result.outcomes:
+        if outcome.action in (Action.FAILED, Action.HELD) and not isinstance(outcome.error, NotSynced):
+            yield f"{outcome.step.ref}: {outcome.reason or outcome.error or outcome.action}"
+
+
+def _name(key: Key) -> str:
+    return f"gang {key.namespace}/{key.name}" if isinstance(key, GangKey) else f"pod {key.namespace}/{key.pod}"

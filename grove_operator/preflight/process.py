@@ -1,8 +1,9 @@
-"""Runs the gang controller and the webhook on a shared cache."""
+"""Runs the gang controller and the webhook, which answers with what `grove preflight inject` prints, on a shared cache."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack
@@ -15,19 +16,48 @@ from applier.ref import Ref
 from applier.stop import Stop
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.node import Manifest
-from grove_compiler.model.inputs.snapshot import Unknown
+from grove_compiler.model.inputs.snapshot import ObjectReader, Unknown
 from grove_compiler.model.preflight.values import Preflight
+from grove_compiler.preflight import inject
 from grove_compiler.record import record
 from grove_operator.controller.live_objects import LiveObjects
 from grove_operator.preflight.gangs import GangController
-from grove_operator.preflight.injector import MUTATE_PODS, NVSENTINEL_PATH, Injector, result_of
-from grove_operator.webhooks.certificate import NoCertificate, ServedCertificate
-from grove_operator.webhooks.server import ReviewServer
-from grove_operator.webhooks.service import Serving, source_of
+from grove_operator.webhooks.certificate import NoCertificate
+from grove_operator.webhooks.review import answer, read_request
+from grove_operator.webhooks.service import RunningWebhooks, Serving
 
+MUTATE_PODS = "/mutate-pod"
+"""The path of the design's webhook configuration."""
+NVSENTINEL_PATH = "/mutate"
+"""The path of NVSentinel's webhook: an existing configuration for it only needs another Service."""
 Log = Callable[[str], None]
 Answered = Callable[[str, float], None]
 OnChange = Callable[[Ref, Manifest | None, Manifest | None], None]
+
+
+@record
+class Injector:
+    """Reviews pods by the existing objects of `view`. It neither reads from a cluster nor writes to it."""
+
+    preflight: Preflight
+    program: Program
+    view: ObjectReader
+
+    def review(self, review: Any) -> Manifest:
+        """Returns the response to an AdmissionReview: a patch, a denial with all reasons, or neither. Raises `NoReview`."""
+        request = read_request(review)
+        if request.operation != "CREATE" or request.object.get("kind") != "Pod":
+            return answer(request, [])
+        result = inject(request.object, self.view, self.preflight, self.program, request.namespace)
+        return answer(request, result.findings, json.dumps(result.patch, separators=(",", ":")).encode() if result.patch else b"")
+
+
+def result_of(answer: Manifest) -> str:
+    """Returns the value of the metrics' label `result` for a response."""
+    response = answer["response"]
+    if not response["allowed"]:
+        return "refused"
+    return "injected" if "patch" in response else "skipped"
 
 
 class MetricsListener(Protocol):
@@ -68,13 +98,14 @@ async def serve(
         if served.metrics is not None:
             stack.push_async_callback(served.metrics.stop)
             log(f"metrics on port {await served.metrics.start('', served.metrics_port)}")
-        admission, server = None, None
+        admission, webhooks = None, None
         if served.webhook is not None:
             admission = AdmissionServer(controller.cache, preflight, program, served.answered)
-            server = await _listen(stack, admission, cluster, served.webhook, log)
+            webhooks = await _listen(stack, admission, cluster, served.webhook, log)
         await asyncio.wait({running, synced, stopped}, return_when=asyncio.FIRST_COMPLETED)
-        if _has_succeeded(synced) and server is not None and admission is not None:
-            admission.is_ready = server.is_ready = True
+        if _has_succeeded(synced) and webhooks is not None and admission is not None:
+            admission.is_ready = True
+            webhooks.ready()
             log("ready")
         await asyncio.wait({running, stopped}, return_when=asyncio.FIRST_COMPLETED)
         controller.stop()
@@ -105,16 +136,12 @@ class AdmissionServer:
         return answer
 
 
-async def _listen(stack: AsyncExitStack, admission: AdmissionServer, cluster: Cluster, webhook: Serving, log: Log) -> ReviewServer:
-    shown = ServedCertificate()
-    source = source_of(cluster, webhook, shown, time.time, log)
+async def _listen(stack: AsyncExitStack, admission: AdmissionServer, cluster: Cluster, webhook: Serving, log: Log) -> RunningWebhooks:
+    answers = {path: lambda review, _: admission.review(review) for path in (MUTATE_PODS, NVSENTINEL_PATH)}
+    webhooks = RunningWebhooks(cluster, answers, webhook, time.time, log, log)
+    stack.push_async_callback(webhooks.stop)
     try:
-        await source.first()
+        log(f"listening on port {await webhooks.start()}")
     except NoCertificate as error:
         raise OSError(str(error)) from None
-    server = ReviewServer({path: lambda review, _: admission.review(review) for path in (MUTATE_PODS, NVSENTINEL_PATH)}, shown.tls, log)
-    log(f"listening on port {await server.start(webhook.address, webhook.port)}")
-    stack.push_async_callback(server.stop)
-    renewal = asyncio.create_task(source.keep_fresh(log), name="certificate")
-    stack.callback(renewal.cancel)
-    return server
+    return webhooks

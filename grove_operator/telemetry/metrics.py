@@ -1,30 +1,39 @@
-"""Exports the operator's metrics to Prometheus. A test compares them with `docs/metrics.md`."""
+"""Exports the operator's metrics to Prometheus, also how many pods are gated for what. A test compares them with `docs/metrics.md`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, Info, ProcessCollector
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from applier.errors import WriteConflict
+from applier.errors import NotSynced, WriteConflict
 from applier.events import Event, Finished, Retried, Throttled
 from applier.loop import Result
 from applier.observability.collectors import CacheMetrics, CountedRequests, QueueMetrics, RequestMetrics
 from applier.observability.metrics import SHORT
 from applier.outcome import UNDONE, WRITTEN, Action, Outcome
+from applier.ref import Manifest, Ref
+from grove_compiler.kube.conditions import condition_of, is_true, status_of
+from grove_compiler.labels import BASE_GANG_LABEL, GANG_LABEL
 from grove_compiler.step import Key
 from grove_compiler.version import __version__
 from grove_operator.controller.operator import Operator
-from grove_operator.telemetry.gated_pods import gated_pods
 from grove_operator.telemetry.health import Health, OperatorState
 from grove_operator.telemetry.missing_rights import MissingRights
 from grove_operator.telemetry.set_readiness import SetReadiness
 from grove_operator.telemetry.vocabulary import STATUS, controller, error_type, write_reason
 
+if TYPE_CHECKING:
+    from applier.cache import WatchCache
+
 PREFIX = "grove_operator"
 LONG = (0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0)
+REFUSED, NO_GANG, BASE_PENDING, LIFTED_NEXT = "Refused", "PodGangMissing", "BasePodGangPending", "GateToBeLifted"
+INITIALIZED = "Initialized"
 
 
 class OperatorMetrics:
@@ -127,3 +136,33 @@ def _result(result: Result[Key], has_failed: bool) -> str:
     if has_failed:
         return "failed"
     return "written" if result.outcomes else "unchanged"
+
+
+def gated_pods(cache: WatchCache) -> Mapping[str, int]:
+    """Returns the number of gated pods by reason, from the statuses of PodCliques and gangs; empty until these are synced."""
+    counts: dict[str, int] = defaultdict(int)
+    try:
+        for clique in cache.by_label("grove.io", "PodClique"):
+            if gated := status_of(clique).get("scheduleGatedReplicas"):
+                counts[_reason(cache, clique)] += gated
+    except NotSynced:
+        return {}
+    return counts
+
+
+def _reason(cache: WatchCache, clique: Manifest) -> str:
+    labels = clique["metadata"].get("labels") or {}
+    if is_true(clique, "Stalled"):
+        return REFUSED
+    gang = _gang(cache, clique, labels.get(GANG_LABEL, ""))
+    if gang is None:
+        return NO_GANG
+    initialized = condition_of(gang, INITIALIZED)
+    if initialized.get("status") != "True":
+        return str(initialized.get("reason") or "PodGangPodsCreationPending")
+    return BASE_PENDING if labels.get(BASE_GANG_LABEL) else LIFTED_NEXT
+
+
+def _gang(cache: WatchCache, clique: Manifest, name: str) -> Manifest | None:
+    namespace = clique["metadata"].get("namespace", "")
+    return cache.get(Ref("scheduler.grove.io", "PodGang", namespace, name)) if name else None

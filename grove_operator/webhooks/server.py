@@ -1,4 +1,4 @@
-"""Serves the webhooks over HTTPS, on aiohttp."""
+"""Serves the webhooks over HTTPS, on aiohttp, and closes idle connections, of which a client may open thousands."""
 
 from __future__ import annotations
 
@@ -6,15 +6,21 @@ import asyncio
 import json
 import logging
 import ssl
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from typing import Protocol
 
 from aiohttp import web
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.inputs.snapshot import Unknown
-from grove_operator.webhooks.idle import KEEP_ALIVE, IdleConnections, ServerConnection
 from grove_operator.webhooks.review import NoReview
 
+FIRST_REQUEST = 20.0
+"""Seconds within which a new connection has to send the headers of a request."""
+KEEP_ALIVE = 120.0
+"""Seconds for which a connection stays open after a request. Clients in Go, such as API servers, close theirs after 90."""
+INTERVAL = 5.0
 MAX_BODY = 16 << 20
 """Bytes. API servers accept objects of 3 MB; a review has the new and the old one, which JSON may double in size."""
 MAX_READ = 10.0
@@ -25,6 +31,50 @@ MAX_PATH_LENGTH = 64
 Log = Callable[[str], None]
 Answer = Callable[[object, int], Manifest | Awaitable[Manifest]]
 """Returns the response to the body of a review, and its size in bytes. Raises `NoReview`, and `Unknown` until the cache is synced."""
+
+
+class ServerConnection(Protocol):
+    """A connection of the server."""
+
+    def force_close(self) -> None:
+        """Closes the connection."""
+
+
+class IdleConnections:
+    """Closes idle connections of a server; `connections` returns the open ones."""
+
+    def __init__(self, connections: Callable[[], Iterable[ServerConnection]]) -> None:
+        self._connections = connections
+        self._ends: dict[ServerConnection, float] = {}
+        self._busy: set[ServerConnection] = set()
+
+    @asynccontextmanager
+    async def in_request(self, connection: ServerConnection) -> AsyncIterator[None]:
+        """Marks a connection as busy with a request while entered."""
+        self._busy.add(connection)
+        try:
+            yield
+        finally:
+            self._busy.discard(connection)
+            self._ends[connection] = _now() + KEEP_ALIVE
+
+    async def watch(self) -> None:
+        """Closes idle connections every `INTERVAL` seconds, until cancelled."""
+        while True:
+            self.close_idle()
+            await asyncio.sleep(INTERVAL)
+
+    def close_idle(self) -> None:
+        """Closes idle connections once."""
+        now, before = _now(), self._ends
+        self._ends = {connection: before.get(connection, now + FIRST_REQUEST) for connection in self._connections()}
+        for connection, end in self._ends.items():
+            if end <= now and connection not in self._busy:
+                connection.force_close()
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
 
 
 class ReviewServer:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 from applier.cluster import Cluster
 from grove_compiler.graph.node import Manifest
 from grove_compiler.record import record
-from grove_operator.webhooks.answers import Answers
-from grove_operator.webhooks.certificate import CertificateSource, Log, ServedCertificate
-from grove_operator.webhooks.certificate_files import CertificateFiles
-from grove_operator.webhooks.server import ReviewServer
+from grove_operator.webhooks.certificate import CertificateFiles, CertificateSource, Log, ServedCertificate
+from grove_operator.webhooks.server import Answer, ReviewServer
 
 
 @record
@@ -40,7 +38,7 @@ def serving_of(config: Manifest, namespace: str, *, folder: str = "", port: int 
 
 
 class RunningWebhooks:
-    """The webhooks of a process, from `start` to `stop`. `clock` gives seconds since the epoch.
+    """The webhooks of a process, from `start` to `stop`: `answers` by path. `clock` gives seconds since the epoch.
 
     `log` takes one line for each error, and `note` for other news. `background` tasks run until `stop`.
     """
@@ -48,7 +46,7 @@ class RunningWebhooks:
     def __init__(
         self,
         cluster: Cluster,
-        answers: Answers,
+        answers: Mapping[str, Answer],
         serving: Serving,
         clock: Callable[[], float],
         log: Log,
@@ -58,7 +56,7 @@ class RunningWebhooks:
         shown = ServedCertificate()
         self._serving, self._log = serving, log
         self._source: CertificateSource = source_of(cluster, serving, shown, clock, note)
-        self.server = ReviewServer(answers.by_path(), shown.tls, log)
+        self.server = ReviewServer(answers, shown.tls, log)
         self._background = background
         self._tasks: list[asyncio.Task[None]] = []
 

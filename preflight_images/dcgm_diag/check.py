@@ -12,8 +12,15 @@ from preflight_images.dcgm_diag.diag_json import read_diag
 from preflight_images.dcgm_diag.gpus import NotWhole, UnreadableList, engine_indices, own_uuids
 from preflight_images.dcgm_diag.levels import TESTS, missing, required_tests
 from preflight_images.dcgm_diag.verdict import BUSY, TAKEN, judge, unrequested
-from preflight_images.shared.outcome import FAILED, MISCONFIGURED, CheckOutcome, HealthReport, Misconfigured, RecommendedAction
-from preflight_images.shared.output import UnreadableOutput
+from preflight_images.shared.outcome import (
+    FAILED,
+    MISCONFIGURED,
+    CheckOutcome,
+    HealthReport,
+    Misconfigured,
+    RecommendedAction,
+    UnreadableOutput,
+)
 from preflight_images.shared.settings import CheckSettings, required, whole
 
 NAME = "dcgm-diag"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from preflight_images.shared.output import UnreadableOutput
+from preflight_images.shared.outcome import UnreadableOutput
 
 ROOTS = ("DCGM Diagnostic", "DCGM GPU Diagnostic")
 GPU_GROUP = "gpu"

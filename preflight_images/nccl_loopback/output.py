@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from preflight_images.shared.output import UnreadableOutput
+from preflight_images.shared.outcome import UnreadableOutput
 
 NUMBER = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?(e[+-]?[0-9]{1,2})?", re.IGNORECASE)
 """A finite number that may be a bandwidth."""

@@ -1,4 +1,4 @@
-"""Defines the outcome of a check, and the exit code that follows from it."""
+"""Defines the outcome of a check, the exit code that follows from it, and what prevents one."""
 
 from __future__ import annotations
 
@@ -55,3 +55,7 @@ class CheckOutcome:
 
 class Misconfigured(Exception):
     """A missing or invalid setting. The message is one line."""
+
+
+class UnreadableOutput(Exception):
+    """Reports output of a program that is cut off, garbled, or without a complete result. The message is one line."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 
 from grove_compiler.model.inputs.snapshot import ObjectList
-from grove_operator.preflight.injector import MUTATE_PODS, Injector
+from grove_operator.preflight.process import MUTATE_PODS, Injector
 from tests.benchmarks.measure import machine
 from tests.benchmarks.open_loop import request
 from tests.benchmarks.preflight_servers import DEVICES, SERVERS, pod, review, the_values

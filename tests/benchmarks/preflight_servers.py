@@ -26,7 +26,7 @@ from applier.testing.memory import MemoryCluster
 from applier.transport import Terminated, run
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.preflight.values import Preflight
-from grove_operator.preflight.injector import MUTATE_PODS
+from grove_operator.preflight.process import MUTATE_PODS
 from grove_operator.webhooks import authority
 from tests.preflight.injecting import inject_pod, values_of
 from tests.shipped import program

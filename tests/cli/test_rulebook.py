@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from grove_cli import rulebook, warm_cache
-from grove_cli.rulebook import UnreadableRules
+from grove_cli.errors import UnreadableInput
 from grove_compiler.engine.runtime.compiled import Compiled
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import InvalidRules, RuleSource, Vocabulary
@@ -141,32 +141,32 @@ class TestWhichRulesApply:
 
 class TestWhatCannotBeRead:
     def test_a_missing_folder_is_named(self, mine: Path) -> None:
-        with pytest.raises(UnreadableRules, match=f"^{mine}: no such file or directory$"):
+        with pytest.raises(UnreadableInput, match=f"^{mine}: no such file or directory$"):
             rulebook.read([str(mine)])
 
     def test_a_file_in_the_folders_place_is_named(self, mine: Path) -> None:
         write(mine, RULE)
-        with pytest.raises(UnreadableRules, match=f"^{mine}: not a directory$"):
+        with pytest.raises(UnreadableInput, match=f"^{mine}: not a directory$"):
             rulebook.read([str(mine)])
 
     def test_a_folder_without_rules_is_named(self, mine: Path) -> None:
         mine.mkdir()
-        with pytest.raises(UnreadableRules, match="no rules here"):
+        with pytest.raises(UnreadableInput, match="no rules here"):
             rulebook.read([str(mine)])
 
     def test_a_folder_that_is_named_like_a_rule_file_is_no_rule(self, mine: Path) -> None:
         (mine / "more.yaml").mkdir(parents=True)
-        with pytest.raises(UnreadableRules, match=f"^{mine}: no rules here"):
+        with pytest.raises(UnreadableInput, match=f"^{mine}: no rules here"):
             rulebook.read([str(mine)])
 
     def test_text_that_is_not_utf_8_is_named(self, mine: Path) -> None:
         write(mine / "more.yaml", b"rule: \xff")
-        with pytest.raises(UnreadableRules, match=r"more\.yaml: not UTF-8 text \(byte 6\)"):
+        with pytest.raises(UnreadableInput, match=r"more\.yaml: not UTF-8 text \(byte 6\)"):
             rulebook.read([str(mine)]).program(VOCABULARY)
 
     def test_a_rule_file_larger_than_any_rule_is_named(self, mine: Path) -> None:
         write(mine / "more.yaml", b"#" * (rulebook.MAX_RULE_FILE + 1))
-        with pytest.raises(UnreadableRules, match=r"more\.yaml: larger than 1 MiB"):
+        with pytest.raises(UnreadableInput, match=r"more\.yaml: larger than 1 MiB"):
             rulebook.read([str(mine)])
 
 

@@ -16,9 +16,8 @@ from grove_cli.operator.replay_retention import replay_retention
 from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.replay.bundle import RecordedStep, decode
 from grove_compiler.step import Key, StepContext, StepHold, step
-from grove_operator.controller.bundle_folder import BundleFolder
 from grove_operator.controller.log import Log
-from grove_operator.controller.recorder import Retention, StepRecorder, Trigger
+from grove_operator.controller.recorder import BundleFolder, Retention, StepRecorder, Trigger
 from tests.features.compiling import program_with
 from tests.replay.kept import SETTINGS, cluster, taken
 from tests.step.world import NOW, context, key_of

@@ -10,7 +10,7 @@ import pytest
 
 from applier.ref import Manifest, Ref
 from applier.testing.virtual_time import in_virtual_time
-from grove_cli.cluster.session import Reported
+from grove_cli.errors import Reported
 from grove_cli.operator.start_files import recorded_context
 from grove_compiler.engine.runtime import cost_budget
 from grove_compiler.step import StepContext

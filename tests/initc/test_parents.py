@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from applier.ref import Manifest
-from grove_operator.initc.parents import Parents, is_up
+from grove_operator.initc.wait import Parents, is_up
 from tests.suite.rows import rows
 
 from .pods import pod

@@ -9,8 +9,7 @@ import pytest
 from applier.errors import Forbidden, Unauthorized, Unreachable
 from applier.testing.memory import MemoryCluster
 from grove_operator.initc import wait as module
-from grove_operator.initc.parents import Parents
-from grove_operator.initc.wait import wait_for
+from grove_operator.initc.wait import Parents, wait_for
 
 from .pods import GANG, pod
 

@@ -9,7 +9,7 @@ import pytest
 from applier.outcome import Action, Step
 from applier.ref import Manifest, Ref
 from applier.run.difference import Difference
-from grove_cli.queries.differences import NOISE, differences
+from grove_cli.cluster.diff.unified import NOISE, differences
 from tests.suite.rows import rows
 
 REF = Ref("", "ConfigMap", "shop", "x")

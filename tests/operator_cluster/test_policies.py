@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from applier.desired import DEFAULT_POLICY
 from applier.ref import Manifest
-from grove_operator.cluster.policies import Policies
+from grove_operator.cluster.desired import Policies
 from tests.suite.rows import rows
 
 

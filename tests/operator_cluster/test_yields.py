@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from applier.ref import Manifest, Ref
-from grove_operator.cluster.yields import scaled_fields
+from grove_operator.cluster.desired import scaled_fields
 from tests.suite.rows import rows
 
 from .manifests import obj

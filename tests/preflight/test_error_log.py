@@ -7,8 +7,7 @@ from applier.loop import Result
 from applier.outcome import Action, Outcome, Step
 from applier.ref import Ref
 from grove_compiler.preflight_gang import GangKey
-from grove_operator.preflight.error_log import ErrorLog
-from grove_operator.preflight.gangs import Key, PodKey
+from grove_operator.preflight.gangs import ErrorLog, Key, PodKey
 from tests.suite.rows import rows
 
 GANG = GangKey("training", "preflight-g", "preflight-g")

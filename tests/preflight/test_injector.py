@@ -13,8 +13,7 @@ from applier.cache import WatchCache
 from applier.testing.memory import MemoryCluster
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.inputs.snapshot import ObjectList, Unknown
-from grove_operator.preflight.injector import Injector
-from grove_operator.preflight.process import AdmissionServer
+from grove_operator.preflight.process import AdmissionServer, Injector
 from grove_operator.webhooks.review import NoReview
 
 from ..shipped import program

@@ -14,8 +14,8 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.model.inputs.check_run import CheckRun
 from grove_compiler.preflight_result import check_events
 from grove_operator.preflight.metrics import AdmissionMetrics, CheckMetrics
-from preflight_images.shared.metrics import exposition
 from preflight_images.shared.outcome import FAILED, MISCONFIGURED, PASSED, CheckOutcome
+from preflight_images.shared.run import exposition
 
 from ..shipped import program
 from .injecting import values_of

@@ -6,8 +6,7 @@ import networkx as nx
 import pytest
 
 from grove_cli.render.collapse import collapse
-from grove_cli.render.picture import Picture, Vertex
-from grove_cli.render.similarity import similarity_key
+from grove_cli.render.picture import Picture, Vertex, similarity_key
 from grove_compiler.graph.graph import CompiledGraph
 
 from .sample import clique, for_people, node, ref, workload

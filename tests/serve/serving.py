@@ -11,11 +11,10 @@ from applier.cache import Query, WatchCache
 from applier.ref import Manifest
 from applier.testing.memory import MemoryCluster
 from grove_cli.operator.read_objects import EVENT
+from grove_cli.serve.answers import timeline, why
 from grove_cli.serve.scene import draw_scene
 from grove_cli.serve.server import PageServer
 from grove_cli.serve.stage import Stage, live_source
-from grove_cli.serve.timeline import timeline
-from grove_cli.serve.why import why
 from grove_compiler.api.crd import crds
 from grove_compiler.step import StepContext
 from grove_operator.controller.operator import settings_of, watched

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from grove_operator.webhooks.certificate import NoCertificate, ServedCertificate
-from grove_operator.webhooks.certificate_files import CertificateFiles
+from grove_operator.webhooks.certificate import CertificateFiles, NoCertificate, ServedCertificate
 from tests.applier.transport.certificates import Pair, authority, needs_openssl, signed
 
 pytestmark = needs_openssl

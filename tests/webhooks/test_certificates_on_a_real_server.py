@@ -50,7 +50,7 @@ class World:
 
     def _replica(self, judge: Reviewer) -> RunningWebhooks:
         serving = Serving("127.0.0.1", 0, "", self.namespace, "certificates", "admission")
-        return RunningWebhooks(self.cluster, Answers(lambda: judge), serving, time.time, self.noted.append, self.noted.append)
+        return RunningWebhooks(self.cluster, Answers(lambda: judge).by_path(), serving, time.time, self.noted.append, self.noted.append)
 
     async def start(self) -> None:
         service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "admission", "namespace": self.namespace}}

@@ -20,7 +20,6 @@ from grove_compiler.compile import Inputs, lint
 from grove_compiler.graph.diagnostic import has_errors
 from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.source.document import Document
-from grove_operator.webhooks import idle
 from grove_operator.webhooks.answers import Answers
 from grove_operator.webhooks.certificate import ServedCertificate
 from grove_operator.webhooks.review import NoReview, Reviewer, read_request
@@ -253,15 +252,15 @@ async def test_a_thousand_connections_that_ask_nothing_keep_nobody_out(judge: Re
 
 @pytest.mark.parametrize("said", [b"", b"POST /webhooks/valid", b"POST / HTTP/1.1\r\nX-A: 1\r\n"], ids=["nothing", "a word", "half of it"])
 async def test_who_asks_nothing_is_shown_out(said: bytes, judge: Reviewer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(idle, "FIRST_REQUEST", 0.2)
-    monkeypatch.setattr(idle, "INTERVAL", 0.05)
+    monkeypatch.setattr("grove_operator.webhooks.server.FIRST_REQUEST", 0.2)
+    monkeypatch.setattr("grove_operator.webhooks.server.INTERVAL", 0.05)
     async with serving(judge, tmp_path) as server, asyncio.timeout(60):
         assert check(await server.send(said), server.told) is None
 
 
 async def test_who_has_asked_may_ask_again(judge: Reviewer, workload: Manifest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(idle, "FIRST_REQUEST", 0.2)
-    monkeypatch.setattr(idle, "INTERVAL", 0.05)
+    monkeypatch.setattr("grove_operator.webhooks.server.FIRST_REQUEST", 0.2)
+    monkeypatch.setattr("grove_operator.webhooks.server.INTERVAL", 0.05)
     body = request(VALIDATE, json.dumps(asked("CREATE", workload)).encode()).replace(b"Connection: close\r\n", b"")
     async with serving(judge, tmp_path) as server, asyncio.timeout(60):
         reader, writer = await asyncio.open_connection("127.0.0.1", server.port, ssl=server.tls)

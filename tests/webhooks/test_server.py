@@ -18,8 +18,7 @@ from grove_compiler.graph.diagnostic import Diagnostic
 from grove_operator.install import webhook_configurations as hooks
 from grove_operator.webhooks import server as server_module
 from grove_operator.webhooks.answers import Answers
-from grove_operator.webhooks.certificate import ServedCertificate
-from grove_operator.webhooks.certificate_files import CertificateFiles
+from grove_operator.webhooks.certificate import CertificateFiles, ServedCertificate
 from grove_operator.webhooks.review import AdmissionRequest, Reviewer
 from grove_operator.webhooks.server import MAX_BODY, ReviewServer
 from tests.applier.transport.certificates import Pair, authority, needs_openssl, signed

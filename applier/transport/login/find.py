@@ -8,10 +8,9 @@ from typing import Any
 
 from applier.errors import CredentialsError
 from applier.transport.login.addresses import proxy_url, server_url
-from applier.transport.login.impersonation import impersonation
 from applier.transport.login.kubeconfig import NO_OVERRIDES, Chosen, KubeconfigEntry, choose, locate, read, read_text
 from applier.transport.login.reload import Followed
-from applier.transport.login.target import Target, trust
+from applier.transport.login.target import Target, impersonation, trust
 
 POD = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 

@@ -8,31 +8,30 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from applier.decision import hide_secrets
+from applier.desired import Graph
 from applier.events import Sink
 from applier.outcome import UNDONE, Action, Outcome
+from applier.ref import Kind, Manifest, Ref
 from grove_cli import output as outputs
-from grove_cli.cluster.apply.objects import WrittenObjects
 from grove_cli.cluster.fold import Folding
 from grove_cli.cluster.led import effects_line
-from grove_cli.cluster.lines import CLIENT, SERVER, OutcomeLines, WaitLines, to_all
+from grove_cli.cluster.lines import SUFFIXES, OutcomeLines, WaitLines, to_all
 from grove_cli.cluster.session import Failed, Session, SignalExit, graceful_once_planned, program_of, say
-from grove_cli.cluster.words import name_of, tally
+from grove_cli.cluster.words import name_of, run_report, tally
 from grove_cli.exit_codes import EXIT_ERROR, EXIT_OK
 from grove_cli.terminal import Terminal, terminal_of
 from grove_compiler.record import record
 from kube_objects.words import counted
 
 if TYPE_CHECKING:
-    from applier.desired import Graph
     from applier.plan import SavedPlan
-    from applier.ref import Ref
     from applier.run.options import WaitFor
     from applier.run.report import Report
     from grove_cli.cluster.applyset import ApplySetChoice
     from grove_cli.cluster.input import ClusterInput
 
 MAX_PLAN = 1 << 30
-SUFFIXES = {"client": CLIENT, "server": SERVER}
 
 
 @record
@@ -210,9 +209,7 @@ def summary(report: Report, terminal: Terminal) -> str:
 def _encoded(output: str, done: Sequence[Outcome], report: Report) -> Iterable[bytes]:
     if output == "name":
         return [f"{name_of(outcome.step.ref)}\n".encode() for outcome in done if outcome.action is not Action.PRUNED]
-    from grove_cli.cluster.report import as_json, run_report
-
-    return as_json(run_report(report))
+    return [outputs.json_report(run_report(report))]
 
 
 def _load(path: str) -> SavedPlan:
@@ -247,3 +244,40 @@ def _is_terminal() -> bool:
         return sys.stdout.isatty() and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
     except (AttributeError, ValueError):
         return False
+
+
+class WrittenObjects:
+    """Collects the server's responses to writes (`after_write`), and reads unchanged objects. Values of Secrets are hidden."""
+
+    def __init__(self) -> None:
+        self.by_ref: dict[Ref, Manifest] = {}
+        self.graph = Graph([])
+
+    def add(self, manifest: Manifest) -> None:
+        """Adds a written object without its `managedFields`, which kubectl omits as well."""
+        metadata = {key: value for key, value in manifest["metadata"].items() if key != "managedFields"}
+        self.by_ref[Ref.of(manifest)] = hide_secrets({**manifest, "metadata": metadata})
+
+    async def complete(self, outcomes: Iterable[Outcome], session: Session, *, is_local: bool) -> None:
+        """Adds the objects that were not written: live ones, or for a client-side dry run (`is_local`) the manifests to be sent."""
+        from applier.cache.read import read_once
+        from applier.cache.snapshot import by_place
+
+        missing = [outcome for outcome in outcomes if outcome.step.ref in self.graph.objects and outcome.step.ref not in self.by_ref]
+        unchanged = []
+        for outcome in missing:
+            manifest = self.graph.objects[outcome.step.ref].manifest
+            if outcome.action in (Action.UNCHANGED, Action.YIELDED):
+                unchanged.append((Kind.of(manifest), outcome.step.ref))
+            elif is_local and outcome.action not in UNDONE:
+                self.add(manifest)
+        live = await read_once(session.cluster, by_place(unchanged))
+        for _, ref in unchanged:
+            if (current := live.get(ref)) is not None:  # it may have been deleted meanwhile
+                self.add(current)
+
+    def as_yaml(self) -> Iterable[bytes]:
+        """Returns the objects as YAML documents, in the order of the graph."""
+        from grove_compiler.source.yaml_writer import iter_yaml
+
+        return map(outputs.encoded, iter_yaml([self.by_ref[ref] for ref in self.graph.objects if ref in self.by_ref]))

@@ -11,7 +11,6 @@ from grove_cli.cluster.input import ClusterInput
 from grove_cli.cluster.listeners import listening
 from grove_cli.cluster.optional_values import OptionalValues
 from grove_cli.cluster.options import (
-    GIVEN,
     dry_run_option,
     duration,
     field_manager_option,
@@ -19,6 +18,7 @@ from grove_cli.cluster.options import (
     journal_option,
     take_input,
     target_options,
+    text_option,
 )
 from grove_cli.cluster.target import take_target
 from grove_cli.options import output_option
@@ -39,12 +39,8 @@ Exit codes: 0 deleted, 1 findings, 2 an object still exists, was not found, or i
 )
 @input_options
 @target_options
-@click.option(
-    "--applyset", default="", metavar="NAME", type=GIVEN, help="Delete all members of this ApplySet instead of the objects in FILE."
-)
-@click.option(
-    "--approve", default="", metavar="HASH", type=GIVEN, help="With --applyset: approve a held deletion by the hash that was printed."
-)
+@text_option("--applyset", metavar="NAME", help="Delete all members of this ApplySet instead of the objects in FILE.")
+@text_option("--approve", metavar="HASH", help="With --applyset: approve a held deletion by the hash that was printed.")
 @click.option("--ignore-not-found", is_flag=True, help="Succeed if an object does not exist.")
 @click.option(
     "--cascade",

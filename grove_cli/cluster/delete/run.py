@@ -11,9 +11,9 @@ from applier.events import Sink
 from applier.outcome import UNDONE, Action
 from grove_cli import output as outputs
 from grove_cli.cluster.fold import Folding
-from grove_cli.cluster.lines import CLIENT, SERVER, OutcomeLines, WaitLines, to_all
+from grove_cli.cluster.lines import SUFFIXES, OutcomeLines, WaitLines, to_all
 from grove_cli.cluster.session import Failed, Session, SignalExit, say
-from grove_cli.cluster.words import name_of
+from grove_cli.cluster.words import name_of, outcomes_report
 from grove_cli.exit_codes import EXIT_ERROR
 from grove_cli.terminal import terminal_of
 from grove_compiler.record import record
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from applier.ref import Manifest, Ref
     from grove_cli.cluster.input import ClusterInput
 
-SUFFIXES = {"client": CLIENT, "server": SERVER}
 WORDS = {"pruned": "deleted"}
 FINALIZER_HINT = (
     "finalizers are taken off by the controllers that they are named after, once their work is done: see whether these run. "
@@ -139,9 +138,7 @@ class DeleteRun:
         if self.choices.output == "name":
             outputs.write(f"{name_of(outcome.step.ref)}\n".encode() for outcome in outcomes if outcome.action not in UNDONE)
         else:
-            from grove_cli.cluster.report import as_json, outcomes_report
-
-            outputs.write(as_json(outcomes_report(outcomes)))
+            outputs.write_report(outcomes_report(outcomes))
 
 
 def _held_by_finalizers(outcomes: list[Outcome]) -> Ref | None:

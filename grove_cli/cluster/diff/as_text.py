@@ -6,10 +6,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from applier.outcome import ABSENT, QUIET, UNDONE, Action, Conflict, FieldChange, Owner, Step, dotted
 from applier.plan.reasons import who
-from grove_cli.cluster.diff.unified import unified
+from grove_cli.cluster.diff.unified import Shown, unified
 from grove_cli.cluster.fold import More, folded
 from grove_cli.cluster.words import COLOURS, reason_of, tally
-from grove_cli.queries.differences import Shown
 from grove_cli.terminal import Terminal, visible
 from kube_objects.words import listed
 

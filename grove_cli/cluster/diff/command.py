@@ -24,7 +24,7 @@ from grove_cli.options import text_or_json_option
 if TYPE_CHECKING:
     from applier.outcome import Step
     from applier.run.options import ApplyOptions
-    from grove_cli.queries.differences import Shown
+    from grove_cli.cluster.diff.unified import Shown
 
 
 @click.command(
@@ -76,7 +76,7 @@ def command(output: str, server: bool, field_manager: str, **given: Any) -> int:
 
 async def _diff(graph: Graph, session: Session, options: ApplyOptions, output: str, server: bool) -> int:
     from applier.run.difference import diff
-    from grove_cli.queries.differences import differences
+    from grove_cli.cluster.diff.unified import differences
 
     compared = await diff(graph, session.cluster, options, ask_server=server)
     found = differences(compared)
@@ -94,7 +94,7 @@ def _write_effects(source: ClusterInput) -> None:
     from grove_cli.terminal import terminal_of
 
     if text := effects_text(source, terminal_of(sys.stdout)):
-        outputs.write([outputs.encoded("\n" + text)])
+        outputs.write_text("\n" + text)
 
 
 def _program() -> list[str]:
@@ -124,12 +124,12 @@ def _write(found: list[Shown], steps: list[Step], output: str) -> None:
     from grove_cli import output as outputs
 
     if output == "json":
-        from grove_cli.cluster.report import as_json, steps_report
+        from grove_cli.cluster.words import steps_report
 
-        outputs.write(as_json(steps_report(steps)))
+        outputs.write_report(steps_report(steps))
         return
     from grove_cli.cluster.diff.as_text import diff_text
     from grove_cli.terminal import terminal_of
 
     counts = Counter(step.action for step in steps)
-    outputs.write([outputs.encoded(diff_text(found, counts, terminal_of(sys.stdout)))])
+    outputs.write_text(diff_text(found, counts, terminal_of(sys.stdout)))

@@ -12,9 +12,8 @@ from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
 from applier.ref import Kind, Manifest, Ref
-from grove_cli.cluster.diff.unified import as_text
+from grove_cli.cluster.diff.unified import Shown, as_text
 from grove_cli.cluster.session import say
-from grove_cli.queries.differences import Shown
 
 VARIABLE = "KUBECTL_EXTERNAL_DIFF"
 ARGUMENT = re.compile(r"[a-zA-Z0-9-=]+")

@@ -28,7 +28,6 @@ def command() -> None:
 @command.command(
     "tree",
     cls=OptionalValues,
-    bare={},
     epilog="""\b
 Examples:
   grove get tree qwen                  a PodCliqueSet, everything it owns, and why it is not ready

@@ -16,8 +16,8 @@ from grove_cli.cluster.get.watch import Drawing, watch
 from grove_cli.cluster.session import Failed, Session
 from grove_cli.exit_codes import EXIT_FINDINGS
 from grove_cli.queries.list_query import Found, ListQuery, read_list
-from grove_cli.render.kubectl.errors import InvalidExpression
 from grove_cli.render.kubectl.formats import parse
+from grove_cli.render.kubectl.values import InvalidExpression
 from grove_cli.terminal import terminal_of, visible
 from grove_compiler.record import record
 
@@ -67,7 +67,7 @@ class ViewListing:
             return await watch(session, lambda: self.drawn(session.cluster, namespace), namespace, self._format.name)
         found = await self._read(session.cluster, namespace)
         if found.objects or (self._format.write is not None and len(self._asked.names) != 1):
-            outputs.write([outputs.encoded(self._text(found))])
+            outputs.write_text(self._text(found))
         elif not self._asked.names and not self._asked.ignore_not_found:
             print(_nothing(namespace), file=sys.stderr)
         missing = [] if self._asked.ignore_not_found else found.missing
@@ -98,7 +98,7 @@ class ViewListing:
     def _sorted(self, objects: list[Manifest]) -> list[Manifest]:
         if self._order is None or len(objects) < 2:
             return objects
-        from grove_cli.render.kubectl.order import sorted_by
+        from grove_cli.render.kubectl.columns import sorted_by
 
         try:
             return sorted_by(self._order, objects)

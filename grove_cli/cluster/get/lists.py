@@ -10,10 +10,9 @@ import click
 from grove_cli.cluster import session as sessions
 from grove_cli.cluster.completed_names import names_of
 from grove_cli.cluster.optional_values import OptionalValues
-from grove_cli.cluster.options import GIVEN, adding, all_namespaces_option, query_options
-from grove_cli.cluster.selector import selector_option
+from grove_cli.cluster.options import adding, all_namespaces_option, query_options, selector_option, text_option
 from grove_cli.cluster.target import take_target
-from grove_cli.group import Group
+from grove_cli.commands import Group
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -59,23 +58,20 @@ _options = adding(
         query_options,
         all_namespaces_option,
         selector_option,
-        click.option(
+        text_option(
             "-o",
             "--output",
-            default="",
             metavar="FORMAT",
-            type=GIVEN,
             callback=_format,
             shell_complete=_formats,
             help="As in kubectl: wide, name, json, yaml, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE or custom-columns=HEADER:PATH,…",
         ),
-        click.option("--sort-by", default="", metavar="PATH", type=GIVEN, help="Sort by a field: .metadata.creationTimestamp."),
-        click.option(
+        text_option("--sort-by", metavar="PATH", help="Sort by a field: .metadata.creationTimestamp."),
+        text_option(
             "-L",
             "--label-columns",
             multiple=True,
             metavar="LABEL",
-            type=GIVEN,
             callback=_label_columns,
             help="Add a column for a label; repeatable, or separated by commas.",
         ),
@@ -88,20 +84,20 @@ _options = adding(
 
 
 def _listing(name: str, kind: str, help_text: str, *examples: str) -> click.Command:
-    """Returns the command that lists a kind, whose view is in the module of its name."""
+    """Returns the command that lists a kind, whose view has its name."""
 
     @click.argument("names", metavar="[NAME]…", nargs=-1, shell_complete=names_of(kind))
     @_options
     def show(**given: Any) -> int:
         target = take_target(given)
+        from grove_cli.cluster.get import views
         from grove_cli.cluster.get.listing import ListOptions, ViewListing
 
-        module: Any = __import__(f"grove_cli.cluster.get.{name}_view", fromlist=["VIEW"])
-        listing = ViewListing(module.VIEW, ListOptions(**given))
+        listing = ViewListing(getattr(views, name.upper()), ListOptions(**given))
         return sessions.run(listing.show, target, long=given["watch"])
 
     epilog = "\b\nExamples:\n" + "\n".join(f"  {example}" for example in examples) + EXIT_CODES
-    return click.command(name, cls=OptionalValues, bare={}, epilog=epilog, help=help_text)(show)
+    return click.command(name, cls=OptionalValues, epilog=epilog, help=help_text)(show)
 
 
 LISTINGS = (

@@ -70,7 +70,7 @@ def command(output_file: str | None, field_manager: str, **given: Any) -> int:
         from applier.run.live_state import survey
         from applier.run.options import ApplyOptions
         from grove_cli.cluster.led import effects_text
-        from grove_cli.cluster.plan.as_text import plan_text
+        from grove_cli.cluster.step_lines import plan_text
         from grove_cli.terminal import terminal_of
 
         graph = await source.graph(session)
@@ -81,7 +81,7 @@ def command(output_file: str | None, field_manager: str, **given: Any) -> int:
             with open(output_file, "wb") as stream:
                 stream.write(result.save(cluster=await identity_of(session.cluster), namespace=session.namespace))
         terminal = terminal_of(sys.stdout)
-        outputs.write([outputs.encoded(plan_text(result.plan.steps, terminal) + effects_text(source, terminal))])
+        outputs.write_text(plan_text(result.plan.steps, terminal) + effects_text(source, terminal))
         if result.approval:
             say(f"deletions exceed the limit and are held: to approve exactly these, use --approve {result.approval}")
         return EXIT_ERROR if any(step.action in UNDONE for step in result.plan.steps) else 0

@@ -1,17 +1,23 @@
-"""Reads the revisions of a set: the pod templates that it has had, and what each of them changed."""
+"""Reads the revisions of a set, with what each of them changed, and finds the one that an undo goes back to."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from applier.cluster import Cluster
-from applier.ref import Kind, Manifest
+from applier.ref import Kind, Manifest, owner_uids
+from grove_cli.queries.one_set import EditRefused
 from grove_cli.queries.rollout.changes import changes_between
+from grove_cli.queries.rollout.edits import SetEdit, undo
+from grove_compiler.decoder import Decoder
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.kube.timestamp import time
 from grove_compiler.labels import PART_OF
 from grove_compiler.model.expanded.recorded_templates import Revision
+from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.spec.templates import templates_in
 from grove_compiler.record import record
+from grove_compiler.source.document import Document
 from kube_objects.manifest import is_terminating
 
 REVISION = Kind("apps", "v1", "ControllerRevision")
@@ -42,8 +48,8 @@ async def read_history(cluster: Cluster, pcs: Manifest) -> list[RecordedRevision
 
 def history_of(pcs: Manifest, manifests: Sequence[Manifest]) -> list[RecordedRevision]:
     """Returns the revisions among these objects that belong to a set, the oldest first."""
-    uid = pcs["metadata"].get("uid")
-    owned = [each for each in manifests if each["kind"] == REVISION.kind and uid in _owners(each) and not is_terminating(each)]
+    uid = str(pcs["metadata"].get("uid"))
+    owned = [each for each in manifests if each["kind"] == REVISION.kind and uid in owner_uids(each) and not is_terminating(each)]
     revisions = sorted(map(Revision, owned), key=lambda revision: (revision.number, revision.name))
     current = (pcs.get("status") or {}).get("currentGenerationHash")
     known = any(revision.generation_hash == current for revision in revisions)
@@ -64,5 +70,48 @@ def matches(revision: Revision, pcs: Manifest) -> bool:
     return all(revision.has_template(clique, priority_class) for clique in templates_in(template).cliques)
 
 
-def _owners(manifest: Manifest) -> list[str]:
-    return [reference.get("uid") for reference in manifest["metadata"].get("ownerReferences") or []]
+async def undo_to(cluster: Cluster, pcs: Manifest, number: int, program: Program) -> SetEdit:
+    """Returns the edit that goes back to a revision, for 0 the previous one. Raises `ClusterError`, `EditRefused` where there is none."""
+    history = await read_history(cluster, pcs)
+    complete = _with_defaults(pcs, program)
+    target = find(history, number, pcs) if number else _previous(history, complete)
+    if matches(target.revision, complete):
+        return SetEdit("", unchanged=f"skipped rollback (current templates already match revision {target.number})")
+    edit = undo(pcs, complete, target.revision.data, target.number)
+    return edit._replace(details=changes_between(_data_of(complete), target.revision.data))
+
+
+def find(history: list[RecordedRevision], number: int, pcs: Manifest) -> RecordedRevision:
+    """Returns the revision with a number. Raises `EditRefused`, with those that there are."""
+    found = next((each for each in history if each.number == number), None)
+    if found is None:
+        numbers = ", ".join(str(each.number) for each in history)
+        there = f"there are {numbers}" if numbers else "none is recorded yet"
+        raise EditRefused(f"PodCliqueSet {pcs['metadata']['name']!r} has no revision {number}: {there}")
+    return found
+
+
+def _previous(history: list[RecordedRevision], pcs: Manifest) -> RecordedRevision:
+    """Returns the newest revision with other templates than those of the set."""
+    others = [each for each in history if not matches(each.revision, pcs)]
+    if not others:
+        raise EditRefused(f"PodCliqueSet {pcs['metadata']['name']!r} has no earlier revision to go back to")
+    return others[-1]
+
+
+def _data_of(pcs: Manifest) -> Manifest:
+    """Returns the templates of a set in the form of a revision."""
+    template = pcs["spec"]["template"]
+    cliques = []
+    for clique in template["cliques"]:
+        parts = {key: clique[key] for key in ("labels", "annotations") if clique.get(key)}
+        cliques.append({"name": clique["name"], "template": {**parts, "podSpec": clique["spec"].get("podSpec") or {}}})
+    return {"cliques": cliques, "priorityClassName": template.get("priorityClassName")}
+
+
+def _with_defaults(pcs: Manifest, program: Program) -> Manifest:
+    """Returns a set with all defaults, as revisions record it; as it is if it is invalid."""
+    decoder = Decoder(program, {"settings": Settings()})
+    decoder.take([Document(pcs)])
+    entry = decoder.decoded[0]
+    return entry.manifest if entry.is_defaulted and not entry.structural else pcs

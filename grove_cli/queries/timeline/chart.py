@@ -7,13 +7,11 @@ from collections.abc import Iterable, Sequence
 from math import inf
 
 from grove_cli.age import age
+from grove_cli.queries.events_query import time_in
 from grove_cli.queries.one_set import is_training
-from grove_cli.queries.timeline.moment import Moment
-from grove_cli.queries.timeline.moments import deadline_of, moments
+from grove_cli.queries.timeline.moments import Moment, deadline_of, moments
 from grove_cli.queries.timeline.objects import TimelineObjects
-from grove_cli.queries.timeline.span import Span
-from grove_cli.queries.timeline.spans import spans
-from grove_cli.queries.times import time_in
+from grove_cli.queries.timeline.spans import Span, spans
 from grove_cli.render.timeline import Bar, Chart, Mark, TimelineRow
 from kube_objects.manifest import mapping
 from kube_objects.words import counted

@@ -6,17 +6,16 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from applier.ref import Manifest, Ref
+from grove_cli.queries.events_query import time_in
 from grove_cli.queries.facts import deadline
 from grove_cli.queries.one_set import is_training
 from grove_cli.queries.rollout.history import history_of
-from grove_cli.queries.timeline.events import time_of, told
-from grove_cli.queries.timeline.moment import Moment, moment_at
-from grove_cli.queries.timeline.objects import TimelineObjects
-from grove_cli.queries.times import time_in
+from grove_cli.queries.timeline.objects import TimelineObjects, time_of, told
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.kube.conditions import condition_of, is_true
 from grove_compiler.model.expanded.attempts.pod_end import failure_description
 from grove_compiler.model.names import replica_of
+from grove_compiler.record import record
 from kube_objects.manifest import mapping, maps
 from kube_objects.words import listed
 
@@ -134,3 +133,23 @@ def _end(attempt: Manifest, is_last: bool) -> str:
         last = str(attempt.get("message") or "").strip().rpartition("\n")[2]
         return f"{words}{f': {last}' if last and cause == 'PodFailed' else ''}{cost}"
     return ENDS.get(cause, cause)
+
+
+@record
+class Moment:
+    """An entry of the history. `at` is in seconds since the epoch; `replica` and `attempt` are none for one about the whole workload."""
+
+    at: float
+    what: str
+    message: str
+    replica: int | None = None
+    attempt: int | None = None
+    is_bad: bool = False
+
+
+def moment_at(
+    text: object, what: str, message: str, where: tuple[int | None, int | None] = (None, None), *, is_bad: bool = False
+) -> Moment | None:
+    """Returns an entry at the time in a field; none without a time."""
+    at = time_in(text)
+    return None if at is None else Moment(at, what, message, *where, is_bad)

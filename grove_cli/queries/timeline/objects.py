@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from applier.cluster import Cluster
 from applier.ref import Kind, Manifest, uid_of
-from grove_cli.queries.events_query import set_of
+from grove_cli.queries.events_query import set_of, time_in
 from grove_cli.queries.one_set import read_set
 from grove_cli.queries.tree_query import NoSuchObject, list_readable
 from grove_cli.queries.why_query import find
@@ -27,6 +27,8 @@ PARTS = (
 )
 OTHERS = (("grove.io", SET_KIND), ("", EVENT.kind))
 """Kinds without the label of the set. The names of all sets tell the parts of `chat-0` from those of `chat`."""
+OF_PODS = ("Preempted", "Evicted", "TaintManagerEviction", "NodeNotReady", "OOMKilling")
+"""Reasons of events about pods that belong to the history of a set; most others only say how a pod starts."""
 
 
 @record
@@ -82,3 +84,15 @@ def _is_about(event: Manifest, pcs: Manifest, sets: set[str]) -> bool:
     if about.get("kind") == SET_KIND:
         return bool(name == of["name"] and about.get("uid") in (None, "", uid_of(pcs)))
     return set_of(name, sets) == str(of["name"])
+
+
+def time_of(event: Manifest) -> float | None:
+    """Returns when an event happened last."""
+    metadata = event["metadata"]
+    candidates = (event.get("lastTimestamp"), event.get("eventTime"), event.get("firstTimestamp"), metadata.get("creationTimestamp"))
+    return next((at for each in candidates if (at := time_in(each)) is not None), None)
+
+
+def told(events: Iterable[Manifest]) -> list[Manifest]:
+    """Returns the events that are entries of the history: those about pods only where they say why one was taken away."""
+    return [event for event in events if event["involvedObject"].get("kind") != "Pod" or event.get("reason") in OF_PODS]

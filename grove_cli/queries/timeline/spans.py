@@ -6,15 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from applier.ref import Manifest, uid_of
+from grove_cli.queries.events_query import time_in
 from grove_cli.queries.one_set import is_training
-from grove_cli.queries.timeline.events import time_of
-from grove_cli.queries.timeline.objects import TimelineObjects
-from grove_cli.queries.timeline.span import Span, number_in
-from grove_cli.queries.times import time_in
+from grove_cli.queries.timeline.objects import TimelineObjects, time_of
 from grove_compiler.kube.conditions import condition_of
 from grove_compiler.labels import ATTEMPT_LABEL, GANG_LABEL, REPLICA_LABEL
 from grove_compiler.model import names
 from grove_compiler.model.names import replica_of
+from grove_compiler.record import record
 from kube_objects.manifest import labels_of, mapping, maps
 
 
@@ -125,3 +124,34 @@ def _candidates(clique: str, index: int, attempt: int) -> Iterable[str]:
     while len(taken) < TAKEN_NAMES:
         taken.append(names.pod(clique, index, taken.__contains__, attempt))
     return taken
+
+
+@record
+class Span:
+    """A pod of an index: in one attempt of a job, or the n-th one known of a service.
+
+    Times are in seconds since the epoch; `opened` is none while it is gated, `began` before its containers start, `ended` while it runs.
+    `state` is Pending, Running, Succeeded, Failed, or Ended for a pod that was deleted.
+    """
+
+    clique: str
+    index: int
+    replica: int
+    attempt: int
+    made: float
+    opened: float | None
+    began: float | None
+    ended: float | None
+    state: str
+    detail: str = ""
+
+    @property
+    def rank(self) -> str:
+        """The hostname of the pod, the same for all its successors."""
+        return f"{self.clique}-{self.index}"
+
+
+def number_in(value: object, default: int) -> int:
+    """Returns the number in a label or a field, `default` in place of anything else."""
+    text = str(value)
+    return int(text) if text.isascii() and text.isdecimal() else default

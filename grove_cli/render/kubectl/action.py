@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from dataclasses import field as default
 
-from grove_cli.render.kubectl.errors import InvalidExpression
 from grove_cli.render.kubectl.steps import Path, Step, between, comparing, descendants, field, having, index, literal, union, wildcard
+from grove_cli.render.kubectl.values import InvalidExpression
 from grove_compiler.record import record
 
 RANGE, RANGE_END = "range", "end"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from grove_cli.render.kubectl.errors import InvalidExpression
-from grove_cli.render.kubectl.values import indented, ordered
+from grove_cli.render.kubectl.values import InvalidExpression, indented, ordered
 from grove_compiler.record import record
 from kube_objects.manifest import Manifest
 

@@ -7,9 +7,8 @@ from dataclasses import field
 from typing import Any
 
 from grove_cli.render.kubectl.action import RANGE_END, Scanner, TemplateAction
-from grove_cli.render.kubectl.errors import InvalidExpression
 from grove_cli.render.kubectl.steps import Path, Values, follow, literal
-from grove_cli.render.kubectl.values import text_of
+from grove_cli.render.kubectl.values import InvalidExpression, text_of
 from grove_compiler.record import record
 
 

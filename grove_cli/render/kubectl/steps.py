@@ -9,7 +9,7 @@ import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from grove_cli.render.kubectl.errors import InvalidExpression
+from grove_cli.render.kubectl.values import InvalidExpression
 
 Values = list[Any]
 Step = Callable[[Values], Values]

@@ -46,3 +46,7 @@ def _json(value: Any) -> str:
     import json  # only for a template that prints maps or lists
 
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")).translate(HTML)
+
+
+class InvalidExpression(Exception):
+    """An expression cannot be parsed, or selects something that is not there. The message is kubectl's."""

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from applier.desired import AwaitedGroup, Desired, Graph, Policy
 from applier.outcome import ABSENT, Action, Conflict, FieldChange, ItemKey, Owner, Step
 from applier.plan import InvalidPlan, Plan, SavedPlan, check, fingerprint, input_hash, load, save
-from applier.plan.forms import desired_form, read_desired, read_step, step_form
 from applier.plan.order import order
 from applier.plan.planner import Intent
+from applier.plan.saved import desired_form, read_desired, read_step, step_form
 from applier.ref import Manifest, Ref
 from tests.suite.rows import rows
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from applier.errors import ApplierError
 from applier.outcome import Action
 from applier.prune import ApplySetOptions, Budget, OpenApplySet
-from applier.prune.budget import approval_hash, approves
+from applier.prune.open_applyset import approval_hash, approves
 from applier.testing.memory import MemoryCluster
 from tests.suite.rows import rows
 

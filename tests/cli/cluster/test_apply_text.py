@@ -14,9 +14,8 @@ from applier.plan.reasons import RECREATE, what_conflicts
 from applier.ref import Ref
 from grove_cli.cluster.apply.progress import ApplyProgress, in_progress
 from grove_cli.cluster.lines import CLIENT, OutcomeLines, WaitLines, to_all
-from grove_cli.cluster.plan.as_text import plan_text
-from grove_cli.cluster.report import outcomes_report, steps_report
-from grove_cli.cluster.words import name_of, reason_of, tally
+from grove_cli.cluster.step_lines import plan_text
+from grove_cli.cluster.words import name_of, outcomes_report, reason_of, steps_report, tally
 from grove_cli.terminal import Terminal
 from tests.suite.rows import rows
 

@@ -18,7 +18,7 @@ from applier.ref import Kind, Manifest, Ref
 from grove_cli import output as outputs
 from grove_cli.events.as_text import events_text
 from grove_cli.events.read import EVENT, event_query, follow
-from grove_cli.queries.events_query import KINDS, EventLine, aggregated, parse_object
+from grove_cli.queries.events_query import KINDS, EventLine, aggregated, event_subject
 from grove_cli.queries.tree_query import NoSuchObject
 from grove_cli.terminal import Terminal
 from grove_compiler.kube.timestamp import timestamp
@@ -139,14 +139,14 @@ def test_a_kind_that_is_never_told_of_is_refused(bench: Bench) -> None:
 @rows("kind", KINDS)
 def test_every_kind_may_be_asked_about_as_kubectl_writes_it(kind: str) -> None:
     plural = f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}s"
-    assert {parse_object(f"{word}/a") for word in (kind, kind.lower(), plural, plural.lower(), f"{plural.lower()}.grove.io")} == {
+    assert {event_subject(f"{word}/a") for word in (kind, kind.lower(), plural, plural.lower(), f"{plural.lower()}.grove.io")} == {
         (kind, "a")
     }
 
 
 def test_a_name_that_is_none_is_refused() -> None:
     with pytest.raises(NoSuchObject, match="is not an object"):
-        parse_object("pcs/")
+        event_subject("pcs/")
 
 
 async def test_of_a_topology_events_are_looked_for_where_they_lie(bench: Bench) -> None:

@@ -11,8 +11,8 @@ import pytest
 from applier.ref import Kind, Manifest
 from grove_cli.cluster.get import watch as watches
 from grove_cli.cluster.get.listing import ListOptions, ViewListing
-from grove_cli.cluster.get.sets_view import VIEW
 from grove_cli.cluster.get.table import table_text
+from grove_cli.cluster.get.views import SETS
 from grove_cli.queries.list_query import Found
 from grove_cli.terminal import Terminal
 
@@ -110,7 +110,7 @@ def test_a_line_is_no_wider_than_the_terminal(width: int) -> None:
     pending = {**PENDING, "message": "its gang is not complete " * 9}
     metadata = {**OBJECTS[0]["metadata"], "creationTimestamp": "2026-01-01T00:00:00Z"}
     found = Found([{**OBJECTS[0], "metadata": metadata, "status": {"conditions": [pending]}}], [], {"PodGang": [], "Pod": []}, [])
-    text = table_text(VIEW, found, NOW, Terminal(colours=False, width=width, wraps=True))
+    text = table_text(SETS, found, NOW, Terminal(colours=False, width=width, wraps=True))
     assert max(map(len, text.splitlines())) <= width
 
 
@@ -118,7 +118,7 @@ def test_a_line_is_no_wider_than_the_terminal(width: int) -> None:
 async def test_a_watched_table_is_drawn_again_when_a_set_comes(output: str, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watches, "SETTLE", 0)
     drawn: asyncio.Queue[bytes] = asyncio.Queue()
-    listing = ViewListing(VIEW, ListOptions(output=output))
+    listing = ViewListing(SETS, ListOptions(output=output))
     task = asyncio.ensure_future(watches.follow(bench.cluster, lambda: listing.drawn(bench.cluster, ""), "", drawn.put_nowait))
     assert b"new" not in await drawn.get()
     sets = await bench.cluster.resource(Kind("grove.io", "v1alpha1", "PodCliqueSet"))

@@ -18,8 +18,8 @@ from applier.ref import Kind, Manifest, Ref
 from applier.testing.memory.faults import MemoryRequest
 from grove_cli import output as outputs
 from grove_cli.cluster.session import Failed
-from grove_cli.logs.as_text import Printer
 from grove_cli.logs.follow import Follower
+from grove_cli.logs.lines import Printer
 from grove_cli.queries.log_sources import LogSelection
 from grove_cli.terminal import Terminal
 
@@ -318,7 +318,7 @@ async def test_a_reader_that_has_gone_ends_it(two: Bench, monkeypatch: pytest.Mo
 
 
 def test_on_a_terminal_each_pod_has_a_colour(two: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grove_cli.logs.as_text.terminal_of", lambda _: Terminal(colours=True, width=80, wraps=True))
+    monkeypatch.setattr("grove_cli.logs.lines.terminal_of", lambda _: Terminal(colours=True, width=80, wraps=True))
     first, second = logs(two).out.splitlines()[:2]
     assert first == "\x1b[36mchat-0-front-0\x1b[0m begun"
     assert second.startswith("\x1b[33mchat-1-model-0-decode-0\x1b[0m ")

@@ -10,8 +10,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from grove_cli.lint.as_github import as_github
-from grove_cli.lint.as_sarif import as_sarif
+from grove_cli.lint.for_services import as_github, as_sarif
 from grove_compiler.graph.diagnostic import Diagnostic
 
 from ...explain.sets import SET_WITH_GROUP as SET

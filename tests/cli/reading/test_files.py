@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from grove_cli.errors import UnreadableInput
 from grove_cli.reading import files
-from grove_cli.reading.files import UnreadableInput, read_all, read_one
+from grove_cli.reading.files import read_all, read_one
 
 
 @pytest.fixture

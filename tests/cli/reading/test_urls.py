@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
+from grove_cli.errors import UnreadableInput
 from grove_cli.reading import urls
-from grove_cli.reading.files import UnreadableInput, read_all
+from grove_cli.reading.files import read_all
 from grove_cli.reading.urls import NotFetched, fetch, shown
 
 from ..running import ROOT, run

@@ -20,9 +20,8 @@ from applier.testing.proxy import Faults
 from applier.transport import connect, connect_to
 from grove_compiler.replay.bundle import RecordedStep
 from grove_compiler.step import Key, StepContext
-from grove_operator.controller.bundle_folder import BundleFolder
 from grove_operator.controller.operator import Operator, OperatorOptions, settings_of
-from grove_operator.controller.recorder import Retention, Trigger
+from grove_operator.controller.recorder import BundleFolder, Retention, Trigger
 from tests.applier.endurance.hostility import hostile
 from tests.applier.endurance.soak import Account, Sample, sample, sampled
 from tests.features.compiling import shipped_program

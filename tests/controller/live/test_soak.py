@@ -9,7 +9,7 @@ import pytest
 from applier.testing.control_plane import ControlPlane
 from grove_compiler.replay.bundle import decode
 from grove_compiler.replay.replay import replay
-from grove_operator.controller.bundle_folder import BundleFolder
+from grove_operator.controller.recorder import BundleFolder
 from tests.features.compiling import shipped_program
 from tests.suite.effort import runs
 

@@ -15,8 +15,7 @@ from applier.ref import Kind, Manifest
 from applier.testing.control_plane import ControlPlane
 from grove_compiler.source.document import Document
 from grove_compiler.step import Key, StepContext
-from grove_operator.controller.operator import Operator, OperatorOptions, settings_of
-from grove_operator.controller.served_shape import served_shape
+from grove_operator.controller.operator import Operator, OperatorOptions, served_shape, settings_of
 from tests.features.compiling import shipped_program
 from tests.permitted import permitted
 

@@ -13,8 +13,8 @@ from grove_compiler.preflight import read_values
 from grove_compiler.preflight_result import check_events
 from grove_operator.install.manifests import manifests
 from grove_operator.install.user_values import load_values
-from grove_operator.preflight.injector import MUTATE_PODS, NVSENTINEL_PATH
 from grove_operator.preflight.metrics import CheckMetrics
+from grove_operator.preflight.process import MUTATE_PODS, NVSENTINEL_PATH
 from preflight_images.dcgm_diag.check import ProcessResult, unknown, verdict
 from preflight_images.dcgm_diag.diag_json import DiagResult
 from preflight_images.dcgm_diag.verdict import judge, unrequested

@@ -9,8 +9,7 @@ import pytest
 
 from preflight_images.dcgm_diag.check import ProcessResult, verdict
 from preflight_images.dcgm_diag.diag_json import DiagResult, read_diag
-from preflight_images.shared.outcome import MISCONFIGURED, RecommendedAction
-from preflight_images.shared.output import UnreadableOutput
+from preflight_images.shared.outcome import MISCONFIGURED, RecommendedAction, UnreadableOutput
 from tests.suite.rows import rows
 
 from .recorded import READ, WARNING, entity, v3, v4

@@ -9,7 +9,7 @@ import pytest
 from preflight_images.nccl_loopback.check import command, verdict
 from preflight_images.nccl_loopback.output import read_output
 from preflight_images.shared.nccl import with_topology
-from preflight_images.shared.output import UnreadableOutput
+from preflight_images.shared.outcome import UnreadableOutput
 from tests.suite.rows import rows
 
 from .mutations import slowed

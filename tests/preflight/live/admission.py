@@ -47,7 +47,7 @@ class Admission:
         self.plane, self.namespaces, self.namespace, self.log = plane, list(namespaces), namespaces[0], folder / "controller.log"
         self._folder, self._port, self._metrics_port = folder, 0, free_port()
         # Checks mount the folder of the node with the connector's socket, which `restricted` forbids.
-        plane.kubectl("label", "namespace", namespace, "pod-security.kubernetes.io/enforce=privileged", "--overwrite")
+        plane.kubectl("label", "namespace", *self.namespaces, "pod-security.kubernetes.io/enforce=privileged", "--overwrite")
         ca, served = authority(folder), folder / "served"
         served.mkdir()
         pair = signed(ca, "webhook")

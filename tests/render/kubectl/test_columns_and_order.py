@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from grove_cli.render.kubectl.columns import Columns
-from grove_cli.render.kubectl.errors import InvalidExpression
+from grove_cli.render.kubectl.columns import Columns, sorted_by
 from grove_cli.render.kubectl.jsonpath import relaxed
-from grove_cli.render.kubectl.order import sorted_by
+from grove_cli.render.kubectl.values import InvalidExpression
 
 
 def object(**fields: Any) -> dict[str, Any]:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from grove_cli.render.kubectl.errors import InvalidExpression
 from grove_cli.render.kubectl.jsonpath import JsonPathTemplate, relaxed
+from grove_cli.render.kubectl.values import InvalidExpression
 from tests.suite.rows import rows
 
 OBJECT: dict[str, Any] = {

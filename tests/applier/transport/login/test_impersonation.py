@@ -9,8 +9,8 @@ import pytest
 
 from applier.errors import CredentialsError
 from applier.transport.login.find import find_target
-from applier.transport.login.impersonation import impersonation
 from applier.transport.login.kubeconfig import KubeconfigEntry
+from applier.transport.login.target import impersonation
 from tests.suite.rows import rows
 
 from .test_kubeconfig import write

@@ -1,4 +1,4 @@
-"""Formats findings as SARIF 2.1.0 for code-scanning services (OASIS, sarif-schema-2.1.0)."""
+"""Formats findings for code scanning, as SARIF 2.1.0 (OASIS, sarif-schema-2.1.0), and for GitHub Actions, as workflow commands."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from grove_cli.output import json_report
+from grove_cli.output import encoded, json_report
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.version import __version__
 
@@ -91,3 +91,30 @@ def _uri(name: str) -> str:
     """Returns a file name as a URI, relative if the name is."""
     path = quote(name.encode("utf-8", "surrogateescape").replace(b"\\", b"/"), safe="/-._~")
     return f"file://{path}" if path.startswith("/") else path.removeprefix("./")
+
+
+def as_github(findings: Sequence[Diagnostic], file_names: Mapping[str, str]) -> bytes:
+    """Returns an `::error` or `::warning` for each finding. `file_names` are the paths of the files of findings."""
+    return encoded("".join(_command(finding, file_names) + "\n" for finding in findings))
+
+
+def _command(finding: Diagnostic, file_names: Mapping[str, str]) -> str:
+    properties: dict[str, str] = {}
+    if finding.file:
+        properties["file"] = file_names.get(finding.file, finding.file)
+        if finding.line:
+            properties["line"] = str(finding.line)
+        if finding.line and finding.column:
+            properties["col"] = str(finding.column)
+    properties["title"] = finding.code
+    labels = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
+    return f"::{finding.severity} {labels}::{_data(message_of(finding))}"
+
+
+def _data(text: str) -> str:
+    """Escapes a message as the runner requires, for which a line break ends the command."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,4 +1,4 @@
-"""Returns what an object of the page waits for, as `grove why` does."""
+"""Answers what a browser asks about an object of the page: what happened to it (`grove timeline`), and why it waits (`grove why`)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import time
 
 from applier.errors import ApplierError
 from applier.ref import Ref
+from grove_cli.queries.timeline.chart import chart
+from grove_cli.queries.timeline.objects import objects_in
 from grove_cli.queries.why_query import find
+from grove_cli.render.as_timeline import svg
 from grove_cli.serve.scene import SceneObjects
 from grove_cli.terminal import Terminal
 from grove_cli.why.as_text import why_text
@@ -15,6 +18,19 @@ from grove_operator.cluster.why import reasons
 from grove_operator.controller.waiting import waits_of
 
 PLAIN = Terminal(colours=False, width=160, wraps=False)
+
+
+def timeline(object_id: str, snapshot: SceneObjects) -> str:
+    """Returns the picture for a set by its id (`PodCliqueSet/namespace/name`), in the colours of the page; empty if there is none.
+
+    Recorded objects end with the last time that they tell.
+    """
+    kind, namespace, name = (*object_id.split("/"), "", "")[:3]
+    try:
+        of = objects_in(snapshot.objects, f"{kind}/{name}", namespace)
+    except ApplierError:
+        return ""
+    return svg(chart(of, time.time() if snapshot.is_complete else None), styled=False)
 
 
 def why(object_id: str, snapshot: SceneObjects, context: StepContext) -> str:

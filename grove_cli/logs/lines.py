@@ -1,13 +1,16 @@
-"""Prints lines of logs, each with its pod in a colour of its own."""
+"""Reads the lines of a container's log, and prints them, each with its pod in a colour of its own."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator, Iterable, Mapping
+from contextlib import aclosing
 from datetime import datetime
 from typing import NamedTuple
 
+from applier.cluster import Cluster, Resource
 from grove_cli import output as outputs
+from grove_cli.queries.log_sources import LogSource
 from grove_cli.terminal import terminal_of, visible
 
 COLOURS = ("36", "33", "32", "35", "34", "96", "93", "92", "95", "94")
@@ -60,3 +63,13 @@ class Printer:
             colour = COLOURS[len(self._prefixes) % len(COLOURS)]
             self._prefixes[label] = outputs.encoded(self._terminal.paint(visible(label), colour))
         return self._prefixes[label]
+
+
+async def lines_of(
+    cluster: Cluster, pods: Resource, namespace: str, source: LogSource, query: Mapping[str, str], silence: float | None = None
+) -> AsyncGenerator[Line, None]:
+    """Yields the lines of a container's log. Raises `ClusterError`."""
+    asked = {"container": source.container, "timestamps": "true", **query}
+    async with aclosing(cluster.lines(pods, namespace, source.pod, "log", asked, silence=silence)) as lines:
+        async for line in lines:
+            yield line_of(source.label, line)
