@@ -89,7 +89,7 @@ def test_the_rule_that_the_architecture_shows_is_one_of_ours() -> None:
 def test_the_code_that_the_architecture_shows_is_what_becomes_of_that_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     modules = []
 
-    def finish(writer: ModuleCodegen) -> tuple[list[str], tuple[int, ...]]:
+    def finish(writer: ModuleCodegen) -> tuple[str, tuple[int, ...]]:
         modules.append("\n".join(writer.lines))
         return original(writer)
 
