@@ -13,13 +13,15 @@ from applier.desired import Deletion
 from applier.errors import ClusterError, Invalid, NotFound, NotSynced, WriteConflict
 from applier.events import Finished, Sink
 from applier.execute.refusals import is_other_object
-from applier.loop.view import View
+from applier.loop.view import OUTDATED, View
 from applier.outcome import Action, Outcome, Step
 from applier.prune import deletion
 from applier.prune.teardown import Teardown, teardown
 from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
 from kube_objects.manifest import is_terminating
 
+SLOW = 1.0
+"""Seconds that the write of the reason may take before it matters whether the object is still to be deleted."""
 RELEASED = "our work before its deletion is done"
 
 
@@ -73,7 +75,11 @@ class DeletionWriter:
 
         # The reason is written first: after the delete there may be no object left to write it to, and watchers would not learn it.
         async def prepare(step: Step, live: Manifest) -> None:
+            clock = asyncio.get_running_loop().time
+            began = clock()
             await self._prepare(requested[step.ref], live)
+            if clock() - began > SLOW and view.is_outdated():
+                raise NotSynced(OUTDATED)
 
         executor, outcomes = deletion.Deleter(self.cluster, sink=self.sink, before=prepare), list[Outcome]()
         remaining: set[Ref] = set()

@@ -54,6 +54,9 @@ class Result(Generic[K]):
     contested: Sequence[Ref] = ()
 
 
+MAX_DECISION_AGE = 1.0
+"""Seconds after which a deletion is not carried out if its key has been enqueued meanwhile: other writes may take as long as webhooks do,
+and what was to go may be wanted again."""
 MAX_BACKOFF_UNSYNCED = 5.0
 """The longest back-off, in seconds, of a key that is held because the cache is not synced. It mostly is a moment later, of which the cache
 notifies; kinds that were never watched, or lack permission, may need a retry."""
@@ -318,7 +321,9 @@ class Loop(Generic[K]):
         if isinstance(desired, Gone):
             self._dependencies.drop(key)
             return await self._reconcile(key, desired, view)
-        reads = view.read.count()
+        reads, clock = view.read.count(), asyncio.get_running_loop().time
+        until = clock() + MAX_DECISION_AGE
+        view.is_outdated = lambda: clock() > until and self.queue.is_added_again(key)
         try:
             return await self._reconcile(key, desired, view)
         finally:

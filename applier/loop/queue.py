@@ -112,6 +112,10 @@ class WorkQueue(Generic[K]):
         """Reports whether a key waits for the turn of its cleanup."""
         return key in self._cleanups.get(self._group(key), ())
 
+    def is_added_again(self, key: K) -> bool:
+        """Reports whether a key that is being worked on has been added meanwhile."""
+        return key in self._again
+
     def add_after(self, key: K, seconds: float) -> None:
         """Adds a key after some seconds. Of several times the earliest counts; adding it before then replaces all of them."""
         when = self._now() + seconds

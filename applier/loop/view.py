@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from applier.cache import Changes, FrozenCache, Query, WatchCache, as_one
 from applier.errors import Forbidden, NotSynced
 from applier.ref import GroupKind, Kind, Manifest, Ref
+
+OUTDATED = "what it was decided by has changed while other writes took their time"
 
 
 class Ownership(NamedTuple):
@@ -52,6 +54,8 @@ class View:
         self.read = ReadSet()
         self.gone_since: frozenset[Ref] = frozenset()
         """What existed while the view was frozen, and no longer does."""
+        self.is_outdated: Callable[[], bool] = bool
+        """Whether what was read has changed since a result was computed from it, longer ago than may be overlooked."""
         self._live, self._since = cache, since
         self._cache: WatchCache | FrozenCache = cache
         self._staleness: list[str] = []
@@ -118,6 +122,8 @@ class View:
         A view that was once stale stays so: the result was computed from that state, whatever the server has confirmed since.
         """
         self._staleness = self._staleness or self._live.staleness(self.read.kinds, self._since)
+        if not self._staleness and self.is_outdated():
+            self._staleness = [OUTDATED]
         return self._staleness
 
     def refresh(self) -> None:

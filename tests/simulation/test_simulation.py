@@ -16,6 +16,8 @@ from tests.simulation.labels import label
 from tests.simulation.schedules import (
     MAX_BACKOFF,
     Action,
+    Ask,
+    Autoscale,
     CutOff,
     Die,
     Edit,
@@ -135,6 +137,9 @@ FOUND: dict[str, list[Action]] = {
     ],
     "a pod is lost while the server is away, and kinds are read again one after the other": [
         *(Edit(REFUSED, (0, 1)), Pass(18), GoDown(20), Edit(DECLARED, (0, 1)), Lose(1))
+    ],
+    "pods that go are wanted again while another one is created slowly": [
+        *(Autoscale("clique", 0), Ask(8), Lose(6), Pass(24), Autoscale("clique", 2))
     ],
 }
 """Schedules that have gone wrong, of the program or of what looks at it."""
