@@ -44,8 +44,9 @@ class Reasons:
             if is_low or name in self.are_low:  # it was until now, as nothing was written in between
                 self.low[name] = self.state.now
             (self.are_low.add if is_low else self.are_low.discard)(name)
-            if (one.get("status", {}).get("updateProgress") or {}).get("updateEndedAt"):
-                self.served.pop(name, None)
+            has_ended = (one.get("status", {}).get("updateProgress") or {}).get("updateEndedAt")
+            if name in self.served and has_ended and not self._has_older_pods(one):  # else it has been paused
+                del self.served[name]
 
     def forget(self, name: str) -> None:
         """Notes that a PodClique or scaling group is gone: another one of its name begins afresh."""
@@ -130,6 +131,12 @@ class Reasons:
     def _check_training(self, pod: Manifest, reason: str) -> None:
         set = self._set_of(pod)
         assert set is None or training.may_delete(set, reason), f"{pod['metadata']['name']} was deleted for {reason!r}"
+
+    def _has_older_pods(self, part: Manifest) -> bool:
+        cliques = [part] if part["kind"] == CLIQUE.kind else self.state.all(CLIQUE)
+        hashes = {one["metadata"]["uid"]: label(one, POD_HASH_LABEL) for one in cliques}
+        name, belongs = part["metadata"]["name"], GROUP_LABEL if part["kind"] == GROUP.kind else CLIQUE_LABEL
+        return any(label(one, POD_HASH_LABEL) != hashes.get(owner(one)) for one in self.state.pods() if label(one, belongs) == name)
 
     def _goes_with_its_replica(self, one: Manifest, set: Manifest) -> bool:
         """Whether a pod or PodClique is of a replica of the set, or of a scaling group, that is not declared any more."""

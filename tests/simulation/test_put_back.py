@@ -23,7 +23,7 @@ from grove_compiler.subjects import VOCABULARY
 from tests.simulation import drawn
 from tests.simulation.admission import REFUSED
 from tests.simulation.drawn import DECLARED, STARTUPS
-from tests.simulation.schedules import Action, Edit, Forge, Lose, Night, Pass, Pause, Proceed, Scale, Tick, play
+from tests.simulation.schedules import Action, Edit, Forge, Lose, Night, Pass, Pause, Proceed, Resume, Scale, Tick, play
 from tests.simulation.sets import FRONT, demo
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.watch import watched
@@ -94,6 +94,16 @@ def takes_the_last(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(rolls.Roll, "needed", property(lambda roll: min(roll.min_available, roll.desired)))
 
 
+def forgets_in_a_pause(patch: pytest.MonkeyPatch) -> None:
+    """What an update has taken last is forgotten once people replace pods, so that the next one takes another."""
+    for roll in (clique_roll.CliqueRoll, group_roll.GroupRoll):
+        patch.setattr(roll, "keeps_selection", property(_is_selected_and_not_over))
+
+
+def _is_selected_and_not_over(roll: clique_roll.CliqueRoll | group_roll.GroupRoll) -> bool:
+    return not roll.is_over and roll.selection.current is not None
+
+
 def awaits_what_is_not_declared(patch: pytest.MonkeyPatch) -> None:
     """A scaled gang, and the update of a group, wait for `minAvailable` pods of a clique that is scaled below that."""
     patch.setattr(gates, "needed_of", lambda needed, clique: needed)
@@ -156,6 +166,9 @@ FAULTS = {
     ),
     "an update takes the last pod that serves": Fault(
         takes_the_last, unchanged, [Lose(0), Lose(0), Edit("nowhere", (0,)), Proceed(3)], drawn.edited_schedule
+    ),
+    "an update that is paused and resumed takes one more": Fault(
+        forgets_in_a_pause, unchanged, [Edit("nowhere", (0,)), Proceed(3), Pause(), Proceed(1), Resume(), Proceed(3)], drawn.edited_schedule
     ),
     "an edit by hand that cannot work restarts what serves": Fault(
         nothing, without_updates_by_hand, [Pause(), Edit("nowhere", ()), Lose(4), Proceed(2), Night()], drawn.edited_schedule

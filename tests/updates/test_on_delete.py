@@ -144,6 +144,24 @@ def test_an_update_that_is_paused_where_it_cannot_go_on_costs_no_more_than_it_ha
     assert_all_ready(simulation)
 
 
+@pytest.mark.parametrize("tag", ["nowhere", REFUSED, "broken"])
+def test_to_pause_and_resume_what_cannot_go_on_takes_no_further_pod(tag: str) -> None:
+    simulation = running(demo(front=4, members=4))
+    simulation.edit(image(tag))
+    simulation.settle()
+    left = {one["metadata"]["uid"] for one in simulation.world.pods() if is_ready(one)}
+    for _ in range(3):
+        simulation.edit(strategy("OnDelete"))
+        simulation.settle()
+        simulation.edit(strategy("RollingRecreate"))
+        simulation.settle()
+        assert left == {one["metadata"]["uid"] for one in simulation.world.pods() if is_ready(one)}
+    simulation.edit(image("busybox"))
+    simulation.settle()
+    assert_all_ready(simulation)
+    assert left <= {one["metadata"]["uid"] for one in simulation.world.pods()}
+
+
 @pytest.mark.parametrize("clique", ["demo-0-front", "demo-0-sg-1-pre"])
 def test_a_pod_that_fits_nowhere_is_replaced_once_its_edit_is_taken_back(clique: str) -> None:
     """Nobody has to delete what never ran, and nothing that runs is touched."""

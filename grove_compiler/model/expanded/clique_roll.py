@@ -53,6 +53,11 @@ class CliqueRoll:
         return not self._is_behind and self._roll.serving >= self._roll.desired
 
     @lazy
+    def keeps_selection(self) -> bool:
+        """Whether the status names the selected pod: until all are replaced, also by hand. Without it each pause would cost one more."""
+        return self.selection.current is not None and (not self.is_over or self._is_behind)
+
+    @lazy
     def old_hashes(self) -> Manifest:
         """The recorded hashes of the templates that all pods have, without those known to be wrong.
 

@@ -52,6 +52,11 @@ class GroupRoll:
         return not self._is_behind and all(map(_is_whole, self.group.members))
 
     @lazy
+    def keeps_selection(self) -> bool:
+        """Whether the status names the selected replica: until all are replaced, also by hand. Without it each pause would cost one more."""
+        return self.selection.current is not None and (not self.is_over or self._is_behind)
+
+    @lazy
     def old_hashes(self) -> Manifest:
         """The recorded hash of the templates that all replicas have, unless known to be wrong (see `CliqueRoll.old_hashes`)."""
         old = old_status(self.group).get(HASH)
