@@ -49,10 +49,10 @@ def log_unused(document: Document | None, log: Log, *, with_webhooks: bool) -> N
     value = document.value if document is not None else {}
     given = [path for path in UNUSED if _has(value, path.split("."))]
     if given:
-        log.line("passed over", fields=", ".join(given), why="they have no effect in this operator")
+        log.line("skipped", fields=", ".join(given), why="they have no effect in this operator")
     switched_on = [] if with_webhooks else [path for path in OF_WEBHOOKS if _has(value, path.split("."), expected=True)]
     if switched_on:
-        log.line("passed over", fields=", ".join(switched_on), why="this process serves no webhooks (server.webhooks.enabled)")
+        log.line("skipped", fields=", ".join(switched_on), why="this process serves no webhooks (server.webhooks.enabled)")
 
 
 def _has(value: object, path: list[str], *, expected: bool | None = None) -> bool:

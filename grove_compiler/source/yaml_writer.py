@@ -8,7 +8,7 @@ from typing import Any
 from grove_compiler.source.quoting import is_literal, literal, on_one_line
 from grove_compiler.source.walker import LongKey, Texts, Walker
 
-_LONGEST_SIMPLE_KEY = 1000
+_MAX_SIMPLE_KEY = 1000
 """The longest key that is written without `? `; YAML limits such keys to 1024 characters."""
 
 
@@ -33,7 +33,7 @@ def iter_yaml(objects: Iterable[Any]) -> Iterator[str]:
 class _Keys(Texts):
     def encode(self, text: str) -> str:
         written = on_one_line(text) + ":"
-        if len(written) > _LONGEST_SIMPLE_KEY:
+        if len(written) > _MAX_SIMPLE_KEY:
             raise LongKey
         return written
 
@@ -73,5 +73,5 @@ class _Writer(Walker):
         for key, value in node.items():
             entry = self.mapping({"k": value}, indent)[1:]  # from the colon on
             written = on_one_line(key)
-            parts.append(f"? {written}{gap}{entry}" if len(written) >= _LONGEST_SIMPLE_KEY else written + entry)
+            parts.append(f"? {written}{gap}{entry}" if len(written) >= _MAX_SIMPLE_KEY else written + entry)
         return gap.join(parts)

@@ -1,7 +1,7 @@
 // Draws the picture. Only what is seen is drawn, and from afar without what could not be read.
 
 const LINE_SCALE = 0.06;
-const MOST_MOVING_LINES = 600; // more lines than this wait until the view rests
+const MAX_MOVING_LINES = 600; // more lines than this wait until the view rests
 const REST_MS = 120;
 const HANDLE = 22; // the width of what folds a gang, at the right end of its title
 const ARROW = 8;
@@ -202,7 +202,7 @@ class Painter {
       curve(context, x1, y1, x2, y2);
       count++;
     }
-    if (this.moving && count > MOST_MOVING_LINES) return;
+    if (this.moving && count > MAX_MOVING_LINES) return;
     context.setLineDash(this.view.scale < TEXT_SCALE ? [] : dash);
     context.globalAlpha = alpha;
     context.strokeStyle = state.colours.line;

@@ -1,6 +1,6 @@
 // One object in full: facts, relations, YAML.
 
-const MOST_RELATED = 40;
+const MAX_RELATED = 40;
 
 class Details {
   constructor(graph, go, closed) {
@@ -69,8 +69,8 @@ class Details {
 
   relation(name, others) {
     if (!others.length) return [];
-    const items = others.slice(0, MOST_RELATED).map((index) => element("li", {}, this.link(index)));
-    if (others.length > MOST_RELATED) items.push(element("li", { class: "muted" }, `and ${others.length - MOST_RELATED} more`));
+    const items = others.slice(0, MAX_RELATED).map((index) => element("li", {}, this.link(index)));
+    if (others.length > MAX_RELATED) items.push(element("li", { class: "muted" }, `and ${others.length - MAX_RELATED} more`));
     return [element("details", {}, element("summary", {}, `${name} ${others.length.toLocaleString("en")}`), element("ul", {}, ...items))];
   }
 

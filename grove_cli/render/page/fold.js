@@ -3,8 +3,8 @@
 // Whoever looks at three thousand objects wants to read names and numbers, not to see three thousand grey dots. So the picture is
 // folded until its texts can be read, and everything that is folded opens on a click.
 
-const MOST_LOOSE = 4; // so many objects that are alike and in no gang are drawn one by one in a folded picture
-const MOST_IN_GANG = 8; // the same within a gang
+const MAX_LOOSE = 4; // so many objects that are alike and in no gang are drawn one by one in a folded picture
+const MAX_IN_GANG = 8; // the same within a gang
 const natural = new Intl.Collator("en", { numeric: true });
 
 // From this scale on a card has room for two lines of SMALLEST_TEXT: name and numbers of a gang, kind and name of an object.
@@ -69,7 +69,7 @@ function cardsOf(indices, lane, graph, folds) {
     if (!alike.has(key)) alike.set(key, []);
     alike.get(key).push(index);
   }
-  const most = lane.gang < 0 ? MOST_LOOSE : MOST_IN_GANG;
+  const most = lane.gang < 0 ? MAX_LOOSE : MAX_IN_GANG;
   return [...alike].flatMap(([key, members]) =>
     members.length <= most || folds.isOpen(key) ? members.map((index) => objectCard(index, lane)) : [{ type: "stack", key, index: members[0], members, prefix: lane.prefix }],
   );
