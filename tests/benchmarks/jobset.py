@@ -130,11 +130,11 @@ def jobset(ranks: int) -> dict[str, Any]:
 
 def restarted(plane: RunningPlane, ranks: int, kinds: tuple[str, ...]) -> Restart:
     """Lets a rank fail again and again; the medians of what follows."""
-    assert until(lambda: len(running(plane)) == ranks, LONGEST) < LONGEST, "the job does not run"
+    assert until(lambda: len(running_pods(plane)) == ranks, LONGEST) < LONGEST, "the job does not run"
     found = []
     for _ in range(RESTARTS):
         time.sleep(QUIET)
-        before = running(plane)
+        before = running_pods(plane)
         version = plane.request("GET", f"{PODS_PATH}?limit=1")["metadata"]["resourceVersion"]
         began = time.monotonic()
         jobs.ended(plane, [next(iter(before.values()))], 1)
@@ -154,13 +154,13 @@ def told(seconds: float, seen: list[Change]) -> Restart:
     return found
 
 
-def running(plane: RunningPlane) -> dict[str, Manifest]:
+def running_pods(plane: RunningPlane) -> dict[str, Manifest]:
     """The pods that run, by UID."""
     return {pod["metadata"]["uid"]: pod for pod in jobs.living(plane) if pod.get("status", {}).get("phase") == "Running"}
 
 
 def runs_anew(plane: RunningPlane, old: dict[str, Any], ranks: int) -> bool:
-    now = running(plane)
+    now = running_pods(plane)
     return len(now) == ranks and not now.keys() & old.keys()
 
 

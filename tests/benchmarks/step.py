@@ -41,7 +41,7 @@ NOW = 1_800_000_000.0
 Manifest = dict[str, Any]
 
 
-def running(replicas: int, context: StepContext, name: str) -> list[Manifest]:
+def live_objects_of(replicas: int, context: StepContext, name: str) -> list[Manifest]:
     """A set with everything that it becomes, as a cluster has it once its pods run."""
     (document, _), _ = read_text(manifest(replicas), "set.yaml")
     one: Manifest = document.value
@@ -138,7 +138,7 @@ def one_pod(program: Program, config: Document, big: list[Manifest]) -> list[str
 def beside_others(program: Program, config: Document, big: list[Manifest]) -> list[str]:
     """Measures the second question; gives what misses its goal."""
     context = StepContext(program, Settings(pods=True), config)
-    small = running(2, context, "small")
+    small = live_objects_of(2, context, "small")
     views = {count: ObjectList([*small, *copies(big, count)]) for count in (0, 10_000, 40_000)}
     keys = [Key("PodCliqueSet", NAMESPACE, "small", index % 2) for index in range(ROUNDS)]
     rounds = [{count: milliseconds(view, keys, context)[0] for count, view in views.items()} for _ in range(9)]
@@ -161,7 +161,7 @@ def copies(objects: list[Manifest], count: int) -> list[Manifest]:
 def main() -> int:
     program = read_rulebook().program(VOCABULARY)
     (_, config), _ = read_text(manifest(1), "set.yaml")
-    big = running(REPLICAS, StepContext(program, Settings(pods=True), config), "big")
+    big = live_objects_of(REPLICAS, StepContext(program, Settings(pods=True), config), "big")
     print(f"{machine()}\n")
     missed = one_pod(program, config, big) + beside_others(program, config, big)
     print(f"missed: {', '.join(missed)}" if missed else "both goals are kept")

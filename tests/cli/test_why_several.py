@@ -36,7 +36,7 @@ def in_namespace(namespace: str, made: list[Manifest], **change: Any) -> list[Ma
     return copies
 
 
-def running(made: list[Manifest]) -> list[Manifest]:
+def as_running(made: list[Manifest]) -> list[Manifest]:
     for each in made:
         if each["kind"] == "Pod":
             each["spec"] |= {"nodeName": "node-1", "schedulingGates": []}
@@ -49,7 +49,7 @@ def snapshot(tmp_path: Path) -> str:
     """Four sets: one that runs, one without a place, one that serves half, and one that is held."""
     one = objects()
     made = [
-        *running(in_namespace("runs", one)),
+        *as_running(in_namespace("runs", one)),
         *in_namespace("half", one, spec={"replicas": 1}, status={"availableReplicas": 1}),
         *in_namespace("none", one),
         *in_namespace("held", one, spec={"replicas": 2**31 - 1}),

@@ -88,7 +88,7 @@ def members(view: View, key: Key) -> list[Manifest]:
 
 
 @asynccontextmanager
-async def running(lab: Lab) -> AsyncIterator[None]:
+async def lab_running(lab: Lab) -> AsyncIterator[None]:
     """Lets the loop run for a while."""
     task = asyncio.ensure_future(lab.loop.run())
     try:

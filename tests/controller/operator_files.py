@@ -14,7 +14,7 @@ from grove_compiler.source.document import Document
 from grove_operator.controller.log import Log
 from grove_operator.controller.operator_events import OperatorEvents
 
-from .whole import World
+from .whole import WholeOperator
 
 SERVICE = Kind("", "v1", "Service")
 CONFIG = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
@@ -44,7 +44,7 @@ class Setting:
     def write(self, text: str) -> None:
         (self.rules / "mine.yaml").write_text(text)
 
-    def reload(self, world: World, events: OperatorEvents | None = None) -> Reload:
+    def reload(self, world: WholeOperator, events: OperatorEvents | None = None) -> Reload:
         log = Log(self.log, {"logFormat": "text"})
         document = Document(json.loads(self.config.read_text()))
         files = Files([str(self.rules)], str(self.config))
@@ -60,5 +60,5 @@ async def at_once(build: Callable[[], Program]) -> Program:
     return build()
 
 
-def marks(world: World) -> set[str]:
+def marks(world: WholeOperator) -> set[str]:
     return {(one["metadata"].get("annotations") or {}).get("mine", "") for one in world.of(SERVICE)}

@@ -9,7 +9,7 @@ from applier.ref import Manifest, Ref
 from applier.testing.virtual_time import in_virtual_time
 from tests.step.world import context
 
-from .lab import Lab, running
+from .lab import Lab, lab_running
 from .test_held_is_told import stalled
 from .test_no_harm import named
 
@@ -31,7 +31,7 @@ def job() -> Manifest:
 async def test_one_that_comes_later_holds_the_set_until_it_goes() -> None:
     lab = Lab(context())
     lab.cluster.seed(job())
-    async with running(lab):
+    async with lab_running(lab):
         await asyncio.sleep(60)
         assert stalled(lab) == []
         lab.cluster.seed(autoscaler())
@@ -46,7 +46,7 @@ async def test_one_that_comes_later_holds_the_set_until_it_goes() -> None:
 async def test_what_autoscalers_of_others_report_wakes_nobody() -> None:
     lab = Lab(context())
     lab.cluster.seed(job())
-    async with running(lab):
+    async with lab_running(lab):
         await asyncio.sleep(60)
         before = len(lab.results)
         for _ in range(10):

@@ -16,7 +16,7 @@ from applier.testing.memory.faults import MemoryRequest
 from applier.testing.virtual_time import in_virtual_time
 from tests.step.world import context
 
-from .lab import Lab, running
+from .lab import Lab, lab_running
 from .test_held_is_told import cliques, stalled, stalled_of, told
 from .test_no_harm import named
 
@@ -52,7 +52,7 @@ async def test_a_write_that_goes_on_failing_is_told_of_until_it_is_done(error: A
     lab = Lab(context())
     lab.cluster.seed(named("set"))
     mend = refuse_pods(lab, lambda: error)
-    async with running(lab):
+    async with lab_running(lab):
         await asyncio.sleep(60)
         assert words in "".join(stalled(lab))
         assert "is tried again" in "".join(stalled(lab))
@@ -70,7 +70,7 @@ async def test_a_write_that_fails_for_a_moment_is_not_told_of() -> None:
     lab = Lab(context())
     lab.cluster.seed(named("set"))
     mend = refuse_pods(lab, lambda: ServerFailure(500, "InternalError", "etcd elects a leader"))
-    async with running(lab):
+    async with lab_running(lab):
         await asyncio.sleep(3)
         mend()
         await asyncio.sleep(60)
@@ -91,7 +91,7 @@ async def test_a_refusal_in_other_words_each_time_is_tried_no_more_often_than_an
     lab = Lab(context())
     lab.cluster.seed(named("set"))
     refuse_pods(lab, lambda: error(next(numbers)))
-    async with running(lab):
+    async with lab_running(lab):
         await asyncio.sleep(HOUR)
         before, events = creates(lab), len(told(lab, "Refused"))
         await asyncio.sleep(HOUR)
@@ -114,7 +114,7 @@ async def test_an_object_that_somebody_changes_after_each_write_is_named() -> No
     lab = Lab(context())
     lab.cluster.seed(named("set"))
     lab.cluster.admit = mirror
-    async with running(lab):
+    async with lab_running(lab):
         await asyncio.sleep(HOUR)
         (sentence,) = stalled(lab)
         assert sentence.startswith(
@@ -138,7 +138,7 @@ async def test_an_object_in_which_a_webhook_sets_the_same_other_value_at_each_wr
     lab = Lab(context())
     lab.cluster.seed(named("set"))
     lab.cluster.admit = mirror
-    async with running(lab):
+    async with lab_running(lab):
         await asyncio.sleep(60)
         (sentence,) = stalled(lab)
         assert sentence.startswith("replica 0: PodClique.grove.io/default/set-0-worker stays as it was when the operator writes it")
@@ -163,11 +163,11 @@ async def test_an_operator_that_starts_does_not_take_back_what_the_last_one_repo
     first = Lab(context())
     first.cluster.seed(named("set"))
     refuse(first)
-    async with running(first):
+    async with lab_running(first):
         await asyncio.sleep(seconds)
     assert stalled(first) != []
     second = Lab(context(), first.cluster)
-    async with running(second):
+    async with lab_running(second):
         for _ in range(10 * seconds):
             await asyncio.sleep(0.1)
             assert stalled(second) != []

@@ -12,7 +12,7 @@ from applier.ref import Manifest, Ref
 from applier.testing.virtual_time import in_virtual_time
 from tests.step.world import context
 
-from .lab import EPOCH, Lab, running
+from .lab import EPOCH, Lab, lab_running
 from .test_no_harm import named
 
 REJECTED = {"phase": "Failed", "reason": "UnexpectedAdmissionError", "message": "Allocate failed: device plugin GPU is unhealthy"}
@@ -47,7 +47,7 @@ async def test_a_pod_that_fails_at_once_is_replaced_after_pauses_that_double(pha
     lab = Lab(context())
     node = Node(lab, 0.5, {**REJECTED, "phase": phase})
     lab.cluster.seed(named("set"))
-    async with running(lab):
+    async with lab_running(lab):
         await asyncio.sleep(HOUR)
     pauses = [later - sooner for (sooner, _), (later, _) in zip(node.made, node.made[1:], strict=False)]
     assert [round(pause, -1) for pause in pauses[:6]] == [10, 20, 40, 80, 160, 320]
@@ -60,7 +60,7 @@ async def test_a_pod_that_fails_after_it_has_lasted_is_replaced_at_once() -> Non
     lab = Lab(context())
     node = Node(lab, HOUR, REJECTED)
     lab.cluster.seed(named("set"))
-    async with running(lab):
+    async with lab_running(lab):
         await asyncio.sleep(3.5 * HOUR)
     pauses = [later - sooner for (sooner, _), (later, _) in zip(node.made, node.made[1:], strict=False)]
     assert len(pauses) == 3

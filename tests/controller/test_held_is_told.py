@@ -16,7 +16,7 @@ from tests.model.sets import clique, pcs
 from tests.simulation.simulation import Simulation
 from tests.step.world import context
 
-from .lab import Lab, running
+from .lab import Lab, lab_running
 from .test_no_harm import FAILING, named
 
 SET = Ref("grove.io", "PodCliqueSet", "default", "set")
@@ -58,7 +58,7 @@ def told(lab: Lab, reason: str = "Held") -> list[str]:
 async def test_a_set_with_a_mistake_says_which_and_keeps_the_rest_of_its_status() -> None:
     lab = Lab(context())
     lab.cluster.seed(named("set"))
-    async with running(lab):
+    async with lab_running(lab):
         await asyncio.sleep(200)
         before = status(lab)
         assert before["replicas"] == 2 and before["hpaPodSelector"]
@@ -87,7 +87,7 @@ async def test_a_set_with_a_mistake_says_which_and_keeps_the_rest_of_its_status(
 async def test_a_rule_that_fails_for_replicas_is_told_of_once_by_their_set() -> None:
     lab = Lab(context(program=program_with(FAILING)))
     lab.cluster.seed(named("set", replicas=5))
-    async with running(lab):
+    async with lab_running(lab):
         await asyncio.sleep(200)
         edit(lab, labels={"tier": "gold"})
         await asyncio.sleep(200)
@@ -108,7 +108,7 @@ async def test_a_pod_that_the_server_refuses_is_told_of_in_its_words_until_it_ta
     lab.cluster.fail(
         lambda request: refuses[0] and request.resource.plural == "pods" and request.writes, Invalid(422, "Invalid", words), times=-1
     )
-    async with running(lab):
+    async with lab_running(lab):
         await asyncio.sleep(20)
         (one,) = [one for one in status(lab)["conditions"] if one["type"] == "Stalled"]
         assert (one["reason"], one["status"]) == ("Refused", "True")
@@ -136,7 +136,7 @@ async def test_of_a_template_that_no_server_takes_the_other_cliques_are_made() -
     lab, set = Lab(context()), named("set")
     set["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["containers"][0]["resources"] = {"limits": UNREADABLE}
     lab.cluster.seed(set)
-    async with running(lab):
+    async with lab_running(lab):
         await asyncio.sleep(200)
         assert stalled(lab) == []
         assert len([one for one in lab.objects("set") if one["kind"] == "Pod"]) == 4
@@ -146,7 +146,7 @@ async def test_of_a_template_that_no_server_takes_the_other_cliques_are_made() -
 async def test_a_template_that_no_server_takes_any_more_keeps_the_pods_that_run() -> None:
     lab = Lab(context())
     lab.cluster.seed(named("set"))
-    async with running(lab):
+    async with lab_running(lab):
         await asyncio.sleep(200)
         before = {one["metadata"]["uid"] for one in lab.objects("set") if one["kind"] == "Pod"}
         live = copy.deepcopy(lab.cluster.store.objects[SET])

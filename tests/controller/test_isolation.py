@@ -12,13 +12,13 @@ from applier.testing.memory.faults import MemoryRequest
 from applier.testing.virtual_time import in_virtual_time
 from tests.model.sets import clique, group, pcs
 
-from .whole import World, running
+from .whole import WholeOperator, operator_running
 
 POD = Kind("", "v1", "Pod")
 CLIQUE = Kind("grove.io", "v1alpha1", "PodClique")
 
 
-def pods_of(world: World, name: str) -> int:
+def pods_of(world: WholeOperator, name: str) -> int:
     return sum(one["metadata"]["name"].startswith(f"{name}-") for one in world.of(POD))
 
 
@@ -35,7 +35,7 @@ async def never_answers(request: MemoryRequest) -> None:
 
 @in_virtual_time
 async def test_a_set_whose_webhook_does_not_answer_delays_no_other() -> None:
-    async with running() as world:
+    async with operator_running() as world:
         world.cluster.before = never_answers
         await world.declare(60, 1, "bad")  # seconds later all that may be in work of it is in work
         began = asyncio.get_running_loop().time()
@@ -52,7 +52,7 @@ async def test_a_set_whose_statuses_are_slow_to_write_delays_no_other() -> None:
         if request.subresource == "status" and request.name.startswith("bad-"):
             await asyncio.sleep(10.0)
 
-    async with running() as world:
+    async with operator_running() as world:
         world.cluster.before = slow
         bad = pcs([clique("worker")], [group("group", ["worker"], 5)], replicas=60)
         bad["metadata"] |= {"name": "bad", "generation": 1}
@@ -64,7 +64,7 @@ async def test_a_set_whose_statuses_are_slow_to_write_delays_no_other() -> None:
 @in_virtual_time
 @pytest.mark.parametrize("replicas", [1, 30])
 async def test_a_set_whose_pods_are_refused_delays_no_other(replicas: int) -> None:
-    async with running() as world:
+    async with operator_running() as world:
         world.cluster.fail(is_bad, Forbidden(403, "Forbidden", "no such class"), times=-1)
         await world.declare(replicas, 1, "bad")
         await world.declare(20, 1, "good", quiet=0.5)
@@ -74,7 +74,7 @@ async def test_a_set_whose_pods_are_refused_delays_no_other(replicas: int) -> No
 @in_virtual_time
 async def test_a_set_of_more_replicas_than_there_can_be_is_held_and_delays_no_other() -> None:
     """Two billion of them pass the schema; where admission is off, or does not answer, they reach the operator."""
-    async with running() as world:
+    async with operator_running() as world:
         await world.declare(2, 1, "bad")
         await world.declare(2**31 - 1, 2, "bad")
         await world.declare(20, 1, "good", quiet=0.5)

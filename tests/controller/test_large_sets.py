@@ -23,7 +23,7 @@ from grove_operator.controller.operator import settings_of
 from grove_operator.controller.recorded_cache import RecordedCache
 from grove_operator.worker_thread import WorkerThread
 from tests.benchmarks.growth_sets import cliques_in_groups_of_one, containers
-from tests.controller.whole import EPOCH, World
+from tests.controller.whole import EPOCH, WholeOperator
 from tests.features.compiling import shipped_program
 from tests.model.sets import clique, pcs
 
@@ -125,7 +125,7 @@ async def test_small_sets_go_on_while_a_step_of_a_large_one_is_taken(monkeypatch
         return take(view, key, *arguments)
 
     monkeypatch.setattr(evaluator, "step", blocking)
-    world = World()
+    world = WholeOperator()
     task = asyncio.ensure_future(world.operator.run())
     try:
         world.cluster.seed(declared(containers(MANY_VALUES)))

@@ -23,7 +23,7 @@ def thing(kind: str, name: str, labels: dict[str, str] | None = None, owner: tup
     return {"apiVersion": "v1", "kind": kind, "metadata": metadata}
 
 
-class World:
+class FewObjects:
     """A view over a handful of objects."""
 
     def __init__(self) -> None:
@@ -75,7 +75,7 @@ def test_what_is_not_ours_belongs_to_no_key(manifest: Manifest) -> None:
 def test_an_object_with_another_label_stays_with_the_key_that_desires_it() -> None:
     """Nothing is deleted for a label (decisions §8), whoever looks first: the operator from before the edit, or a new one."""
     for is_seen_before in (True, False):
-        world, role, replica = World(), thing("Role", "chat"), SET._replace(replica=3)
+        world, role, replica = FewObjects(), thing("Role", "chat"), SET._replace(replica=3)
         if is_seen_before:
             world.put(role)
         relabelled = thing("Role", "chat", {**OURS, "grove.io/podcliqueset-replica-index": "3"})
@@ -90,7 +90,7 @@ def test_an_object_with_another_label_stays_with_the_key_that_desires_it() -> No
 
 
 def test_a_key_has_its_own_objects_and_those_that_are_gone_no_longer() -> None:
-    world, gang, other = World(), thing("PodGang", "chat-1"), thing("PodGang", "chat-2")
+    world, gang, other = FewObjects(), thing("PodGang", "chat-1"), thing("PodGang", "chat-2")
     assert world.put(gang) == [SET._replace(replica=1)]
     world.put(other)
     assert world.members(SET._replace(replica=1)) == ["chat-1"]
@@ -99,14 +99,14 @@ def test_a_key_has_its_own_objects_and_those_that_are_gone_no_longer() -> None:
 
 
 def test_an_object_whose_label_is_changed_wakes_both_keys() -> None:
-    world = World()
+    world = FewObjects()
     world.put(thing("Pod", "p", {**OURS, "grove.io/podcliqueset-replica-index": "0"}))
     woken = world.put(thing("Pod", "p", {**OURS, "grove.io/podcliqueset-replica-index": "1"}))
     assert woken == [SET._replace(replica=0), SET._replace(replica=1)]
 
 
 def test_a_set_deletes_nothing_before_its_replicas_have_said_what_they_want() -> None:
-    world, stray = World(), thing("ConfigMap", "settings", {}, ("PodCliqueSet", "chat"))
+    world, stray = FewObjects(), thing("ConfigMap", "settings", {}, ("PodCliqueSet", "chat"))
     world.put(stray)
     assert world.members(SET, replicas=1) == []
     world.membership.claim(SET._replace(replica=0), [])
@@ -114,7 +114,7 @@ def test_a_set_deletes_nothing_before_its_replicas_have_said_what_they_want() ->
 
 
 def test_what_a_replica_wants_is_not_the_sets_whatever_its_name() -> None:
-    world, stray = World(), thing("ConfigMap", "settings", {}, ("PodCliqueSet", "chat"))
+    world, stray = FewObjects(), thing("ConfigMap", "settings", {}, ("PodCliqueSet", "chat"))
     world.put(stray)
     world.membership.claim(SET._replace(replica=0), [(Ref.of(stray), stray)])
     assert world.members(SET, replicas=1) == []
@@ -122,7 +122,7 @@ def test_what_a_replica_wants_is_not_the_sets_whatever_its_name() -> None:
 
 def test_what_a_set_wants_is_not_a_replicas_whatever_its_label() -> None:
     """A claim that one replica of the set shares is the set's: who deleted it would take devices from pods that run."""
-    world, claim = World(), thing("ResourceClaim", "chat-1-gpu", {**OURS, "grove.io/podcliqueset-replica-index": "1"})
+    world, claim = FewObjects(), thing("ResourceClaim", "chat-1-gpu", {**OURS, "grove.io/podcliqueset-replica-index": "1"})
     replica = SET._replace(replica=1)
     world.put(claim)
     assert world.members(replica, replicas=2) == [], "before the set has said what it wants"
@@ -135,7 +135,7 @@ def test_what_a_set_wants_is_not_a_replicas_whatever_its_label() -> None:
 @pytest.mark.parametrize("wanter", [SET, SET._replace(replica=0)])
 def test_what_somebody_has_asked_for_is_theirs_to_delete_when_they_want_it_no_more(wanter: Key) -> None:
     foreign = {None: "1", 0: "7"}[wanter.replica]
-    world, claim = World(), thing("ResourceClaim", "chat-1-gpu", {**OURS, "grove.io/podcliqueset-replica-index": foreign})
+    world, claim = FewObjects(), thing("ResourceClaim", "chat-1-gpu", {**OURS, "grove.io/podcliqueset-replica-index": foreign})
     for key in (SET, SET._replace(replica=0)):
         world.membership.claim(key, [(Ref.of(claim), claim)] if key == wanter else [])
     world.put(claim)
@@ -152,18 +152,18 @@ def declared(replicas: int, generation: int = 1, **status: Any) -> Manifest:
 
 
 def test_a_set_that_is_declared_anew_wakes_all_replicas_that_it_has_or_had_those_that_go_first() -> None:
-    world = World()
+    world = FewObjects()
     assert world.put(declared(2)) == [SET, SET._replace(replica=0), SET._replace(replica=1)]
     assert world.put(declared(1, generation=2)) == [SET, SET._replace(replica=1), SET._replace(replica=0)]
 
 
 def test_what_a_set_counts_wakes_no_replica() -> None:
-    world = World()
+    world = FewObjects()
     world.put(declared(2))
     assert world.put(declared(2, availableReplicas=1)) == [SET]
 
 
 def test_a_set_that_decides_which_replica_is_updated_wakes_them() -> None:
-    world = World()
+    world = FewObjects()
     world.put(declared(2))
     assert len(world.put(declared(2, updateProgress={"currentlyUpdating": [{"replicaIndex": 1}]}))) == 3

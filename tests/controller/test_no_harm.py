@@ -18,7 +18,7 @@ from tests.model.sets import clique, pcs
 from tests.step.test_harm import RACK, TAS, TOPOLOGY
 from tests.step.world import context
 
-from .lab import Lab, running
+from .lab import Lab, lab_running
 
 FAILING = """
 rule: own/label
@@ -116,7 +116,7 @@ def test_nothing_is_deleted_and_the_reason_is_told(case: Case) -> None:
     async def live_through() -> None:
         lab, set = Lab(case.context()), named("set", clusterTopologyName="lab", topologyConstraint=RACK)
         lab.cluster.seed(TOPOLOGY, set, named("other"))
-        async with running(lab):
+        async with lab_running(lab):
             await asyncio.sleep(200)
             before = len(lab.objects("set"))
             assert before > 10
@@ -136,7 +136,7 @@ async def test_a_replica_that_is_no_longer_wanted_goes_when_nothing_is_wrong() -
     """What all of the above would do if nobody looked after it."""
     lab = Lab(context(config=TAS))
     lab.cluster.seed(TOPOLOGY, named("set"))
-    async with running(lab):
+    async with lab_running(lab):
         await asyncio.sleep(200)
         lab.edit(named("set", replicas=1))
         await asyncio.sleep(200)
@@ -148,7 +148,7 @@ async def test_a_replica_that_is_no_longer_wanted_goes_when_nothing_is_wrong() -
 async def test_conditions_are_written_once_and_keep_their_time() -> None:
     lab = Lab(context(config=TAS))
     lab.cluster.seed(TOPOLOGY, named("set", replicas=1))
-    async with running(lab):
+    async with lab_running(lab):
         await asyncio.sleep(200)
         (gang,) = [one for one in lab.objects("set") if one["kind"] == "PodGang"]
         (condition,) = gang["status"]["conditions"]

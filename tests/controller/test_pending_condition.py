@@ -10,21 +10,21 @@ from grove_compiler.engine.runtime.results import StatusCondition
 from grove_compiler.graph.node import ObjectRef
 from grove_operator.controller.pending_condition import pending_event
 
-from .whole import REPLICAS, World, running
+from .whole import REPLICAS, WholeOperator, operator_running
 
 POD, EVENT = Kind("", "v1", "Pod"), Kind("", "v1", "Event")
 CLIQUE = Kind("grove.io", "v1alpha1", "PodClique")
 UNSCHEDULABLE = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/5 nodes are available"}
 
 
-def why(world: World) -> str:
+def why(world: WholeOperator) -> str:
     """What the set says of itself."""
     [set] = world.of(Kind("grove.io", "v1alpha1", "PodCliqueSet"))
     told = [one for one in set.get("status", {}).get("conditions", []) if one["type"] == "WhyPending"]
     return " ".join(f"{one['status']} {one['reason']} {one['message']}" for one in told)
 
 
-def pod(world: World, hostname: str) -> Manifest:
+def pod(world: WholeOperator, hostname: str) -> Manifest:
     return next(one for one in world.of(POD) if one["spec"]["hostname"] == hostname)
 
 
@@ -35,14 +35,14 @@ def running_pod(one: Manifest) -> Manifest:
 
 @in_virtual_time
 async def test_nothing_is_said_while_a_set_comes_up() -> None:
-    async with running() as world:
+    async with operator_running() as world:
         await asyncio.sleep(20)
         assert why(world) == ""
 
 
 @in_virtual_time
 async def test_703_and_707_after_a_while_the_last_cause_is_told() -> None:
-    async with running() as world:
+    async with operator_running() as world:
         await asyncio.sleep(60)
         name = pod(world, "chat-0-worker-0")["metadata"]["name"]
         assert why(world) == f"True SchedulerSilent Pod {name}: the scheduler default-scheduler has not reported anything about it"
@@ -50,7 +50,7 @@ async def test_703_and_707_after_a_while_the_last_cause_is_told() -> None:
 
 @in_virtual_time
 async def test_what_somebody_has_scaled_to_nothing_is_told_and_nothing_else() -> None:
-    async with running() as world:
+    async with operator_running() as world:
         await asyncio.sleep(20)
         for one in world.of(CLIQUE):
             await world.seed({**one, "spec": {**one["spec"], "replicas": 0}})
@@ -60,7 +60,7 @@ async def test_what_somebody_has_scaled_to_nothing_is_told_and_nothing_else() ->
 
 @in_virtual_time
 async def test_what_is_told_follows_what_the_pod_says() -> None:
-    async with running() as world:
+    async with operator_running() as world:
         await asyncio.sleep(60)
         first = pod(world, "chat-0-worker-0")
         await world.seed({**first, "status": {"phase": "Pending", "conditions": [UNSCHEDULABLE]}})
@@ -69,7 +69,7 @@ async def test_what_is_told_follows_what_the_pod_says() -> None:
 
 @in_virtual_time
 async def test_a_set_that_waits_writes_nothing_while_nothing_changes() -> None:
-    async with running() as world:
+    async with operator_running() as world:
         await asyncio.sleep(60)
         world.cluster.forget_requests()
         await asyncio.sleep(300)
@@ -78,7 +78,7 @@ async def test_a_set_that_waits_writes_nothing_while_nothing_changes() -> None:
 
 @in_virtual_time
 async def test_it_is_taken_back_when_all_pods_are_ready_and_the_next_time_is_waited_for_anew() -> None:
-    async with running() as world:
+    async with operator_running() as world:
         await asyncio.sleep(60)
         for one in world.of(POD):
             world.cluster.seed(running_pod(one))
@@ -95,7 +95,7 @@ async def test_it_is_taken_back_when_all_pods_are_ready_and_the_next_time_is_wai
 
 @in_virtual_time
 async def test_511_the_reason_is_an_event_once_however_its_words_change() -> None:
-    async with running() as world:
+    async with operator_running() as world:
         for nodes in range(5):
             for one in world.of(POD):
                 await world.seed({**one, "status": {"phase": "Pending", "conditions": [{**UNSCHEDULABLE, "message": f"0/{nodes} nodes"}]}})

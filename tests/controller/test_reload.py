@@ -15,7 +15,7 @@ from grove_compiler.engine.runtime.program import Program
 from grove_operator.controller.operator_events import OperatorEvents
 
 from .operator_files import FAILS, MARK, SERVICE, Setting, marks
-from .whole import running
+from .whole import operator_running
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Setting
 def test_rules_that_come_and_go_count_without_a_restart(setting: Setting) -> None:
     @in_virtual_time
     async def scenario() -> None:
-        async with running() as world:
+        async with operator_running() as world:
             reload = setting.reload(world)
             setting.write(MARK.replace("VALUE", "a"))
             await reload.check()
@@ -45,7 +45,7 @@ def test_rules_that_come_and_go_count_without_a_restart(setting: Setting) -> Non
 def test_a_failure_of_the_check_itself_is_told_once_and_later_changes_count(setting: Setting) -> None:
     @in_virtual_time
     async def scenario() -> None:
-        async with running() as world:
+        async with operator_running() as world:
             reload = setting.reload(world)
             builds: list[Exception] = [RuntimeError("a bug"), RuntimeError("a bug")]
 
@@ -79,7 +79,7 @@ WRONG = {
 def test_rules_that_are_wrong_leave_the_last_good_ones_in_force(text: str, why: str, setting: Setting) -> None:
     @in_virtual_time
     async def scenario() -> None:
-        async with running() as world:
+        async with operator_running() as world:
             reload = setting.reload(world)
             setting.write(MARK.replace("VALUE", "good"))
             await reload.check()
@@ -120,7 +120,7 @@ def test_people_hear_of_it_where_they_look_for_the_operator(
 
     @in_virtual_time
     async def scenario() -> None:
-        async with running() as world:
+        async with operator_running() as world:
             world.cluster.seed({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "system"}}, LEASE, *there)
             replicas = [setting.reload(world, OperatorEvents(world.cluster, "system", ("system", "leads"))) for _ in range(2)]
             for text in (MARK.replace("patch:", "ptach:"), MARK):
@@ -141,7 +141,7 @@ def test_people_hear_of_it_where_they_look_for_the_operator(
 def test_without_a_lease_and_a_pod_the_log_alone_tells(setting: Setting) -> None:
     @in_virtual_time
     async def scenario() -> None:
-        async with running() as world:
+        async with operator_running() as world:
             reload = setting.reload(world, OperatorEvents(world.cluster, "system", None))
             setting.write("rule: [")
             await reload.check()
@@ -154,7 +154,7 @@ def test_without_a_lease_and_a_pod_the_log_alone_tells(setting: Setting) -> None
 def test_a_level_of_the_log_counts_at_once_and_the_rest_after_a_restart(setting: Setting) -> None:
     @in_virtual_time
     async def scenario() -> None:
-        async with running() as world:
+        async with operator_running() as world:
             reload = setting.reload(world)
             setting.write_config(logLevel="debug", leaderElection={"enabled": True})
             await reload.check()
@@ -170,7 +170,7 @@ def test_a_level_of_the_log_counts_at_once_and_the_rest_after_a_restart(setting:
 def test_a_configuration_that_is_wrong_changes_nothing_and_is_told_once(setting: Setting) -> None:
     @in_virtual_time
     async def scenario() -> None:
-        async with running() as world:
+        async with operator_running() as world:
             reload = setting.reload(world)
             setting.write_config(logLevel="warn")
             await reload.check()

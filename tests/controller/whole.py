@@ -21,7 +21,7 @@ REPLICAS = 6
 EPOCH = 1_800_000_000.0
 
 
-class World:
+class WholeOperator:
     """The operator, its cluster, and what came of each look at a key."""
 
     def __init__(self) -> None:
@@ -53,9 +53,9 @@ class World:
 
 
 @asynccontextmanager
-async def running() -> AsyncIterator[World]:
+async def operator_running() -> AsyncIterator[WholeOperator]:
     """An operator with a set of six replicas of two pods."""
-    world = World()
+    world = WholeOperator()
     task = asyncio.ensure_future(world.operator.run())
     try:
         await world.declare(REPLICAS, 1)

@@ -19,7 +19,7 @@ from grove_operator.controller.operator_events import OperatorEvents
 from tests.cli.running import run
 from tests.cli.test_operator import KUBECONFIG
 from tests.controller.operator_files import FAILS, MARK, Setting, marks
-from tests.controller.whole import World, running
+from tests.controller.whole import WholeOperator, operator_running
 from tests.features.compiling import program_with
 
 GOOD = MARK.replace("VALUE", "good")
@@ -77,18 +77,18 @@ def setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> Set
     return Setting(tmp_path)
 
 
-def made(world: World) -> dict[tuple[str, str], str]:
+def made(world: WholeOperator) -> dict[tuple[str, str], str]:
     """What the sets own, by kind and name, with its UIDs."""
     objects = world.cluster.store.objects.values()
     owned = [one for one in objects if one["metadata"].get("ownerReferences") and one["metadata"].get("namespace") == "default"]
     return {(one["kind"], one["metadata"]["name"]): one["metadata"]["uid"] for one in owned}
 
 
-def events(world: World) -> list[str]:
+def events(world: WholeOperator) -> list[str]:
     return sorted(one["reason"] for one in world.cluster.store.of("", "Event", "system"))
 
 
-def recorder(world: World) -> OperatorEvents:
+def recorder(world: WholeOperator) -> OperatorEvents:
     world.cluster.seed({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "system"}}, LEASE)
     return OperatorEvents(world.cluster, "system", ("system", "leads"))
 
@@ -98,7 +98,7 @@ def test_rules_that_turn_bad_take_nothing_down_are_told_and_mended_ones_count(sp
     @in_virtual_time
     async def scenario() -> None:
         setting.write(GOOD)
-        async with running() as world:
+        async with operator_running() as world:
             reload = setting.reload(world, recorder(world))
             reload._rules = ""  # the operator of this world began without them
             await reload.check()
@@ -151,7 +151,7 @@ def test_a_configuration_that_turns_bad_takes_nothing_down_is_told_and_so_is_tha
         setting.config = setting.config.parent / "mounted" / "config.yaml"
         setting.config.parent.mkdir()
         setting.config.write_text(CONFIG)
-        async with running() as world:
+        async with operator_running() as world:
             reload = setting.reload(world, recorder(world))
             before = made(world)
             spoil(setting.config)
@@ -209,7 +209,7 @@ def test_an_operator_that_starts_with_a_rule_that_fails_holds_its_sets_and_takes
 
     @in_virtual_time
     async def scenario() -> None:
-        async with running() as world:
+        async with operator_running() as world:
             before = made(world)
             world.operator.reload(StepContext(program_with(FAILS), settings_of("1.35")))  # which is what a restart has
             await world.declare(8, 2)

@@ -40,7 +40,7 @@ def world() -> MemoryCluster:
 
 
 @asynccontextmanager
-async def running(cluster: MemoryCluster, now: float = 0.0) -> AsyncIterator[None]:
+async def controller_running(cluster: MemoryCluster, now: float = 0.0) -> AsyncIterator[None]:
     """Lets the controller run, and looks at the cluster a while after each change."""
     cache = WatchCache(cluster, WATCHED, chance=Random(1))
     controller = GangController(cluster, values_of(VALUES), program(), cache, now=lambda: now)
@@ -66,7 +66,7 @@ def peers(cluster: MemoryCluster) -> list[str]:
 async def test_pods_that_wait_for_their_gang_get_its_config_map() -> None:
     cluster = world()
     cluster.seed(WORKLOAD, pod("pod-0", "10.0.1.5"), pod("pod-1", "10.0.1.6"))
-    async with running(cluster):
+    async with controller_running(cluster):
         config = found(cluster)
         assert config is not None
         assert config["data"] == {"expected_count": "2", "master_addr": "10.0.1.5", "peers": "pod-0:10.0.1.5\npod-1:10.0.1.6\n"}
@@ -76,7 +76,7 @@ async def test_pods_that_wait_for_their_gang_get_its_config_map() -> None:
 async def test_a_gang_of_64_pods_forms_as_its_pods_get_addresses() -> None:
     cluster = world()
     cluster.seed(*(pod(f"pod-{number:02}") for number in range(64)))
-    async with running(cluster):
+    async with controller_running(cluster):
         assert peers(cluster) == []
         cluster.seed(*(pod(f"pod-{number:02}", f"10.0.1.{number}") for number in range(64)))
         await asyncio.sleep(5)
@@ -87,7 +87,7 @@ async def test_a_gang_of_64_pods_forms_as_its_pods_get_addresses() -> None:
 async def test_a_config_map_that_somebody_deletes_comes_back() -> None:
     cluster = world()
     cluster.seed(WORKLOAD, pod("pod-0", "10.0.1.5"))
-    async with running(cluster):
+    async with controller_running(cluster):
         cluster.store.remove(Ref("", "ConfigMap", "training", NAME))
         await asyncio.sleep(5)
         assert peers(cluster) == ["pod-0:10.0.1.5"]
@@ -97,7 +97,7 @@ async def test_a_config_map_that_somebody_deletes_comes_back() -> None:
 async def test_a_pod_that_is_replaced_under_way_is_replaced_among_the_peers() -> None:
     cluster = world()
     cluster.seed(WORKLOAD, pod("pod-0", "10.0.1.5"), pod("pod-1", "10.0.1.6"))
-    async with running(cluster):
+    async with controller_running(cluster):
         cluster.store.remove(Ref("", "Pod", "training", "pod-1"))
         cluster.seed(pod("pod-2", "10.0.1.7"))
         await asyncio.sleep(5)
@@ -108,7 +108,7 @@ async def test_a_pod_that_is_replaced_under_way_is_replaced_among_the_peers() ->
 async def test_the_config_map_goes_with_the_last_pod() -> None:
     cluster = world()
     cluster.seed(WORKLOAD, pod("pod-0", "10.0.1.5"))
-    async with running(cluster):
+    async with controller_running(cluster):
         cluster.store.remove(Ref("", "Pod", "training", "pod-0"))
         await asyncio.sleep(5)
         assert found(cluster) is None
@@ -118,10 +118,10 @@ async def test_the_config_map_goes_with_the_last_pod() -> None:
 async def test_a_config_map_whose_pods_went_while_nobody_looked_goes_as_well() -> None:
     cluster = world()
     cluster.seed(WORKLOAD, pod("pod-0", "10.0.1.5"))
-    async with running(cluster):
+    async with controller_running(cluster):
         assert found(cluster) is not None
     cluster.store.remove(Ref("", "Pod", "training", "pod-0"))
-    async with running(cluster):
+    async with controller_running(cluster):
         assert found(cluster) is None
 
 
@@ -130,7 +130,7 @@ async def test_a_config_map_of_somebody_else_s_is_not_the_gang_s_whatever_its_na
     cluster = world()
     theirs = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": NAME, "namespace": "training"}, "data": {"a": "b"}}
     cluster.seed(WORKLOAD, theirs, pod("pod-0", "10.0.1.5"))
-    async with running(cluster):
+    async with controller_running(cluster):
         config = found(cluster) or {}
         assert (config["data"], config["metadata"].get("ownerReferences")) == ({"a": "b"}, None)
 
@@ -140,7 +140,7 @@ async def test_other_config_maps_stay_what_they_are() -> None:
     cluster = world()
     other = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings", "namespace": "training"}, "data": {"a": "b"}}
     cluster.seed(WORKLOAD, other, pod("pod-0", "10.0.1.5"))
-    async with running(cluster):
+    async with controller_running(cluster):
         assert peers(cluster) == ["pod-0:10.0.1.5"]
         assert (found(cluster, "settings") or {})["data"] == {"a": "b"}
 
@@ -150,7 +150,7 @@ async def test_people_are_told_once_that_a_check_has_failed_also_by_two_controll
     cluster = world()
     failed = pod("pod-0", "10.0.1.5", phase="Pending")
     cluster.seed(WORKLOAD, {**failed, "status": {**failed["status"], "initContainerStatuses": [FAILED]}})
-    async with running(cluster), running(cluster):
+    async with controller_running(cluster), controller_running(cluster):
         told = [one for one in cluster.store.objects.values() if one["kind"] == "Event"]
     assert [(one["reason"], one["involvedObject"]["name"], one["message"]) for one in told] == [
         ("PreflightCheckFailed", "pod-0", "Check nccl-allreduce failed on node unknown (EXIT_1): slow")
@@ -169,7 +169,7 @@ async def test_what_ended_so_long_ago_that_events_of_it_are_gone_is_not_told_aga
     failed = pod("pod-0", "10.0.1.5", phase="Running")
     statuses = [{**FAILED, "state": {"terminated": terminated}}]
     cluster.seed(WORKLOAD, {**failed, "status": {**failed["status"], "initContainerStatuses": statuses}})
-    async with running(cluster, now=ENDED_AT + later):
+    async with controller_running(cluster, now=ENDED_AT + later):
         assert sum(one["kind"] == "Event" for one in cluster.store.objects.values()) == told
 
 
@@ -177,7 +177,7 @@ async def test_what_ended_so_long_ago_that_events_of_it_are_gone_is_not_told_aga
 async def test_a_gang_forms_once_an_api_server_is_back_that_was_away() -> None:
     cluster = world()
     cluster.seed(WORKLOAD)
-    async with running(cluster):
+    async with controller_running(cluster):
         cluster.fail(lambda _: True, Unreachable("connection refused"), times=-1)
         cluster.end_watches(Unreachable("connection reset"))
         cluster.seed(pod("pod-0", "10.0.1.5"), pod("pod-1", "10.0.1.6"))

@@ -18,7 +18,7 @@ from preflight_images.shared.settings import CheckSettings
 from tests.suite.rows import rows
 
 from .test_gang_config import WORKLOAD, config_map, pod
-from .test_gang_controller import NAME, found, running, world
+from .test_gang_controller import NAME, controller_running, found, world
 
 CHECK = "preflight-nccl-allreduce"
 SUCCEEDED, FAILED = ({"terminated": {"exitCode": code, "containerID": "c1"}} for code in (0, 1))
@@ -84,12 +84,12 @@ async def test_the_record_outlives_the_restart_of_a_sandbox_and_of_the_controlle
     cluster = world()
     cluster.seed(WORKLOAD, at("n", state=SUCCEEDED), at("m", "pod-1", state=SUCCEEDED))
     both = f"{VERDICT}\nnccl-allreduce uid-of-pod-1 m\n"
-    async with running(cluster):
+    async with controller_running(cluster):
         assert (found(cluster) or {})["data"]["passed"] == both
         cluster.seed(at("n"))  # the kubelet begins anew with the pod
         await asyncio.sleep(5)
         assert (found(cluster) or {})["data"]["passed"] == both
-    async with running(cluster):
+    async with controller_running(cluster):
         assert (found(cluster) or {})["data"]["passed"] == both
         cluster.store.remove(Ref("", "Pod", "training", "pod-0"))
         cluster.seed(at("n", uid="uid-of-another"))

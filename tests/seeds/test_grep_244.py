@@ -211,7 +211,7 @@ def test_a_row_of_the_table_of_hierarchies_is_judged_as_it_says(row: list[str]) 
     assert found == (set() if "Yes" in valid else {"validate/topology-hierarchy"})
 
 
-def running(outer: str) -> Manifest:
+def live_set(outer: str) -> Manifest:
     given = pcs(outer, clusterTopologyName="lab")
     given["metadata"] |= {"namespace": "default", "uid": "u"}
     return given
@@ -227,13 +227,13 @@ SITUATIONS = {
 @pytest.mark.parametrize("row", table("Status"), ids=lambda row: row[1])
 def test_a_row_of_the_table_of_conditions_is_what_a_set_that_runs_says(row: list[str]) -> None:
     status, reason, _ = row
-    live = running("rack")
+    live = live_set("rack")
     [found] = compiled([live], snapshot=[live, *SITUATIONS[reason]]).statuses
     [condition] = [one for one in found.conditions if one.type == "TopologyLevelsUnavailable"]
     assert (condition.status, condition.reason) == (status, reason)
 
 
 def test_constraints_whose_level_is_gone_are_taken_off_the_gang() -> None:
-    live = running("rack")
+    live = live_set("rack")
     [gang] = made(compiled([live], snapshot=[live, topology("lab", ["zone", "host"])]), "PodGang").values()
     assert "topologyConstraint" not in gang["spec"]

@@ -10,7 +10,7 @@ import yaml
 from tests.model.sets import clique, group, pcs
 from tests.suite.rows import rows
 
-from .world import keys_of, merged, running, shared_context, told
+from .world import keys_of, live_objects_of, merged, shared_context, told
 
 CASES = sorted(Path(__file__).parent.joinpath("cases").glob("*.yaml"))
 
@@ -39,7 +39,7 @@ def test_of(path: Path) -> None:
     case = yaml.load(path.read_text(), yaml.CSafeLoader)
     shared = shared_context()
     manifest = the_set(case["set"])
-    objects = running(manifest, case.get("pods", {}), case.get("statuses", {}), shared)
+    objects = live_objects_of(manifest, case.get("pods", {}), case.get("statuses", {}), shared)
     found = told(objects, keys_of(manifest), shared)
     names = {state: pod_in(objects, clique, states.index(state)) for clique, states in case.get("pods", {}).items() for state in states}
     expected = {"events": [], **case["gives"]}

@@ -12,7 +12,7 @@ from grove_operator.controller.statuses import status_writes
 from tests.model.sets import clique, pcs
 from tests.step.world import complete, context
 
-from .world import NOW, Manifest, keys_of, running, told
+from .world import NOW, Manifest, keys_of, live_objects_of, told
 
 EXTERNAL = [{"name": "ext", "scope": "AllReplicas"}]
 WORDS = "True ResourceClaimTemplateNotFound: Pods are waiting for the ResourceClaimTemplates default/ext"
@@ -59,7 +59,7 @@ def conditions(objects: list[Manifest], manifest: Manifest) -> dict[str, Any]:
 
 def test_pods_wait_for_the_template_of_a_claim_that_they_share_and_those_without_one_do_not() -> None:
     manifest = shared_set()
-    objects = running(manifest, {}, {}, shared_context())
+    objects = live_objects_of(manifest, {}, {}, shared_context())
     assert made(objects, manifest) == ["demo-0-b-0", "demo-0-b-1"]
     assert conditions(objects, manifest) == {"PodClique demo-0-a": WORDS}
     objects = reported(objects, manifest)
@@ -70,14 +70,14 @@ def test_pods_wait_for_the_template_of_a_claim_that_they_share_and_those_without
 
 def test_they_are_made_once_it_is_there() -> None:
     manifest = shared_set()
-    objects = [*running(manifest, {}, {}, shared_context()), TEMPLATE]
+    objects = [*live_objects_of(manifest, {}, {}, shared_context()), TEMPLATE]
     assert made(objects, manifest) == ["demo-0-a-0", "demo-0-a-1", "demo-0-a-all-ext", "demo-0-b-0", "demo-0-b-1"]
     assert conditions(objects, manifest) == {}
 
 
 def test_what_was_made_from_a_template_stays_when_the_template_goes_and_so_do_its_pods() -> None:
     manifest = shared_set()
-    objects = [*running(manifest, {}, {}, shared_context()), TEMPLATE]
+    objects = [*live_objects_of(manifest, {}, {}, shared_context()), TEMPLATE]
     nodes = [node for key in keys_of(manifest) for node in complete(step(ObjectList(objects), key, NOW, shared_context())).graph.nodes]
     [claim] = [node.object for node in nodes if node.object["kind"] == "ResourceClaim"]
     claim = {**claim, "metadata": {**claim["metadata"], "uid": "uid-claim"}}
@@ -91,7 +91,7 @@ def test_a_pod_that_runs_is_kept_though_neither_template_nor_claim_is_there() ->
     with_template = pcs([clique("a", 2), clique("b", 2)])
     objects = [
         one if one["kind"] != "PodCliqueSet" else {**manifest, "metadata": one["metadata"]}
-        for one in running(with_template, {"demo-0-a": ["ready"]}, {}, shared_context())
+        for one in live_objects_of(with_template, {"demo-0-a": ["ready"]}, {}, shared_context())
         if one["kind"] != "ControllerRevision"  # so that it is not known that the template was not there from the start
     ]
     assert made(objects, manifest) == ["demo-0-a-0", "demo-0-b-0", "demo-0-b-1"]
@@ -104,8 +104,8 @@ def test_pods_that_wait_for_a_template_of_their_own_say_so() -> None:
         "resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "ext"}],
     }
     manifest = pcs([clique("a", 1, podSpec=spec)])
-    waiting = reported(running(manifest, {"demo-0-a": ["waiting"]}, {}, shared_context()), manifest)
+    waiting = reported(live_objects_of(manifest, {"demo-0-a": ["waiting"]}, {}, shared_context()), manifest)
     there = {"demo-0-a": ["scheduled"]}
     assert conditions(waiting, manifest) == {"PodCliqueSet demo": WORDS, "PodClique demo-0-a": WORDS}
     assert conditions([*waiting, TEMPLATE], manifest) == {}
-    assert conditions(running(manifest, there, {}, shared_context()), manifest) == {}
+    assert conditions(live_objects_of(manifest, there, {}, shared_context()), manifest) == {}

@@ -9,7 +9,7 @@ from grove_operator.controller.live_objects import NO_DRIVER
 from tests.model.sets import clique, pcs
 from tests.suite.rows import rows
 
-from .world import Manifest, keys_of, running, shared_context, told
+from .world import Manifest, keys_of, live_objects_of, shared_context, told
 
 GPU = {"name": "box", "image": "busybox", "resources": {"limits": {"nvidia.com/gpu": 4}}}
 NOT_SERVED = (
@@ -23,7 +23,7 @@ def report(*definitions: Manifest, status: Manifest | None = None, **metadata: A
     """What the set and its replicas say: of two domains, of which the second has a status and metadata."""
     manifest = pcs([clique("a", podSpec={"containers": [GPU]})], replicas=2, computeDomainConfig={"enabled": True})
     shared = shared_context()
-    objects = [*running(manifest, {"demo-1-a": ["ready"]}, {}, shared), *definitions]
+    objects = [*live_objects_of(manifest, {"demo-1-a": ["ready"]}, {}, shared), *definitions]
     for one in objects:
         if one["kind"] == "ComputeDomain" and one["metadata"]["name"] == "demo-1-cd":
             one["status"] = status or {}
@@ -74,6 +74,6 @@ def test_a_cluster_without_the_driver_is_told_of_on_the_set_until_the_driver_is_
 def test_a_set_without_domains_says_nothing_of_them() -> None:
     manifest = pcs([clique("a")])
     shared = shared_context()
-    found = told([*running(manifest, {}, {}, shared), NO_DRIVER], keys_of(manifest), shared)
+    found = told([*live_objects_of(manifest, {}, {}, shared), NO_DRIVER], keys_of(manifest), shared)
     assert "computeDomains" not in found["statuses"]["PodCliqueSet demo"]
     assert found["events"] == []

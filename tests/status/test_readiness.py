@@ -13,7 +13,7 @@ from tests.features.compiling import shipped_program
 from tests.model.sets import clique, group, pcs
 from tests.step.world import complete
 
-from .world import GROVE_KINDS, NOW, Manifest, keys_of, running, shared_context
+from .world import GROVE_KINDS, NOW, Manifest, keys_of, live_objects_of, shared_context
 
 KINDS = {"PodCliqueSet demo", "PodClique demo-0-a", "PodCliqueScalingGroup demo-0-g", "PodClique demo-0-g-0-b", "PodGang demo-0"}
 
@@ -22,7 +22,7 @@ def judged(pods: dict[str, list[str]]) -> dict[str, Readiness]:
     """How ready each object of a set is, by what the operator reports of it: three looks later, for statuses rest on each other."""
     manifest = pcs([clique("a", replicas=1), clique("b", replicas=1)], [group("g", cliques=["b"], replicas=1)])
     shared = shared_context()
-    objects = running(manifest, pods, {}, shared)
+    objects = live_objects_of(manifest, pods, {}, shared)
     for _ in range(3):
         objects = reported(objects, manifest, shared)
     check = readiness_check(shipped_program())

@@ -12,7 +12,7 @@ from tests.features.compiling import program_with
 from tests.model.sets import clique, pcs
 from tests.step.world import context
 
-from .world import NOW, keys_of, merged, running, told
+from .world import NOW, keys_of, live_objects_of, merged, told
 
 OWN = """
 rule: own/tired
@@ -35,7 +35,7 @@ def outcome(pods: list[str], change: dict[str, Any] | None = None, **statuses: d
     """What steps say of a set of one clique whose gang may start, by the rules that ship and one more; the pods are changed so."""
     shared = context(Settings(pods=True), program=program_with(OWN))
     manifest = pcs([clique("a", 2)])
-    objects = running(manifest, {"demo-0-a": pods}, {"PodGang demo-0": READY_GANG, **statuses}, shared)
+    objects = live_objects_of(manifest, {"demo-0-a": pods}, {"PodGang demo-0": READY_GANG, **statuses}, shared)
     objects = [merged(one, change or {}) if one["kind"] == "Pod" else one for one in objects]
     for gang in (one for one in objects if one["kind"] == "PodGang"):
         names = [one["metadata"]["name"] for one in objects if one["kind"] == "Pod"]

@@ -47,7 +47,7 @@ def keys_of(manifest: Manifest) -> list[Key]:
     return [whole, *(whole._replace(replica=index) for index in range(manifest["spec"]["replicas"]))]
 
 
-def running(manifest: Manifest, pods: dict[str, list[str]], statuses: dict[str, Manifest], shared: StepContext) -> list[Manifest]:
+def live_objects_of(manifest: Manifest, pods: dict[str, list[str]], statuses: dict[str, Manifest], shared: StepContext) -> list[Manifest]:
     """The set and all that it becomes; of pods only those that are named, by PodClique. `statuses` are those that stand there already."""
     one = {**manifest, "metadata": {**manifest["metadata"], "uid": "uid-set", "generation": 2}}
     objects = [one]

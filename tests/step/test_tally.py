@@ -14,7 +14,7 @@ from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import ChangedNames, ObjectList, ObjectReader
 from grove_compiler.step import Key, StepContext, StepHold, StepResult, step
 from tests.model.sets import clique, group, pcs
-from tests.status.world import NOW, Manifest, running
+from tests.status.world import NOW, Manifest, live_objects_of
 from tests.suite.effort import runs
 
 from .world import complete, context
@@ -130,7 +130,7 @@ def changed(data: st.DataObject, live: Manifest, hashes: tuple[str, str]) -> Man
 @given(st.data())
 def test_whatever_happens_to_the_objects_of_a_set(data: st.DataObject) -> None:
     kept = context(OPERATOR)
-    first = running(the_set(), {"demo-0-a": ["ready"], "demo-1-a": ["crashed", "ready"], "demo-2-a": ["waiting"]}, {}, kept)
+    first = live_objects_of(the_set(), {"demo-0-a": ["ready"], "demo-1-a": ["crashed", "ready"], "demo-2-a": ["waiting"]}, {}, kept)
     cluster = Cluster(first)
     parts = [Ref.of(one) for one in first if one["kind"] in ("PodClique", "PodCliqueScalingGroup")]
     outcome = taken(cluster, kept)
@@ -147,7 +147,7 @@ def test_whatever_happens_to_the_objects_of_a_set(data: st.DataObject) -> None:
 @given(st.lists(st.sampled_from(["scale", "edit", "decide", "report"]), min_size=1, max_size=6))
 def test_whatever_happens_to_the_set_itself(happens: list[str]) -> None:
     kept = context(OPERATOR)
-    cluster = Cluster(running(the_set(), {"demo-0-a": ["ready"]}, {}, kept))
+    cluster = Cluster(live_objects_of(the_set(), {"demo-0-a": ["ready"]}, {}, kept))
     [set] = [ref for ref in cluster.objects if ref.kind == "PodCliqueSet"]
     for number, one in enumerate(happens, 3):
         live = cluster.objects[set]
@@ -178,7 +178,7 @@ def test_what_is_remembered_of_one_cluster_counts_for_no_other() -> None:
         "PodClique demo-0-g-0-b": {},
         "PodCliqueScalingGroup demo-0-g": {"availableReplicas": 1},
     }
-    one, other = (Cluster(running(the_set(1), {}, statuses, kept)) for statuses in ({}, ready))
+    one, other = (Cluster(live_objects_of(the_set(1), {}, statuses, kept)) for statuses in ({}, ready))
     for cluster in (one, other, one, other):
         assert_nothing_is_lost(cluster, kept)
 
@@ -186,7 +186,7 @@ def test_what_is_remembered_of_one_cluster_counts_for_no_other() -> None:
 def test_a_clique_that_waits_is_its_sets_no_longer_when_it_bears_the_name_of_another() -> None:
     kept = context(OPERATOR)
     waits = {"conditions": [{"type": "ResourceClaimTemplatesUnavailable", "status": "True"}]}
-    cluster = Cluster(running(the_set(), {}, {"PodClique demo-0-a": waits}, kept))
+    cluster = Cluster(live_objects_of(the_set(), {}, {"PodClique demo-0-a": waits}, kept))
     told = [one.type for one in taken(cluster, kept).conditions]
     ref = next(ref for ref in cluster.objects if ref.kind == "PodClique" and ref.name == "demo-0-a")
     live = cluster.objects[ref]
@@ -198,7 +198,7 @@ def test_a_clique_that_waits_is_its_sets_no_longer_when_it_bears_the_name_of_ano
 def test_what_is_up_to_date_is_counted_anew_when_a_template_has_another_name() -> None:
     """Another release may have recorded the same templates under hashes of its own; pods have these from then on."""
     kept = context(OPERATOR)
-    cluster = Cluster(running(the_set(1), {}, {}, kept))
+    cluster = Cluster(live_objects_of(the_set(1), {}, {}, kept))
     ref = next(ref for ref in cluster.objects if ref.kind == "PodClique" and ref.name == "demo-0-a")
     live, recorded = cluster.objects[ref], next(ref for ref in cluster.objects if ref.kind == "ControllerRevision")
     revision, theirs = cluster.objects[recorded], {"currentPodTemplateHash": "theirs", "currentPodCliqueSetGenerationHash": "theirs"}
@@ -215,7 +215,7 @@ def test_what_is_up_to_date_is_counted_anew_when_a_template_has_another_name() -
 
 def test_a_report_that_makes_no_sense_holds_the_set_until_it_is_mended_and_nothing_is_counted_twice() -> None:
     kept = context(OPERATOR)
-    cluster = Cluster(running(the_set(), {}, {}, kept))
+    cluster = Cluster(live_objects_of(the_set(), {}, {}, kept))
     taken(cluster, kept)
     one, other = (ref for ref in sorted(cluster.objects) if ref.kind == "PodClique" and ref.name in ("demo-0-a", "demo-1-a"))
     cluster.put(one, {**cluster.objects[one], "status": {"readyReplicas": 2}})
@@ -228,7 +228,7 @@ def test_a_report_that_makes_no_sense_holds_the_set_until_it_is_mended_and_nothi
 
 def test_a_change_of_one_replica_costs_a_look_at_no_other() -> None:
     kept = context(OPERATOR)
-    cluster = Cluster(running(the_set(40), {}, {}, kept))
+    cluster = Cluster(live_objects_of(the_set(40), {}, {}, kept))
     taken(cluster, kept)
     ref = next(ref for ref in cluster.objects if ref.name == "demo-7-a")
     cluster.put(ref, {**cluster.objects[ref], "status": {"readyReplicas": 2}})
@@ -240,7 +240,7 @@ def test_a_change_of_one_replica_costs_a_look_at_no_other() -> None:
 def test_nor_where_all_replicas_lack_pods_that_they_never_had() -> None:
     """As when a large set waits for nodes."""
     kept = context(OPERATOR)
-    cluster = Cluster(running(the_set(40), {}, {}, kept))
+    cluster = Cluster(live_objects_of(the_set(40), {}, {}, kept))
     made = "2026-01-01T00:00:00Z"
     lacks = [
         {"type": type, "status": status, "lastTransitionTime": made} for type, status in (("MinAvailableBreached", "True"), NOT_SCHEDULED)

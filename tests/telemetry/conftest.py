@@ -13,11 +13,11 @@ from grove_operator.controller.operator import Operator, OperatorOptions, settin
 from grove_operator.telemetry.health import HealthCheck
 from grove_operator.telemetry.metrics import OperatorMetrics
 from grove_operator.telemetry.missing_rights import MissingRights
-from tests.controller.whole import EPOCH, World
+from tests.controller.whole import EPOCH, WholeOperator
 from tests.features.compiling import shipped_program
 
 
-class Watched(World):
+class Watched(WholeOperator):
     """A world whose operator is counted."""
 
     def __init__(self, options: OperatorOptions | None = None) -> None:

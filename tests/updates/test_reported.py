@@ -20,8 +20,7 @@ from tests.simulation.schedules import Late
 from tests.simulation.sets import FRONT, demo, image, replicas
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.world import CLIQUE, GROUP, POD
-from tests.status.world import NOW, keys_of, shared_context
-from tests.status.world import running as standing
+from tests.status.world import NOW, keys_of, live_objects_of, shared_context
 from tests.step.world import complete
 
 TESTS = Path(__file__).parents[1]
@@ -179,7 +178,7 @@ def test_209_gates_do_not_wait_for_a_domain_that_waits_for_its_pods() -> None:
     """A ComputeDomain becomes ready by the nodes that its pods are put on."""
     manifest = pcs([clique("a", 2, podSpec={"containers": [GPU]})], computeDomainConfig={"enabled": True})
     shared = shared_context()
-    objects = [*standing(manifest, {"demo-0-a": ["gated", "gated"]}, {}, shared), DRIVER]
+    objects = [*live_objects_of(manifest, {"demo-0-a": ["gated", "gated"]}, {}, shared), DRIVER]
     for one in objects:
         if one["kind"] == "ComputeDomain":
             one["status"] = {"status": "NotReady"}

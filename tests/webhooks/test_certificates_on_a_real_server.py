@@ -37,7 +37,7 @@ PAUSE = 0.02
 """Seconds between two admissions: less than any time in which a certificate could be wrong, and not all that the machine can do."""
 
 
-class World:
+class WebhookReplicas:
     """Two replicas behind an API server. `failures` are the admissions that were not answered, `admitted` counts the others."""
 
     def __init__(self, plane: ControlPlane, cluster: Cluster, namespace: str, judge: Reviewer, set: Manifest) -> None:
@@ -135,11 +135,11 @@ class World:
 @pytest.fixture
 async def world(
     control_plane: ControlPlane, crds: None, namespace: str, judge: Reviewer, there: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[World]:
+) -> AsyncIterator[WebhookReplicas]:
     monkeypatch.setattr(shared_certificate, "INTERVAL", 0.5)
     monkeypatch.setattr(shared_certificate, "PROPAGATION", 0.0)  # so far nobody asks; what follows begins once all are trusted
     async with connect(kubeconfig=str(control_plane.kubeconfig), user_agent="grove-webhooks-tests") as cluster:
-        one = World(control_plane, cluster, namespace, judge, there)
+        one = WebhookReplicas(control_plane, cluster, namespace, judge, there)
         try:
             await one.start()
             monkeypatch.setattr(shared_certificate, "PROPAGATION", 8.0)  # for a busy machine
@@ -148,19 +148,19 @@ async def world(
             await one.stop()
 
 
-async def delete(world: World) -> None:
+async def delete(world: WebhookReplicas) -> None:
     secret = await world.secret()
     await world.cluster.delete(await world.cluster.resource(SECRET), world.namespace, "certificates", uid=uid_of(secret))
 
 
-async def replace(world: World) -> None:
+async def replace(world: WebhookReplicas) -> None:
     """Somebody else's authority."""
     names = Service(world.namespace, "admission").names
     data = rotation.data_of(rotation.make(rotation.Rotation("replace"), None, datetime.now(UTC), names))
     await world.cluster.patch(await world.cluster.resource(SECRET), world.namespace, "certificates", {"data": data})
 
 
-async def sign_again(world: World) -> None:
+async def sign_again(world: WebhookReplicas) -> None:
     """Another certificate of the same authority, as when the old one is about to end."""
     held = await world.material()
     assert held is not None
@@ -170,7 +170,9 @@ async def sign_again(world: World) -> None:
 
 
 @pytest.mark.parametrize("change", [delete, replace, sign_again], ids=["Secret deleted", "another authority", "another certificate"])
-async def test_no_admission_fails_while_certificates_change(world: World, change: Callable[[World], Awaitable[None]]) -> None:
+async def test_no_admission_fails_while_certificates_change(
+    world: WebhookReplicas, change: Callable[[WebhookReplicas], Awaitable[None]]
+) -> None:
     before = await world.shown()
     asking = asyncio.create_task(world.ask())
     try:
@@ -193,14 +195,14 @@ async def test_no_admission_fails_while_certificates_change(world: World, change
     assert world.failures == []
 
 
-async def test_both_replicas_show_one_certificate(world: World) -> None:
+async def test_both_replicas_show_one_certificate(world: WebhookReplicas) -> None:
     held = await world.material()
     assert held is not None
     assert await world.shown() == {held.serving.certificate}
 
 
 @pytest.mark.parametrize("options", [(), ("--server-side", "--field-manager=helm")], ids=["Helm 3", "Helm 4"])
-async def test_an_upgrade_leaves_the_bundles_as_they_are(world: World, options: tuple[str, ...]) -> None:
+async def test_an_upgrade_leaves_the_bundles_as_they_are(world: WebhookReplicas, options: tuple[str, ...]) -> None:
     before = await world.bundles()
     asking = asyncio.create_task(world.ask())
     await world.install(*options, *(("--force-conflicts",) if options else ()))
@@ -209,7 +211,7 @@ async def test_an_upgrade_leaves_the_bundles_as_they_are(world: World, options: 
     assert (await world.bundles(), world.failures) == (before, [])
 
 
-async def test_bundles_that_somebody_wiped_come_back(world: World) -> None:
+async def test_bundles_that_somebody_wiped_come_back(world: WebhookReplicas) -> None:
     for manifest in world.manifests():
         await world.kubectl("delete", manifest["kind"], manifest["metadata"]["name"])
     await world.install()

@@ -68,7 +68,7 @@ async def serving(judge: Reviewer, folder: Path) -> AsyncIterator[Serving]:
 
 
 @pytest.fixture(scope="module")
-def running(program: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[asyncio.Runner, Serving]]:
+def webhook_server(program: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[asyncio.Runner, Serving]]:
     """One server for many examples, in a loop of its own."""
     from grove_compiler.model.inputs.settings import Settings
     from grove_compiler.step import StepContext
@@ -164,8 +164,8 @@ CHANGES = st.lists(st.tuples(st.sampled_from(PLACES), st.sampled_from([..., *JUN
 
 @settings(max_examples=runs(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=CHANGES, path=st.sampled_from(PATHS))
-def test_whatever_stands_in_a_review(changes: Any, path: str, running: tuple[asyncio.Runner, Serving], program: Any) -> None:
-    runner, server = running
+def test_whatever_stands_in_a_review(changes: Any, path: str, webhook_server: tuple[asyncio.Runner, Serving], program: Any) -> None:
+    runner, server = webhook_server
     review = mutated(changes)
     response = check(runner.run(server.send(request(path, json.dumps(review).encode()))), server.told)
     if response is not None:
@@ -176,15 +176,15 @@ def test_whatever_stands_in_a_review(changes: Any, path: str, running: tuple[asy
 
 @settings(max_examples=runs(100), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(body=st.one_of(st.binary(max_size=300), st.text(max_size=100).map(str.encode)), path=st.sampled_from(PATHS))
-def test_whatever_bytes_are_sent_as_a_body(body: bytes, path: str, running: tuple[asyncio.Runner, Serving]) -> None:
-    runner, server = running
+def test_whatever_bytes_are_sent_as_a_body(body: bytes, path: str, webhook_server: tuple[asyncio.Runner, Serving]) -> None:
+    runner, server = webhook_server
     assert check(runner.run(server.send(request(path, body))), server.told) is None
 
 
 @settings(max_examples=runs(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.binary(min_size=1, max_size=200))
-def test_whatever_bytes_are_sent_as_a_request(data: bytes, running: tuple[asyncio.Runner, Serving]) -> None:
-    runner, server = running
+def test_whatever_bytes_are_sent_as_a_request(data: bytes, webhook_server: tuple[asyncio.Runner, Serving]) -> None:
+    runner, server = webhook_server
     # An end to the headers, so that the server need not wait for more.
     assert check(runner.run(server.send(data + b"\r\n\r\n" + request("/", b""))), server.told) is None
 
@@ -231,9 +231,9 @@ def requests() -> Iterator[Any]:
 
 
 @rows("data", requests)
-def test_what_no_api_server_sends(data: bytes, running: tuple[asyncio.Runner, Serving], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_no_api_server_sends(data: bytes, webhook_server: tuple[asyncio.Runner, Serving], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("grove_operator.webhooks.server.MAX_READ", 2.0)
-    runner, server = running
+    runner, server = webhook_server
     reading = asyncio.wait_for(server.send(data), 120)
     response = check(runner.run(reading), server.told)
     assert response is None or not response["allowed"]

@@ -56,7 +56,7 @@ def install(pair: Pair, folder: Path) -> Path:
 
 
 @asynccontextmanager
-async def running(judge: Reviewer, ca: Pair, folder: Path) -> AsyncIterator[Serving]:
+async def server_running(judge: Reviewer, ca: Pair, folder: Path) -> AsyncIterator[Serving]:
     told: list[str] = []
     shown = ServedCertificate()
     await CertificateFiles(str(install(signed(ca, "webhook"), folder)), shown).first()
@@ -72,7 +72,7 @@ async def running(judge: Reviewer, ca: Pair, folder: Path) -> AsyncIterator[Serv
 
 @pytest.fixture
 async def serving(judge: Reviewer, ca: Pair, tmp_path: Path) -> AsyncIterator[Serving]:
-    async with running(judge, ca, tmp_path / "certificates") as one:
+    async with server_running(judge, ca, tmp_path / "certificates") as one:
         yield one
 
 
@@ -120,7 +120,7 @@ async def test_a_fault_of_ours_is_no_review_and_is_told(ca: Pair, workload: Mani
         def findings(self, request: AdmissionRequest) -> list[Diagnostic]:
             raise ZeroDivisionError("by zero")
 
-    async with running(Broken(None), ca, tmp_path / "certificates") as serving:  # type: ignore[arg-type]
+    async with server_running(Broken(None), ca, tmp_path / "certificates") as serving:  # type: ignore[arg-type]
         status, text = await serving.post(asked("CREATE", workload))
         assert (status, "Traceback" in text, serving.told) == (500, False, [f"{VALIDATE_SETS}: ZeroDivisionError: by zero"])
 

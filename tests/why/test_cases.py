@@ -17,7 +17,7 @@ from grove_operator.cluster.why import Reason, reasons
 from grove_operator.controller.live_objects import COMPUTE_DOMAIN
 from grove_operator.controller.waiting import waits_of
 from tests.status.test_cases import the_set
-from tests.status.world import NOW, merged, running
+from tests.status.world import NOW, live_objects_of, merged
 from tests.step.world import context
 from tests.suite.rows import rows
 
@@ -30,7 +30,7 @@ def objects_of(case: Manifest) -> list[Manifest]:
     """What exists. `change` merges fields into objects, pods being called by their hostnames; null takes one away; `also` adds others."""
     changes: dict[str, Any] = case.get("change", {})
     made = []
-    for one in running(the_set(case["set"]), case.get("pods", {}), case.get("statuses", {}), shared(case)):
+    for one in live_objects_of(the_set(case["set"]), case.get("pods", {}), case.get("statuses", {}), shared(case)):
         change = changes.get(f"{one['kind']} {called(one)}", {})
         if change is not None:
             made.append(merged(one, change))

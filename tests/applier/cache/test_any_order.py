@@ -34,7 +34,7 @@ STEPS = st.one_of(
 )
 
 
-class World:
+class CachedServer:
     """A server, a cache of it, and what can happen to both."""
 
     def __init__(self, cluster: MemoryCluster, cache: WatchCache) -> None:
@@ -90,7 +90,7 @@ class World:
 async def live_through(steps: list[tuple[Any, ...]], watch_list: bool) -> None:
     cluster = MemoryCluster(history=4, watch_list=watch_list)
     async with watching(cluster, stall=60.0) as cache:
-        world = World(cluster, cache)
+        world = CachedServer(cluster, cache)
         for step, *arguments in steps:
             try:
                 await getattr(world, step)(*arguments)

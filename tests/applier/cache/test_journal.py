@@ -11,7 +11,7 @@ from applier.ref import Manifest, Ref
 APP = Selected("", "Pod", "app", "web", "here")
 
 
-class World:
+class LabelledPods:
     """Pods with labels, that change."""
 
     def __init__(self) -> None:
@@ -32,11 +32,11 @@ class World:
 
 
 def test_who_asks_for_the_first_time_has_to_look_at_everything() -> None:
-    assert World().read()[1] is None
+    assert LabelledPods().read()[1] is None
 
 
 def test_what_is_made_changed_and_lost_is_told_and_nothing_else() -> None:
-    world = World()
+    world = LabelledPods()
     for name in ("a", "b", "c"):
         world.put(name, {"app": "web"})
     first, _ = world.read()
@@ -49,14 +49,14 @@ def test_what_is_made_changed_and_lost_is_told_and_nothing_else() -> None:
 
 
 def test_who_asks_again_from_the_same_place_is_told_the_same() -> None:
-    world = World()
+    world = LabelledPods()
     first, _ = world.read()
     world.put("a", {"app": "web"})
     assert world.read(first)[1] == world.read(first)[1] == {"a"}
 
 
 def test_what_gets_or_loses_the_label_has_changed_and_what_never_had_it_has_not() -> None:
-    world = World()
+    world = LabelledPods()
     world.put("loses", {"app": "web"})
     world.put("gets", {"app": "other"})
     first, _ = world.read()
@@ -69,14 +69,14 @@ def test_what_gets_or_loses_the_label_has_changed_and_what_never_had_it_has_not(
 
 
 def test_all_namespaces_are_asked_about_with_none() -> None:
-    world, everywhere = World(), APP._replace(namespace="")
+    world, everywhere = LabelledPods(), APP._replace(namespace="")
     first, _ = world.read(selected=everywhere)
     world.put("a", {"app": "web"}, namespace="there")
     assert world.read(first, everywhere)[1] == {"a"}
 
 
 def test_a_place_in_another_journal_tells_nothing() -> None:
-    world, other = World(), World()
+    world, other = LabelledPods(), LabelledPods()
     first, _ = other.read()
     kept = world.read()
     assert world.read(first)[1] is None
@@ -85,7 +85,7 @@ def test_a_place_in_another_journal_tells_nothing() -> None:
 
 
 def test_no_journal_is_kept_for_who_has_left() -> None:
-    world = World()
+    world = LabelledPods()
     first, _ = world.read()
     assert len(world.journals) == 1
     del first
@@ -94,7 +94,7 @@ def test_no_journal_is_kept_for_who_has_left() -> None:
 
 
 def test_a_journal_grows_with_names_and_not_with_changes() -> None:
-    world = World()
+    world = LabelledPods()
     first, _ = world.read()
     for number in range(1000):
         world.put(f"pod-{number % 3}", {"app": "web", "number": str(number)})

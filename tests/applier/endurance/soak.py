@@ -87,7 +87,7 @@ def config_map(namespace: str, name: str, data: dict[str, str], key: str, **meta
     }
 
 
-class World:
+class KeyedChildren:
     """Each key is a ConfigMap that says how many children there are to be, and what is in them."""
 
     def __init__(self, namespace: str) -> None:
@@ -127,7 +127,7 @@ class World:
 class Churn:
     """Edits specs, and deletes and changes children behind the loop's back, without faults."""
 
-    def __init__(self, world: World, cluster: Cluster, seed: int, account: Account) -> None:
+    def __init__(self, world: KeyedChildren, cluster: Cluster, seed: int, account: Account) -> None:
         self.world, self.cluster, self.chance, self.account = world, cluster, Random(seed), account
 
     async def prepare(self) -> None:
@@ -161,7 +161,7 @@ class Churn:
             await asyncio.sleep(pause)
 
 
-async def differences(world: World, cluster: Cluster) -> list[str]:
+async def differences(world: KeyedChildren, cluster: Cluster) -> list[str]:
     """What is not as the specs say, asked of the server itself."""
     items = (await cluster.list(await cluster.resource(CONFIG_MAP), world.namespace, labels="soak")).items
     specs = [item for item in items if item["metadata"]["labels"]["soak"] == "spec"]
@@ -191,7 +191,7 @@ async def soak(
     tell: Callable[[Sample], None] = lambda _: None,
 ) -> Account:
     """Runs a loop behind a hostile server for so long, and through so many events at least, then lets it settle and closes everything."""
-    account, world = Account(), World(plane.create_namespace("soak-"))
+    account, world = Account(), KeyedChildren(plane.create_namespace("soak-"))
     async with connect(kubeconfig=str(plane.kubeconfig)) as calm:
         await calm.version()
         account.start = sample()
@@ -209,7 +209,12 @@ async def soak(
 
 
 async def run(
-    world: World, cluster: Cluster, churn: Churn, disturb: Callable[[], Awaitable[None]], account: Account, tell: Callable[[Sample], None]
+    world: KeyedChildren,
+    cluster: Cluster,
+    churn: Churn,
+    disturb: Callable[[], Awaitable[None]],
+    account: Account,
+    tell: Callable[[Sample], None],
 ) -> None:
     """The loop at work while there is churn, and until it has settled."""
 

@@ -16,14 +16,14 @@ from applier.transport.connect import connect, connect_to
 from applier.transport.retries import Retries
 from tests.compiled_schemas import share
 
-from .world import World, after, before, look, made_true
+from .world import ClusterContents, after, before, look, made_true
 
 pytestmark = pytest.mark.cluster
 CALM = {Action.UNCHANGED}
 IMPATIENT = Retries(tries=1)  # a process that is killed tries nothing again
 
 
-async def undisturbed(plane: ControlPlane, namespace: str) -> tuple[World, int]:
+async def undisturbed(plane: ControlPlane, namespace: str) -> tuple[ClusterContents, int]:
     """What the change comes to when nothing happens, and how many writes it takes."""
     async with Faults(plane) as proxy, connect_to(proxy.url) as cluster:
         await made_true(before(namespace), share(cluster, plane), namespace)
@@ -32,7 +32,7 @@ async def undisturbed(plane: ControlPlane, namespace: str) -> tuple[World, int]:
         return look(plane, namespace), len(proxy.requests.writes) - writes
 
 
-async def killed(plane: ControlPlane, namespace: str, write: int, when: str) -> World:
+async def killed(plane: ControlPlane, namespace: str, write: int, when: str) -> ClusterContents:
     """The world before the change, and then the change up to this write, at which we die."""
     async with connect(kubeconfig=str(plane.kubeconfig)) as cluster:
         await made_true(before(namespace), share(cluster, plane), namespace)

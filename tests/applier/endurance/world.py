@@ -108,14 +108,14 @@ async def made_true(graph: Graph, cluster: Cluster, namespace: str) -> list[Outc
     return [*report.outcomes, *await pruning.finish(report.outcomes, Deleter(cluster, seconds=15.0))]
 
 
-class World(NamedTuple):
+class ClusterContents(NamedTuple):
     """What is there: objects by kind and name, without what differs from one namespace to the next; and their UIDs."""
 
     objects: dict[str, Manifest]
     uids: dict[str, str]
 
 
-def look(plane: ControlPlane, namespace: str) -> World:
+def look(plane: ControlPlane, namespace: str) -> ClusterContents:
     """Everything that an apply in this namespace could have written. The fields that each manager owns are part of it."""
     objects, uids = {}, {}
     for api, plural in PATHS:
@@ -125,7 +125,7 @@ def look(plane: ControlPlane, namespace: str) -> World:
                 key = f"{plural}/{name}"
                 uids[key] = item["metadata"]["uid"]
                 objects[key] = plain(item)
-    return World({key: named_owners(one, uids, namespace) for key, one in objects.items()}, uids)
+    return ClusterContents({key: named_owners(one, uids, namespace) for key, one in objects.items()}, uids)
 
 
 def plain(item: Manifest) -> Manifest:

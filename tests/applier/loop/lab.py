@@ -114,7 +114,7 @@ def _keys(ref: Ref, old: Manifest | None, new: Manifest | None) -> list[str]:
 
 
 @asynccontextmanager
-async def running(*labs: Lab) -> AsyncIterator[list[asyncio.Task[None]]]:
+async def loops_running(*labs: Lab) -> AsyncIterator[list[asyncio.Task[None]]]:
     """Lets loops run for a while."""
     tasks = [asyncio.ensure_future(one.loop.run()) for one in labs]
     await asyncio.sleep(1)

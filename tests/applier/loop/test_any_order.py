@@ -16,7 +16,7 @@ from applier.testing.virtual_time import run_virtual
 from tests.suite.effort import runs
 
 from ..free_schemas import FreeSchemas
-from .lab import Lab, config_map, ref, running, some
+from .lab import Lab, config_map, loops_running, ref, some
 
 ERRORS: list[ClusterError] = [
     Unreachable("reset", maybe_done=True),
@@ -36,7 +36,7 @@ STEPS = st.one_of(
 )
 
 
-class World:
+class TwoReplicas:
     """Two replicas, a server with latency, and what happens to them."""
 
     def __init__(self, seed: int) -> None:
@@ -91,8 +91,8 @@ class World:
 
 
 async def live_through(steps: list[tuple[Any, ...]], seed: int) -> None:
-    world = World(seed)
-    async with running(*world.labs):
+    world = TwoReplicas(seed)
+    async with loops_running(*world.labs):
         for step, *arguments in steps:
             await getattr(world, step)(*arguments)
         world.cluster.faults.clear()

@@ -16,7 +16,7 @@ from applier.loop.reconcile import LARGE
 from applier.plan import Plan
 from applier.testing.virtual_time import in_virtual_time
 
-from .lab import Lab, config_map, desired, lab, ref, running, some
+from .lab import Lab, config_map, desired, lab, loops_running, ref, some
 
 PATIENCE = 20.0
 
@@ -55,7 +55,7 @@ async def test_other_keys_are_reconciled_while_a_large_one_is_computed() -> None
     slow = Slow()
     world = with_large_keys(slow)
     world.cluster.seed(large(1), some("set", 1))
-    async with running(world):
+    async with loops_running(world):
         await slow.begun.wait()
         assert world.made() == ["set-0"]
         world.cluster.seed(some("set", 2))
@@ -73,7 +73,7 @@ async def test_it_sees_the_state_of_its_beginning_and_is_computed_again_for_what
     world.cluster.seed(large(1))
     slow.meanwhile = lambda: world.cluster.seed(large(2))
     slow.may_end.set()
-    async with running(world):
+    async with loops_running(world):
         await asyncio.sleep(5)
         assert [one["count"] for one in slow.seen][:2] == ["1", "2"]
         assert world.made() == ["setlarge-0", "setlarge-1"]
@@ -86,7 +86,7 @@ async def test_a_change_of_what_it_has_not_read_is_none() -> None:
     world.cluster.seed(large(0))
     slow.meanwhile = lambda: world.cluster.seed(config_map("other", {}))
     slow.may_end.set()
-    async with running(world):
+    async with loops_running(world):
         await asyncio.sleep(5)
         assert slow.calls == ["setlarge"]
 
@@ -108,7 +108,7 @@ def test_a_change_of_what_is_read_by_label_or_owner_counts_too(metadata: dict[st
         slow.desired, slow.meanwhile = selecting, lambda: world.cluster.seed(config_map("other", {}, **metadata))
         slow.may_end.set()
         world.cluster.seed(large(0))
-        async with running(world):
+        async with loops_running(world):
             await asyncio.sleep(5)
         return slow.calls
 
@@ -127,7 +127,7 @@ async def test_what_was_deleted_meanwhile_is_not_created_from_a_state_that_is_ov
     world.cluster.seed(large(1), config_map("setlarge-0", {"value": "1"}))
     slow.desired, slow.meanwhile = kept, lambda: world.cluster.store.remove(ref("setlarge-0"))
     slow.may_end.set()
-    async with running(world):
+    async with loops_running(world):
         await asyncio.sleep(5)
         assert (world.made(), world.cluster.writes(), world.errors, slow.calls) == ([], [], [], ["setlarge"] * 2)
 
@@ -146,7 +146,7 @@ def test_a_large_graph_is_compared_aside_with_one_state(count: int) -> None:
             return planned[-1]
 
         world.cluster.seed(some("set", count))
-        async with running(world):
+        async with loops_running(world):
             await asyncio.sleep(30)
             world.reconciler._aside = aside
             world.loop.enqueue("set")
@@ -169,7 +169,7 @@ async def test_a_large_graph_is_freed_in_portions_between_which_others_run() -> 
         return found
 
     world.desired = noted
-    async with running(world):
+    async with loops_running(world):
         left = set[int]()
         world.cluster.seed(some("set", 3 * PORTION + 1))
         while not graphs or graphs[0].objects:
@@ -190,7 +190,7 @@ async def test_an_error_is_one_of_its_key_alone() -> None:
         raise ValueError("no")
 
     slow.desired = fail
-    async with running(world):
+    async with loops_running(world):
         await asyncio.sleep(1)
         assert (world.told("setlarge"), world.made()) == ("ValueError: no", ["set-0"])
 
@@ -200,7 +200,7 @@ async def test_a_key_is_never_computed_twice_at_a_time() -> None:
     slow = Slow()
     world = with_large_keys(slow)
     world.cluster.seed(large(1))
-    async with running(world):
+    async with loops_running(world):
         await slow.begun.wait()
         for count in (2, 3):
             world.cluster.seed(large(count))
@@ -225,7 +225,7 @@ async def test_a_thread_may_compute_it() -> None:
 
     world = lab(is_large=lambda _, key: key == "setlarge", aside=aside)
     world.cluster.seed(large(1), some("set", 1))
-    async with running(world), asyncio.timeout(PATIENCE):
+    async with loops_running(world), asyncio.timeout(PATIENCE):
         while not begun.is_set() or world.made() != ["set-0"]:
             await asyncio.sleep(0.001)
         gate.set()

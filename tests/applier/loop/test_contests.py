@@ -10,7 +10,7 @@ from applier.outcome import Action, Outcome, Step
 from applier.ref import Manifest
 from applier.testing.virtual_time import in_virtual_time
 
-from .lab import config_map, lab, ref, running, some
+from .lab import config_map, lab, loops_running, ref, some
 
 HOUR = 3600
 
@@ -57,7 +57,7 @@ async def test_a_webhook_with_another_value_each_time_does_not_keep_a_loop_busy(
 
     one.cluster.seed(some("set", 3))
     one.cluster.admit = stamp
-    async with running(one):
+    async with loops_running(one):
         await asyncio.sleep(HOUR)
         writes = [request for request in one.cluster.writes() if request.name == "set-1"]
         assert HOUR / MAX_REST <= len(writes) <= HOUR / MAX_REST + 20

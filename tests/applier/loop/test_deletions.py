@@ -11,7 +11,7 @@ from applier.loop import View
 from applier.ref import Manifest, uid_of
 from applier.testing.virtual_time import in_virtual_time
 
-from .lab import Lab, config_map, lab, ref, running, some
+from .lab import Lab, config_map, lab, loops_running, ref, some
 
 MEMBERS = ("child", "loner", "owner")
 
@@ -40,7 +40,7 @@ def deleted(world: Lab) -> list[str]:
 @in_virtual_time
 async def test_what_nothing_rests_on_goes_first_of_all_keys() -> None:
     world = lab(workers=1)
-    async with running(world):
+    async with loops_running(world):
         await families(world, "set1", "set2", "set3")
         assert deleted(world)[:3] == ["set1-child", "set2-child", "set3-child"]
         assert world.made() == []
@@ -50,7 +50,7 @@ async def test_what_nothing_rests_on_goes_first_of_all_keys() -> None:
 async def test_what_cannot_be_deleted_keeps_back_what_it_rests_on_and_nothing_else() -> None:
     world = lab()
     world.cluster.fail(lambda one: one.verb == "delete" and one.name == "set-child", ServerFailure(500, "InternalError", "no"), times=3)
-    async with running(world):
+    async with loops_running(world):
         await families(world, "set")
         assert deleted(world)[:3] == ["set-child", "set-loner", "set-child"]
         assert deleted(world)[-2:] == ["set-child", "set-owner"]
@@ -60,7 +60,7 @@ async def test_what_cannot_be_deleted_keeps_back_what_it_rests_on_and_nothing_el
 @in_virtual_time
 async def test_nobody_waits_for_what_is_slow_to_go() -> None:
     world = lab(workers=1)
-    async with running(world):
+    async with loops_running(world):
         await families(world, "set1", finalizers=["example.com/slow"])
         await families(world, "set2")
         assert world.made() == ["set1-child"]
@@ -71,7 +71,7 @@ async def test_what_is_gone_already_is_asked_for_once_however_late_a_watch_tells
     world = lab(workers=1)
     world.reconciler.members = members
     world.desired = lambda view, key: Graph([])
-    async with running(world):
+    async with loops_running(world):
         world.cluster.seed(config_map("set-child", {}))
         await asyncio.sleep(1)
         world.cluster.stall_watches()

@@ -7,7 +7,7 @@ import asyncio
 from applier.ref import uid_of
 from applier.testing.virtual_time import in_virtual_time
 
-from .lab import CONFIG_MAP, Lab, lab, ref, running, some
+from .lab import CONFIG_MAP, Lab, lab, loops_running, ref, some
 
 OURS, THEIRS = "example.com/ours", "example.com/theirs"
 
@@ -30,7 +30,7 @@ async def deleted_by_somebody(world: Lab, name: str) -> str:
 async def test_who_deletes_an_object_takes_its_own_finalizer_off_and_leaves_those_of_others() -> None:
     world = lab(finalizers=[OURS])
     world.cluster.seed(some("set", 3))
-    async with running(world):
+    async with loops_running(world):
         held_by(world, "set-1", OURS, THEIRS)
         held_by(world, "set-2", OURS)
         world.cluster.seed(some("set", 1))
@@ -43,7 +43,7 @@ async def test_who_deletes_an_object_takes_its_own_finalizer_off_and_leaves_thos
 async def test_a_guard_keeps_what_somebody_else_deletes_until_it_is_no_longer_wanted() -> None:
     world = lab(guards=[OURS])
     world.cluster.seed(some("set", 1))
-    async with running(world):
+    async with loops_running(world):
         held_by(world, "set-0", OURS)
         old = await deleted_by_somebody(world, "set-0")
         assert uid_of(world.cluster.store.objects[ref("set-0")]) == old
@@ -56,7 +56,7 @@ async def test_a_guard_keeps_what_somebody_else_deletes_until_it_is_no_longer_wa
 async def test_what_somebody_else_deletes_is_let_go_and_made_again() -> None:
     world = lab(finalizers=[OURS])
     world.cluster.seed(some("set", 1))
-    async with running(world):
+    async with loops_running(world):
         held_by(world, "set-0", OURS)
         old = await deleted_by_somebody(world, "set-0")
         assert uid_of(world.cluster.store.objects[ref("set-0")]) != old

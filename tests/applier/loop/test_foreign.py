@@ -9,7 +9,7 @@ from applier.desired import Desired, Graph, Policy
 from applier.ref import Kind, Manifest, Ref, uid_of
 from applier.testing.virtual_time import in_virtual_time
 
-from .lab import Lab, lab, running, some
+from .lab import Lab, lab, loops_running, some
 
 SECRET = Kind("", "v1", "Secret")
 HOUR = 3600.0
@@ -38,7 +38,7 @@ async def delete(world: Lab) -> str:
 @in_virtual_time
 async def test_one_that_the_watch_shows_is_looked_at_less_and_less_often_and_replaced_at_once() -> None:
     world = who_wants_a_name_of_somebody_else(secret(ours="yes"))
-    async with running(world):
+    async with loops_running(world):
         await asyncio.sleep(HOUR)
         assert "created by helm" in world.told()
         assert len(world.calls) < HOUR / 60
@@ -50,7 +50,7 @@ async def test_one_that_the_watch_shows_is_looked_at_less_and_less_often_and_rep
 @in_virtual_time
 async def test_one_that_no_watch_shows_is_looked_at_every_few_seconds() -> None:
     world = who_wants_a_name_of_somebody_else(secret())
-    async with running(world):
+    async with loops_running(world):
         await asyncio.sleep(HOUR)
         assert "created by helm" in world.told()
         assert len(world.calls) > HOUR / 6

@@ -9,7 +9,7 @@ from applier.loop import View
 from applier.testing.memory.faults import MemoryRequest
 from applier.testing.virtual_time import in_virtual_time
 
-from .lab import Lab, config_map, ref, running, some
+from .lab import Lab, config_map, loops_running, ref, some
 from .test_writes_besides import looked_at, status, watch_deployments, world_with_a_deployment
 
 
@@ -36,7 +36,7 @@ def kept(view: View, key: str) -> Graph | Gone | Hold:
 @in_virtual_time
 async def test_an_object_that_was_there_is_not_made_from_a_state_that_is_over() -> None:
     world = world_with_a_deployment()
-    async with running(world):
+    async with loops_running(world):
         await watch_deployments(world)
         world.cluster.seed(config_map("set-0", {"value": "1"}), manager="them")
         await asyncio.sleep(1)
@@ -57,7 +57,7 @@ async def test_an_object_that_is_wanted_all_the_same_is_made_after_the_next_look
         looks.append(view.get(ref("set-0")) is not None)
         return Graph([Desired(config_map("set-0", {"value": "1"}))], statuses=[status(view, counts[-1])])
 
-    async with running(world):
+    async with loops_running(world):
         await watch_deployments(world)
         await looked_at(world, wanted)
         deletes_during_the_status(world, "set-0")

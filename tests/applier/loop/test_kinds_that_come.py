@@ -14,7 +14,7 @@ from applier.loop import View
 from applier.ref import Kind, Manifest
 from applier.testing.virtual_time import in_virtual_time
 
-from .lab import Lab, lab, running, some
+from .lab import Lab, lab, loops_running, some
 
 WIDGET = Kind("example.com", "v1", "Widget")
 SERVED = Resource(WIDGET, "widgets", True)
@@ -46,7 +46,7 @@ def widget() -> Manifest:
 async def test_what_cannot_be_made_yet_is_made_when_its_kind_comes() -> None:
     world = world_of()
     world.desired = lambda view, key: Graph([Desired(widget())])
-    async with running(world):
+    async with loops_running(world):
         await asyncio.sleep(100)
         assert "does not serve Widget" in world.told()
         world.cluster.seed(DEFINITION)
@@ -63,7 +63,7 @@ async def test_who_has_asked_whether_a_kind_is_served_is_asked_again_when_it_com
         return Graph([])
 
     world.desired = desired
-    async with running(world):
+    async with loops_running(world):
         world.cluster.seed(DEFINITION)
         await asyncio.sleep(SOON)
         world.cluster.kinds.forget(SERVED)

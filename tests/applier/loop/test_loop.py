@@ -17,14 +17,14 @@ from applier.testing.memory.faults import MemoryRequest
 from applier.testing.virtual_time import in_virtual_time
 
 from ..free_schemas import FreeSchemas
-from .lab import CONFIG_MAP, config_map, lab, now, ref, running, some
+from .lab import CONFIG_MAP, config_map, lab, loops_running, now, ref, some
 
 
 @in_virtual_time
 async def test_what_the_function_wants_is_made() -> None:
     world = lab()
     world.cluster.seed(some("set", 2), some("set2", 1))
-    async with running(world):
+    async with loops_running(world):
         assert world.made() == ["set-0", "set-1", "set2-0"]
 
 
@@ -32,7 +32,7 @@ async def test_what_the_function_wants_is_made() -> None:
 async def test_nothing_is_asked_of_the_server_when_all_is_as_it_should_be() -> None:
     world = lab()
     world.cluster.seed(some("set", 3))
-    async with running(world):
+    async with loops_running(world):
         world.cluster.forget_requests()
         calls = len(world.calls)
         for _ in range(10):
@@ -45,7 +45,7 @@ async def test_nothing_is_asked_of_the_server_when_all_is_as_it_should_be() -> N
 async def test_a_change_of_the_primary_object_is_followed() -> None:
     world = lab()
     world.cluster.seed(some("set", 1))
-    async with running(world):
+    async with loops_running(world):
         world.cluster.seed(some("set", 3))
         await asyncio.sleep(1)
         assert world.made() == ["set-0", "set-1", "set-2"]
@@ -63,7 +63,7 @@ async def test_keys_that_begin_together_ask_once_for_the_schemas_of_what_they_wr
 
     monkeypatch.setattr(world.cluster, "schemas", slow)
     world.cluster.seed(*(some(f"set{number}", 1) for number in range(4)))
-    async with running(world):
+    async with loops_running(world):
         assert (len(world.made()), asked) == (4, [frozenset({CONFIG_MAP})])
 
 
@@ -71,7 +71,7 @@ async def test_keys_that_begin_together_ask_once_for_the_schemas_of_what_they_wr
 async def test_what_is_no_longer_wanted_is_deleted() -> None:
     world = lab()
     world.cluster.seed(some("set", 3))
-    async with running(world):
+    async with loops_running(world):
         world.cluster.seed(some("set", 1))
         await asyncio.sleep(1)
         assert world.made() == ["set-0"]
@@ -81,7 +81,7 @@ async def test_what_is_no_longer_wanted_is_deleted() -> None:
 async def test_what_others_made_is_never_deleted() -> None:
     world = lab()
     world.cluster.seed(some("set", 1), config_map("set-other", {}))
-    async with running(world):
+    async with loops_running(world):
         assert world.made() == ["set-0", "set-other"]
 
 
@@ -89,7 +89,7 @@ async def test_what_others_made_is_never_deleted() -> None:
 async def test_nothing_is_deleted_while_something_could_not_be_written() -> None:
     world = lab()
     world.cluster.seed(some("set", 2))
-    async with running(world):
+    async with loops_running(world):
         world.cluster.fail(lambda request: request.verb == "apply", Invalid(422, "Invalid", "no"), times=-1)
         world.cluster.seed(some("set", 1, "2"))
         await asyncio.sleep(30)
@@ -103,7 +103,7 @@ async def test_nothing_is_deleted_while_something_could_not_be_written() -> None
 async def test_a_member_that_turns_up_later_is_noticed() -> None:
     world = lab()
     world.cluster.seed(some("set", 1))
-    async with running(world):
+    async with loops_running(world):
         uid = world.cluster.store.objects[ref("set")]["metadata"]["uid"]
         owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "set", "uid": uid}
         world.cluster.seed(config_map("set-9", {}, ownerReferences=[owner]))
@@ -115,7 +115,7 @@ async def test_a_member_that_turns_up_later_is_noticed() -> None:
 async def test_what_is_being_deleted_is_not_deleted_again() -> None:
     world = lab()
     world.cluster.seed(some("set", 1))
-    async with running(world):
+    async with loops_running(world):
         resource = world.cluster.kinds.get(CONFIG_MAP)
         await world.cluster.patch(resource, "default", "set-0", {"metadata": {"finalizers": ["example.com/slow"]}}, manager="slow")
         world.cluster.seed(some("set", 0))
@@ -130,7 +130,7 @@ async def test_what_is_being_deleted_is_not_deleted_again() -> None:
 async def test_a_deleted_object_is_made_again() -> None:
     world = lab()
     world.cluster.seed(some("set", 1))
-    async with running(world):
+    async with loops_running(world):
         world.cluster.store.remove(ref("set-0"))
         await asyncio.sleep(1)
         assert world.made() == ["set-0"]
@@ -140,7 +140,7 @@ async def test_a_deleted_object_is_made_again() -> None:
 async def test_a_changed_field_is_set_back() -> None:
     world = lab()
     world.cluster.seed(some("set", 1))
-    async with running(world):
+    async with loops_running(world):
         resource = world.cluster.kinds.get(CONFIG_MAP)
         await world.cluster.apply(resource, config_map("set-0", {"value": "drifted"}), manager="us", force=True)
         await asyncio.sleep(1)
@@ -151,7 +151,7 @@ async def test_a_changed_field_is_set_back() -> None:
 async def test_a_key_that_is_no_more_is_forgotten() -> None:
     world = lab()
     world.cluster.seed(some("set", 1))
-    async with running(world):
+    async with loops_running(world):
         primary = world.cluster.store.objects[ref("set")]
         await world.cluster.delete(world.cluster.kinds.get(CONFIG_MAP), "default", "set", uid=primary["metadata"]["uid"])
         await asyncio.sleep(1)
@@ -164,7 +164,7 @@ async def test_a_failed_write_is_tried_again() -> None:
     world = lab()
     world.cluster.seed(some("set", 1))
     world.cluster.fail(lambda request: request.writes, ServerFailure(500, "InternalError", "webhook timed out"), times=5)
-    async with running(world):
+    async with loops_running(world):
         await asyncio.sleep(300)
         assert world.made() == ["set-0"]
         assert world.loop.queue.retry("set") == 0.005, "its next failure is its first"
@@ -175,7 +175,7 @@ async def test_a_server_that_asks_for_time_gets_it_and_no_more() -> None:
     world = lab()
     world.cluster.seed(some("set", 1))
     world.cluster.fail("apply", TooManyRequests(429, "TooManyRequests", "slowly", retry_after=3.0))
-    async with running(world):
+    async with loops_running(world):
         assert world.made() == []
         await asyncio.sleep(3)
         assert world.made() == ["set-0"]
@@ -193,7 +193,7 @@ async def test_a_function_that_fails_is_reported_and_tried_again_without_harm_to
 
     world.desired = broken
     world.cluster.seed(some("set", 1), some("set2", 1))
-    async with running(world):
+    async with loops_running(world):
         assert world.made() == ["set-0", "set2-0"]
         assert [str(error) for error in world.errors] == ["a bug"] * 3
 
@@ -206,7 +206,7 @@ async def test_a_kind_that_we_may_not_read_stops_only_who_wants_it() -> None:
     world.desired = lambda view, key: Graph([Desired(secret)]) if key == "set" else healthy(view, key)
     world.cluster.fail(lambda request: request.resource.plural == "secrets", Forbidden(403, "Forbidden", "may not watch secrets"), times=-1)
     world.cluster.seed(some("set", 1))
-    async with running(world):
+    async with loops_running(world):
         world.cluster.seed(some("set2", 1))
         await asyncio.sleep(5)
         assert world.made() == ["set2-0"]
@@ -225,7 +225,7 @@ async def test_a_function_can_ask_to_be_called_again_later() -> None:
 
     world.desired = again
     world.cluster.seed(some("set", 0))
-    async with running(world):
+    async with loops_running(world):
         await asyncio.sleep(125)
         assert [round(later - earlier) for earlier, later in pairwise(times)] == [60, 60]
 
@@ -282,7 +282,7 @@ async def test_keys_that_wait_for_nothing_let_others_have_their_turn() -> None:
 
     world.desired = held
     world.cluster.seed(*(some(f"set{number}", 0) for number in range(100)))
-    async with running(world):
+    async with loops_running(world):
         assert looks[0] <= 8
         assert len(set(world.calls)) == 100
 
@@ -292,7 +292,7 @@ async def test_of_two_replicas_only_the_leader_writes() -> None:
     first = lab(lease="a")
     second = type(first)(first.cluster, lease="b")
     first.cluster.seed(some("set", 2))
-    async with running(first, second):
+    async with loops_running(first, second):
         assert (bool(first.calls), bool(second.calls)) == (True, False)
 
 
@@ -301,7 +301,7 @@ async def test_the_second_replica_goes_on_where_the_first_stopped() -> None:
     first = lab(lease="a")
     second = type(first)(first.cluster, lease="b")
     first.cluster.seed(some("set", 1))
-    async with running(first, second):
+    async with loops_running(first, second):
         first.loop.stop()
         first.cluster.seed(some("set", 3))
         await asyncio.sleep(20)
@@ -314,7 +314,7 @@ async def test_a_replica_that_is_cut_off_writes_nothing_after_another_took_over(
     second = type(first)(first.cluster, lease="b")
     second.reconciler.manager = "us-too"
     first.cluster.seed(some("set", 1))
-    async with running(first, second):
+    async with loops_running(first, second):
         cut = lambda request: request.manager == "a"  # noqa: E731 - only renewals: the worst that can happen
         first.cluster.fail(cut, Unreachable("cut off"), times=-1)
         while second.lease and not second.lease.held.is_set():
@@ -329,7 +329,7 @@ async def test_a_replica_that_is_cut_off_writes_nothing_after_another_took_over(
 async def test_a_standby_stops_at_once() -> None:
     first = lab(lease="a")
     second = type(first)(first.cluster, lease="b")
-    async with running(first, second) as tasks:
+    async with loops_running(first, second) as tasks:
         began = now()
         second.loop.stop()
         await tasks[1]
@@ -342,6 +342,6 @@ async def test_who_goes_on_asking_for_time_is_not_asked_before() -> None:
     world = lab()
     world.cluster.seed(some("set", 1))
     world.cluster.fail("apply", TooManyRequests(429, "TooManyRequests", "slowly", retry_after=30.0), times=-1)
-    async with running(world):
+    async with loops_running(world):
         await asyncio.sleep(299)
         assert sum(request.verb == "apply" for request in world.cluster.log) == 10

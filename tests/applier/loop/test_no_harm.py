@@ -17,7 +17,7 @@ from applier.testing.memory.faults import MemoryRequest
 from applier.testing.virtual_time import in_virtual_time
 from tests.suite.rows import rows
 
-from .lab import Lab, config_map, desired, lab, ref, running, some
+from .lab import Lab, config_map, desired, lab, loops_running, ref, some
 
 POD, ORDER = Kind("", "v1", "Pod"), Kind("shop.example", "v1", "Order")
 MEMBERS = [f"set-{number}" for number in range(5)]
@@ -141,7 +141,7 @@ def test_nothing_is_deleted_the_reason_is_told_and_the_other_key_goes_on(case: C
     @in_virtual_time
     async def live_through() -> None:
         world = world_of(case)
-        async with running(world):
+        async with loops_running(world):
             case.broken(world)
             await asyncio.sleep(200)
             world.reconciler.members, world.desired = case.members, case.function
@@ -158,7 +158,7 @@ def test_nothing_is_deleted_the_reason_is_told_and_the_other_key_goes_on(case: C
 @in_virtual_time
 async def test_what_was_held_is_deleted_once_all_is_known_again() -> None:
     world = world_of(CASES["a list that fails"])
-    async with running(world):
+    async with loops_running(world):
         break_off(world, ServerFailure(500, "InternalError", "etcd is away"))
         world.reconciler.members = members_and_pods
         world.cluster.seed(some("set", 1))
@@ -172,7 +172,7 @@ async def test_what_was_held_is_deleted_once_all_is_known_again() -> None:
 @in_virtual_time
 async def test_a_gone_key_is_believed_and_its_members_deleted() -> None:
     world = world_of(Case(""))
-    async with running(world):
+    async with loops_running(world):
         world.reconciler.members = members
         world.cluster.store.remove(ref("set"))
         await asyncio.sleep(5)
@@ -187,7 +187,7 @@ def test_a_loop_whose_first_list_fails_writes_nothing(error: ClusterError) -> No
         world.cluster.seed(*(config_map(name, {}) for name in MEMBERS))
         world.reconciler.members = members_and_pods
         world.cluster.fail(of("pods"), error, times=-1)
-        async with running(world):
+        async with loops_running(world):
             await asyncio.sleep(100)
             assert world.cluster.writes() == []
 
@@ -198,7 +198,7 @@ def test_a_loop_whose_first_list_fails_writes_nothing(error: ClusterError) -> No
 async def test_whoever_loses_the_lease_between_look_and_deletion_deletes_nothing() -> None:
     world = lab(lease="a")
     world.cluster.seed(some("set", 5))
-    async with running(world):
+    async with loops_running(world):
         await asyncio.sleep(70)  # in which it hears of everything since it leads
         world.cluster.forget_requests()
 

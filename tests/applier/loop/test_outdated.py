@@ -12,7 +12,7 @@ from applier.ref import uid_of
 from applier.testing.memory import MemoryRequest
 from applier.testing.virtual_time import in_virtual_time
 
-from .lab import Lab, config_map, lab, ref, running, some
+from .lab import Lab, config_map, lab, loops_running, ref, some
 
 
 def desired(view: View, key: str) -> Graph:
@@ -45,7 +45,7 @@ async def scaled_in_beside(world: Lab, slow: str) -> str:
 @in_virtual_time
 async def test_what_is_wanted_again_meanwhile_stays(slow: str) -> None:
     world = lab()
-    async with running(world):
+    async with loops_running(world):
         uid = await scaled_in_beside(world, slow)
         left = world.cluster.find(ref("set-member"))
         assert left is not None and uid_of(left) == uid
@@ -55,7 +55,7 @@ async def test_what_is_wanted_again_meanwhile_stays(slow: str) -> None:
 @in_virtual_time
 async def test_what_nobody_wants_goes_however_slow_other_writes_are() -> None:
     world = lab()
-    async with running(world):
+    async with loops_running(world):
 
         async def before(request: MemoryRequest) -> None:
             await asyncio.sleep(8 if request.verb == "apply" else 0)

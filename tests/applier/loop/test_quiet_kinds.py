@@ -16,7 +16,7 @@ from applier.ref import Manifest
 from applier.testing.memory import MemoryCluster, MemoryRequest
 from applier.testing.virtual_time import in_virtual_time
 
-from .lab import Lab, _members, config_map, desired, lab, ref, running, some
+from .lab import Lab, _members, config_map, desired, lab, loops_running, ref, some
 from .test_no_harm import POD, asks_for_pods, deletes, of
 
 HOUR = 3600.0
@@ -64,7 +64,7 @@ async def hand_over(first: Lab, second: Lab) -> None:
 @in_virtual_time
 async def test_what_has_to_go_goes_at_once_after_an_hour_in_which_nothing_happened() -> None:
     world = silent()
-    async with running(world):
+    async with loops_running(world):
         await asyncio.sleep(HOUR)
         world.cluster.seed(some("set", 1))
         await asyncio.sleep(SECONDS)
@@ -74,7 +74,7 @@ async def test_what_has_to_go_goes_at_once_after_an_hour_in_which_nothing_happen
 @in_virtual_time
 async def test_so_does_what_a_key_leaves_that_is_gone() -> None:
     world = silent()
-    async with running(world):
+    async with loops_running(world):
         world.reconciler.members, world.desired = named, asks_for_pods
         await asyncio.sleep(HOUR)
         world.cluster.store.remove(ref("set"))
@@ -85,7 +85,7 @@ async def test_so_does_what_a_key_leaves_that_is_gone() -> None:
 @in_virtual_time
 async def test_a_new_leader_deletes_within_seconds() -> None:
     first, second = candidates()
-    async with running(first, second):
+    async with loops_running(first, second):
         await asyncio.sleep(HOUR)
         await hand_over(first, second)
         first.cluster.seed(some("set", 1))
@@ -97,7 +97,7 @@ async def test_a_new_leader_deletes_within_seconds() -> None:
 async def test_what_has_to_go_goes_as_soon_as_a_slow_server_has_told_that_nothing_has_changed() -> None:
     """Else the back-off, which grew meanwhile, delayed it by as long again."""
     world = silent()
-    async with running(world):
+    async with loops_running(world):
         await asyncio.sleep(HOUR)
         world.cluster.before = answered_late
         world.cluster.seed(some("set", 1))
@@ -108,7 +108,7 @@ async def test_what_has_to_go_goes_as_soon_as_a_slow_server_has_told_that_nothin
 @in_virtual_time
 async def test_a_new_leader_that_has_nothing_to_delete_asks_nothing() -> None:
     first, second = candidates()
-    async with running(first, second):
+    async with loops_running(first, second):
         await asyncio.sleep(HOUR)
         before = reads(first.cluster)
         await hand_over(first, second)
@@ -122,7 +122,7 @@ async def test_a_new_leader_hears_what_others_did_before_it_deletes() -> None:
     first, second = candidates()
     first.cluster.seed(some("set", 1))
     first.desired = lambda view, key: desired(view, key) if view.get(ref(key)) is None else Graph([Desired(one) for one in FIVE])
-    async with running(first, second):
+    async with loops_running(first, second):
         await asyncio.sleep(10)
         assert len(first.made()) == 5
         second.reconciler.members = named
@@ -139,7 +139,7 @@ def test_a_new_leader_deletes_nothing_while_the_server_does_not_answer(error: Ex
     @in_virtual_time
     async def live_through() -> None:
         first, second = candidates()
-        async with running(first, second):
+        async with loops_running(first, second):
             await asyncio.sleep(HOUR)
             await hand_over(first, second)
             first.cluster.fail(of("pods"), error, times=-1)
@@ -158,7 +158,7 @@ async def test_what_failed_is_tried_again_as_soon_as_a_watch_reaches_the_server_
     """Else each waits out its own back-off, of up to half a minute, after all outages but the shortest."""
     world = lab()
     world.cluster.seed(*(some(name, 3) for name in SETS))
-    async with running(world):
+    async with loops_running(world):
         await asyncio.sleep(10)
         world.cluster.fail(lambda request: request.resource.plural != "leases", Unreachable("no route"), times=-1)
         world.cluster.seed(*(some(name, 4) for name in SETS))

@@ -12,7 +12,7 @@ from applier.loop import View
 from applier.ref import Kind
 from applier.testing.virtual_time import in_virtual_time
 
-from .lab import config_map, lab, ref, running, some
+from .lab import config_map, lab, loops_running, ref, some
 
 
 @in_virtual_time
@@ -22,7 +22,7 @@ async def test_a_change_of_what_the_function_read_wakes_it() -> None:
         [Desired(config_map("set-copy", dict((view.get(ref("other")) or {"data": {}})["data"]))) for _ in "1"]
     )
     world.cluster.seed(some("set", 0))
-    async with running(world):
+    async with loops_running(world):
         world.cluster.seed(config_map("other", {"a": "b"}))
         await asyncio.sleep(1)
         assert world.cluster.store.objects[ref("set-copy")]["data"] == {"a": "b"}
@@ -38,7 +38,7 @@ async def test_a_new_object_with_the_labels_that_the_function_asked_for_wakes_it
 
     world.desired = count
     world.cluster.seed(some("set", 0))
-    async with running(world):
+    async with loops_running(world):
         world.cluster.seed(config_map("one", {}, labels={"count": "me"}), config_map("two", {}, labels={"count": "not"}))
         await asyncio.sleep(1)
         assert world.cluster.store.objects[ref("set-count")]["data"] == {"count": "1"}
@@ -59,7 +59,7 @@ async def test_who_asks_what_has_changed_is_told_once_and_woken_by_what_changes_
 
     world.desired = look
     world.cluster.seed(some("set", 0), config_map("zero", {}, labels={"count": "me"}))
-    async with running(world):
+    async with loops_running(world):
         world.cluster.seed(config_map("one", {}, labels={"count": "me"}), config_map("two", {}, labels={"count": "not"}))
         await asyncio.sleep(1)
     assert told == [None, ["one"]]
@@ -75,7 +75,7 @@ async def test_objects_of_another_namespace_than_the_one_asked_for_wake_nobody()
 
     world.desired = look
     world.cluster.seed(some("set", 0))
-    async with running(world):
+    async with loops_running(world):
         calls = len(world.calls)
         world.cluster.seed(config_map("one", {}, labels={"count": "me"}, namespace="kube-system"))
         await asyncio.sleep(1)
@@ -93,7 +93,7 @@ async def test_what_an_owner_has_wakes_who_asked_for_that_kind(asked: str, wakes
 
     world.desired = look
     world.cluster.seed(some("set", 0))
-    async with running(world):
+    async with loops_running(world):
         calls = len(world.calls)
         owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": "u"}
         world.cluster.seed(config_map("owned", {}, ownerReferences=[owner]))
@@ -105,7 +105,7 @@ async def test_what_an_owner_has_wakes_who_asked_for_that_kind(asked: str, wakes
 async def test_a_change_that_nobody_asked_about_wakes_nobody() -> None:
     world = lab()
     world.cluster.seed(some("set", 1))
-    async with running(world):
+    async with loops_running(world):
         calls = len(world.calls)
         world.cluster.seed(config_map("unrelated", {}))
         await asyncio.sleep(1)
@@ -116,7 +116,7 @@ async def test_a_change_that_nobody_asked_about_wakes_nobody() -> None:
 async def test_a_burst_of_changes_is_one_call() -> None:
     world = lab()
     world.cluster.seed(some("set", 1))
-    async with running(world):
+    async with loops_running(world):
         calls = len(world.calls)
         for value in range(50):
             world.cluster.seed(some("set", 1, str(value)))

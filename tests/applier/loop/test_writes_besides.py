@@ -15,7 +15,7 @@ from applier.testing.memory.faults import MemoryRequest
 from applier.testing.virtual_time import in_virtual_time
 from tests.suite.rows import rows
 
-from .lab import CONFIG_MAP, WHY, Lab, desired, lab, ref, running, some
+from .lab import CONFIG_MAP, WHY, Lab, desired, lab, loops_running, ref, some
 
 DEPLOYMENT = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "default"}, "spec": {"replicas": 3}}
 WEB = Ref("apps", "Deployment", "default", "web")
@@ -60,7 +60,7 @@ async def watch_deployments(world: Lab) -> None:
 @in_virtual_time
 async def test_a_status_is_applied_to_the_subresource_and_costs_nothing_when_it_is_there() -> None:
     world = world_with_a_deployment()
-    async with running(world):
+    async with loops_running(world):
         await watch_deployments(world)
         await looked_at(world, lambda view, key: Graph([], statuses=[status(view, 2)]))
         assert writes(world) == ["apply deployments web status"]
@@ -72,7 +72,7 @@ async def test_a_status_is_applied_to_the_subresource_and_costs_nothing_when_it_
 @in_virtual_time
 async def test_a_status_field_that_is_given_up_goes_away_and_those_of_others_stay_and_cost_nothing() -> None:
     world = world_with_a_deployment()
-    async with running(world):
+    async with loops_running(world):
         await watch_deployments(world)
         resource = world.cluster.kinds.get(ObjectReference.of(DEPLOYMENT).kind)
         theirs: Manifest = {**DEPLOYMENT, "status": {"readyReplicas": 1}}
@@ -98,7 +98,7 @@ async def test_the_next_look_sees_the_status_that_was_written_though_no_watch_te
         seen.append((live(view).get("status") or {}).get("replicas", 0))
         return Graph([], statuses=[status(view, min(seen[-1] + 1, 3), versioned=True)])
 
-    async with running(world):
+    async with loops_running(world):
         await watch_deployments(world)
         world.cluster.stall_watches()
         await looked_at(world, counts_up)
@@ -118,7 +118,7 @@ async def test_a_status_that_rests_on_a_count_is_worked_out_again_when_the_objec
             world.cluster.seed({**live(view), "spec": {"replicas": 5}})
         return Graph([], statuses=[status(view, live(view)["spec"]["replicas"], versioned=True)])
 
-    async with running(world):
+    async with loops_running(world):
         await watch_deployments(world)
         await looked_at(world, counts)
         assert world.cluster.store.objects[WEB]["status"] == {"replicas": 5}
@@ -137,7 +137,7 @@ async def test_nothing_follows_from_a_status_that_could_not_be_written() -> None
         victim = Deletion(ObjectReference.of(live(view, ref("set-1"))), "scaled in") if view.get(ref("set-1")) else None
         return Graph(graph.objects.values(), statuses=[status(view, 1, versioned=True)], deletions=[victim] if victim else [])
 
-    async with running(world):
+    async with loops_running(world):
         await watch_deployments(world)
         await looked_at(world, desired)
         world.cluster.fail(lambda request: request.subresource == "status", ServerFailure(500, "InternalError", "etcd is away"), times=-1)
@@ -159,7 +159,7 @@ async def test_events_come_first_then_statuses_then_objects_then_deletions() -> 
         event = EventWrite(about, "Warning", "MemberFailed", "a member has failed")
         return Graph(graph.objects.values(), statuses=[status(view, 1)], events=[event], deletions=goes)
 
-    async with running(world):
+    async with loops_running(world):
         await watch_deployments(world)
         broken = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "b", "namespace": "default", "labels": {"broken": "yes"}}}
         world.cluster.seed(broken)
@@ -192,7 +192,7 @@ async def test_a_deletion_says_why_on_the_object_before_it_goes() -> None:
     world.desired = surplus
     world.cluster.seed(some("set", 2))
     last: list[Manifest] = []
-    async with running(world):
+    async with loops_running(world):
         world.cache.subscribe(lambda ref, old, new: last.append(old) if new is None and old else None)
         world.cluster.seed(some("set", 1))
         await asyncio.sleep(1)
@@ -204,7 +204,7 @@ async def test_what_is_not_deleted_in_the_end_does_not_go_on_saying_that_it_was(
     world = lab()
     world.desired = surplus
     world.cluster.seed(some("set", 2))
-    async with running(world):
+    async with loops_running(world):
         world.cluster.fail("delete", ServerFailure(500, "InternalError", "etcd is away"), times=-1)
         world.cluster.seed(some("set", 1))
         await asyncio.sleep(1)
@@ -218,7 +218,7 @@ async def test_what_is_not_deleted_in_the_end_does_not_go_on_saying_that_it_was(
 async def test_what_is_merely_no_longer_wanted_goes_with_one_request() -> None:
     world = lab()
     world.cluster.seed(some("set", 2))
-    async with running(world):
+    async with loops_running(world):
         world.cluster.forget_requests()
         world.cluster.seed(some("set", 1))
         await asyncio.sleep(1)
@@ -238,7 +238,7 @@ def replaced(view: View, key: str) -> Graph | Gone:
 async def test_what_has_to_go_although_it_is_wanted_is_deleted_and_made_again() -> None:
     world = lab()
     world.cluster.seed(some("set", 2))
-    async with running(world):
+    async with loops_running(world):
         world.desired = replaced
         old = world.cluster.store.objects[ref("set-0")]
         world.cluster.seed({**old, "metadata": {**old["metadata"], "labels": {"old": ""}}})
@@ -251,7 +251,7 @@ async def test_what_has_to_go_although_it_is_wanted_is_deleted_and_made_again() 
 async def test_what_is_on_its_way_out_is_not_waited_for_and_made_again_when_it_is_gone() -> None:
     world = lab(workers=1)
     world.cluster.seed(some("set", 2), some("set2", 1))
-    async with running(world):
+    async with loops_running(world):
         world.desired = replaced
         old = world.cluster.store.objects[ref("set-0")]
         world.cluster.seed({**old, "metadata": {**old["metadata"], "labels": {"old": ""}, "finalizers": ["example.com/slow"]}})
@@ -281,7 +281,7 @@ async def test_another_object_that_took_the_name_is_not_deleted() -> None:
             world.cluster.seed(DEPLOYMENT)
         return Graph([], deletions=[Deletion(stale[0], "old")])
 
-    async with running(world):
+    async with loops_running(world):
         await watch_deployments(world)
         await looked_at(world, too_late)
         assert WEB in world.cluster.store.objects
@@ -294,7 +294,7 @@ async def test_an_event_is_told_once_also_by_whoever_starts_anew() -> None:
     def tells(view: View, key: str) -> Graph:
         return Graph([], events=[EventWrite(ObjectReference.of(live(view)), "Normal", "Scaled", "to 3 replicas")])
 
-    async with running(world):
+    async with loops_running(world):
         await watch_deployments(world)
         await looked_at(world, tells)
         await looked_at(world, tells)
@@ -314,7 +314,7 @@ async def test_an_event_that_may_not_be_written_keeps_nothing_back() -> None:
         event = EventWrite(ObjectReference.of(live(view)), "Normal", "Gone", "it goes")
         return Graph([], events=[event], deletions=[Deletion(ObjectReference.of(live(view)), "goes")] if view.get(WEB) else [])
 
-    async with running(world):
+    async with loops_running(world):
         await watch_deployments(world)
         world.cluster.fail("create", Forbidden(403, "Forbidden", "may not create events"), times=-1)
         await looked_at(world, tells)
@@ -329,7 +329,7 @@ async def test_a_hold_writes_its_status_and_event_and_nothing_else() -> None:
         event = EventWrite(ObjectReference.of(live(view)), "Warning", "Invalid", "no")
         return Hold("no", statuses=[status(view, 0)], events=[event], requeue_after=30.0)
 
-    async with running(world):
+    async with loops_running(world):
         await watch_deployments(world)
         await looked_at(world, holds)
         assert writes(world)[1:] == ["apply deployments web status"]
@@ -355,7 +355,7 @@ def test_whoever_dies_at_any_write_is_finished_by_the_next(write: int, after: bo
     async def live_through() -> None:
         first = world_with_a_deployment()
         first.cluster.seed(some("set", 3))
-        async with running(first):
+        async with loops_running(first):
             await watch_deployments(first)
             await looked_at(first, desired)
             old = first.cluster.store.objects[ref("set-0")]
@@ -374,7 +374,7 @@ def test_whoever_dies_at_any_write_is_finished_by_the_next(write: int, after: bo
         first.cluster.faults.clear()
         second = Lab(first.cluster)
         second.desired = step
-        async with running(second):
+        async with loops_running(second):
             await watch_deployments(second)
             second.loop.enqueue("set")
             await asyncio.sleep(200)

@@ -29,7 +29,7 @@ def pod(name: str, labels: dict[str, str], status: Manifest, node: str = "", **s
     return made("Pod", name, labels=labels, spec={"containers": [container], **({"nodeName": node} if node else {}), **spec}, status=status)
 
 
-def running(restarts: int = 0) -> Manifest:
+def running_pod(restarts: int = 0) -> Manifest:
     container = {"name": "main", "ready": True, "restartCount": restarts, "state": {"running": {}}}
     return {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}], "containerStatuses": [container], "podIP": "10.0.0.7"}
 
@@ -48,9 +48,9 @@ OBJECTS = [
     made(
         "PodGang", "sft-0", "scheduler.grove.io/v1alpha1", labels=SET, spec={"podgroups": [{"minReplicas": 2}]}, status={"phase": "Running"}
     ),
-    pod("sft-0-a", MEMBER, running(restarts=3), node="node-1"),
+    pod("sft-0-a", MEMBER, running_pod(restarts=3), node="node-1"),
     pod("sft-0-b", MEMBER, {"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False", "reason": "SchedulingGated"}]}),
-    pod("elsewhere", {}, running()),
+    pod("elsewhere", {}, running_pod()),
 ]
 
 

@@ -242,7 +242,7 @@ def test_a_wrong_value_at_any_path_ends_in_clear_words(type_of_value: str) -> No
 
 
 @pytest.fixture(scope="module")
-def running() -> list[Any]:
+def live_objects() -> list[Any]:
     """What a cluster could hold once the set runs: every object, Pods too, with UIDs and status."""
     printed = json.loads(run("compile", "-", "--pods", "-o", "json", stdin=json.dumps(RICH).encode()).out)["items"]
     for number, manifest in enumerate([RICH, *printed]):

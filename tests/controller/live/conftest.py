@@ -17,7 +17,7 @@ from tests.invariants.plane import STRICT, judged_plane
 from tests.invariants.rights import refused
 
 from .account import ACCOUNT, account_of
-from .world import AGENT, PEOPLE, World
+from .world import AGENT, PEOPLE, LiveCluster
 
 NODES = 5
 
@@ -41,7 +41,7 @@ def own_plane(cluster_kind: ClusterKind) -> Iterator[ControlPlane]:
 
 
 @pytest.fixture
-async def whole_cluster(own_plane: ControlPlane) -> AsyncIterator[World]:
+async def whole_cluster(own_plane: ControlPlane) -> AsyncIterator[LiveCluster]:
     """A cluster without an operator yet, which tests start for all namespaces. The objects of a test are in a namespace of their own."""
     async with opened(own_plane, own_plane.create_namespace()) as there:
         yield there
@@ -63,7 +63,7 @@ def node(number: int) -> dict[str, Any]:
 
 
 @pytest.fixture
-async def world(grove_plane: ControlPlane, namespace: str) -> AsyncIterator[World]:
+async def world(grove_plane: ControlPlane, namespace: str) -> AsyncIterator[LiveCluster]:
     """The operator at work in a namespace of its own."""
     async with opened(grove_plane, namespace) as there:
         await there.start()
@@ -71,13 +71,13 @@ async def world(grove_plane: ControlPlane, namespace: str) -> AsyncIterator[Worl
 
 
 @asynccontextmanager
-async def opened(plane: ControlPlane, namespace: str) -> AsyncIterator[World]:
+async def opened(plane: ControlPlane, namespace: str) -> AsyncIterator[LiveCluster]:
     """A namespace without an operator yet. Those that a test starts there have the rights of an installed one."""
     async with (
         connect(kubeconfig=str(plane.kubeconfig), user_agent=PEOPLE) as cluster,
         connect(kubeconfig=str(account_of(plane)), user_agent=AGENT) as operators,
     ):
-        there = World(plane, cluster, namespace, share(operators, plane))
+        there = LiveCluster(plane, cluster, namespace, share(operators, plane))
         try:
             yield there
         finally:

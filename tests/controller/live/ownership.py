@@ -18,7 +18,7 @@ from tests.step.world import all_slices, context, stored
 
 from .resource_versions import kube_version
 from .test_mnnvl import AS_PROPOSED, gpu_clique, uninstall
-from .world import CONFIGURATION, World, clique, pod_clique_set
+from .world import CONFIGURATION, LiveCluster, clique, pod_clique_set
 
 CLAIM = {"name": "shared", "templateSpec": {"spec": {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu"}}]}}}}
 KINDS = (
@@ -114,23 +114,23 @@ def row(kind: str, *, labelled: bool = False, **metadata: Any) -> Row:
     return Row(kind, pcs, foreign)
 
 
-async def of_another(world: World, kind: str) -> Row:
+async def of_another(world: LiveCluster, kind: str) -> Row:
     """One that a controller of somebody else keeps, and that bears our labels besides."""
     owner = await world.get("configmap", "owner")
     reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner["metadata"]["uid"], "controller": True}
     return row(kind, labelled=True, ownerReferences=[reference])
 
 
-async def plain(_: World, kind: str) -> Row:
+async def plain(_: LiveCluster, kind: str) -> Row:
     return row(kind)
 
 
-async def labelled(_: World, kind: str) -> Row:
+async def labelled(_: LiveCluster, kind: str) -> Row:
     return row(kind, labelled=True)
 
 
 @asynccontextmanager
-async def kinds_of_others(world: World) -> AsyncIterator[None]:
+async def kinds_of_others(world: LiveCluster) -> AsyncIterator[None]:
     """Serves the kinds of schedulers and of NVIDIA's driver meanwhile."""
     groups = [definition(group, "PodGroup", "podgroups") for group in ("scheduling.run.ai", "scheduling.volcano.sh")]
     await uninstall(world)
@@ -143,7 +143,7 @@ async def kinds_of_others(world: World) -> AsyncIterator[None]:
         await world.kubectl("delete", "crd", *(one["metadata"]["name"] for one in groups))
 
 
-async def live(world: World, one: Manifest) -> Manifest | None:
+async def live(world: LiveCluster, one: Manifest) -> Manifest | None:
     """An object as it is, without what servers and controllers of theirs write."""
     resource = await world.cluster.resource(Kind.of(one))
     try:
@@ -161,11 +161,11 @@ def content(one: Manifest) -> Manifest:
     return found
 
 
-async def all_live(world: World, rows: list[Row]) -> dict[str, Manifest | None]:
+async def all_live(world: LiveCluster, rows: list[Row]) -> dict[str, Manifest | None]:
     return {one.kind: await live(world, one.foreign) for one in rows}
 
 
-async def holders(world: World) -> dict[str, bool]:
+async def holders(world: LiveCluster) -> dict[str, bool]:
     """By set, whether its condition names what holds it."""
     sets = {one["metadata"]["name"]: (one.get("status") or {}).get("conditions") or [] for one in await world.objects("sets")}
     return {
@@ -174,7 +174,7 @@ async def holders(world: World) -> dict[str, bool]:
     }
 
 
-async def looked_at(world: World, rows: list[Row], replicas: int = 2, since: int | None = None) -> None:
+async def looked_at(world: LiveCluster, rows: list[Row], replicas: int = 2, since: int | None = None) -> None:
     """Returns once the operator has looked at each set and each of its replicas again, since so many results: by default, from now on.
 
     What is not held it may look at but once after an edit, so that one counts from before it.
@@ -193,7 +193,7 @@ def scaled_out(set: Manifest) -> Manifest:
     return {**set, "spec": {**set["spec"], "replicas": 2}}
 
 
-async def uids(world: World) -> dict[tuple[str, str], str]:
+async def uids(world: LiveCluster) -> dict[tuple[str, str], str]:
     """All that bears the label of the set `each`, by kind and name; of ControllerRevisions an old one may go."""
     found: dict[tuple[str, str], str] = {}
     for one in [*made("each").values()]:

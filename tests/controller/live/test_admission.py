@@ -14,7 +14,7 @@ from tests.permitted import resources
 
 from .test_trouble import says, uids
 from .third_party import TIMEOUT, webhook
-from .world import BASE, FRONT, SCALED, SERVING, World
+from .world import BASE, FRONT, SCALED, SERVING, LiveCluster
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
@@ -29,25 +29,25 @@ def edited(**box: Any) -> Manifest:
     return there
 
 
-async def limit(world: World, **limits: dict[str, str]) -> None:
+async def limit(world: LiveCluster, **limits: dict[str, str]) -> None:
     """Somebody sets limits for the containers of the namespace."""
     spec = {"limits": [{"type": "Container", **limits}]}
     await world.kubectl("apply", "-f", "-", input={"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "all"}, "spec": spec})
 
 
-async def images(world: World) -> set[str]:
+async def images(world: LiveCluster) -> set[str]:
     """The images of the front clique's pods."""
     return {pod["spec"]["containers"][0]["image"] for pod in await world.objects("pods") if pod["spec"]["hostname"] in FRONT}
 
 
-async def is_updating(world: World) -> bool:
+async def is_updating(world: LiveCluster) -> bool:
     """Whether the set says that an update is on."""
     [one] = await world.objects("sets")
     progress = one["status"].get("updateProgress") or {}
     return not progress.get("updateEndedAt")
 
 
-async def test_an_update_that_a_limit_range_refuses_costs_one_pod_and_taking_it_back_none(world: World) -> None:
+async def test_an_update_that_a_limit_range_refuses_costs_one_pod_and_taking_it_back_none(world: LiveCluster) -> None:
     await world.apply(SERVING)
     await world.until_ready(*FRONT, *BASE, *SCALED)
     before = await uids(world)
@@ -62,7 +62,7 @@ async def test_an_update_that_a_limit_range_refuses_costs_one_pod_and_taking_it_
     await world.until(lambda: says(world, REFUSAL), [])
 
 
-async def test_an_update_for_whose_pods_a_quota_leaves_nothing_costs_one_pod_and_taking_it_back_none(world: World) -> None:
+async def test_an_update_for_whose_pods_a_quota_leaves_nothing_costs_one_pod_and_taking_it_back_none(world: LiveCluster) -> None:
     """Others take what a pod leaves; here somebody gives the namespace less than it has."""
     await world.apply(SERVING)
     await world.until_ready(*FRONT, *BASE, *SCALED)
@@ -84,7 +84,7 @@ async def test_an_update_for_whose_pods_a_quota_leaves_nothing_costs_one_pod_and
     assert await images(world) == {"registry.example/app:1"}
 
 
-async def allow(world: World, pods: int) -> None:
+async def allow(world: LiveCluster, pods: int) -> None:
     """Somebody gives the namespace a quota of so many pods."""
     hard = {"pods": str(pods)}
     quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "all"}, "spec": {"hard": hard}}
@@ -92,11 +92,11 @@ async def allow(world: World, pods: int) -> None:
     await world.until(lambda: enforced(world), hard)
 
 
-async def enforced(world: World) -> Any:
+async def enforced(world: LiveCluster) -> Any:
     return ((await world.get("resourcequota", "all")) or {}).get("status", {}).get("hard")
 
 
-async def test_what_a_limit_range_adds_to_pods_restarts_nothing_and_lets_updates_end(world: World) -> None:
+async def test_what_a_limit_range_adds_to_pods_restarts_nothing_and_lets_updates_end(world: LiveCluster) -> None:
     await limit(world, default={"cpu": "200m", "memory": "32Mi"}, defaultRequest={"cpu": "20m", "memory": "16Mi"})
     await world.apply(edited(resources={}))
     await world.until_ready(*FRONT, *BASE, *SCALED)
@@ -112,7 +112,7 @@ async def test_what_a_limit_range_adds_to_pods_restarts_nothing_and_lets_updates
 
 
 @needs_openssl
-async def test_an_update_goes_on_behind_a_webhook_that_is_slow_and_waits_while_it_fails(world: World, tmp_path: Path) -> None:
+async def test_an_update_goes_on_behind_a_webhook_that_is_slow_and_waits_while_it_fails(world: LiveCluster, tmp_path: Path) -> None:
     await world.apply(SERVING)
     await world.until_ready(*FRONT, *BASE, *SCALED)
     before = await uids(world)

@@ -24,7 +24,7 @@ from .conftest import node
 from .mirror import Mirror, mirrored
 from .recorded_cases import RecordedStep, differences, names, namespace_of, steps
 from .resource_versions import served_version
-from .world import World
+from .world import LiveCluster
 
 pytestmark = [pytest.mark.cluster("kwok", "kube-scheduler", "kube-controller-manager"), pytest.mark.timeout(400)]
 
@@ -120,11 +120,11 @@ def gpu_node(number: int) -> Manifest:
 
 
 @pytest.fixture
-async def world(recorded_plane: ControlPlane, case: str) -> AsyncIterator[World]:
+async def world(recorded_plane: ControlPlane, case: str) -> AsyncIterator[LiveCluster]:
     """The operator at work, configured as the shipped one was."""
     async with connect(kubeconfig=str(recorded_plane.kubeconfig), user_agent="grove-operator-tests") as cluster:
         recorded_plane.kubectl("create", "namespace", namespace_of(case))
-        there = World(recorded_plane, share(cluster, recorded_plane), namespace_of(case))
+        there = LiveCluster(recorded_plane, share(cluster, recorded_plane), namespace_of(case))
         await there.start(everywhere=True, config=CONFIGURATION)
         try:
             yield there
@@ -151,7 +151,7 @@ def unexplained(step: RecordedStep, there: list[Manifest]) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("case", names())
-async def test_each_step_ends_as_it_did_with_the_shipped_operator(case: str, world: World) -> None:
+async def test_each_step_ends_as_it_did_with_the_shipped_operator(case: str, world: LiveCluster) -> None:
     found = []
     kinds = (*LISTED, Kind("resource.k8s.io", served_version(), "ResourceClaim"))
     async with mirrored(world.cluster, kinds, world.namespace) as there:

@@ -6,7 +6,7 @@ import pytest
 
 from applier.ref import Manifest
 
-from .world import World, clique, pod_clique_set, team
+from .world import LiveCluster, clique, pod_clique_set, team
 
 pytestmark = pytest.mark.cluster
 
@@ -18,23 +18,23 @@ TEMPLATE: Manifest = {
 }
 
 
-async def waits(world: World) -> dict[str, str]:
+async def waits(world: LiveCluster) -> dict[str, str]:
     """What the set and its PodCliques say they wait for."""
     bearers = [*await world.objects("sets"), *await world.objects("cliques")]
     found = {one["metadata"]["name"]: one.get("status", {}).get("conditions", []) for one in bearers}
     return {name: each["message"] for name, all in found.items() for each in all if each["type"] == "ResourceClaimTemplatesUnavailable"}
 
 
-async def told(world: World) -> list[str]:
+async def told(world: LiveCluster) -> list[str]:
     return [one["message"] for one in await world.objects("events") if one["reason"] == "ResourceClaimTemplateNotFound"]
 
 
-async def claims(world: World) -> list[str]:
+async def claims(world: LiveCluster) -> list[str]:
     found = (await world.get("resourceclaims"))["items"]
     return [one["metadata"]["name"] for one in found if "deletionTimestamp" not in one["metadata"]]
 
 
-async def test_pods_wait_for_the_template_of_their_claim_and_say_so_and_keep_the_claim_when_it_goes(world: World) -> None:
+async def test_pods_wait_for_the_template_of_their_claim_and_say_so_and_keep_the_claim_when_it_goes(world: LiveCluster) -> None:
     front = {**clique("front", 2), "resourceSharing": [{"name": "ext", "scope": "AllReplicas"}]}
     await world.apply(pod_clique_set(front, clique("plain")))
     words = f"Pods are waiting for the ResourceClaimTemplates {world.namespace}/ext"

@@ -14,7 +14,7 @@ from applier.ref import Manifest
 
 from .ownership import CLAIM, DRIVERS, KINDS_OF_OTHERS, holders, made, made_of_others
 from .test_mnnvl import gpu_clique, install, uninstall
-from .world import World, clique, pod_clique_set
+from .world import LiveCluster, clique, pod_clique_set
 
 SCALED = {"minReplicas": 1, "maxReplicas": 2}
 
@@ -92,7 +92,7 @@ def test_names_of_pods_and_of_groups_of_schedulers_follow_those_of_cliques_and_g
 
 
 @pytest.fixture
-async def world(whole_cluster: World) -> AsyncIterator[World]:
+async def world(whole_cluster: LiveCluster) -> AsyncIterator[LiveCluster]:
     """An operator of a cluster with ComputeDomains."""
     await uninstall(whole_cluster)
     await install(whole_cluster)
@@ -103,7 +103,7 @@ async def world(whole_cluster: World) -> AsyncIterator[World]:
 
 
 @pytest.mark.cluster
-async def test_of_two_sets_that_want_one_name_the_older_one_keeps_all_it_has(world: World) -> None:
+async def test_of_two_sets_that_want_one_name_the_older_one_keeps_all_it_has(world: LiveCluster) -> None:
     for older, _ in COLLIDING.values():
         await world.apply(older)
     await world.at_rest()
@@ -123,5 +123,5 @@ async def test_of_two_sets_that_want_one_name_the_older_one_keeps_all_it_has(wor
     await world.until(lambda: pods_that_stay(world), pods)
 
 
-async def pods_that_stay(world: World) -> set[str]:
+async def pods_that_stay(world: LiveCluster) -> set[str]:
     return {one["metadata"]["uid"] for one in await world.objects("pods") if not one["metadata"].get("deletionTimestamp")}

@@ -22,7 +22,7 @@ from tests.invariants.plane import judged_plane
 from .account import account_of
 from .conftest import opened, with_grove
 from .test_reported import pod_of, scale
-from .world import AGENT, BASE, FRONT, KINDS, SCALED, SERVING, World, is_ready
+from .world import AGENT, BASE, FRONT, KINDS, SCALED, SERVING, LiveCluster, is_ready
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler", "kube-controller-manager")
 
@@ -40,7 +40,7 @@ def breakable_plane(cluster_kind: ClusterKind) -> Iterator[ControlPlane]:
 
 
 @pytest.fixture
-async def world(breakable_plane: ControlPlane) -> AsyncIterator[World]:
+async def world(breakable_plane: ControlPlane) -> AsyncIterator[LiveCluster]:
     """A set that runs, and an operator of which nothing unforeseen may come."""
     async with opened(breakable_plane, breakable_plane.create_namespace()) as there:
         await there.start()
@@ -56,7 +56,7 @@ async def world(breakable_plane: ControlPlane) -> AsyncIterator[World]:
         breakable_plane.clear_namespace(there.namespace)
 
 
-async def look_after(world: World) -> None:
+async def look_after(world: LiveCluster) -> None:
     """Starts what ended with the API server, as a kubelet does, and lets pods that Kubernetes took for lost report themselves again.
 
     kwok does neither: its pods have become ready once and for all.
@@ -74,7 +74,7 @@ async def look_after(world: World) -> None:
         await asyncio.sleep(1.0)
 
 
-async def report_ready(world: World, pod: Manifest) -> None:
+async def report_ready(world: LiveCluster, pod: Manifest) -> None:
     """What a kubelet says that has got over it."""
     conditions = [{**one, "status": "True"} if one["type"] == "Ready" else one for one in pod["status"]["conditions"]]
     resource = await world.cluster.resource(KINDS["pods"])
@@ -82,7 +82,7 @@ async def report_ready(world: World, pod: Manifest) -> None:
     await world.cluster.patch(resource, world.namespace, pod["metadata"]["name"], body, manager="kubelet", subresource="status")
 
 
-async def uids(world: World) -> dict[str, str]:
+async def uids(world: LiveCluster) -> dict[str, str]:
     """The pods that nobody has asked to go, by hostname."""
     pods = [one for one in await world.objects("pods") if not one["metadata"].get("deletionTimestamp")]
     return {one["spec"]["hostname"]: one["metadata"]["uid"] for one in pods}
@@ -96,12 +96,12 @@ async def answers(plane: ControlPlane) -> bool:
     return True
 
 
-async def other_than(world: World, hostname: str, uid: str) -> bool:
+async def other_than(world: LiveCluster, hostname: str, uid: str) -> bool:
     """Whether another pod stands in the place of one."""
     return (await uids(world)).get(hostname, uid) != uid
 
 
-async def test_while_the_api_server_is_away_nothing_changes_and_then_all_is_made_good(world: World) -> None:
+async def test_while_the_api_server_is_away_nothing_changes_and_then_all_is_made_good(world: LiveCluster) -> None:
     before = await uids(world)
     server = world.plane.server("kube-apiserver")
     await asyncio.to_thread(server.stop)
@@ -118,7 +118,7 @@ async def test_while_the_api_server_is_away_nothing_changes_and_then_all_is_made
 
 
 @pytest.mark.parametrize("name", ["etcd", "kube-apiserver"])
-async def test_a_server_or_its_storage_that_stands_still_is_waited_for(world: World, name: str) -> None:
+async def test_a_server_or_its_storage_that_stands_still_is_waited_for(world: LiveCluster, name: str) -> None:
     """Whatever was asked may have been done or not, and watches tell nothing: in the end there is what is wanted, and each pod once."""
     before = await uids(world)
     server = world.plane.server(name)
@@ -135,7 +135,7 @@ async def test_a_server_or_its_storage_that_stands_still_is_waited_for(world: Wo
     assert before.items() <= (await uids(world)).items()
 
 
-async def test_434_nodes_that_are_lost_are_noticed_and_when_they_are_back_the_same_pods_serve(world: World) -> None:
+async def test_434_nodes_that_are_lost_are_noticed_and_when_they_are_back_the_same_pods_serve(world: LiveCluster) -> None:
     """Kubernetes says of their pods that they are not ready. A pod that is deleted then goes only when its node is back."""
     before = await uids(world)
     nodes = world.plane.server("kwok")
@@ -154,33 +154,38 @@ async def test_434_nodes_that_are_lost_are_noticed_and_when_they_are_back_the_sa
     assert {name: uid for name, uid in before.items() if name != FRONT[0]}.items() <= (await uids(world)).items()
 
 
-async def reported(world: World, field: str) -> Any:
+async def reported(world: LiveCluster, field: str) -> Any:
     [one] = await world.objects("sets")
     return one["status"].get(field)
 
 
-async def test_watches_that_break_all_the_time_lose_nothing(world: World) -> None:
+async def test_watches_that_break_all_the_time_lose_nothing(world: LiveCluster) -> None:
     """Each ends without a word, as behind a load balancer whose server has ended, and so does whatever is being written."""
     await world.stop()
     token = json.loads(account_of(world.plane).read_text())["users"][0]["user"]["token"]
     async with Faults(world.plane) as proxy, connect_to(proxy.url, token=token, user_agent=AGENT) as world.operators:
         await world.start()
-        for replicas in (3, 1, 4, 2):
+        for broken, replicas in enumerate((3, 1, 4, 2)):
             await scale(world, "podcliquescalinggroup", "chat-0-model", replicas)
             before = len(world.results)
             await world.until(lambda: looked(world, before), True)  # noqa: B023 - awaited in this very round
+            await world.until(lambda: has_watched(proxy, broken + 1), True)  # noqa: B023
             proxy.reset()
         await world.until_ready(*ALL)
         await world.at_rest()
         await world.until(lambda: count(world), len(ALL))  # kwok has yet to confirm that some are gone
-        assert proxy.requests.only(verb="watch").by("resource")["pods"] > 4, "watches have not broken"
+        await world.until(lambda: has_watched(proxy, 5), True)
         await world.stop()
 
 
-async def looked(world: World, before: int) -> bool:
+async def has_watched(proxy: Faults, times: int) -> bool:
+    return proxy.requests.only(verb="watch").by("resource")["pods"] >= times
+
+
+async def looked(world: LiveCluster, before: int) -> bool:
     """Whether the operator has looked at anything since, so that it is in the middle of its work."""
     return len(world.results) > before
 
 
-async def count(world: World) -> int:
+async def count(world: LiveCluster) -> int:
     return len(await world.objects("pods"))

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from .test_training import RANKS, attempts, exit_pods, hostnames, run, told
-from .world import World
+from .world import LiveCluster
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
 
-async def grove(world: World, *words: str) -> tuple[int, str, str]:
+async def grove(world: LiveCluster, *words: str) -> tuple[int, str, str]:
     """What a person runs: the exit code, and what is printed."""
     where = ("--kubeconfig", str(world.plane.kubeconfig), "-n", world.namespace)
     pipe = asyncio.subprocess.PIPE
@@ -25,16 +25,16 @@ async def grove(world: World, *words: str) -> tuple[int, str, str]:
     return process.returncode, out.decode(), err.decode()
 
 
-async def suspended(world: World) -> list[str]:
+async def suspended(world: LiveCluster) -> list[str]:
     return [one["status"] for one in await told(world, "conditions") or [] if one["type"] == "Suspended"]
 
 
-async def limits(world: World) -> Any:
+async def limits(world: LiveCluster) -> Any:
     [set] = await world.objects("sets")
     return set["spec"]["trainingSpec"]
 
 
-async def test_a_job_is_suspended_resumed_and_restarted(world: World) -> None:
+async def test_a_job_is_suspended_resumed_and_restarted(world: LiveCluster) -> None:
     await run(world, maxRestarts=1, maxRuntime="1h")
     assert await grove(world, "suspend", "chat") == (0, "podcliqueset.grove.io/chat suspended\n", "")
     await world.until(lambda: hostnames(world), [])
@@ -51,7 +51,7 @@ async def test_a_job_is_suspended_resumed_and_restarted(world: World) -> None:
     assert await told(world, "restartCount") == 0
 
 
-async def test_the_timeline_of_a_job_tells_of_its_failure_and_its_end(world: World) -> None:
+async def test_the_timeline_of_a_job_tells_of_its_failure_and_its_end(world: LiveCluster) -> None:
     await run(world, maxRestarts=1)
     await exit_pods(world, RANKS[2], code=3)
     await world.until(lambda: attempts(world), {"2"})

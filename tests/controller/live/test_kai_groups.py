@@ -11,7 +11,7 @@ from tests.definitions import FREE, definition, serve
 
 from .ownership import holders
 from .test_topology import HOST, PODS, RACK, TAS, condition, placed, topology, without_topologies
-from .world import World
+from .world import LiveCluster
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
@@ -26,7 +26,7 @@ GROUP = definition(
 
 
 @pytest.fixture
-async def world(whole_cluster: World) -> AsyncIterator[World]:
+async def world(whole_cluster: LiveCluster) -> AsyncIterator[LiveCluster]:
     await without_topologies(whole_cluster)
     serve(whole_cluster.plane, [GROUP])
     yield whole_cluster
@@ -34,12 +34,12 @@ async def world(whole_cluster: World) -> AsyncIterator[World]:
     await whole_cluster.kubectl("delete", "crd", GROUP["metadata"]["name"])
 
 
-async def constraint(world: World) -> Any:
+async def constraint(world: LiveCluster) -> Any:
     group = await world.get("podgroups.scheduling.run.ai", "chat-0")
     return group and group["spec"].get("topologyConstraint", {})
 
 
-async def test_a_gang_that_loses_its_level_has_no_constraint_until_it_is_back(world: World) -> None:
+async def test_a_gang_that_loses_its_level_has_no_constraint_until_it_is_back(world: LiveCluster) -> None:
     declared = placed()
     declared["metadata"]["labels"] = {"kai.scheduler/queue": "team"}
     scheduler = {"profiles": [{"name": "kai-scheduler", "default": True}, {"name": "default-scheduler"}]}

@@ -14,7 +14,7 @@ from applier.testing.control_plane import ControlPlane
 from applier.transport import connect
 
 from .process import LEASE, Process, operator_process
-from .world import World, clique, pod_clique_set
+from .world import LiveCluster, clique, pod_clique_set
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
@@ -30,7 +30,7 @@ def elections(namespace: str, duration: int) -> dict[str, Any]:
 class Candidates:
     """A world without an operator of its own, and two processes that stand for election in it."""
 
-    def __init__(self, world: World, first: Process, second: Process) -> None:
+    def __init__(self, world: LiveCluster, first: Process, second: Process) -> None:
         self.world, self.both = world, (first, second)
 
     async def leader(self) -> tuple[Process, Process]:
@@ -67,7 +67,7 @@ async def candidates(
         operator_process(grove_plane, namespace, tmp_path / "first", config) as first,
         operator_process(grove_plane, namespace, tmp_path / "second", config) as second,
     ):
-        there = Candidates(World(grove_plane, cluster, namespace), first, second)
+        there = Candidates(LiveCluster(grove_plane, cluster, namespace), first, second)
         await there.world.apply(SET)
         await there.world.until_ready(*FRONT)
         yield there

@@ -7,19 +7,19 @@ from functools import partial
 
 import pytest
 
-from .world import BASE, FRONT, SCALED, SERVING, World, clique, pod_clique_set
+from .world import BASE, FRONT, SCALED, SERVING, LiveCluster, clique, pod_clique_set
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
 
-async def test_a_set_comes_up_whole_the_base_gang_before_the_scaled_one(world: World) -> None:
+async def test_a_set_comes_up_whole_the_base_gang_before_the_scaled_one(world: LiveCluster) -> None:
     await world.apply(SERVING)
     await world.until_ready(*FRONT, *BASE, *SCALED)
     assert await world.names("gangs") == ["chat-0", "chat-0-model-0"]
     assert await world.names("groups") == ["chat-0-model"]
 
 
-async def test_a_pod_that_is_deleted_comes_back_with_its_index(world: World) -> None:
+async def test_a_pod_that_is_deleted_comes_back_with_its_index(world: LiveCluster) -> None:
     await world.apply(pod_clique_set(clique("front", 3)))
     await world.until_ready("chat-0-front-0", "chat-0-front-1", "chat-0-front-2")
     victim = next(pod for pod in await world.objects("pods") if pod["spec"]["hostname"] == "chat-0-front-1")
@@ -28,7 +28,7 @@ async def test_a_pod_that_is_deleted_comes_back_with_its_index(world: World) -> 
     await world.until_ready("chat-0-front-0", "chat-0-front-1", "chat-0-front-2")
 
 
-async def test_a_pod_that_is_deleted_by_force_never_has_the_name_of_its_replacement(world: World) -> None:
+async def test_a_pod_that_is_deleted_by_force_never_has_the_name_of_its_replacement(world: LiveCluster) -> None:
     """Whether the operator sees that it goes, or is too slow for that."""
     await world.apply(pod_clique_set(clique("front", 2)))
     had: list[str] = []
@@ -45,16 +45,16 @@ async def test_a_pod_that_is_deleted_by_force_never_has_the_name_of_its_replacem
     assert len(set(had)) == len(had)
 
 
-async def is_there(world: World, name: str) -> bool:
+async def is_there(world: LiveCluster, name: str) -> bool:
     return name in await world.names("pods")
 
 
-async def gone(world: World, uid: str) -> bool:
+async def gone(world: LiveCluster, uid: str) -> bool:
     return all(pod["metadata"]["uid"] != uid for pod in await world.objects("pods"))
 
 
 @pytest.mark.parametrize(("kind", "name"), [("service", "chat-0"), ("podgang", "chat-0-model-0"), ("podclique", "chat-0-front")])
-async def test_what_somebody_deletes_comes_back_at_once(world: World, kind: str, name: str) -> None:
+async def test_what_somebody_deletes_comes_back_at_once(world: LiveCluster, kind: str, name: str) -> None:
     await world.apply(SERVING)
     await world.until_ready(*FRONT, *BASE, *SCALED)
     before = (await world.get(kind, name))["metadata"]["uid"]
@@ -68,7 +68,7 @@ async def test_what_somebody_deletes_comes_back_at_once(world: World, kind: str,
     await world.until_ready(*FRONT, *BASE, *SCALED)
 
 
-async def test_what_somebody_edits_is_put_back(world: World) -> None:
+async def test_what_somebody_edits_is_put_back(world: LiveCluster) -> None:
     await world.apply(pod_clique_set(clique("front")))
     await world.until_ready("chat-0-front-0")
     await world.kubectl("label", "podclique", "chat-0-front", "app.kubernetes.io/component=mine", "--overwrite")
@@ -76,7 +76,7 @@ async def test_what_somebody_edits_is_put_back(world: World) -> None:
     await world.until(lambda: world.kubectl(*look), "pcs-podclique")
 
 
-async def test_a_set_that_is_deleted_leaves_nothing_behind(world: World) -> None:
+async def test_a_set_that_is_deleted_leaves_nothing_behind(world: LiveCluster) -> None:
     await world.apply(SERVING)
     await world.until_ready(*FRONT, *BASE, *SCALED)
     await world.kubectl("delete", "podcliqueset", "chat", "--wait=false")
@@ -84,7 +84,7 @@ async def test_a_set_that_is_deleted_leaves_nothing_behind(world: World) -> None
         await world.until(partial(world.names, what), [])
 
 
-async def test_an_operator_that_starts_anew_changes_nothing_of_what_is_right(world: World) -> None:
+async def test_an_operator_that_starts_anew_changes_nothing_of_what_is_right(world: LiveCluster) -> None:
     await world.apply(SERVING)
     await world.until_ready(*FRONT, *BASE, *SCALED)
     await world.at_rest()
@@ -97,18 +97,18 @@ async def test_an_operator_that_starts_anew_changes_nothing_of_what_is_right(wor
     assert await versions(world) == before
 
 
-async def looked_at(world: World) -> set[int | None]:
+async def looked_at(world: LiveCluster) -> set[int | None]:
     """The replicas of sets that the operator has looked at, and none for a set as a whole."""
     return {result.key.replica for result in world.results}
 
 
-async def versions(world: World) -> dict[str, str]:
+async def versions(world: LiveCluster) -> dict[str, str]:
     """What every write to an object changes."""
     objects = [one["metadata"] for what in ("sets", "pods", "cliques", "groups", "gangs") for one in await world.objects(what)]
     return {one["uid"]: one["resourceVersion"] for one in objects}
 
 
-async def test_an_operator_that_is_killed_while_a_set_comes_up_ends_where_another_one_does(world: World) -> None:
+async def test_an_operator_that_is_killed_while_a_set_comes_up_ends_where_another_one_does(world: LiveCluster) -> None:
     await world.apply(SERVING)
     for _ in range(8):
         await asyncio.sleep(0.03)
@@ -117,7 +117,7 @@ async def test_an_operator_that_is_killed_while_a_set_comes_up_ends_where_anothe
     await world.until_ready(*FRONT, *BASE, *SCALED)
 
 
-async def test_a_namespace_that_is_deleted_goes_with_all_that_is_in_it(whole_cluster: World) -> None:
+async def test_a_namespace_that_is_deleted_goes_with_all_that_is_in_it(whole_cluster: LiveCluster) -> None:
     world = whole_cluster
     await world.start(everywhere=True)
     await world.apply(SERVING)

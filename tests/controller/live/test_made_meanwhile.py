@@ -14,7 +14,7 @@ from applier.testing.control_plane import ControlPlane
 
 from .conftest import opened
 from .ownership import DRIVERS, KINDS, KINDS_OF_OTHERS, SHAPE, Row, content, declared, holders, kinds_of_others, live, looked_at, row, uids
-from .world import AGENT, World
+from .world import AGENT, LiveCluster
 
 pytestmark = pytest.mark.cluster
 
@@ -45,12 +45,12 @@ class Quicker(WrappedCluster):
         return await super().create(resource, manifest, **options)
 
 
-async def missing(world: World, held: set[str]) -> set[str]:
+async def missing(world: LiveCluster, held: set[str]) -> set[str]:
     """Which of these sets do not say what holds them."""
     return held - {name for name, is_held in (await holders(world)).items() if is_held}
 
 
-async def stay_as_they_were_made(world: World, rows: list[Row], **operator: Any) -> None:
+async def stay_as_they_were_made(world: LiveCluster, rows: list[Row], **operator: Any) -> None:
     """Lets somebody make an object of each row right before an operator does."""
     world.operators = quicker = Quicker(world.operators, world.plane, world.namespace, rows)
     await world.start(**operator)
@@ -68,13 +68,13 @@ async def test_what_somebody_makes_right_before_us_stays_as_it_was_made(grove_pl
         await stay_as_they_were_made(world, [row(kind) for kind in (*KINDS, "Pod")])
 
 
-async def test_so_does_what_is_of_a_kind_of_schedulers_and_drivers(whole_cluster: World) -> None:
+async def test_so_does_what_is_of_a_kind_of_schedulers_and_drivers(whole_cluster: LiveCluster) -> None:
     async with kinds_of_others(whole_cluster):
         rows = [row(kind) for kind in KINDS_OF_OTHERS]
         await stay_as_they_were_made(whole_cluster, rows, everywhere=True, config=DRIVERS, mnnvl_shape=SHAPE)
 
 
-async def test_each_object_that_a_set_makes_takes_one_request_and_no_look(world: World) -> None:
+async def test_each_object_that_a_set_makes_takes_one_request_and_no_look(world: LiveCluster) -> None:
     mark = await asyncio.to_thread(world.plane.mark)
     await world.apply(declared("each"))
     await world.until(world.hostnames, ["each-0-front-0", "each-0-model-0-work-0"])

@@ -9,7 +9,7 @@ import pytest
 
 from applier.ref import Manifest
 
-from .world import KINDS, World, clique, pod_clique_set
+from .world import KINDS, LiveCluster, clique, pod_clique_set
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
@@ -23,7 +23,7 @@ def job(number: int) -> Manifest:
     return manifest
 
 
-async def end(world: World, pods: list[Manifest], code: int) -> None:
+async def end(world: LiveCluster, pods: list[Manifest], code: int) -> None:
     """The programs of pods end, as their nodes tell it."""
     resource = await world.cluster.resource(KINDS["pods"])
     ended = {"terminated": {"exitCode": code, "reason": "Error" if code else "Completed"}}
@@ -33,19 +33,19 @@ async def end(world: World, pods: list[Manifest], code: int) -> None:
     await asyncio.gather(*(world.cluster.patch(resource, world.namespace, name, body, subresource="status") for name in names))
 
 
-async def living(world: World) -> list[Manifest]:
+async def living(world: LiveCluster) -> list[Manifest]:
     pods = [pod for pod in await world.objects("pods") if not pod["metadata"].get("deletionTimestamp")]
     return sorted(pods, key=lambda pod: str(pod["metadata"]["name"]))
 
 
-async def told(world: World) -> dict[str, tuple[Any, ...]]:
+async def told(world: LiveCluster) -> dict[str, tuple[Any, ...]]:
     """Of each job: its phase, the restarts that it has spent, and its attempt."""
     sets = {one["metadata"]["name"]: one.get("status", {}) for one in await world.objects("sets")}
     attempts = {name: [one["attempt"] for one in status.get("trainingReplicas", [])] for name, status in sets.items()}
     return {name: (status.get("phase"), status.get("restartCount"), *attempts[name]) for name, status in sets.items()}
 
 
-async def test_each_failure_of_many_restarts_its_own_job_once(world: World) -> None:
+async def test_each_failure_of_many_restarts_its_own_job_once(world: LiveCluster) -> None:
     for number in range(JOBS):
         await world.apply(job(number))
     names = [f"job-{number}" for number in range(JOBS)]

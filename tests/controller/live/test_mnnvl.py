@@ -24,7 +24,7 @@ from tests.permitted import resources
 
 from .conftest import NODES
 from .resource_versions import as_served
-from .world import World, clique, is_ready, pod_clique_set
+from .world import LiveCluster, clique, is_ready, pod_clique_set
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
@@ -56,18 +56,18 @@ def claim_template(name: str) -> Manifest:
     return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate", "metadata": {"name": name}, "spec": spec}
 
 
-async def install(world: World, defined: Manifest = DEFINITION) -> None:
+async def install(world: LiveCluster, defined: Manifest = DEFINITION) -> None:
     await world.apply(defined)
     await world.kubectl("wait", "--for=condition=Established", "--timeout=120s", "crd/computedomains.resource.nvidia.com")
 
 
-async def uninstall(world: World) -> None:
+async def uninstall(world: LiveCluster) -> None:
     """Takes the kind away with all of its objects: those of groups bear a finalizer, for which their definition would wait."""
     await world.until(lambda: definition_goes(world), None)
     shutil.rmtree(world.plane.folder / "kubectl-cache", ignore_errors=True)  # with the version in which it was served
 
 
-async def definition_goes(world: World) -> str | None:
+async def definition_goes(world: LiveCluster) -> str | None:
     """Deletes the definition, takes the finalizers off the objects that keep it, and gives its version while it is there."""
     found = await world.get("crd", DOMAINS)
     if not found:
@@ -85,7 +85,7 @@ async def definition_goes(world: World) -> str | None:
 
 
 @pytest.fixture(scope="module")
-def own_plane_with_gpus(own_plane: ControlPlane) -> ControlPlane:
+def gpu_plane(own_plane: ControlPlane) -> ControlPlane:
     """A control plane whose nodes have GPUs and channels."""
     selector = f"device.driver == '{DRIVER}' && device.attributes['{DRIVER}'].type == 'channel'"
     spec = {"selectors": [{"cel": {"expression": selector}}]}
@@ -99,7 +99,7 @@ def own_plane_with_gpus(own_plane: ControlPlane) -> ControlPlane:
 
 
 @pytest.fixture
-async def world(own_plane_with_gpus: ControlPlane, whole_cluster: World) -> AsyncIterator[World]:
+async def world(gpu_plane: ControlPlane, whole_cluster: LiveCluster) -> AsyncIterator[LiveCluster]:
     """A cluster whose nodes have GPUs and channels, and no ComputeDomains yet."""
     yield whole_cluster
     await whole_cluster.stop()
@@ -107,7 +107,7 @@ async def world(own_plane_with_gpus: ControlPlane, whole_cluster: World) -> Asyn
 
 
 @asynccontextmanager
-async def driver(world: World) -> AsyncIterator[None]:
+async def driver(world: LiveCluster) -> AsyncIterator[None]:
     """Does what the driver does with domains, for as long as it runs."""
 
     async def play() -> None:
@@ -127,15 +127,15 @@ async def driver(world: World) -> AsyncIterator[None]:
         await asyncio.gather(playing, return_exceptions=True)
 
 
-async def domains(world: World) -> list[Manifest]:
+async def domains(world: LiveCluster) -> list[Manifest]:
     return list((await world.get(DOMAINS))["items"])
 
 
-async def names(world: World, kind: str) -> list[str]:
+async def names(world: LiveCluster, kind: str) -> list[str]:
     return [one["metadata"]["name"] for one in (await world.get(kind))["items"]]
 
 
-async def owners(world: World, kind: str) -> dict[str, str]:
+async def owners(world: LiveCluster, kind: str) -> dict[str, str]:
     """By whom each object of a kind is owned."""
     found = (await world.get(kind))["items"]
     return {
@@ -144,18 +144,18 @@ async def owners(world: World, kind: str) -> dict[str, str]:
     }
 
 
-async def reported(world: World) -> dict[str, Any]:
+async def reported(world: LiveCluster) -> dict[str, Any]:
     """What the set says of its domains."""
     [one] = await world.objects("sets")
     return {domain["name"]: domain.get("message", "ready") for domain in one.get("status", {}).get("computeDomains", [])}
 
 
-async def told(world: World, reason: str) -> list[tuple[str, int]]:
+async def told(world: LiveCluster, reason: str) -> list[tuple[str, int]]:
     """What the events with a reason are about, and how often each was told."""
     return [(one["involvedObject"]["kind"], one["count"]) for one in await world.objects("events") if one["reason"] == reason]
 
 
-async def conditions(world: World) -> list[str]:
+async def conditions(world: LiveCluster) -> list[str]:
     [one] = await world.objects("sets")
     found = one.get("status", {}).get("conditions", [])
     return [f"{each['status']} {each['reason']}" for each in found if each["type"] == "ComputeDomainsUnavailable"]
@@ -190,7 +190,7 @@ WORK = ("chat-0-work-0", "chat-0-work-1")
 POOL = tuple(f"chat-0-pool-{member}-work-{index}" for member in range(2) for index in range(2))
 
 
-async def test_a_set_waits_for_the_driver_and_comes_up_when_it_is_installed(world: World) -> None:
+async def test_a_set_waits_for_the_driver_and_comes_up_when_it_is_installed(world: LiveCluster) -> None:
     await world.start(everywhere=True)
     await world.apply(by_config())
     await world.until(lambda: conditions(world), ["True ComputeDomainsNotServed"])
@@ -205,7 +205,7 @@ async def test_a_set_waits_for_the_driver_and_comes_up_when_it_is_installed(worl
     await world.until(lambda: owners(world, "computedomains"), {"chat-0-cd": "PodCliqueSet/chat"})
 
 
-async def test_gates_are_lifted_and_pods_run_while_no_domain_is_ready(world: World) -> None:
+async def test_gates_are_lifted_and_pods_run_while_no_domain_is_ready(world: LiveCluster) -> None:
     """#209: the domain is ready once its pods are on nodes, so that a gate which waited for it would wait for ever."""
     await install(world)
     await world.start(everywhere=True)
@@ -218,7 +218,7 @@ async def test_gates_are_lifted_and_pods_run_while_no_domain_is_ready(world: Wor
     await world.until(lambda: reported(world), {"chat-0-pool-0-cd": "ready", "chat-0-pool-1-cd": "has no nodes yet"})
 
 
-async def test_domains_of_annotations_belong_to_the_gangs_of_their_pods_and_go_with_them(world: World) -> None:
+async def test_domains_of_annotations_belong_to_the_gangs_of_their_pods_and_go_with_them(world: LiveCluster) -> None:
     await install(world)
     await world.start(everywhere=True)
     async with driver(world):
@@ -232,7 +232,7 @@ async def test_domains_of_annotations_belong_to_the_gangs_of_their_pods_and_go_w
         await world.until(lambda: names(world, "computedomains"), [])
 
 
-async def test_domains_of_a_config_go_when_the_set_is_scaled_in_and_when_it_is_deleted(world: World) -> None:
+async def test_domains_of_a_config_go_when_the_set_is_scaled_in_and_when_it_is_deleted(world: LiveCluster) -> None:
     await install(world)
     await world.start(everywhere=True)
     async with driver(world):
@@ -247,7 +247,7 @@ async def test_domains_of_a_config_go_when_the_set_is_scaled_in_and_when_it_is_d
             await world.until(partial(names, world, kind), [])
 
 
-async def test_a_domain_that_is_deleted_stays_for_its_pods_and_is_made_again_once_they_are_gone(world: World) -> None:
+async def test_a_domain_that_is_deleted_stays_for_its_pods_and_is_made_again_once_they_are_gone(world: LiveCluster) -> None:
     """The shipped operator leaves it Terminating for ever."""
     await install(world)
     await world.start(everywhere=True, config=GROUPS)
@@ -262,12 +262,12 @@ async def test_a_domain_that_is_deleted_stays_for_its_pods_and_is_made_again_onc
         await world.until(lambda: is_new(world, before), True)
 
 
-async def is_new(world: World, before: Manifest) -> bool:
+async def is_new(world: LiveCluster, before: Manifest) -> bool:
     found = await domains(world)
     return bool(found) and found[0]["metadata"]["uid"] != before["metadata"]["uid"] and "deletionTimestamp" not in found[0]["metadata"]
 
 
-async def test_the_designs_form_has_claims_of_ours_with_the_same_owners_as_their_domains(world: World) -> None:
+async def test_the_designs_form_has_claims_of_ours_with_the_same_owners_as_their_domains(world: LiveCluster) -> None:
     """No driver takes it; what can be seen is that all of it is made, and goes."""
     await install(world, AS_PROPOSED)
     await world.start(everywhere=True, mnnvl_shape="as-proposed")
@@ -284,7 +284,7 @@ async def test_the_designs_form_has_claims_of_ours_with_the_same_owners_as_their
         await world.until(partial(names, world, kind), [])
 
 
-async def test_pods_of_a_running_set_are_replaced_while_the_driver_is_away(world: World) -> None:
+async def test_pods_of_a_running_set_are_replaced_while_the_driver_is_away(world: LiveCluster) -> None:
     await install(world)
     await world.start(everywhere=True)
     async with driver(world):
@@ -337,7 +337,7 @@ FORGED: dict[str, tuple[Callable[[], Manifest], Callable[[Manifest], None]]] = {
 
 @pytest.mark.parametrize(("make", "edit"), FORGED.values(), ids=FORGED.keys())
 async def test_what_cannot_change_and_was_changed_where_no_webhook_is_served_changes_nothing_that_runs(
-    make: Callable[[], Manifest], edit: Callable[[Manifest], None], world: World
+    make: Callable[[], Manifest], edit: Callable[[Manifest], None], world: LiveCluster
 ) -> None:
     await install(world)
     await world.start(everywhere=True)
@@ -360,22 +360,22 @@ async def test_what_cannot_change_and_was_changed_where_no_webhook_is_served_cha
         assert await everything(world) == before
 
 
-async def ready_pods(world: World) -> int:
+async def ready_pods(world: LiveCluster) -> int:
     return len(await world.hostnames(is_ready))
 
 
-async def everything(world: World) -> dict[str, list[str]]:
+async def everything(world: LiveCluster) -> dict[str, list[str]]:
     """What serves, and the domains under it."""
     return {kind: sorted(one["metadata"]["uid"] for one in (await world.get(kind))["items"]) for kind in ("pods", DOMAINS)}
 
 
-async def stalled(world: World) -> bool:
+async def stalled(world: LiveCluster) -> bool:
     """Whether the set says that it is held for what cannot change."""
     [one] = await world.objects("sets")
     messages = [each["message"] for each in one["status"].get("conditions", []) if (each["type"], each["status"]) == ("Stalled", "True")]
     return any("immutable" in message or "cannot" in message for message in messages)
 
 
-async def kept_pods(world: World, before: set[str]) -> int:
+async def kept_pods(world: LiveCluster, before: set[str]) -> int:
     """How many of the pods that there were are left."""
     return len(before & {pod["metadata"]["uid"] for pod in await world.objects("pods")})

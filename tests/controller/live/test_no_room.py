@@ -16,7 +16,7 @@ from tests.permitted import permitted, resources
 
 from .conftest import node
 from .test_updates import images
-from .world import World, clique, is_ready, pod_clique_set
+from .world import LiveCluster, clique, is_ready, pod_clique_set
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
@@ -46,24 +46,24 @@ def edited(manifest: Manifest, *, image: str = "1", cpu: str = "10m", **pod_spec
     return there
 
 
-async def ready(world: World) -> dict[str, int]:
+async def ready(world: LiveCluster) -> dict[str, int]:
     """How many pods of each set are ready."""
     pods = [pod for pod in await world.objects("pods") if is_ready(pod) and not pod["metadata"].get("deletionTimestamp")]
     return dict(Counter(pod["metadata"].get("labels", {}).get("app.kubernetes.io/part-of", "others") for pod in pods))
 
 
-async def uids(world: World) -> set[str]:
+async def uids(world: LiveCluster) -> set[str]:
     return {pod["metadata"]["uid"] for pod in await world.objects("pods") if is_ready(pod)}
 
 
-async def updated(world: World) -> list[str]:
+async def updated(world: LiveCluster) -> list[str]:
     """The sets that say that their update has ended."""
     progress = {one["metadata"]["name"]: one.get("status", {}).get("updateProgress", {}) for one in await world.objects("sets")}
     return sorted(name for name, told in progress.items() if "updateEndedAt" in told)
 
 
 @pytest.mark.parametrize("edit", IMPOSSIBLE.values(), ids=IMPOSSIBLE.keys())
-async def test_an_update_that_fits_nowhere_costs_one_pod_or_unit_and_taking_it_back_none(edit: dict[str, Any], world: World) -> None:
+async def test_an_update_that_fits_nowhere_costs_one_pod_or_unit_and_taking_it_back_none(edit: dict[str, Any], world: LiveCluster) -> None:
     for manifest, _, _ in SETS.values():
         await world.apply(manifest)
     await world.until(lambda: ready(world), DECLARED)
@@ -82,7 +82,7 @@ async def test_an_update_that_fits_nowhere_costs_one_pod_or_unit_and_taking_it_b
 
 
 @pytest.fixture
-async def small_node(world: World) -> AsyncIterator[str]:
+async def small_node(world: LiveCluster) -> AsyncIterator[str]:
     """A node with room for three pods of a CPU each, which only those that tolerate it get: it is of this namespace's set."""
     there = node(0)
     size = {"cpu": "3", "memory": "64Gi", "pods": "20"}
@@ -103,14 +103,14 @@ def full(name: str, image: str = "1") -> Manifest:
     return edited(pod_clique_set(clique("front", 3, minAvailable=1)), image=image, cpu="1", **only_on(name))
 
 
-async def phase(world: World, pod: str) -> str | None:
+async def phase(world: LiveCluster, pod: str) -> str | None:
     """Where a pod of somebody else's is: on a node, or known to fit nowhere."""
     there = await world.get("pod", pod)
     reasons = [one.get("reason") for one in (there or {}).get("status", {}).get("conditions") or [] if one["type"] == "PodScheduled"]
     return "placed" if there and there["spec"].get("nodeName") else next(iter(reasons), None)
 
 
-async def test_of_a_full_node_others_who_wait_for_it_get_the_room_of_one_pod(world: World, small_node: str) -> None:
+async def test_of_a_full_node_others_who_wait_for_it_get_the_room_of_one_pod(world: LiveCluster, small_node: str) -> None:
     """The edit is valid; each pod that goes leaves its room to whoever has waited for longer, or is more important."""
     await world.apply(full(small_node))
     await world.until_ready(*FRONT)
@@ -135,7 +135,7 @@ async def test_of_a_full_node_others_who_wait_for_it_get_the_room_of_one_pod(wor
     await world.kubectl("delete", "priorityclass", small_node)
 
 
-async def test_while_nodes_are_cordoned_an_update_takes_one_pod(world: World, small_node: str) -> None:
+async def test_while_nodes_are_cordoned_an_update_takes_one_pod(world: LiveCluster, small_node: str) -> None:
     await world.apply(full(small_node))
     await world.until_ready(*FRONT)
     before = await uids(world)
@@ -150,7 +150,7 @@ async def test_while_nodes_are_cordoned_an_update_takes_one_pod(world: World, sm
     await world.until(lambda: updated(world), ["chat"])
 
 
-async def test_what_finds_no_room_when_it_is_scaled_out_again_takes_nobody_down(world: World, small_node: str) -> None:
+async def test_what_finds_no_room_when_it_is_scaled_out_again_takes_nobody_down(world: LiveCluster, small_node: str) -> None:
     """It has lasted for longer than gangs have to recover: a restart would free nothing that it could have."""
     front = edited(pod_clique_set(clique("front", 3, minAvailable=2)), cpu="1", **only_on(small_node))
     declared = pod_clique_set(*front["spec"]["template"]["cliques"], clique("side", 2), terminationDelay="2s")
@@ -171,7 +171,7 @@ async def test_what_finds_no_room_when_it_is_scaled_out_again_takes_nobody_down(
     assert [one for one in await world.objects("events") if one["reason"].startswith("GangTerminat")] == []
 
 
-async def breach(world: World, lasts: float) -> str:
+async def breach(world: LiveCluster, lasts: float) -> str:
     """The reason of a breach of the front clique that has lasted so many seconds; empty before."""
     front = await world.get("podclique", "chat-0-front")
     [told] = [one for one in front["status"]["conditions"] if one["type"] == "MinAvailableBreached"]

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from .test_life import versions
-from .world import BASE, FRONT, SCALED, SERVING, World
+from .world import BASE, FRONT, SCALED, SERVING, LiveCluster
 
 EXAMPLES = Path(__file__).parents[3] / "examples/rules"
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
 
-async def once(world: World, *options: str) -> tuple[int, str]:
+async def once(world: LiveCluster, *options: str) -> tuple[int, str]:
     command = [
         sys.executable,
         "-m",
@@ -35,7 +35,7 @@ async def once(world: World, *options: str) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
-async def test_a_set_that_runs_leaves_nothing_to_do_but_what_other_rules_would_change(world: World) -> None:
+async def test_a_set_that_runs_leaves_nothing_to_do_but_what_other_rules_would_change(world: LiveCluster) -> None:
     await world.apply(SERVING)
     await world.until_ready(*FRONT, *BASE, *SCALED)
     await world.until(lambda: once(world), (0, "nothing to do\n"))
@@ -47,7 +47,7 @@ async def test_a_set_that_runs_leaves_nothing_to_do_but_what_other_rules_would_c
     assert await world.kubectl("get", "networkpolicies", "-o", "name") == ""
 
 
-async def test_what_is_missing_foreign_or_left_over_is_told_and_stays(world: World) -> None:
+async def test_what_is_missing_foreign_or_left_over_is_told_and_stays(world: LiveCluster) -> None:
     await world.apply(SERVING)
     await world.until_ready(*FRONT, *BASE, *SCALED)
     await world.at_rest()

@@ -40,7 +40,7 @@ from .ownership import (
     scaled_out,
     uids,
 )
-from .world import World
+from .world import LiveCluster
 
 HOSTNAMES = ["each-0-front-0", "each-0-model-0-work-0", "each-1-front-0", "each-1-model-0-work-0"]
 """Those of the pods of `each`, which wait for devices."""
@@ -48,7 +48,7 @@ ORIGINS = {"foreign": plain, "foreign with our labels": labelled, "of another ow
 
 
 @pytest.fixture
-async def idle(grove_plane: ControlPlane, namespace: str) -> AsyncIterator[World]:
+async def idle(grove_plane: ControlPlane, namespace: str) -> AsyncIterator[LiveCluster]:
     """A namespace without an operator yet."""
     async with opened(grove_plane, namespace) as there:
         yield there
@@ -62,18 +62,18 @@ def test_each_kind_that_a_set_makes_is_in_the_table() -> None:
 
 @pytest.mark.cluster
 @pytest.mark.parametrize("origin", ORIGINS.values(), ids=ORIGINS.keys())
-async def test_what_is_not_ours_stays_as_it_is_while_the_set_comes_changes_restarts_and_goes(origin: Any, idle: World) -> None:
+async def test_what_is_not_ours_stays_as_it_is_while_the_set_comes_changes_restarts_and_goes(origin: Any, idle: LiveCluster) -> None:
     await stays_as_it_is(idle, origin, KINDS)
 
 
 @pytest.mark.cluster
 @pytest.mark.parametrize("origin", ORIGINS.values(), ids=ORIGINS.keys())
-async def test_so_does_what_is_of_a_kind_of_schedulers_and_drivers(origin: Any, whole_cluster: World) -> None:
+async def test_so_does_what_is_of_a_kind_of_schedulers_and_drivers(origin: Any, whole_cluster: LiveCluster) -> None:
     async with kinds_of_others(whole_cluster):
         await stays_as_it_is(whole_cluster, origin, tuple(KINDS_OF_OTHERS), everywhere=True, config=DRIVERS, mnnvl_shape=SHAPE)
 
 
-async def stays_as_it_is(world: World, origin: Any, kinds: tuple[str, ...], **operator: Any) -> None:
+async def stays_as_it_is(world: LiveCluster, origin: Any, kinds: tuple[str, ...], **operator: Any) -> None:
     """Lets an operator meet one object of each kind, of which it may change none."""
     await world.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "owner"}})
     rows: list[Row] = [await origin(world, kind) for kind in kinds]
@@ -104,17 +104,17 @@ async def stays_as_it_is(world: World, origin: Any, kinds: tuple[str, ...], **op
 
 @pytest.mark.cluster
 @pytest.mark.parametrize("origin", [plain, labelled], ids=["foreign", "foreign with our labels"])
-async def test_once_it_is_gone_its_set_goes_on(origin: Any, idle: World) -> None:
+async def test_once_it_is_gone_its_set_goes_on(origin: Any, idle: LiveCluster) -> None:
     await goes_on(idle, origin, KINDS)
 
 
 @pytest.mark.cluster
-async def test_so_does_that_of_schedulers_and_drivers(whole_cluster: World) -> None:
+async def test_so_does_that_of_schedulers_and_drivers(whole_cluster: LiveCluster) -> None:
     async with kinds_of_others(whole_cluster):
         await goes_on(whole_cluster, plain, tuple(KINDS_OF_OTHERS), everywhere=True, config=DRIVERS, mnnvl_shape=SHAPE)
 
 
-async def goes_on(world: World, origin: Any, kinds: tuple[str, ...], **operator: Any) -> None:
+async def goes_on(world: LiveCluster, origin: Any, kinds: tuple[str, ...], **operator: Any) -> None:
     """Has an operator held by one object of each kind, and then takes them away, one half after the other."""
     rows: list[Row] = [await origin(world, kind) for kind in kinds]
     await world.kubectl("create", "-f", "-", input=all_of(one.foreign for one in rows))
@@ -136,13 +136,13 @@ def all_of(manifests: Iterable[Manifest]) -> Manifest:
     return {"apiVersion": "v1", "kind": "List", "items": list(manifests)}
 
 
-async def still_held(world: World, rows: list[Row]) -> set[str]:
+async def still_held(world: LiveCluster, rows: list[Row]) -> set[str]:
     held = await holders(world)
     return {name for one in rows if held[name := one.set["metadata"]["name"]]}
 
 
 @pytest.mark.cluster
-async def test_what_is_handed_over_is_the_sets_and_goes_with_it(idle: World, tmp_path: Path) -> None:
+async def test_what_is_handed_over_is_the_sets_and_goes_with_it(idle: LiveCluster, tmp_path: Path) -> None:
     """With the command that the condition names, and the object as its owner has written it."""
     rows = [row(kind) for kind in KINDS]
     await idle.kubectl("create", "-f", "-", input=all_of(one.foreign for one in rows))
@@ -165,16 +165,16 @@ async def test_what_is_handed_over_is_the_sets_and_goes_with_it(idle: World, tmp
     await idle.until(lambda: kinds_left(idle, rows), ["Secret"])  # which the operator only creates: it adds no owner, and it stays theirs
 
 
-async def kinds_left(world: World, rows: list[Row]) -> list[str]:
+async def kinds_left(world: LiveCluster, rows: list[Row]) -> list[str]:
     return [kind for kind, one in (await all_live(world, rows)).items() if one is not None]
 
 
-async def uids_of(world: World, rows: list[Row]) -> dict[str, str]:
+async def uids_of(world: LiveCluster, rows: list[Row]) -> dict[str, str]:
     found = {one.kind: await live(world, one.foreign) for one in rows}
     return {kind: one["metadata"]["uid"] for kind, one in found.items() if one is not None}
 
 
-async def until_garbage_is_collected(world: World) -> None:
+async def until_garbage_is_collected(world: LiveCluster) -> None:
     """Returns once the garbage collector knows our kinds, which it looks for every 30 seconds: until then it orphans nothing of them."""
     await world.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "owner"}})
     owned = [(await of_another(world, kind)).foreign for kind in ("PodClique", "PodCliqueScalingGroup", "PodGang")]
@@ -188,7 +188,7 @@ async def until_garbage_is_collected(world: World) -> None:
 
 
 @pytest.mark.cluster
-async def test_what_was_orphaned_stays_and_is_the_next_sets_of_its_name(world: World) -> None:
+async def test_what_was_orphaned_stays_and_is_the_next_sets_of_its_name(world: LiveCluster) -> None:
     await until_garbage_is_collected(world)
     await world.apply(declared("each"))
     await world.until(world.hostnames, HOSTNAMES[:2])
@@ -213,7 +213,7 @@ async def test_what_was_orphaned_stays_and_is_the_next_sets_of_its_name(world: W
 
 
 @pytest.mark.cluster
-async def test_what_the_shipped_operator_has_made_is_taken_over_and_goes_with_its_set(idle: World) -> None:
+async def test_what_the_shipped_operator_has_made_is_taken_over_and_goes_with_its_set(idle: LiveCluster) -> None:
     world = idle
     await world.apply(declared("each"))
     pcs = await world.get("podcliqueset", "each")

@@ -13,7 +13,7 @@ from applier.transport import connect
 from tests.cli.running import run
 
 from .process import operator_process
-from .world import AGENT, World, clique, pod_clique_set
+from .world import AGENT, LiveCluster, clique, pod_clique_set
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 IN_MEMORY = 4
@@ -26,7 +26,7 @@ async def test_every_look_at_a_set_that_comes_up_replays_equal(grove_plane: Cont
         connect(kubeconfig=str(grove_plane.kubeconfig), user_agent=AGENT) as cluster,
         operator_process(grove_plane, namespace, tmp_path / "operator", config) as process,
     ):
-        world = World(grove_plane, cluster, namespace)
+        world = LiveCluster(grove_plane, cluster, namespace)
         await world.apply(pod_clique_set(clique("front")))
         await world.until_ready("chat-0-front-0")
 

@@ -12,7 +12,7 @@ import pytest
 from applier.ref import Manifest
 
 from .test_updates import images, with_image
-from .world import BASE, FRONT, SCALED, SERVING, World, clique, is_ready, pod_clique_set
+from .world import BASE, FRONT, SCALED, SERVING, LiveCluster, clique, is_ready, pod_clique_set
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
@@ -24,16 +24,16 @@ SCALES = (
 )
 
 
-async def scale(world: World, kind: str, name: str, replicas: int) -> None:
+async def scale(world: LiveCluster, kind: str, name: str, replicas: int) -> None:
     await world.kubectl("scale", kind, name, f"--replicas={replicas}")
 
 
-async def pod_of(world: World, hostname: str) -> Manifest:
+async def pod_of(world: LiveCluster, hostname: str) -> Manifest:
     return next(pod for pod in await world.objects("pods") if pod["spec"]["hostname"] == hostname)
 
 
 @pytest.mark.parametrize(("kind", "name", "labels"), SCALES)
-async def test_744_whatever_can_be_scaled_says_which_pods_it_has(world: World, kind: str, name: str, labels: dict[str, str]) -> None:
+async def test_744_whatever_can_be_scaled_says_which_pods_it_has(world: LiveCluster, kind: str, name: str, labels: dict[str, str]) -> None:
     """KEDA and an HPA refuse a target whose selector is empty."""
     await world.apply(SERVING)
     await world.until_ready(*FRONT, *BASE, *SCALED)
@@ -50,7 +50,7 @@ async def test_744_whatever_can_be_scaled_says_which_pods_it_has(world: World, k
     await world.until(picked, wanted)
 
 
-async def test_796_an_external_scale_survives_an_edit_a_roll_and_another_operator(world: World) -> None:
+async def test_796_an_external_scale_survives_an_edit_a_roll_and_another_operator(world: LiveCluster) -> None:
     await world.apply(SERVING)
     await world.until_ready(*FRONT, *BASE, *SCALED)
     await scale(world, "podclique", "chat-0-front", 4)
@@ -73,7 +73,7 @@ async def test_796_an_external_scale_survives_an_edit_a_roll_and_another_operato
         ("podcliquescalinggroup", "chat-0-model", FRONT),
     ],
 )
-async def test_809_what_was_scaled_to_nothing_comes_up_again(world: World, kind: str, name: str, others: tuple[str, ...]) -> None:
+async def test_809_what_was_scaled_to_nothing_comes_up_again(world: LiveCluster, kind: str, name: str, others: tuple[str, ...]) -> None:
     """It stayed gated for ever, without an event."""
     await world.apply(SERVING)
     await world.until_ready(*FRONT, *BASE, *SCALED)
@@ -84,7 +84,7 @@ async def test_809_what_was_scaled_to_nothing_comes_up_again(world: World, kind:
     await world.until_ready(*FRONT, *BASE, *SCALED)
 
 
-async def test_847_gates_are_lifted_as_soon_as_what_they_wait_for_is_there(world: World) -> None:
+async def test_847_gates_are_lifted_as_soon_as_what_they_wait_for_is_there(world: LiveCluster) -> None:
     """One was lifted by the next resync, three minutes later. Ours has none: what no watch tells is never done."""
     await world.apply(SERVING)
     await world.until_ready(*FRONT, *BASE, *SCALED)
@@ -94,15 +94,15 @@ async def test_847_gates_are_lifted_as_soon_as_what_they_wait_for_is_there(world
     assert await gated(world) == []
 
 
-async def gated(world: World) -> list[str]:
+async def gated(world: LiveCluster) -> list[str]:
     return await world.hostnames(lambda pod: bool(pod["spec"].get("schedulingGates")))
 
 
-async def count(world: World) -> int:
+async def count(world: LiveCluster) -> int:
     return len(await world.hostnames(is_ready))
 
 
-async def test_434_and_401_a_pod_that_is_deleted_and_does_not_go_is_replaced_at_once(world: World) -> None:
+async def test_434_and_401_a_pod_that_is_deleted_and_does_not_go_is_replaced_at_once(world: LiveCluster) -> None:
     """So do those of a node that is not ready: nobody confirms that they are gone. The missed change left the clique short for ever."""
     await world.apply(pod_clique_set(clique("front", 2)))
     await world.until_ready(*FRONT)
@@ -117,7 +117,7 @@ async def test_434_and_401_a_pod_that_is_deleted_and_does_not_go_is_replaced_at_
     await world.kubectl("patch", "pod", name, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
 
 
-async def test_829_scaling_a_group_below_what_it_needs_keeps_the_first_gang(world: World) -> None:
+async def test_829_scaling_a_group_below_what_it_needs_keeps_the_first_gang(world: LiveCluster) -> None:
     declared = copy.deepcopy(SERVING)
     group = declared["spec"]["template"]["podCliqueScalingGroups"][0]
     group["minAvailable"], group["replicas"] = 2, 3
@@ -132,7 +132,7 @@ async def test_829_scaling_a_group_below_what_it_needs_keeps_the_first_gang(worl
     await world.until_ready(*FRONT)
 
 
-async def test_565_a_burst_of_scaling_ends_where_the_last_one_says_and_rolls_nothing(world: World) -> None:
+async def test_565_a_burst_of_scaling_ends_where_the_last_one_says_and_rolls_nothing(world: LiveCluster) -> None:
     await world.apply(SERVING)
     await world.until_ready(*FRONT, *BASE, *SCALED)
     kept = {(await pod_of(world, name))["metadata"]["uid"] for name in (*FRONT, *BASE)}

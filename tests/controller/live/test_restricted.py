@@ -9,7 +9,7 @@ import pytest
 from tests.permitted import SAFE
 from tests.preflight.injecting import inject_pod, pod_of
 
-from .world import World, pod_clique_set
+from .world import LiveCluster, pod_clique_set
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
@@ -18,7 +18,7 @@ QUOTA = {"requests.cpu": "10", "requests.memory": "10Gi", "limits.cpu": "10", "l
 
 
 @pytest.fixture
-async def guarded(whole_cluster: World) -> World:
+async def guarded(whole_cluster: LiveCluster) -> LiveCluster:
     """A namespace that takes only what says how much it needs and that it may do nothing, and no operator yet."""
     world = whole_cluster
     await world.kubectl("label", "namespace", world.namespace, "pod-security.kubernetes.io/enforce=restricted")
@@ -28,7 +28,7 @@ async def guarded(whole_cluster: World) -> World:
     return world
 
 
-async def enforced(world: World) -> Any:
+async def enforced(world: LiveCluster) -> Any:
     return ((await world.get("resourcequota", "all")) or {}).get("status", {}).get("hard")
 
 
@@ -37,7 +37,7 @@ def role(name: str) -> dict[str, Any]:
     return {"name": name, "spec": {"roleName": name, "replicas": 1, "podSpec": {"containers": [box], "terminationGracePeriodSeconds": 0}}}
 
 
-async def test_a_set_with_a_start_up_order_runs_there(guarded: World) -> None:
+async def test_a_set_with_a_start_up_order_runs_there(guarded: LiveCluster) -> None:
     await guarded.start()
     await guarded.apply(pod_clique_set(role("lead"), role("work"), cliqueStartupType="CliqueStartupTypeInOrder"))
     await guarded.until_ready("chat-0-lead-0", "chat-0-work-0")
@@ -52,19 +52,19 @@ async def test_a_set_with_a_start_up_order_runs_there(guarded: World) -> None:
 @pytest.mark.parametrize(
     ("omitted", "told"), [("resources", "must specify limits.cpu"), ("securityContext", 'violates PodSecurity "restricted')]
 )
-async def test_a_configuration_without_them_is_followed_and_the_refusal_told(omitted: str, told: str, guarded: World) -> None:
+async def test_a_configuration_without_them_is_followed_and_the_refusal_told(omitted: str, told: str, guarded: LiveCluster) -> None:
     await guarded.start(config={"initContainer": {omitted: {}}})
     await guarded.apply(pod_clique_set(role("lead"), role("work"), cliqueStartupType="CliqueStartupTypeInOrder"))
     await guarded.until(lambda: is_refused(guarded, told), True)
 
 
-async def is_refused(world: World, why: str) -> bool:
+async def is_refused(world: LiveCluster, why: str) -> bool:
     [set] = await world.objects("sets")
     messages = [one["message"] for one in set.get("status", {}).get("conditions") or [] if one["type"] == "Stalled"]
     return any(why in message for message in messages)
 
 
-async def test_a_pod_with_preflight_checks_runs_where_a_quota_is(guarded: World) -> None:
+async def test_a_pod_with_preflight_checks_runs_where_a_quota_is(guarded: LiveCluster) -> None:
     """Under `restricted` it cannot, for the folder of the node with the connector's socket."""
     await guarded.kubectl("label", "namespace", guarded.namespace, "pod-security.kubernetes.io/enforce=privileged", "--overwrite")
     box = {"name": "box", "image": "i", "resources": {"requests": SMALL, "limits": {**SMALL, "nvidia.com/gpu": 1}}}

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from .test_updates import images, with_image
-from .world import BASE, FRONT, SCALED, SERVING, World
+from .world import BASE, FRONT, SCALED, SERVING, LiveCluster
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
@@ -18,7 +18,7 @@ CHAT = "podcliqueset.grove.io/chat"
 ENDED = 'podcliqueset "chat" successfully rolled out\n'
 
 
-async def grove(world: World, *words: str) -> tuple[int, str, str]:
+async def grove(world: LiveCluster, *words: str) -> tuple[int, str, str]:
     """What a person runs: the exit code, and what is printed."""
     where = ("--kubeconfig", str(world.plane.kubeconfig), "-n", world.namespace)
     pipe = asyncio.subprocess.PIPE
@@ -29,31 +29,31 @@ async def grove(world: World, *words: str) -> tuple[int, str, str]:
     return process.returncode, out.decode(), err.decode()
 
 
-async def rollout(world: World, *words: str) -> tuple[int, str, str]:
+async def rollout(world: LiveCluster, *words: str) -> tuple[int, str, str]:
     return await grove(world, "rollout", *words)
 
 
-async def follow(world: World) -> None:
+async def follow(world: LiveCluster) -> None:
     """Returns when the rollout has ended."""
     code, out, err = await rollout(world, "status", "chat", "--timeout=2m")
     assert (code, err) == (0, "")
     assert out.endswith(ENDED)
 
 
-async def revisions(world: World) -> list[list[str]]:
+async def revisions(world: LiveCluster) -> list[list[str]]:
     """What each revision has changed."""
     code, out, _ = await rollout(world, "history", "chat", "-o", "json")
     assert code == 0
     return [each["changes"] for each in json.loads(out)]
 
 
-async def empty_columns(world: World) -> list[str]:
+async def empty_columns(world: LiveCluster) -> list[str]:
     """The lines of `kubectl get` with a column that has no value: nothing, or `<none>`."""
     tables = [(await world.kubectl("get", kind)).splitlines() for kind in ("pcs", "pclq", "pcsg", "pg")]
     return [line for head, *lines in tables for line in lines if "<none>" in line or len(line.split()) != len(head.split())]
 
 
-async def test_pods_are_restarted_one_after_the_other(world: World) -> None:
+async def test_pods_are_restarted_one_after_the_other(world: LiveCluster) -> None:
     await world.apply(SERVING)
     await world.until_ready(*PODS)
     await follow(world)
@@ -75,7 +75,7 @@ async def test_pods_are_restarted_one_after_the_other(world: World) -> None:
     }
 
 
-async def test_an_update_is_held_resumed_and_rolled_back(world: World) -> None:
+async def test_an_update_is_held_resumed_and_rolled_back(world: LiveCluster) -> None:
     await world.apply(SERVING)
     await world.until_ready(*PODS)
     assert (await rollout(world, "pause", "chat"))[:2] == (0, f"{CHAT} paused\n")

@@ -7,12 +7,12 @@ import copy
 
 import pytest
 
-from .world import BASE, FRONT, SCALED, SERVING, World, clique, pod_clique_set, team
+from .world import BASE, FRONT, SCALED, SERVING, LiveCluster, clique, pod_clique_set, team
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
 
-async def test_a_set_is_scaled_out_and_in_and_to_nothing_and_back(world: World) -> None:
+async def test_a_set_is_scaled_out_and_in_and_to_nothing_and_back(world: LiveCluster) -> None:
     await world.apply(pod_clique_set(clique("front")))
     await world.until_ready("chat-0-front-0")
     for replicas in (3, 1, 0, 2):
@@ -23,7 +23,7 @@ async def test_a_set_is_scaled_out_and_in_and_to_nothing_and_back(world: World) 
         await world.until(lambda: world.names("services"), names)
 
 
-async def test_a_clique_is_scaled_and_keeps_it_when_the_set_is_edited(world: World) -> None:
+async def test_a_clique_is_scaled_and_keeps_it_when_the_set_is_edited(world: LiveCluster) -> None:
     declared = pod_clique_set(clique("front", 2, minAvailable=1))
     await world.apply(declared)
     await world.until_ready(*FRONT)
@@ -34,7 +34,7 @@ async def test_a_clique_is_scaled_and_keeps_it_when_the_set_is_edited(world: Wor
     await world.until_ready(*(f"chat-0-front-{index}" for index in range(4)))
 
 
-async def test_scaling_in_keeps_indices_without_gaps(world: World) -> None:
+async def test_scaling_in_keeps_indices_without_gaps(world: LiveCluster) -> None:
     await world.apply(pod_clique_set(clique("front", 2, minAvailable=1)))
     await world.until_ready(*FRONT)
     for replicas in (5, 2, 4):
@@ -43,11 +43,11 @@ async def test_scaling_in_keeps_indices_without_gaps(world: World) -> None:
     assert await world.hostnames() == [f"chat-0-front-{index}" for index in range(4)]
 
 
-async def count(world: World) -> int:
+async def count(world: LiveCluster) -> int:
     return len(await world.hostnames())
 
 
-async def test_a_group_is_scaled_out_and_in(world: World) -> None:
+async def test_a_group_is_scaled_out_and_in(world: LiveCluster) -> None:
     await world.apply(SERVING)
     await world.until_ready(*FRONT, *BASE, *SCALED)
     await world.kubectl("scale", "podcliquescalinggroup", "chat-0-model", "--replicas=3")
@@ -73,7 +73,7 @@ NIGHT = 6.0
     ],
 )
 async def test_what_is_scaled_out_again_in_the_morning_takes_nobody_down(
-    kind: str, name: str, by_day: int, by_night: int, world: World
+    kind: str, name: str, by_day: int, by_night: int, world: LiveCluster
 ) -> None:
     declared = copy.deepcopy(SERVING)
     declared["spec"]["template"]["terminationDelay"] = "3s"

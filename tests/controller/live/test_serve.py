@@ -17,7 +17,7 @@ from applier.testing.control_plane import ControlPlane
 from applier.transport import connect
 
 from .process import PATIENCE, operator_process
-from .world import AGENT, World, clique, pod_clique_set
+from .world import AGENT, LiveCluster, clique, pod_clique_set
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
@@ -50,7 +50,7 @@ async def test_a_set_that_comes_up_is_shown_as_it_does(grove_plane: ControlPlane
         connect(kubeconfig=str(grove_plane.kubeconfig), user_agent=AGENT) as cluster,
         serving(grove_plane, namespace) as url,
     ):
-        world = World(grove_plane, cluster, namespace)
+        world = LiveCluster(grove_plane, cluster, namespace)
         assert await states(url) == {}
         await world.apply(pod_clique_set(clique("front")))
 

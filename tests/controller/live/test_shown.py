@@ -15,7 +15,7 @@ from applier.testing.control_plane import ControlPlane
 from applier.transport import connect
 
 from .process import operator_process
-from .world import AGENT, World, clique, pod_clique_set
+from .world import AGENT, LiveCluster, clique, pod_clique_set
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
@@ -48,7 +48,7 @@ async def test_probes_metrics_and_log_tell_of_a_set_that_came_up(grove_plane: Co
         connect(kubeconfig=str(grove_plane.kubeconfig), user_agent=AGENT) as cluster,
         operator_process(grove_plane, namespace, tmp_path / "operator", shown_at(health, metrics)) as process,
     ):
-        world = World(grove_plane, cluster, namespace)
+        world = LiveCluster(grove_plane, cluster, namespace)
         await world.until(lambda: fetched(f"http://127.0.0.1:{health}/readyz"), (200, "leading\n"))
         await world.apply(pod_clique_set(clique("front")))
         await world.until_ready("chat-0-front-0")

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from .world import FRONT, World, clique, pod_clique_set
+from .world import FRONT, LiveCluster, clique, pod_clique_set
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
 CRASHED = {"ready": False, "started": True, "lastState": {"terminated": {"exitCode": 1}}}
 
 
-async def test_a_gang_that_stays_short_is_restarted_whole_and_told(world: World) -> None:
+async def test_a_gang_that_stays_short_is_restarted_whole_and_told(world: LiveCluster) -> None:
     await world.apply(pod_clique_set(clique("front", 2), terminationDelay="4s"))
     await world.until_ready(*FRONT)
     before = await uids(world)
@@ -25,7 +25,7 @@ async def test_a_gang_that_stays_short_is_restarted_whole_and_told(world: World)
     assert told == ["PodCliqueSet"]
 
 
-async def test_a_gang_that_is_well_again_in_time_is_left_alone(world: World) -> None:
+async def test_a_gang_that_is_well_again_in_time_is_left_alone(world: LiveCluster) -> None:
     await world.apply(pod_clique_set(clique("front", 2), terminationDelay="1h"))
     await world.until_ready(*FRONT)
     before = await uids(world)
@@ -36,7 +36,7 @@ async def test_a_gang_that_is_well_again_in_time_is_left_alone(world: World) -> 
     assert await kept(world, before) == 2
 
 
-async def report(world: World, hostname: str, container: dict[str, Any]) -> None:
+async def report(world: LiveCluster, hostname: str, container: dict[str, Any]) -> None:
     """Writes the status of a pod's container as a kubelet does."""
     pod = next(one for one in await world.objects("pods") if one["spec"]["hostname"] == hostname)
     of_container = {"name": "box", "image": "", "imageID": "", "restartCount": 1, **container}
@@ -47,16 +47,16 @@ async def report(world: World, hostname: str, container: dict[str, Any]) -> None
     await world.kubectl("patch", "pod", name, "--subresource=status", "--type=merge", "-p", json.dumps({"status": status}))
 
 
-async def uids(world: World) -> set[str]:
+async def uids(world: LiveCluster) -> set[str]:
     return {pod["metadata"]["uid"] for pod in await world.objects("pods")}
 
 
-async def kept(world: World, before: set[str]) -> int:
+async def kept(world: LiveCluster, before: set[str]) -> int:
     """How many of these pods are still there."""
     return len(before & await uids(world))
 
 
-async def breached(world: World) -> str | None:
+async def breached(world: LiveCluster) -> str | None:
     front = await world.get("podclique", "chat-0-front")
     conditions = (front or {}).get("status", {}).get("conditions") or []
     return next((one["status"] for one in conditions if one["type"] == "MinAvailableBreached"), None)

@@ -15,7 +15,7 @@ from applier.testing.errors import RequestRefused
 from tests.definitions import definition, serve
 from tests.permitted import resources
 
-from .world import World, clique, pod_clique_set
+from .world import LiveCluster, clique, pod_clique_set
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
@@ -59,12 +59,12 @@ UNGUARDED = '{"metadata":{"finalizers":[]}}'
 
 
 @pytest.fixture
-async def world(whole_cluster: World) -> World:
+async def world(whole_cluster: LiveCluster) -> LiveCluster:
     """A cluster with KAI's kind, and without any topology."""
     return await without_topologies(whole_cluster)
 
 
-async def without_topologies(whole_cluster: World) -> World:
+async def without_topologies(whole_cluster: LiveCluster) -> LiveCluster:
     """The cluster, once it has KAI's kind and no topology."""
     await asyncio.to_thread(_without_topologies, whole_cluster.plane)
     return whole_cluster
@@ -85,39 +85,39 @@ def _with_kais_kind(plane: ControlPlane) -> None:
     serve(plane, [KAI_DEFINITION])
 
 
-async def metadata(world: World, kind: str, name: str, key: str) -> Any:
+async def metadata(world: LiveCluster, kind: str, name: str, key: str) -> Any:
     """A part of an object's metadata; nothing without the object."""
     found = await world.get(kind, name)
     return found and found["metadata"].get(key)
 
 
-async def level_fields(world: World, kind: str, name: str, key: str) -> str:
+async def level_fields(world: LiveCluster, kind: str, name: str, key: str) -> str:
     """What the levels of a topology say under a key; empty without the topology."""
     found = await world.get(kind, name)
     return " ".join(level.get(key, "") for level in found["spec"]["levels"]) if found else ""
 
 
-async def keys(world: World, name: str = "lab", kind: str = "clustertopologies.grove.io") -> str:
+async def keys(world: LiveCluster, name: str = "lab", kind: str = "clustertopologies.grove.io") -> str:
     return await level_fields(world, kind, name, "key")
 
 
-async def labels(world: World, name: str = "lab") -> str:
+async def labels(world: LiveCluster, name: str = "lab") -> str:
     return await level_fields(world, "topologies.kai.scheduler", name, "nodeLabel")
 
 
-async def topologies(world: World) -> list[str]:
+async def topologies(world: LiveCluster) -> list[str]:
     found = (await world.get("clustertopologies.grove.io,topologies.kai.scheduler"))["items"]
     return [f"{one['kind'].lower()}.{one['apiVersion'].partition('/')[0]}/{one['metadata']['name']}" for one in found]
 
 
-async def condition(world: World) -> str:
+async def condition(world: LiveCluster) -> str:
     """What the set says of its levels."""
     [one] = await world.objects("sets")
     found = [one for one in one.get("status", {}).get("conditions", []) if one["type"] == "TopologyLevelsUnavailable"]
     return " ".join(f"{one['status']} {one['reason']}" for one in found)
 
 
-async def constraint(world: World) -> list[Any]:
+async def constraint(world: LiveCluster) -> list[Any]:
     """By which topology the gang is placed, and where."""
     gangs = await world.objects("gangs")
     if not gangs:
@@ -127,7 +127,7 @@ async def constraint(world: World) -> list[Any]:
     return [name, gang["spec"].get("topologyConstraint", {}).get("packConstraint", {}).get("required", "")]
 
 
-async def events(world: World, kind: str, reason: str, name: str = "") -> list[str]:
+async def events(world: LiveCluster, kind: str, reason: str, name: str = "") -> list[str]:
     chosen = f"involvedObject.kind={kind},reason={reason}" + (f",involvedObject.name={name}" if name else "")
     found = await asyncio.to_thread(world.plane.objects.get, "events", "-n", "default", "--field-selector", chosen)
     return [one["message"] for one in found["items"]]
@@ -142,7 +142,7 @@ def placed(domain: str = "rack", *, name: str = "lab", cpu: str = "10m") -> Mani
 PODS = ("chat-0-front-0", "chat-0-front-1")
 
 
-async def test_the_configuration_is_the_default_topology_as_long_as_it_says_so(world: World) -> None:
+async def test_the_configuration_is_the_default_topology_as_long_as_it_says_so(world: LiveCluster) -> None:
     await world.start(everywhere=True, config=tas(rack=RACK, host=HOST))
     await world.until(lambda: labels(world, "grove-topology"), f"{RACK} {HOST}")
     finalizers = await metadata(world, "clustertopologies.grove.io", "grove-topology", "finalizers")
@@ -158,7 +158,7 @@ async def test_the_configuration_is_the_default_topology_as_long_as_it_says_so(w
     await world.until(lambda: topologies(world), [])
 
 
-async def test_a_default_topology_that_somebody_edits_or_deletes_comes_back(world: World) -> None:
+async def test_a_default_topology_that_somebody_edits_or_deletes_comes_back(world: LiveCluster) -> None:
     await world.start(everywhere=True, config=tas(rack=RACK, host=HOST))
     await world.until(lambda: labels(world, "grove-topology"), f"{RACK} {HOST}")
     await world.apply(topology("grove-topology", block=BLOCK))
@@ -168,7 +168,7 @@ async def test_a_default_topology_that_somebody_edits_or_deletes_comes_back(worl
     await world.until(lambda: labels(world, "grove-topology"), f"{RACK} {HOST}")
 
 
-async def test_the_default_topology_that_a_set_refers_to_is_kept_until_the_set_goes(world: World) -> None:
+async def test_the_default_topology_that_a_set_refers_to_is_kept_until_the_set_goes(world: LiveCluster) -> None:
     await world.start(everywhere=True, config=tas(rack=RACK, host=HOST))
     await world.until(lambda: labels(world, "grove-topology"), f"{RACK} {HOST}")
     uid = await metadata(world, "clustertopologies.grove.io", "grove-topology", "uid")
@@ -182,11 +182,11 @@ async def test_the_default_topology_that_a_set_refers_to_is_kept_until_the_set_g
     await world.until(lambda: is_another(world, uid), True)
 
 
-async def is_another(world: World, uid: str) -> bool:
+async def is_another(world: LiveCluster, uid: str) -> bool:
     return await metadata(world, "clustertopologies.grove.io", "grove-topology", "uid") not in (None, uid)
 
 
-async def test_kais_topology_follows_the_levels_of_ours(world: World) -> None:
+async def test_kais_topology_follows_the_levels_of_ours(world: LiveCluster) -> None:
     await world.start(everywhere=True, config=TAS)
     await world.apply(topology(rack=RACK, host=HOST))
     await world.until(lambda: labels(world), f"{RACK} {HOST}")
@@ -198,7 +198,7 @@ async def test_kais_topology_follows_the_levels_of_ours(world: World) -> None:
     await world.until(lambda: labels(world), f"{BLOCK} {RACK} {HOST}")
 
 
-async def test_a_kai_topology_of_somebody_else_keeps_its_levels_and_no_topology_from_going(world: World) -> None:
+async def test_a_kai_topology_of_somebody_else_keeps_its_levels_and_no_topology_from_going(world: LiveCluster) -> None:
     await world.start(everywhere=True, config=TAS)
     await world.apply(topology(rack=RACK, host=HOST))
     await world.until(lambda: labels(world), f"{RACK} {HOST}")
@@ -211,7 +211,7 @@ async def test_a_kai_topology_of_somebody_else_keeps_its_levels_and_no_topology_
     assert await labels(world) == BLOCK
 
 
-async def test_a_topology_follows_once_a_kai_topology_of_somebody_else_is_gone(world: World) -> None:
+async def test_a_topology_follows_once_a_kai_topology_of_somebody_else_is_gone(world: LiveCluster) -> None:
     await world.apply(kai_topology("lab", BLOCK))
     await world.start(everywhere=True, config=TAS)
     await world.apply(topology(rack=RACK, host=HOST))
@@ -220,11 +220,11 @@ async def test_a_topology_follows_once_a_kai_topology_of_somebody_else_is_gone(w
     await world.until(lambda: labels(world), f"{RACK} {HOST}")
 
 
-async def is_told(world: World, words: str) -> bool:
+async def is_told(world: LiveCluster, words: str) -> bool:
     return any(words in message for message in await events(world, "ClusterTopology", "Held"))
 
 
-async def test_a_topology_that_a_set_refers_to_is_kept_until_the_set_goes(world: World) -> None:
+async def test_a_topology_that_a_set_refers_to_is_kept_until_the_set_goes(world: LiveCluster) -> None:
     await world.start(everywhere=True, config=TAS)
     await world.apply(topology(rack=RACK, host=HOST))
     await world.apply(placed())
@@ -237,11 +237,11 @@ async def test_a_topology_that_a_set_refers_to_is_kept_until_the_set_goes(world:
     await world.until(lambda: topologies(world), [])
 
 
-async def told(world: World, message: str) -> bool:
+async def told(world: LiveCluster, message: str) -> bool:
     return message in await events(world, "ClusterTopology", "TopologyInUse")
 
 
-async def test_a_topology_that_no_set_refers_to_goes_at_once_and_kais_with_it(world: World) -> None:
+async def test_a_topology_that_no_set_refers_to_goes_at_once_and_kais_with_it(world: LiveCluster) -> None:
     await world.start(everywhere=True, config=TAS)
     await world.apply(topology(rack=RACK, host=HOST))
     await world.until(lambda: labels(world), f"{RACK} {HOST}")
@@ -249,7 +249,7 @@ async def test_a_topology_that_no_set_refers_to_goes_at_once_and_kais_with_it(wo
     await world.until(lambda: topologies(world), [])
 
 
-async def test_a_set_that_loses_a_level_says_so_until_it_is_back(world: World) -> None:
+async def test_a_set_that_loses_a_level_says_so_until_it_is_back(world: LiveCluster) -> None:
     await world.start(everywhere=True, config=TAS)
     await world.apply(topology(rack=RACK, host=HOST))
     await world.apply(placed())
@@ -266,7 +266,7 @@ async def test_a_set_that_loses_a_level_says_so_until_it_is_back(world: World) -
     assert await world.names("pods") == before
 
 
-async def test_a_set_whose_topology_is_gone_says_so_and_keeps_its_pods(world: World) -> None:
+async def test_a_set_whose_topology_is_gone_says_so_and_keeps_its_pods(world: LiveCluster) -> None:
     """Somebody has taken its finalizer off: then nothing holds it."""
     await world.start(everywhere=True, config=TAS)
     await world.apply(topology(rack=RACK, host=HOST))
@@ -287,7 +287,7 @@ async def test_a_set_whose_topology_is_gone_says_so_and_keeps_its_pods(world: Wo
     assert await world.names("pods") == before
 
 
-async def test_a_set_may_try_another_topology_while_nothing_of_it_is_placed(world: World) -> None:
+async def test_a_set_may_try_another_topology_while_nothing_of_it_is_placed(world: LiveCluster) -> None:
     """GREP-244, Story 5."""
     await world.start(everywhere=True, config=TAS)
     await world.apply(topology(rack=RACK, host=HOST))
@@ -303,13 +303,13 @@ async def test_a_set_may_try_another_topology_while_nothing_of_it_is_placed(worl
     await world.until(lambda: condition(world), "False AllClusterTopologyLevelsAvailable")
 
 
-async def drift(world: World) -> str:
+async def drift(world: LiveCluster) -> str:
     binding = await world.get("clustertopologybindings.grove.io", "lab")
     conditions = (binding or {}).get("status", {}).get("conditions", [])
     return "".join(one["status"] for one in conditions if one["type"] == "SchedulerTopologyDrift")
 
 
-async def test_a_binding_says_when_somebody_elses_kai_topology_drifts_and_when_it_is_back(world: World) -> None:
+async def test_a_binding_says_when_somebody_elses_kai_topology_drifts_and_when_it_is_back(world: LiveCluster) -> None:
     theirs = [{"schedulerName": "kai-scheduler", "topologyReference": "theirs"}]
     await world.apply(kai_topology("theirs", RACK, HOST))
     await world.start(everywhere=True, config=TAS)
@@ -326,7 +326,7 @@ async def test_a_binding_says_when_somebody_elses_kai_topology_drifts_and_when_i
     assert await topologies(world) == ["topology.kai.scheduler/theirs"]
 
 
-async def test_kais_topology_goes_when_a_binding_names_one_of_somebody_elses(world: World) -> None:
+async def test_kais_topology_goes_when_a_binding_names_one_of_somebody_elses(world: LiveCluster) -> None:
     await world.start(everywhere=True, config=TAS)
     await world.apply(topology("lab", "ClusterTopologyBinding", rack=RACK))
     await world.until(lambda: labels(world), RACK)
@@ -337,7 +337,7 @@ async def test_kais_topology_goes_when_a_binding_names_one_of_somebody_elses(wor
     await world.until(lambda: drift(world), "False")
 
 
-async def test_kais_topology_stays_as_it_is_when_the_configuration_no_longer_makes_any(world: World) -> None:
+async def test_kais_topology_stays_as_it_is_when_the_configuration_no_longer_makes_any(world: LiveCluster) -> None:
     await world.start(everywhere=True, config=TAS)
     await world.apply(topology(rack=RACK, host=HOST))
     await world.until(lambda: labels(world), f"{RACK} {HOST}")
@@ -354,7 +354,7 @@ async def test_kais_topology_stays_as_it_is_when_the_configuration_no_longer_mak
     await world.until(lambda: labels(world), "")
 
 
-async def test_an_operator_of_one_namespace_leaves_topologies_alone(world: World) -> None:
+async def test_an_operator_of_one_namespace_leaves_topologies_alone(world: LiveCluster) -> None:
     """It sees no sets elsewhere, so that it cannot know what is in use."""
     await world.apply(topology("lab", rack=RACK))
     await world.start(config=tas(rack=RACK))

@@ -10,7 +10,7 @@ import pytest
 
 from applier.ref import Manifest
 
-from .world import World, clique, pod_clique_set
+from .world import LiveCluster, clique, pod_clique_set
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
@@ -25,29 +25,29 @@ def job(**limits: Any) -> Manifest:
     return manifest
 
 
-async def run(world: World, **limits: Any) -> None:
+async def run(world: LiveCluster, **limits: Any) -> None:
     """A job that runs."""
     await world.apply(job(**limits))
     await world.until_ready(*RANKS)
     await world.until(lambda: told(world, "phase"), "Running")
 
 
-async def told(world: World, field: str) -> Any:
+async def told(world: LiveCluster, field: str) -> Any:
     [set] = await world.objects("sets")
     return set.get("status", {}).get(field)
 
 
-async def reasons(world: World) -> list[str]:
+async def reasons(world: LiveCluster) -> list[str]:
     """Why the set says that it has failed."""
     conditions = await told(world, "conditions") or []
     return [one["reason"] for one in conditions if (one["type"], one["status"]) == ("Failed", "True")]
 
 
-async def living(world: World) -> dict[str, Manifest]:
+async def living(world: LiveCluster) -> dict[str, Manifest]:
     return {pod["spec"]["hostname"]: pod for pod in await world.objects("pods") if not pod["metadata"].get("deletionTimestamp")}
 
 
-async def exit_pods(world: World, *hostnames: str, code: int = 0) -> None:
+async def exit_pods(world: LiveCluster, *hostnames: str, code: int = 0) -> None:
     """The programs of pods end, as their nodes tell it."""
     pods = await living(world)
     ended = {"exitCode": code, "reason": "Error" if code else "Completed", "finishedAt": None, "startedAt": None}
@@ -58,15 +58,15 @@ async def exit_pods(world: World, *hostnames: str, code: int = 0) -> None:
         await world.kubectl("patch", "pod", name, "--subresource=status", "--type=merge", "-p", json.dumps(body))
 
 
-async def attempts(world: World) -> set[str]:
+async def attempts(world: LiveCluster) -> set[str]:
     return {pod["metadata"]["labels"]["grove.io/attempt"] for pod in (await living(world)).values()}
 
 
-async def events(world: World) -> set[str]:
+async def events(world: LiveCluster) -> set[str]:
     return {one["reason"] for one in await world.objects("events")}
 
 
-async def test_a_job_whose_pods_all_exit_with_0_has_succeeded(world: World) -> None:
+async def test_a_job_whose_pods_all_exit_with_0_has_succeeded(world: LiveCluster) -> None:
     await run(world)
     await exit_pods(world, *RANKS[:3])
     await exit_pods(world, *RANKS[3:])
@@ -76,7 +76,7 @@ async def test_a_job_whose_pods_all_exit_with_0_has_succeeded(world: World) -> N
     assert "WorkloadSucceeded" in await events(world)
 
 
-async def test_a_single_failure_without_restarts_ends_the_job(world: World) -> None:
+async def test_a_single_failure_without_restarts_ends_the_job(world: LiveCluster) -> None:
     await run(world)
     await exit_pods(world, RANKS[4], code=3)
     await world.until(lambda: told(world, "phase"), "Failed")
@@ -85,11 +85,11 @@ async def test_a_single_failure_without_restarts_ends_the_job(world: World) -> N
     assert {"PodCliqueFailed", "MaxRestartsExceeded"} <= await events(world)
 
 
-async def hostnames(world: World) -> list[str]:
+async def hostnames(world: LiveCluster) -> list[str]:
     return await world.hostnames()
 
 
-async def test_a_job_is_restarted_and_succeeds_within_its_budget(world: World) -> None:
+async def test_a_job_is_restarted_and_succeeds_within_its_budget(world: LiveCluster) -> None:
     await run(world, maxRestarts=1)
     await exit_pods(world, RANKS[0])
     await exit_pods(world, RANKS[2], code=1)
@@ -102,7 +102,7 @@ async def test_a_job_is_restarted_and_succeeds_within_its_budget(world: World) -
     assert [one["cause"] for one in await told(world, "attempts")] == ["PodFailed", "Succeeded"]
 
 
-async def test_a_job_that_runs_too_long_is_terminated(world: World) -> None:
+async def test_a_job_that_runs_too_long_is_terminated(world: LiveCluster) -> None:
     await run(world, maxRuntime="3s")
     await world.until(lambda: told(world, "phase"), "Failed")
     assert await reasons(world) == ["MaxRuntimeExceeded"]
@@ -110,7 +110,7 @@ async def test_a_job_that_runs_too_long_is_terminated(world: World) -> None:
     assert "MaxRuntimeExceeded" in await events(world)
 
 
-async def test_a_job_whose_leader_is_done_ends_its_workers_and_goes_after_a_while(world: World) -> None:
+async def test_a_job_whose_leader_is_done_ends_its_workers_and_goes_after_a_while(world: LiveCluster) -> None:
     manifest = job(successCliques=["lead"])
     manifest["spec"]["ttlSecondsAfterFinished"] = 3
     await world.apply(manifest)
@@ -122,7 +122,7 @@ async def test_a_job_whose_leader_is_done_ends_its_workers_and_goes_after_a_whil
     assert {"WorkloadSucceeded"} <= await events(world)
 
 
-async def test_a_job_waits_before_its_next_attempt_and_keeps_what_has_failed(world: World) -> None:
+async def test_a_job_waits_before_its_next_attempt_and_keeps_what_has_failed(world: LiveCluster) -> None:
     await run(world, maxRestarts=1, restartBackoff={"initial": "4s"}, keepFinishedPods={"onRestart": True})
     await exit_pods(world, RANKS[3], code=1)
     await world.until(lambda: hostnames(world), [RANKS[3]])
@@ -136,7 +136,7 @@ async def test_a_job_waits_before_its_next_attempt_and_keeps_what_has_failed(wor
     assert made >= replica["backoffUntil"] >= set["status"]["attempts"][-1]["endTime"]
 
 
-async def test_an_operator_that_is_killed_during_a_restart_counts_it_once(world: World) -> None:
+async def test_an_operator_that_is_killed_during_a_restart_counts_it_once(world: LiveCluster) -> None:
     await run(world, maxRestarts=3)
     await exit_pods(world, RANKS[1], code=1)
     for _ in range(6):
@@ -148,11 +148,11 @@ async def test_an_operator_that_is_killed_during_a_restart_counts_it_once(world:
     assert await told(world, "restartCount") == 1
 
 
-async def sizes(world: World) -> dict[str, int]:
+async def sizes(world: LiveCluster) -> dict[str, int]:
     return {one["metadata"]["name"]: one["spec"]["replicas"] for what in ("cliques", "groups") for one in await world.objects(what)}
 
 
-async def test_the_size_of_a_job_is_put_back_where_no_webhook_has_refused_another(world: World) -> None:
+async def test_the_size_of_a_job_is_put_back_where_no_webhook_has_refused_another(world: LiveCluster) -> None:
     await run(world)
     declared, before = await sizes(world), {name: pod["metadata"]["uid"] for name, pod in (await living(world)).items()}
     for what, name in (("podclique", "chat-0-lead"), ("podcliquescalinggroup", "chat-0-ranks"), ("podclique", "chat-0-ranks-1-rank")):

@@ -10,7 +10,7 @@ import pytest
 
 from applier.ref import Manifest
 
-from .world import BASE, FRONT, SCALED, SERVING, World, clique, pod_clique_set
+from .world import BASE, FRONT, SCALED, SERVING, LiveCluster, clique, pod_clique_set
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
@@ -32,22 +32,22 @@ def stalled(one: Manifest) -> str:
     return next((each["message"] for each in conditions if each["type"] == "Stalled" and each["status"] == "True"), "")
 
 
-async def says(world: World, words: str) -> list[str]:
+async def says(world: LiveCluster, words: str) -> list[str]:
     """Whoever bears words in its condition."""
     objects = [one for what in ("sets", "cliques") for one in await world.objects(what)]
     return sorted(one["metadata"]["name"] for one in objects if words in stalled(one))
 
 
-async def told(world: World, words: str) -> set[str]:
+async def told(world: LiveCluster, words: str) -> set[str]:
     """Whom events with these words are about."""
     return {one["involvedObject"]["name"] for one in await world.objects("events") if words in one["message"]}
 
 
-async def uids(world: World) -> set[str]:
+async def uids(world: LiveCluster) -> set[str]:
     return {one["metadata"]["uid"] for one in await world.objects("pods")}
 
 
-async def test_a_template_that_no_server_takes_leaves_the_other_cliques_to_be_made(world: World) -> None:
+async def test_a_template_that_no_server_takes_leaves_the_other_cliques_to_be_made(world: LiveCluster) -> None:
     await world.apply(with_front(box={"resources": {"limits": {"hugepages-2Mi": "4Mi"}}}))
     await world.until(lambda: says(world, HUGE_PAGES), ["chat", "chat-0-front"])
     await world.until(world.hostnames, sorted((*BASE, *SCALED)))
@@ -58,7 +58,7 @@ async def test_a_template_that_no_server_takes_leaves_the_other_cliques_to_be_ma
     await world.until(lambda: says(world, HUGE_PAGES), [])
 
 
-async def test_an_edit_to_a_template_that_no_server_takes_costs_no_pod(world: World) -> None:
+async def test_an_edit_to_a_template_that_no_server_takes_costs_no_pod(world: LiveCluster) -> None:
     await world.apply(SERVING)
     await world.until_ready(*FRONT, *BASE, *SCALED)
     before = await uids(world)
@@ -70,7 +70,7 @@ async def test_an_edit_to_a_template_that_no_server_takes_costs_no_pod(world: Wo
     assert await uids(world) == before
 
 
-async def test_what_only_the_server_knows_to_be_wrong_stops_an_update_at_the_first_pod(world: World) -> None:
+async def test_what_only_the_server_knows_to_be_wrong_stops_an_update_at_the_first_pod(world: LiveCluster) -> None:
     """A class that is not there is no mistake of the template: only when a pod is made it turns out."""
     await world.apply(SERVING)
     await world.until_ready(*FRONT, *BASE, *SCALED)
@@ -83,7 +83,7 @@ async def test_what_only_the_server_knows_to_be_wrong_stops_an_update_at_the_fir
     await world.until(lambda: says(world, "nowhere"), [])
 
 
-async def test_a_set_whose_topology_goes_keeps_its_pods_and_says_so(world: World) -> None:
+async def test_a_set_whose_topology_goes_keeps_its_pods_and_says_so(world: LiveCluster) -> None:
     """Nobody made the topology here: what was placed by it stays, and a level that is gone is named."""
     constraint = {"topologyName": "nowhere", "pack": {"required": "rack"}}
     await world.apply(pod_clique_set(clique("front", 2), topologyConstraint=constraint))
@@ -94,7 +94,7 @@ async def test_a_set_whose_topology_goes_keeps_its_pods_and_says_so(world: World
     assert await uids(world) == before
 
 
-async def levels(world: World) -> list[str]:
+async def levels(world: LiveCluster) -> list[str]:
     """What the set says of the levels that it is placed by."""
     [one] = await world.objects("sets")
     return [each["reason"] for each in one["status"].get("conditions", []) if each["type"] == "TopologyLevelsUnavailable"]
@@ -111,7 +111,7 @@ NONSENSE = [
 
 
 @pytest.mark.parametrize(("kind", "name", "patch"), NONSENSE, ids=lambda one: json.dumps(one) if isinstance(one, dict) else one)
-async def test_objects_of_ours_that_are_edited_into_nonsense_heal(world: World, kind: str, name: str, patch: dict[str, Any]) -> None:
+async def test_objects_of_ours_that_are_edited_into_nonsense_heal(world: LiveCluster, kind: str, name: str, patch: dict[str, Any]) -> None:
     await world.apply(SERVING)
     await world.until_ready(*FRONT, *BASE, *SCALED)
     before, pods = await wanted_of(world, kind, name), await uids(world)
@@ -122,7 +122,7 @@ async def test_objects_of_ours_that_are_edited_into_nonsense_heal(world: World, 
     assert [result.error for result in world.results if result.error is not None] == []
 
 
-async def wanted_of(world: World, kind: str, name: str) -> Manifest:
+async def wanted_of(world: LiveCluster, kind: str, name: str) -> Manifest:
     if (live := await world.get(kind, name)) is None:  # it is being made anew
         return {}
     owners = [(one["kind"], one["name"]) for one in live["metadata"].get("ownerReferences", [])]

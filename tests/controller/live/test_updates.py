@@ -9,7 +9,7 @@ import pytest
 
 from applier.ref import Manifest
 
-from .world import BASE, FRONT, SCALED, SERVING, World
+from .world import BASE, FRONT, SCALED, SERVING, LiveCluster
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
@@ -21,11 +21,11 @@ def with_image(tag: str) -> Manifest:
     return edited
 
 
-async def images(world: World) -> set[str]:
+async def images(world: LiveCluster) -> set[str]:
     return {one["spec"]["containers"][0]["image"].rpartition(":")[2] for one in await world.objects("pods")}
 
 
-async def progress(world: World) -> list[Any]:
+async def progress(world: LiveCluster) -> list[Any]:
     """Whether the set's update is over, and the numbers of its revisions."""
     [set] = await world.objects("sets")
     told = set.get("status", {}).get("updateProgress", {})
@@ -33,7 +33,7 @@ async def progress(world: World) -> list[Any]:
     return ["updateEndedAt" in told, sorted(map(int, revisions.split()))]
 
 
-async def test_an_edit_rolls_all_pods_and_one_that_is_taken_back_rolls_them_back(world: World) -> None:
+async def test_an_edit_rolls_all_pods_and_one_that_is_taken_back_rolls_them_back(world: LiveCluster) -> None:
     await world.apply(SERVING)
     await world.until_ready(*FRONT, *BASE, *SCALED)
     [set] = await world.objects("sets")
@@ -50,7 +50,7 @@ async def test_an_edit_rolls_all_pods_and_one_that_is_taken_back_rolls_them_back
     assert set["status"]["currentGenerationHash"] == generation
 
 
-async def test_another_spelling_of_a_template_restarts_nothing(world: World) -> None:
+async def test_another_spelling_of_a_template_restarts_nothing(world: LiveCluster) -> None:
     await world.apply(SERVING)
     await world.until_ready(*FRONT, *BASE, *SCALED)
     before = await world.names("pods")
@@ -62,6 +62,6 @@ async def test_another_spelling_of_a_template_restarts_nothing(world: World) -> 
     assert await progress(world) == [False, [1]]
 
 
-async def observed(world: World) -> bool:
+async def observed(world: LiveCluster) -> bool:
     [set] = await world.objects("sets")
     return bool(set["status"].get("observedGeneration") == set["metadata"]["generation"] == 2)

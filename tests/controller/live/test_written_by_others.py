@@ -14,7 +14,7 @@ from applier.ref import Manifest
 from tests.go_programs import find
 
 from .test_topology import RACK, TAS, labels, metadata, topology, without_topologies
-from .world import World, clique, pod_clique_set
+from .world import LiveCluster, clique, pod_clique_set
 from .writers import WAYS, Way, helm
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
@@ -47,11 +47,11 @@ def written(way: str, value: str) -> dict[str, Manifest]:
 
 
 @pytest.fixture
-async def world(whole_cluster: World) -> World:
+async def world(whole_cluster: LiveCluster) -> LiveCluster:
     return await without_topologies(whole_cluster)
 
 
-async def test_what_people_write_is_guarded_and_followed_and_theirs_in_whichever_way(world: World, tmp_path: Path) -> None:
+async def test_what_people_write_is_guarded_and_followed_and_theirs_in_whichever_way(world: LiveCluster, tmp_path: Path) -> None:
     ways = with_helm()
     for name, way in ways.items():
         for one in written(name, OLD).values():
@@ -71,7 +71,7 @@ async def test_what_people_write_is_guarded_and_followed_and_theirs_in_whichever
         await world.kubectl("delete", f"{kind.lower()}.grove.io", *names, "--timeout=60s")
 
 
-async def until_followed(world: World, ways: dict[str, Way], value: str) -> None:
+async def until_followed(world: LiveCluster, ways: dict[str, Way], value: str) -> None:
     """Returns once each topology has our finalizer and KAI's its levels, and each set's PodClique its labels."""
     wanted = f"{RACK} example.com/{value}"
     for way in ways:
@@ -83,7 +83,7 @@ async def until_followed(world: World, ways: dict[str, Way], value: str) -> None
     await world.at_rest()
 
 
-async def label_of_clique(world: World, name: str) -> str | None:
+async def label_of_clique(world: LiveCluster, name: str) -> str | None:
     return ((await metadata(world, "podclique", f"{name}-0-front", "labels")) or {}).get(LABEL)
 
 
@@ -91,7 +91,7 @@ OURS = {"ClusterTopology": {"f:metadata.f:finalizers"}, "ClusterTopologyBinding"
 """The fields that the operator has in an object of each kind: of a status all."""
 
 
-async def ours(world: World, one: Manifest) -> set[str]:
+async def ours(world: LiveCluster, one: Manifest) -> set[str]:
     live = await world.get(f"{one['kind'].lower()}.grove.io", one["metadata"]["name"])
     entries = [each["fieldsV1"] for each in live["metadata"]["managedFields"] if each["manager"].startswith("grove")]
     fields = {(top, field) for each in entries for top, below in each.items() for field in below}

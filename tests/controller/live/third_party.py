@@ -14,7 +14,7 @@ from aiohttp import web
 
 from tests.applier.transport.certificates import authority, signed
 
-from .world import World
+from .world import LiveCluster
 
 TIMEOUT = 1
 """Seconds that the server waits for an answer, after which it refuses the pod."""
@@ -36,7 +36,7 @@ class Webhook:
 
 
 @asynccontextmanager
-async def webhook(world: World, folder: Path) -> AsyncIterator[Webhook]:
+async def webhook(world: LiveCluster, folder: Path) -> AsyncIterator[Webhook]:
     """Serves such a webhook, and has the server ask it about the pods of the world's namespace."""
     ca = authority(folder)
     pair = signed(ca, "webhook")

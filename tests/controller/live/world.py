@@ -40,7 +40,7 @@ QUIET = 2.0
 """Seconds without a look at anything, after which an operator has done what there is to do: it waits for one with bad news."""
 
 
-class World:
+class LiveCluster:
     """What a test sees of the cluster, and does to it. `results` are what came of each look at a key.
 
     `operators` is the cluster as operators see it, with their rights; without it they are allowed what the test is.
@@ -159,7 +159,7 @@ class World:
         return [f"{key}: {reason}" for key, reason in told.items() if reason]
 
 
-async def team(world: World) -> str | None:
+async def team(world: LiveCluster) -> str | None:
     """The label of that name of the base gang, by which one sees that an edit of the set has been followed."""
     gang = await world.get("podgang", "chat-0")
     return gang and gang["metadata"]["labels"].get("team")  # type: ignore[no-any-return]

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from applier.ref import Kind, Manifest
 
-from .world import World
+from .world import LiveCluster
 
-Write = Callable[[World, Manifest, Path], Awaitable[None]]
+Write = Callable[[LiveCluster, Manifest, Path], Awaitable[None]]
 
 
 class Way(NamedTuple):
@@ -27,18 +27,18 @@ class Way(NamedTuple):
 def kubectl(*arguments: str) -> Write:
     """A command of kubectl that reads a manifest."""
 
-    async def write(world: World, manifest: Manifest, _: Path) -> None:
+    async def write(world: LiveCluster, manifest: Manifest, _: Path) -> None:
         await world.kubectl(*arguments, "-f", "-", input=manifest)
 
     return write
 
 
-async def patch(world: World, manifest: Manifest, _: Path) -> None:
+async def patch(world: LiveCluster, manifest: Manifest, _: Path) -> None:
     change = json.dumps({"spec": manifest["spec"]})
     await world.kubectl("patch", _resource(manifest), manifest["metadata"]["name"], "--type=merge", "-p", change)
 
 
-async def edit(world: World, manifest: Manifest, folder: Path) -> None:
+async def edit(world: LiveCluster, manifest: Manifest, folder: Path) -> None:
     """What somebody does in an editor, which here is a program that puts the new spec into the file that it is given."""
     new, script = folder / "spec.json", folder / "editor.py"
     new.write_text(json.dumps(manifest["spec"]))
@@ -52,7 +52,7 @@ async def edit(world: World, manifest: Manifest, folder: Path) -> None:
 def helm(program: str) -> Way:
     """Helm's releases, one for each object."""
 
-    async def release(world: World, manifest: Manifest, folder: Path) -> None:
+    async def release(world: LiveCluster, manifest: Manifest, folder: Path) -> None:
         name = manifest["metadata"]["name"]
         chart = folder / name
         (chart / "templates").mkdir(parents=True, exist_ok=True)
@@ -64,13 +64,13 @@ def helm(program: str) -> Way:
     return Way(release, release)
 
 
-async def post(world: World, manifest: Manifest, _: Path) -> None:
+async def post(world: LiveCluster, manifest: Manifest, _: Path) -> None:
     """What a client in Go creates: with a value in each field that has no `omitempty`."""
     as_marshalled = {**manifest, "metadata": {**manifest["metadata"], "creationTimestamp": None}, "status": {}}
     await asyncio.to_thread(world.plane.request, "POST", await _path(world, manifest), as_marshalled, agent="manager/v1")
 
 
-async def update(world: World, manifest: Manifest, _: Path) -> None:
+async def update(world: LiveCluster, manifest: Manifest, _: Path) -> None:
     """What it updates: all that it has read, with a new spec, again and again until nobody was quicker."""
     path = f"{await _path(world, manifest)}/{manifest['metadata']['name']}"
 
@@ -98,7 +98,7 @@ def _resource(manifest: Manifest) -> str:
     return f"{manifest['kind'].lower()}.{Kind.of(manifest).group}"
 
 
-async def _path(world: World, manifest: Manifest) -> str:
+async def _path(world: LiveCluster, manifest: Manifest) -> str:
     return (await world.cluster.resource(Kind.of(manifest))).path(world.namespace)
 
 

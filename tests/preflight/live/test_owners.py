@@ -9,7 +9,7 @@ import pytest
 
 from applier.transport import connect
 from tests.applier.transport.certificates import needs_openssl
-from tests.controller.live.world import World, clique, pod_clique_set
+from tests.controller.live.world import LiveCluster, clique, pod_clique_set
 
 from .admission import NAMES, Admission
 from .workloads import CONTAINER, OWNERS
@@ -35,7 +35,7 @@ async def test_pods_of_a_pod_clique_get_checks_and_form_the_gang_that_their_pod_
     workers = clique("work", 2)
     workers["spec"]["podSpec"]["containers"] = [CONTAINER]
     async with connect(kubeconfig=str(own.plane.kubeconfig)) as cluster:
-        world = World(own.plane, cluster, own.namespace)
+        world = LiveCluster(own.plane, cluster, own.namespace)
         await world.start()
         try:
             await world.apply(pod_clique_set(workers))

@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from applier.ref import Manifest
-from tests.controller.live.world import World, clique, is_ready, pod_clique_set
+from tests.controller.live.world import LiveCluster, clique, is_ready, pod_clique_set
 from tests.permitted import permitted
 from tests.status.world import merged
 
@@ -87,7 +87,7 @@ def _copied(value: Any) -> Any:
 class Situation:
     """What happens to the set of a case. Objects are called `Kind/name`, pods by their hostnames."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: LiveCluster) -> None:
         self._world = world
         self._acts: dict[str, Callable[[Any], Awaitable[None]]] = {
             "wait": self._wait,

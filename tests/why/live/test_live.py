@@ -16,7 +16,7 @@ from applier.testing.control_plane import ControlPlane
 from grove_operator.controller import pending_condition
 from tests.cli.running import run
 from tests.controller.live.conftest import node, opened
-from tests.controller.live.world import CONFIGURATION, World
+from tests.controller.live.world import CONFIGURATION, LiveCluster
 from tests.suite.rows import Outcomes
 
 from .situation import LEFT_ALONE, NODE, Case, Situation, asked_in_one, called, cases, is_alone
@@ -35,7 +35,7 @@ def plane(grove_plane: ControlPlane) -> ControlPlane:
 
 
 @pytest.fixture
-async def world(plane: ControlPlane, namespace: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[World]:
+async def world(plane: ControlPlane, namespace: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[LiveCluster]:
     """A namespace without an operator yet, whose sets need not be pending for long to say so."""
     monkeypatch.setattr(pending_condition, "GRACE_PERIOD", 0.5)
     async with opened(plane, namespace) as there:
@@ -47,7 +47,7 @@ async def world(plane: ControlPlane, namespace: str, monkeypatch: pytest.MonkeyP
                 await there.attempt("patch", "pod", pod, "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
 
 
-async def why(world: World, asked: str, config: Path) -> list[Manifest]:
+async def why(world: LiveCluster, asked: str, config: Path) -> list[Manifest]:
     """What the command says that an object waits for; nothing while the operator has not made it yet.
 
     It is run in this process: a start of Python is dearer than all else, and it is asked again and again.
@@ -75,14 +75,14 @@ def last_cause(waits: list[Manifest]) -> tuple[str, str]:
     return waits[0]["reason"], waits[0]["message"]
 
 
-async def condition(world: World, name: str) -> tuple[str, str]:
+async def condition(world: LiveCluster, name: str) -> tuple[str, str]:
     """The reason and the words that a set itself bears, without the name of the object that waits."""
     [set] = [one for one in await world.objects("sets") if one["metadata"]["name"] == name]
     told: list[Any] = [one for one in set.get("status", {}).get("conditions", []) if one["type"] == "WhyPending"]
     return (told[0]["reason"], told[0]["message"].partition(": ")[2]) if told else ("", "")
 
 
-async def event_reasons(world: World, name: str) -> set[str]:
+async def event_reasons(world: LiveCluster, name: str) -> set[str]:
     """The reasons of the events about a set."""
     about = ("PodCliqueSet", name)
     found = [(one["involvedObject"]["kind"], one["involvedObject"]["name"], one["reason"]) for one in await world.objects("events")]
@@ -98,7 +98,7 @@ def rule_of(case: Case) -> str:
 
 
 @pytest.mark.parametrize("file", sorted({asked[0]["file"] for asked in TOGETHER}))
-async def test_each_reason_is_named_in_a_situation_beside_others(world: World, file: str, tmp_path: Path) -> None:
+async def test_each_reason_is_named_in_a_situation_beside_others(world: LiveCluster, file: str, tmp_path: Path) -> None:
     """One set for each situation, all of which one operator looks after: to start one costs more than most situations."""
     outcomes = Outcomes()
     await world.start()
@@ -114,12 +114,12 @@ async def test_each_reason_is_named_in_a_situation_beside_others(world: World, f
 
 
 @pytest.mark.parametrize("asked", ALONE, ids=lambda asked: rule_of(asked[0]))
-async def test_each_reason_is_named_where_the_operator_is_configured_or_goes(world: World, asked: list[Case], tmp_path: Path) -> None:
+async def test_each_reason_is_named_where_the_operator_is_configured_or_goes(world: LiveCluster, asked: list[Case], tmp_path: Path) -> None:
     await world.start(config=asked[0].get("config"))
     await tell_reasons(world, [called(case, "chat") for case in asked], tmp_path)
 
 
-async def tell_reasons(world: World, asked: list[Case], folder: Path) -> None:
+async def tell_reasons(world: LiveCluster, asked: list[Case], folder: Path) -> None:
     """Brings a set into the situation of some cases, and asks the question of each."""
     first = asked[0]
     config = folder / "config.yaml"
@@ -130,7 +130,7 @@ async def tell_reasons(world: World, asked: list[Case], folder: Path) -> None:
         await tell_reason(world, case, await situation.real(case["ask"]), config)
 
 
-async def tell_reason(world: World, case: Case, asked: str, config: Path) -> None:
+async def tell_reason(world: LiveCluster, case: Case, asked: str, config: Path) -> None:
     """Returns once the command names the rule of a case, and the set and an event tell of it where they should."""
     name = case["name"]
 

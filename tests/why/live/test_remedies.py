@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from applier.ref import Manifest
-from tests.controller.live.world import CONFIGURATION, World, clique, pod_clique_set
+from tests.controller.live.world import CONFIGURATION, LiveCluster, clique, pod_clique_set
 from tests.permitted import permitted, resources
 
 from .situation import PLAYED as HERE
@@ -76,7 +76,7 @@ def remedies(waits: list[Manifest], of: str = "") -> dict[str, str]:
 
 
 @pytest.mark.plain_cluster("`restricted` forbids the host ports that pods of the test wait for")
-async def test_the_remedy_follows_what_the_scheduler_says(world: World, tmp_path: Path) -> None:
+async def test_the_remedy_follows_what_the_scheduler_says(world: LiveCluster, tmp_path: Path) -> None:
     config = tmp_path / "config.yaml"
     config.write_text(json.dumps(CONFIGURATION))
     for manifest in BESIDE:
