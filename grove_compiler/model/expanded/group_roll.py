@@ -53,7 +53,7 @@ class GroupRoll:
 
     @lazy
     def keeps_selection(self) -> bool:
-        """Whether the status names the selected replica: until all are replaced, also by hand. Without it each pause would cost one more."""
+        """Whether the status names the selected replica: until all are replaced, also by hand: else each pause would cost one more."""
         return self.selection.current is not None and (not self.is_over or self._is_behind)
 
     @lazy
