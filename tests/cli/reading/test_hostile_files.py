@@ -259,13 +259,13 @@ def places(manifest: Any) -> list[tuple[str | int, ...]]:
 
 
 @pytest.mark.parametrize("values", [[None], ["x"], [-1, True], [[None]], [{"a": []}]], ids=json.dumps)
-def test_a_wrong_value_at_any_path_of_a_snapshot_ends_in_clear_words(values: list[Any], running: list[Any], tmp_path: Path) -> None:
+def test_a_wrong_value_at_any_path_of_a_snapshot_ends_in_clear_words(values: list[Any], live_objects: list[Any], tmp_path: Path) -> None:
     path = tmp_path / "now.json"
     for kind in ("Pod", "PodClique", "PodCliqueScalingGroup"):
-        index = next(index for index, manifest in enumerate(running) if manifest["kind"] == kind)
-        for number, place in enumerate(places(running[index])):
-            spoilt = replaced(place, values[number % len(values)], running[index])
-            path.write_text(json.dumps({"kind": "List", "items": [*running[:index], spoilt, *running[index + 1 :]]}))
+        index = next(index for index, manifest in enumerate(live_objects) if manifest["kind"] == kind)
+        for number, place in enumerate(places(live_objects[index])):
+            spoilt = replaced(place, values[number % len(values)], live_objects[index])
+            path.write_text(json.dumps({"kind": "List", "items": [*live_objects[:index], spoilt, *live_objects[index + 1 :]]}))
             assert_clear(run("compile", "-", "--pods", "--snapshot", str(path), stdin=json.dumps(RICH).encode()))
 
 
