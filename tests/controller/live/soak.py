@@ -23,7 +23,7 @@ from grove_compiler.step import Key, StepContext
 from grove_operator.controller.operator import Operator, OperatorOptions, settings_of
 from grove_operator.controller.recorder import BundleFolder, Retention, Trigger
 from tests.applier.endurance.hostility import hostile
-from tests.applier.endurance.soak import Account, Sample, sample, sampled
+from tests.applier.endurance.soak import Account, Sample, forget_what_was, sample, sampled
 from tests.features.compiling import shipped_program
 from tests.invariants.check import check
 from tests.simulation.shapes import Shapes, shapes_of
@@ -209,6 +209,7 @@ async def soak(
     account, namespace = Account(), plane.create_namespace("soak-")
     async with connect(kubeconfig=str(plane.kubeconfig)) as calm:
         await calm.version()
+        forget_what_was()
         account.start = sample()
         async with (
             Faults(plane, hostile(seed, stall_seconds=STALL_SECONDS), remember=100) as proxy,
