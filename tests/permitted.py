@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from applier.ref import Manifest
 
+ANY_POD = pytest.mark.plain_cluster("pods of any shape have to be taken")
 SAFE: Manifest = {
     "allowPrivilegeEscalation": False,
     "capabilities": {"drop": ["ALL"]},

@@ -79,8 +79,7 @@ def test_a_deleted_namespace_goes_away_with_all_that_is_in_it(control_plane: Con
 
 def test_of_a_namespace_that_is_cleared_the_pods_and_autoscalers_go(control_plane: ControlPlane) -> None:
     name = control_plane.create_namespace()
-    box = {"name": "box", "image": "any"}
-    pod = {"metadata": {"name": "a"}, "spec": {"containers": [box]}}
+    pod = {"metadata": {"name": "a"}, "spec": {"containers": [permitted({"name": "box", "image": "any"})]}}
     autoscaler = {
         "metadata": {"name": "a"},
         "spec": {"maxReplicas": 2, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "a"}},
@@ -104,8 +103,10 @@ def test_a_namespace_without_pods_that_is_cleared_stays_as_it_is(control_plane: 
 
 @pytest.mark.cluster("kube-controller-manager")
 def test_a_namespace_that_is_cleared_goes_with_pods_that_kubernetes_would_create_again(control_plane: ControlPlane) -> None:
-    name = control_plane.create_namespace()
-    control_plane.kubectl("create", "deployment", "web", "--image=any", "-n", name)
+    name, labels = control_plane.create_namespace(), {"app": "web"}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [permitted({"name": "web", "image": "any"})]}}
+    spec = {"selector": {"matchLabels": labels}, "template": template}
+    control_plane.objects.apply([{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}], name)
     control_plane.kubectl("wait", "--for=create", "pod", "-l", "app=web", "-n", name, "--timeout=60s")
     control_plane.clear_namespace(name)
     assert "deletionTimestamp" in control_plane.request("GET", f"/api/v1/namespaces/{name}")["metadata"]

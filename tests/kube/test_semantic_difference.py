@@ -16,6 +16,7 @@ from grove_compiler.graph.field_path import ABSENT, parse, render, replace
 from grove_compiler.kube.semantic_difference import ANYTHING, differences, pod_template_differences
 from tests.features.compiling import documents_of
 from tests.kube.reversed_lists import reversed_lists
+from tests.permitted import ANY_POD
 from tests.suite.rows import rows
 
 ROOT = Path(__file__).parents[2]
@@ -303,6 +304,7 @@ ADMITTED = ("serviceAccount", "serviceAccountName", "tolerations", "preemptionPo
 """What admission plugins add to pods; templates do not meet them."""
 
 
+@ANY_POD
 @pytest.mark.cluster
 @pytest.mark.parametrize("spec", pod_specs().values(), ids=pod_specs().keys())
 def test_a_pod_that_a_server_has_stored_means_what_was_sent(spec: dict[str, Any], control_plane: ControlPlane, namespace: str) -> None:

@@ -13,8 +13,6 @@ from random import Random
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-import pytest
-
 from applier.decision import Decision, Schemas, Type, Verdict, decide, hide_secrets, merged, read_openapi
 from applier.decision.intent import revealed
 from applier.decision.server_side_apply import without_managed_fields
@@ -32,7 +30,6 @@ _DOCUMENTS = (
     "apis/rbac.authorization.k8s.io/v1",
     f"apis/{GADGET_GROUP}/v1",
 )
-ANY_POD = pytest.mark.plain_cluster("the judge has to take any pod")
 US = "us"
 _OTHERS = ("them", "others")
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from applier.testing.control_plane import ControlPlane
+from tests.permitted import ANY_POD
 
 from .manifests import KINDS
-from .oracle import ANY_POD, Server, Tally, judge, pairs
+from .oracle import Server, Tally, judge, pairs
 
 OBJECTS_OF_A_KIND = 6
 INTENTS_OF_AN_OBJECT = 5

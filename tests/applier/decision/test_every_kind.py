@@ -7,9 +7,10 @@ import pytest
 from applier.decision import Verdict, decide
 from applier.ref import Kind
 from applier.testing.control_plane import ControlPlane
+from tests.permitted import ANY_POD
 
 from .nothings import every_kind
-from .oracle import ANY_POD, Server
+from .oracle import Server
 
 NAMES = [manifest["kind"] for manifest in every_kind("a")]
 NUMBERS = [pytest.param(number, marks=ANY_POD if name == "Pod" else (), id=name) for number, name in enumerate(NAMES)]

@@ -13,12 +13,13 @@ import yaml
 from applier.testing.control_plane import ControlPlane
 from applier.testing.errors import RequestRefused
 from grove_compiler.model.inputs.snapshot import ObjectList
+from tests.permitted import ANY_POD
 from tests.suite.rows import rows
 
 from ..injecting import inject_pod, pod_of
 from ..test_cases import ADMITTED, injected
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, ANY_POD]
 HERE = Path(__file__).parent
 GPU, NIC, CHANNEL = "gpu.nvidia.com", "rdma.nvidia.com", "compute-domain-default-channel.nvidia.com"
 REFUSED_ANYWAY = {
