@@ -134,8 +134,8 @@ def _fault(write: Write, fault: AssertionError) -> str:
     return f"{at} {write.kind} {write.namespace}/{write.name}: {fault}"
 
 
-def check(log: Path, *, agent: str = AGENT, lag: float = LAG) -> Verdict:
-    """Checks a whole log. What is deleted once its namespace is terminating goes with that."""
+def check(log: Path, *, agent: str = AGENT, lag: float = LAG, only: str = "") -> Verdict:
+    """Checks a whole log, or what it has of `only` one namespace. What is deleted once its namespace is terminating goes with that."""
     verdict, namespaces = Verdict(), dict[str, Replay]()
     terminating = set[str]()
     for write in read(log):
@@ -144,7 +144,7 @@ def check(log: Path, *, agent: str = AGENT, lag: float = LAG) -> Verdict:
         elif write.kind == NAMESPACE and write.verb == CREATE:
             terminating.discard(write.name)
             namespaces.pop(write.name, None)
-        elif write.kind != NAMESPACE and write.namespace not in terminating:
+        elif write.kind != NAMESPACE and write.namespace not in terminating and only in ("", write.namespace):
             if write.namespace not in namespaces:
                 namespaces[write.namespace] = Replay(verdict, agent, lag)
             namespaces[write.namespace].take(write)

@@ -18,7 +18,7 @@ from applier.testing.plane import RunningPlane
 
 T = TypeVar("T")
 
-FEW_CORES, WORKERS = 4, 4
+FEW_CORES, WORKERS = 4, 3
 """Cores up to which there are more workers for each: tests against servers wait most of their time."""
 MEMORY = 3 * 1024**3 // 2
 """Bytes for each of these workers, with the servers that its tests start."""

@@ -229,7 +229,7 @@ async def soak(
         gc.collect()
         account.left = await rested(account.start)
     plane.clear_namespace(namespace)
-    verdict = check(plane.audit_log, agent=AGENT, lag=LAG)
+    verdict = check(plane.audit_log, agent=AGENT, lag=LAG, only=namespace)  # others are looked at when the run ends
     account.judged = str(verdict)
     account.wrong += verdict.faults
     return account
