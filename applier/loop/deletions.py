@@ -13,15 +13,13 @@ from applier.desired import Deletion
 from applier.errors import ClusterError, Invalid, NotFound, NotSynced, WriteConflict
 from applier.events import Finished, Sink
 from applier.execute.refusals import is_other_object
-from applier.loop.view import OUTDATED, View
+from applier.loop.view import MAX_DECISION_AGE, OUTDATED, View
 from applier.outcome import Action, Outcome, Step
 from applier.prune import deletion
 from applier.prune.teardown import Teardown, teardown
 from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
 from kube_objects.manifest import is_terminating
 
-SLOW = 1.0
-"""Seconds that the write of the reason may take before it matters whether the object is still to be deleted."""
 RELEASED = "our work before its deletion is done"
 
 
@@ -78,7 +76,7 @@ class DeletionWriter:
             clock = asyncio.get_running_loop().time
             began = clock()
             await self._prepare(requested[step.ref], live)
-            if clock() - began > SLOW and view.is_outdated():
+            if clock() - began > MAX_DECISION_AGE and view.is_outdated():
                 raise NotSynced(OUTDATED)
 
         executor, outcomes = deletion.Deleter(self.cluster, sink=self.sink, before=prepare), list[Outcome]()

@@ -28,7 +28,7 @@ from applier.loop.dependencies import Dependencies
 from applier.loop.lease import Lease
 from applier.loop.lease_thread import LeaseThread
 from applier.loop.queue import QueueClosed, WorkQueue
-from applier.loop.view import View
+from applier.loop.view import MAX_DECISION_AGE, View
 from applier.outcome import Action, Outcome
 from applier.ref import Manifest, Ref
 
@@ -54,9 +54,6 @@ class Result(Generic[K]):
     contested: Sequence[Ref] = ()
 
 
-MAX_DECISION_AGE = 1.0
-"""Seconds after which a deletion is not carried out if its key has been enqueued meanwhile: other writes may take as long as webhooks do,
-and what was to go may be wanted again."""
 MAX_BACKOFF_UNSYNCED = 5.0
 """The longest back-off, in seconds, of a key that is held because the cache is not synced. It mostly is a moment later, of which the cache
 notifies; kinds that were never watched, or lack permission, may need a retry."""

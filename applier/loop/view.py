@@ -10,6 +10,9 @@ from applier.cache import Changes, FrozenCache, Query, WatchCache, as_one
 from applier.errors import Forbidden, NotSynced
 from applier.ref import GroupKind, Kind, Manifest, Ref
 
+MAX_DECISION_AGE = 1.0
+"""Seconds after which a deletion is not carried out if its key has been enqueued meanwhile: other writes may take as long as webhooks do,
+and what was to go may be wanted again."""
 OUTDATED = "what it was decided by has changed while other writes took their time"
 
 
