@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -26,6 +27,7 @@ def main(name: str = "grove") -> NoReturn:
     _keep_low_descriptors()
     if sys.stderr is None:  # started with 2>&-
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    _buffer_stdout()
     code = run(sys.argv[1:], name)
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, AttributeError):
@@ -38,6 +40,15 @@ def _keep_low_descriptors() -> None:
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= LAST_STREAM:
         pass
     os.close(descriptor)
+
+
+def _buffer_stdout() -> None:
+    """Buffers standard output also with PYTHONUNBUFFERED, which images set.
+
+    An unbuffered stream drops what a pipe does not take at once, as when a user stops and continues a pipeline whose reader is slow.
+    """
+    if sys.stdout is not None and isinstance(raw := sys.stdout.buffer, io.RawIOBase):
+        sys.stdout = io.TextIOWrapper(io.BufferedWriter(raw), sys.stdout.encoding, sys.stdout.errors, line_buffering=True)
 
 
 def run(arguments: Sequence[str], name: str = "grove") -> int:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
+import signal
 import subprocess
 import sys
+import termios
+import time
 
 import pytest
 
@@ -34,6 +38,28 @@ def test_a_reader_that_has_gone_is_no_error_to_speak_of(grove: Grove) -> None:
     command = f"{sys.executable} -m grove_cli compile {big} | head -1; exit ${{PIPESTATUS[0]}}"
     ended = subprocess.run(["bash", "-c", command], cwd=grove.folder, env=environment(), capture_output=True, check=False)
     assert (ended.returncode, ended.stderr) == (141, b"")
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_pipeline_that_is_stopped_and_continued_loses_nothing(grove: Grove, unbuffered: str) -> None:
+    command = [sys.executable, "-m", "grove_cli", "crds"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment(PYTHONUNBUFFERED=unbuffered)) as program:
+        assert program.stdout is not None
+        while waiting(program.stdout.fileno()) < PIPE_CAPACITY:
+            time.sleep(0.01)
+        for number in (signal.SIGSTOP, signal.SIGCONT):  # as Ctrl-Z and fg: the write ends early, with what the pipe has taken
+            program.send_signal(number)
+        assert program.stdout.read().decode() == grove("crds").out
+    assert program.returncode == 0
+
+
+PIPE_CAPACITY = 65536
+"""What a pipe of Linux holds, in bytes."""
+
+
+def waiting(descriptor: int) -> int:
+    """How many bytes a pipe has for its reader."""
+    return int.from_bytes(fcntl.ioctl(descriptor, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has a full disk at hand")
