@@ -22,7 +22,9 @@ CONSTANT = "K_"
 """The prefix of a constant in generated code."""
 
 _programs: weakref.WeakKeyDictionary[Program, tuple[list[Any], bytes]] = weakref.WeakKeyDictionary()
-"""The constants of programs, and their bytes of then. They are looked at after each test, of dozens of programs in a long run."""
+"""The constants of programs, and their bytes of then. A long run has dozens of programs."""
+_run: weakref.WeakSet[Program] = weakref.WeakSet()
+"""The programs that have run since the last look: what they render is what a test may change."""
 _sets: dict[int, tuple[Any, str]] = {}
 """The manifests that the steps of one test have cached, by their id, with their text of then."""
 
@@ -46,11 +48,13 @@ def watch_set(manifest: Any) -> None:
 def changed() -> list[str]:
     """What is not any more what it was, in words; it is the new state from then on."""
     found = []
-    for program, (constants, before) in list(_programs.items()):
+    for program in list(_run):
+        constants, before = _programs[program]
         if (now := as_bytes(constants)) != before:
             _programs[program] = constants, now
             found.append("constants of compiled rules, which all rendered objects share")
     found += [f"the cached PodCliqueSet {manifest['metadata']['name']}" for manifest, before in _sets.values() if repr(manifest) != before]
+    _run.clear()
     _sets.clear()
     return found
 
@@ -64,13 +68,18 @@ def pytest_runtest_call() -> Iterator[None]:
 
 
 def _watch() -> None:
-    build, generation_of = Program.__init__, StepContext.generation
+    build, run, generation_of = Program.__init__, Program._run, StepContext.generation
 
     @wraps(build)
     def watched_build(self: Program, *arguments: Any, **named: Any) -> None:
         build(self, *arguments, **named)
         constants = constants_of(self)
         _programs[self] = constants, as_bytes(constants)
+
+    @wraps(run)
+    def watched_run(self: Program, *arguments: Any, **named: Any) -> None:
+        _run.add(self)
+        run(self, *arguments, **named)
 
     @wraps(generation_of)
     def watched_generation(self: StepContext, manifest: Manifest) -> Generation | None:
@@ -80,6 +89,7 @@ def _watch() -> None:
         return generation
 
     Program.__init__ = watched_build  # type: ignore[method-assign]
+    Program._run = watched_run  # type: ignore[method-assign]
     StepContext.generation = watched_generation  # type: ignore[method-assign]
 
 
