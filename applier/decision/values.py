@@ -22,11 +22,13 @@ _EMPTY: tuple[Any, ...] = (None, False, 0, "", {}, [])
 
 def equal(first: Any, second: Any) -> bool:
     """Compares as structured-merge-diff does: 1 equals 1.0, but not true, unlike in Python."""
-    return bool(first == second) and _same_booleans(first, second)
+    return first is second or (bool(first == second) and _same_booleans(first, second))
 
 
 def _same_booleans(first: Any, second: Any) -> bool:
     """Reports whether two values that are equal in Python have booleans in the same places; Python treats booleans as numbers."""
+    if first is second:  # what was merged or rendered has most of its parts in common with what it was made from
+        return True
     kind = first.__class__
     if kind is str:
         return True

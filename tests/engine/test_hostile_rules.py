@@ -250,7 +250,7 @@ EXPRESSIONS = st.lists(TOKENS, max_size=12).map("".join) | st.text(max_size=20)
 
 
 @given(EXPRESSIONS)
-@settings(max_examples=runs(1500))
+@settings(max_examples=runs(1000))
 def test_any_text_is_an_expression_or_reported(text: str) -> None:
     """In three places at once, and where only some of them are reported, alone in the others: nothing runs beside a mistake."""
     parts = [{"a": f"{{{{ {text} }}}}"}, {"b": [{"$if": text, "c": 1}]}, {"d": {"$merge": text}}]

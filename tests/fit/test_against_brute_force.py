@@ -17,11 +17,12 @@ from grove_compiler.fit.problem import Problem
 from grove_compiler.fit.report import FitReport, GangReport
 from grove_compiler.fit.room import Room
 from grove_compiler.fit.search import Search, Steps
+from tests.suite.effort import runs
 
 from .brute_force import BruteForce
 from .random_cases import small_case
 
-SEEDS = range(2500)
+SEEDS = range(runs(1500))
 BATCH = 250
 BATCHES = [range(start, start + BATCH) for start in SEEDS[::BATCH]]
 AMPLE = 10**8

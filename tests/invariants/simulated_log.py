@@ -34,15 +34,16 @@ class SimulatedLog:
         self.simulation, store = simulation, simulation.world.cluster.store
         self.events = [Event(0.0, OTHERS, None, one) for one in store.objects.values()]
         Watcher(store, self._hear)
-        simulation.operator.after_write = self._attribute
+        self._next, simulation.operator.after_write = simulation.operator.after_write, self._attribute
 
     def _hear(self, change: StoredChange) -> bool:
         """Records a change as it is stored; there is nothing to queue."""
         self.events.append(Event(self.simulation.world.now, OTHERS, change.old, change.new))
         return False
 
-    def _attribute(self, _: str) -> None:
+    def _attribute(self, reason: str) -> None:
         self.events[-1] = self.events[-1]._replace(agent=OPERATOR)
+        self._next(reason)
 
     def write(self, log: Path) -> Path:
         """Writes the log, in which every second write of a pod comes before the one that it follows, as happens to answers."""

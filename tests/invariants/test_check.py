@@ -1,4 +1,7 @@
-"""An audit log tells what a simulation tells: which ready pods an operator has deleted without a reason."""
+"""An audit log tells which ready pods an operator has deleted without a reason.
+
+That of each fault of `tests/simulation/test_put_back.py` does, too: it is judged there.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,7 @@ from tests.invariants.simulated_log import SimulatedLog
 from tests.simulation.schedules import Action, Edit, Pass, Scale, Tick, play
 from tests.simulation.sets import demo, image, replicas
 from tests.simulation.simulation import Simulation, running
-from tests.simulation.test_put_back import FAULTS, Fault
 from tests.simulation.world import CLIQUE, POD, SET, at_once
-from tests.step.world import context
 
 LIVE: list[Action] = [Edit("second", ()), Pass(30), Tick(), Pass(30), Tick(), Scale("clique", 1), Pass(30), Scale("group", 1), Pass(30)]
 Intervention = Callable[[Simulation], None]
@@ -26,29 +27,14 @@ def judged(log: SimulatedLog, folder: Path) -> Verdict:
     return check(log.write(folder / "audit.log"), lag=1.0)
 
 
-def simulation(fault: Fault | None = None) -> Simulation:
-    """A set that runs, with an operator that has the fault from now on."""
-    made = running(demo(replicas=1, front=3, terminationDelay="10m0s"))
-    if fault is not None:
-        made.operator.restart(context(program=fault.program()))
-    return made
+def simulation() -> Simulation:
+    return running(demo(replicas=1, front=3, terminationDelay="10m0s"))
 
 
-@pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_that_is_put_back_is_found(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    fault = FAULTS[name]
-    faulty = simulation(fault)
-    fault.patch(monkeypatch)
-    log = SimulatedLog(faulty)
-    play(faulty, fault.schedule)
-    assert judged(log, tmp_path).faults
-
-
-@pytest.mark.parametrize("schedule", [LIVE, *(fault.schedule for fault in FAULTS.values())], ids=["a life", *FAULTS])
-def test_nothing_is_found_where_nothing_is_wrong(schedule: list[Action], tmp_path: Path) -> None:
+def test_nothing_is_found_where_nothing_is_wrong(tmp_path: Path) -> None:
     fine = simulation()
     log = SimulatedLog(fine)
-    play(fine, schedule)
+    play(fine, LIVE)
     verdict = judged(log, tmp_path)
     assert (verdict.judged["RollingUpdate"] > 0, verdict.ends > 0) == (True, True)
     assert verdict.faults == []

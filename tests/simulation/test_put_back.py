@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -20,6 +21,8 @@ from grove_compiler.model.expanded import clique_roll, gates, group_roll, report
 from grove_compiler.model.expanded.live_object import old_status
 from grove_compiler.model.expanded.live_pods import LivePod
 from grove_compiler.subjects import VOCABULARY
+from tests.invariants.check import Verdict, check
+from tests.invariants.simulated_log import SimulatedLog
 from tests.simulation import drawn
 from tests.simulation.admission import REFUSED
 from tests.simulation.drawn import DECLARED, STARTUPS
@@ -210,15 +213,27 @@ def play_to_the_end(simulation: Simulation, events: Sequence[Action]) -> None:
 FOUND = r"was deleted for a breach|an update takes|ends its update|only one of them waits for others|never run"
 
 
-@pytest.mark.parametrize("fault", ALL.values(), ids=ALL.keys())
-def test_a_fault_that_is_put_back_is_found_by_a_few_events(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ALL)
+def test_a_fault_that_is_put_back_is_found_by_a_few_events(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """By the simulation, and by whoever reads what an API server would have logged."""
+    fault = ALL[name]
     assert len(fault.schedule) < MAX_EVENTS
     program = fault.program()
     fault.patch(monkeypatch)
+    faulty = world(fault, program)
+    log = SimulatedLog(faulty)
     with pytest.raises(AssertionError, match=FOUND):
-        play_to_the_end(world(fault, program), fault.schedule)
+        play_to_the_end(faulty, fault.schedule)
+    assert bool(judged(log, tmp_path).faults) == (name in FAULTS)
 
 
 @pytest.mark.parametrize("fault", ALL.values(), ids=ALL.keys())
-def test_nothing_is_found_without_the_fault(fault: Fault) -> None:
-    play_to_the_end(world(fault), fault.schedule)
+def test_nothing_is_found_without_the_fault(fault: Fault, tmp_path: Path) -> None:
+    fine = world(fault)
+    log = SimulatedLog(fine)
+    play_to_the_end(fine, fault.schedule)
+    assert judged(log, tmp_path).faults == []
+
+
+def judged(log: SimulatedLog, folder: Path) -> Verdict:
+    return check(log.write(folder / "audit.log"), lag=1.0)

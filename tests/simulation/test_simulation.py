@@ -91,17 +91,17 @@ def demo_set() -> Manifest:
     return demo(replicas=2, terminationDelay=DELAY)
 
 
-@pytest.mark.parametrize("number", telling(schedule, runs(18)))
+@pytest.mark.parametrize("number", telling(schedule, runs(12)))
 def test_any_schedule_ends_as_a_fresh_apply_does(number: int) -> None:
     play_and_compare(running(demo_set()), schedule(number))
 
 
-@pytest.mark.parametrize("number", telling(schedule, runs(9)))
+@pytest.mark.parametrize("number", telling(schedule, runs(6)))
 def test_any_schedule_ends_so_with_two_operators_of_which_one_leads(number: int) -> None:
     play_and_compare(running(demo_set(), candidates=2), schedule(number))
 
 
-@pytest.mark.parametrize("number", telling(refused_schedule, runs(9)))
+@pytest.mark.parametrize("number", telling(refused_schedule, runs(7)))
 def test_any_schedule_ends_so_where_pods_are_refused_delayed_and_added_to(number: int) -> None:
     play_and_compare(running(demo_set()), refused_schedule(number))
 
@@ -114,12 +114,12 @@ def demanding_set() -> Manifest:
     return manifest
 
 
-@pytest.mark.parametrize("number", telling(refused_schedule, runs(9), first=1000))
+@pytest.mark.parametrize("number", telling(refused_schedule, runs(6), first=1000))
 def test_any_schedule_ends_so_where_more_than_one_of_each_is_needed(number: int) -> None:
     play_and_compare(running(demanding_set()), refused_schedule(number))
 
 
-@pytest.mark.parametrize("number", range(runs(10)))
+@pytest.mark.parametrize("number", range(runs(7)))
 def test_any_schedule_ends_so_where_edits_cannot_work(number: int) -> None:
     play_and_compare(running(demanding_set() if number % 2 else demo_set()), edited_schedule(number))
 

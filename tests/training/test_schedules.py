@@ -73,7 +73,7 @@ def schedule_of_job(number: int) -> list[Action]:
     return drawn(number, JOB_GOES_ON, JOB_DEEDS)
 
 
-NUMBERS = telling(schedule_of_job, runs(14))
+NUMBERS = telling(schedule_of_job, runs(9))
 
 
 def ranks() -> dict[str, object]:

@@ -76,7 +76,7 @@ def schedule_beyond(number: int) -> list[Action | Suspend | Restart]:
     return drawn(number, JOB_GOES_ON, INTERVENTIONS)
 
 
-NUMBERS = telling(schedule_beyond, runs(14))
+NUMBERS = telling(schedule_beyond, runs(9))
 
 
 def play(simulation: Simulation, schedule: Sequence[Action | Suspend | Restart]) -> None:

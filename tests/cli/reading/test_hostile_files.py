@@ -223,12 +223,14 @@ def test_it_ends_in_clear_words_in_every_place_where_a_file_is_read(option: str,
 
 
 @rows("text", HOSTILE_TEXTS.values(), ids=HOSTILE_TEXTS.keys())
-@pytest.mark.parametrize("room", ["rules", "templates"])
-def test_it_ends_in_clear_words_as_a_rule_and_as_a_template(room: str, text: str, tmp_path: Path) -> None:
-    folder = tmp_path / room
-    folder.mkdir()
-    (folder / "podclique.yaml").write_bytes(text.encode("utf-8", "surrogatepass"))
-    assert_clear(run("compile", "--rules", str(tmp_path), "-", stdin=json.dumps(RICH).encode()))
+def test_it_ends_in_clear_words_as_a_rule_and_as_a_template(text: str, tmp_path: Path) -> None:
+    """Both in one run, which reads all files and reports all problems."""
+    for room in ("rules", "templates"):
+        (tmp_path / room).mkdir(exist_ok=True)
+        (tmp_path / room / "podclique.yaml").write_bytes(text.encode("utf-8", "surrogatepass"))
+    ended = run("compile", "--rules", str(tmp_path), "-", stdin=json.dumps(RICH).encode())
+    assert_clear(ended)
+    assert (ended.code, "podclique.yaml" in ended.err) == (1, True)
 
 
 @pytest.mark.parametrize("type_of_value", WRONG_VALUES)
