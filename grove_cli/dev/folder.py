@@ -47,7 +47,7 @@ class Folder:
     def chosen(cls, given: str | None) -> Folder:
         """Returns the folder of `--folder`, else `grove/dev` in `$XDG_STATE_HOME` or `~/.local/state`."""
         if given:
-            return cls(Path(given).expanduser().absolute())
+            return cls(Path(os.path.expanduser(given)).absolute())
         base = os.environ.get("XDG_STATE_HOME") or ""
         if not os.path.isabs(base):  # the XDG specification says to ignore relative paths
             base = os.path.join(os.path.expanduser("~"), ".local", "state")

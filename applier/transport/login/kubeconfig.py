@@ -144,15 +144,20 @@ def locate(kubeconfig: str, environment: Mapping[str, str]) -> list[Path]:
     Missing ones are left out. Raises `CredentialsError` when the one asked for is missing.
     """
     if kubeconfig:
-        path = Path(kubeconfig).expanduser()
+        path = _expanded(kubeconfig)
         if not path.exists():
             raise CredentialsError(f"there is no kubeconfig {path}")
         return [path]
     if named := environment.get("KUBECONFIG"):
-        paths = [Path(path).expanduser() for path in dict.fromkeys(named.split(os.pathsep)) if path]
+        paths = [_expanded(path) for path in dict.fromkeys(named.split(os.pathsep)) if path]
     else:
-        paths = [Path(environment.get("HOME") or "~").expanduser() / ".kube" / "config"]
+        paths = [_expanded(environment.get("HOME") or "~") / ".kube" / "config"]
     return [path for path in paths if path.exists()]
+
+
+def _expanded(path: str) -> Path:
+    """Expands `~`, which stays where nobody knows the user's home, as for an arbitrary user ID in a container; `Path.expanduser` raises."""
+    return Path(os.path.expanduser(path))
 
 
 def read(paths: Iterable[Path]) -> Kubeconfig:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pwd
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,15 @@ def test_else_the_home_has_one(tmp_path: Path) -> None:
     assert locate("", {"HOME": str(tmp_path)}) == []
     path = write(tmp_path / ".kube" / "config")
     assert locate("", {"HOME": str(tmp_path)}) == [path]
+
+
+def test_a_user_id_that_nobody_knows_has_no_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container with an arbitrary user ID and without HOME."""
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", {}.__getitem__)
+    assert locate("", {}) == locate("", {"KUBECONFIG": "~/config"}) == []
+    with pytest.raises(CredentialsError, match="there is no kubeconfig ~/config"):
+        locate("~/config", {})
 
 
 def test_of_two_entries_with_one_name_the_first_counts(tmp_path: Path) -> None:
