@@ -68,7 +68,7 @@ class ObjectStore:
         self._set(ref, known, manifest)
 
     def record_deletion(self, ref: Ref, uid: str) -> None:
-        """Removes an object that we deleted and that the server confirmed to be gone."""
+        """Removes an object that the server has told us is gone."""
         known = self.get(ref)
         if known is not None and uid_of(known) == uid:
             self.own.deleted(ref, known)

@@ -16,7 +16,7 @@ from applier.cache.snapshot import Query
 from applier.cache.source import Reflector
 from applier.cluster import Cluster
 from applier.errors import ClusterError, Forbidden, NotSynced, UnknownKind
-from applier.ref import GroupKind, Kind, Manifest, Ref
+from applier.ref import GroupKind, Kind, Manifest, Ref, uid_of
 from kube_objects.label_selector import selector as read_selector
 
 UNSELECTED_FOR = 2.0
@@ -194,8 +194,12 @@ class WatchCache:
         """
         return self._objects.own.lag()
 
+    def known_uid(self, ref: Ref) -> str:
+        """Returns the UID of the object of this name; empty if none is known."""
+        return "" if (known := self._objects.get(ref)) is None else uid_of(known)
+
     def put_deleted(self, ref: Ref, uid: str) -> None:
-        """Removes an object that we deleted and that is gone, before the watch shows it."""
+        """Removes an object that is gone, by the answer to a request of ours, before the watch shows it."""
         self._objects.record_deletion(ref, uid)
 
     def put(self, manifest: Manifest) -> None:

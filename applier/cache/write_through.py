@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Unpack
 
 from applier.cache.watch_cache import WatchCache
@@ -22,33 +24,51 @@ class WriteThrough(WrappedCluster):
         self.cache = cache
 
     async def get(self, resource: Resource, namespace: str, name: str) -> Manifest:
-        return self._noted(await super().get(resource, namespace, name))
+        with self._absence(resource, namespace, name):
+            return self._noted(await super().get(resource, namespace, name))
 
     async def apply(self, resource: Resource, manifest: Manifest, **options: Unpack[ApplyPatchOptions]) -> Manifest:
-        return self._noted(await super().apply(resource, manifest, **options), dry_run=options.get("dry_run", False))
+        metadata = manifest["metadata"]
+        with self._absence(resource, metadata.get("namespace", ""), metadata["name"]):
+            return self._noted(await super().apply(resource, manifest, **options), dry_run=options.get("dry_run", False))
 
     async def create(self, resource: Resource, manifest: Manifest, **options: Unpack[WriteOptions]) -> Manifest:
         return self._noted(await super().create(resource, manifest, **options), dry_run=options.get("dry_run", False))
 
     async def patch(self, resource: Resource, namespace: str, name: str, patch: Any, **options: Unpack[PatchOptions]) -> Manifest:
-        return self._noted(await super().patch(resource, namespace, name, patch, **options), dry_run=options.get("dry_run", False))
+        with self._absence(resource, namespace, name):
+            return self._noted(await super().patch(resource, namespace, name, patch, **options), dry_run=options.get("dry_run", False))
 
     async def delete(self, resource: Resource, namespace: str, name: str, **options: Unpack[DeleteOptions]) -> Manifest | None:
-        dry_run, ref = options.get("dry_run", False), Ref(resource.kind.group, resource.kind.kind, namespace * resource.namespaced, name)
-        try:
+        with self._absence(resource, namespace, name):
             left = await super().delete(resource, namespace, name, **options)
-        except NotFound as error:
-            # Else it would be deleted again and again until a watch that is late shows it. A 404 without a name is about something else.
-            if not dry_run and isinstance(error.details, dict) and error.details.get("name") == name:
-                self.cache.put_deleted(ref, options["uid"])
-            raise
         if left is not None:
-            return self._noted(left, dry_run=dry_run)
-        if not dry_run:
-            self.cache.put_deleted(ref, options["uid"])
+            return self._noted(left, dry_run=options.get("dry_run", False))
+        if not options.get("dry_run", False):
+            self.cache.put_deleted(_ref(resource, namespace, name), options["uid"])
         return None
 
     def _noted(self, manifest: Manifest, *, dry_run: bool = False) -> Manifest:
         if not dry_run:
             self.cache.put(manifest)
         return manifest
+
+    @contextmanager
+    def _absence(self, resource: Resource, namespace: str, name: str) -> Iterator[None]:
+        """Removes from the cache what was known of an object before a request that finds none.
+
+        Else it would be written or deleted again and again until a watch that is late shows that it is gone.
+        """
+        ref = _ref(resource, namespace, name)
+        uid = self.cache.known_uid(ref)
+        try:
+            yield
+        except NotFound as error:
+            # A 404 without a name is about something else.
+            if uid and isinstance(error.details, dict) and error.details.get("name") == name:
+                self.cache.put_deleted(ref, uid)
+            raise
+
+
+def _ref(resource: Resource, namespace: str, name: str) -> Ref:
+    return Ref(resource.kind.group, resource.kind.kind, namespace * resource.namespaced, name)

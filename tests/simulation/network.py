@@ -18,6 +18,8 @@ from tests.simulation.world import World
 
 T = TypeVar("T")
 NEVER = 10**9
+MAX_AT_ONCE = 2000
+"""Requests at one moment. Nobody needs more: each is an answer to the one before."""
 RECONNECTED_WITHIN = 60.0
 """Seconds after which all watches are back: none waits for longer before its next try."""
 
@@ -29,7 +31,7 @@ class Network:
     A request takes up to `latency` on its way, and its answer as long. Watches of the kinds in `silent` tell nothing before a time, and
     then all that they have kept back, in its order: one kind is late against another, as between a server's streams, and never an object
     against itself. So many of the next writes meet a failing server (`failures`), or get no answer although they are carried out
-    (`lost_answers`). Until `down_until` there is no server.
+    (`lost_answers`). Until `down_until` there is no server. It `is_flooded` once somebody has sent requests without end at one moment.
     """
 
     world: World
@@ -39,6 +41,9 @@ class Network:
     lost_answers: int = 0
     down_until: float = -RECONNECTED_WITHIN
     chance: Random = field(default_factory=lambda: Random(0))
+    is_flooded: bool = False
+    _at: float = 0.0
+    _count: int = 0
 
     @property
     def is_calm(self) -> bool:
@@ -60,6 +65,11 @@ class Network:
         """Returns when a request, or an answer, has come to the other end. Raises `Unreachable`."""
         if _time() < self.down_until:
             raise Unreachable("connection refused")
+        self._count = self._count + 1 if _time() == self._at else 0
+        self._at = _time()
+        if self._count > MAX_AT_ONCE:
+            self.is_flooded = True
+            await asyncio.sleep(1)  # or there would be no end, as no time passes
         await asyncio.sleep(self.chance.uniform(0.0, self.latency) if self.latency else 0.0)
 
     async def hold_back(self, kind: str) -> None:

@@ -94,6 +94,8 @@ class Simulation:
                 one.restart()
             if one.mistakes:
                 raise one.mistakes[0]
+        if self.network.is_flooded:
+            raise NeverSettles(f"the operator sends requests without end; last: {self.world.cluster.log[-10:]}")
 
     def run_operator(self) -> bool:
         """Lets operators work until they have nothing to write any more, and says whether they wrote anything."""

@@ -20,13 +20,16 @@ from tests.simulation.schedules import (
     Autoscale,
     CutOff,
     Die,
+    Drain,
     Edit,
     GoDown,
     Late,
     Lose,
     MakeAnew,
     Meddle,
+    Night,
     Pass,
+    Quota,
     Scale,
     Slow,
     Tick,
@@ -125,6 +128,9 @@ def test_any_schedule_ends_so_where_edits_cannot_work(number: int) -> None:
 
 
 FOUND: dict[str, list[Action]] = {
+    "a gang is terminated by what is known of pods that are gone": [
+        *(CutOff(22), Lose(4), Quota(-3), Scale("set", 1), Night(), CutOff(29), Drain(0), Tick(), Pass(10))
+    ],
     "an operator dies in an update while pods are told late": [
         *(Edit("second", ()), Pass(3), Tick(), Edit("third", (0,)), Late("Pod", 20), Pass(1), Die(3), Pass(1))
     ],
