@@ -15,14 +15,14 @@ MAX_ENTRIES = 24
 
 
 def folder() -> str:
-    """Returns `$GROVE_CACHE_DIR`, else `grove` in `$XDG_CACHE_HOME` or `~/.cache`."""
+    """Returns `$GROVE_CACHE_DIR`, else `grove` in `$XDG_CACHE_HOME` or `~/.cache`; empty for a user without a home, who gets no cache."""
     chosen = os.environ.get("GROVE_CACHE_DIR")
     if chosen:
         return chosen
     base = os.environ.get("XDG_CACHE_HOME")
     if not base or not os.path.isabs(base):  # the XDG specification says to ignore relative paths
         base = os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(base, "grove")
+    return os.path.join(base, "grove") if os.path.isabs(base) else ""
 
 
 def read(name: str) -> bytes | None:

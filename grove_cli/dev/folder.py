@@ -15,6 +15,8 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import click
+
 from grove_cli.cluster.session import Failed
 
 TAKING = 2.0
@@ -34,6 +36,13 @@ class DevCluster(NamedTuple):
     ended: tuple[str, ...] = ()
 
 
+def _usual_path() -> Path | None:
+    base = os.environ.get("XDG_STATE_HOME") or ""
+    if not os.path.isabs(base):  # the XDG specification says to ignore relative paths
+        base = os.path.join(os.path.expanduser("~"), ".local", "state")
+    return Path(base) / "grove" / "dev" if os.path.isabs(base) else None
+
+
 class Folder:
     """Represents the folder of a development cluster, which need not exist."""
 
@@ -45,18 +54,16 @@ class Folder:
 
     @classmethod
     def chosen(cls, given: str | None) -> Folder:
-        """Returns the folder of `--folder`, else `grove/dev` in `$XDG_STATE_HOME` or `~/.local/state`."""
-        if given:
-            return cls(Path(os.path.expanduser(given)).absolute())
-        base = os.environ.get("XDG_STATE_HOME") or ""
-        if not os.path.isabs(base):  # the XDG specification says to ignore relative paths
-            base = os.path.join(os.path.expanduser("~"), ".local", "state")
-        return cls(Path(base) / "grove" / "dev")
+        """Returns the folder of `--folder`, else `grove/dev` in `$XDG_STATE_HOME` or `~/.local/state`. Raises `UsageError` if there is none."""
+        path = Path(os.path.expanduser(given)).absolute() if given else _usual_path()
+        if path is None:
+            raise click.UsageError("the current user has no home directory; specify --folder")
+        return cls(path)
 
     @property
     def option(self) -> str:
         """The option that names this folder to `grove dev`, after a space; nothing for the usual folder."""
-        return "" if self.path == Folder.chosen(None).path else f" --folder {shlex.quote(str(self.path))}"
+        return "" if self.path == _usual_path() else f" --folder {shlex.quote(str(self.path))}"
 
     @property
     def logs(self) -> Path:

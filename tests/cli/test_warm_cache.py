@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 from collections.abc import Callable
 from pathlib import Path
 
@@ -42,6 +43,15 @@ class TestWhereItIs:
     def test_a_relative_cache_home_does_not_count(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("XDG_CACHE_HOME", "caches")
         assert warm_cache.folder() == "/home/somebody/.cache/grove"
+
+    def test_a_user_without_a_home_has_none(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        """As an arbitrary user ID in a container: a folder named ~ would lie wherever the command was run."""
+        monkeypatch.delenv("HOME")
+        monkeypatch.setattr(pwd, "getpwuid", {}.__getitem__)
+        monkeypatch.chdir(tmp_path)
+        assert not warm_cache.store(NAME, PAYLOAD)
+        assert warm_cache.read(NAME) is None
+        assert list(tmp_path.iterdir()) == []
 
     def test_our_own_variable_comes_first(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("XDG_CACHE_HOME", "/caches")

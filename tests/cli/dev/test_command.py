@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pwd
 import sys
 from pathlib import Path
 
@@ -81,6 +82,14 @@ def test_a_server_that_does_not_start_is_told_with_its_words(folder: Folder, tmp
 def test_where_nothing_runs_down_is_content_and_status_is_not(folder: Folder) -> None:
     assert run("dev", "down") == (0, f"no cluster is running in {folder.path}\n", "")
     assert run("dev", "status") == (1, "no cluster is running; `grove dev up` starts one\n", "")
+
+
+def test_a_user_without_a_home_has_to_name_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HOME", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", {}.__getitem__)
+    ended = run("dev", "status")
+    assert (ended.code, "the current user has no home directory; specify --folder" in ended.err) == (2, True)
 
 
 def test_a_folder_that_is_not_ours_is_left_as_it_is(tmp_path: Path) -> None:
