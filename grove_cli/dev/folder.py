@@ -54,7 +54,10 @@ class Folder:
 
     @classmethod
     def chosen(cls, given: str | None) -> Folder:
-        """Returns the folder of `--folder`, else `grove/dev` in `$XDG_STATE_HOME` or `~/.local/state`. Raises `UsageError` if there is none."""
+        """Returns the folder of `--folder`, else `grove/dev` in `$XDG_STATE_HOME` or `~/.local/state`.
+
+        Raises `UsageError` for a user without a home.
+        """
         path = Path(os.path.expanduser(given)).absolute() if given else _usual_path()
         if path is None:
             raise click.UsageError("the current user has no home directory; specify --folder")
