@@ -34,13 +34,7 @@ class Client:
     """
 
     def __init__(
-        self,
-        server: str,
-        *,
-        proxy: str = "",
-        server_name: str = "",
-        headers: Collection[tuple[str, str]] = (),
-        connect: float = 10.0,
+        self, server: str, *, proxy: str = "", server_name: str = "", headers: Collection[tuple[str, str]] = (), connect: float = 10.0
     ) -> None:
         parts = urlsplit(server)
         self.encrypted = parts.scheme == "https"

@@ -61,11 +61,7 @@ class CacheMetrics(Collector):
         )
         counts = {
             name: CounterMetricFamily(f"{self._prefix}_cache_{name}", text, labels=labels)
-            for name, text in {
-                "lists": "List requests",
-                "streams": "Watches opened",
-                "events": "Watch events",
-            }.items()
+            for name, text in {"lists": "List requests", "streams": "Watches opened", "events": "Watch events"}.items()
         }
         for source in self._cache.sources():
             values = [source.query.kind.group_kind, source.query.namespace]

@@ -6,14 +6,4 @@ from applier.prune.deletion import Deleter
 from applier.prune.open_applyset import ApplySetOptions, Budget, OpenApplySet
 from applier.prune.removal import delete, delete_set
 
-__all__ = [
-    "ApplySet",
-    "ApplySetError",
-    "ApplySetOptions",
-    "Budget",
-    "Deleter",
-    "OpenApplySet",
-    "adopt",
-    "delete",
-    "delete_set",
-]
+__all__ = ["ApplySet", "ApplySetError", "ApplySetOptions", "Budget", "Deleter", "OpenApplySet", "adopt", "delete", "delete_set"]

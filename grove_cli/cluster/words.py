@@ -111,10 +111,7 @@ def steps_report(steps: Sequence[Step]) -> dict[str, Any]:
 
 def outcomes_report(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """Returns the outcome of every object, and their number by action."""
-    return {
-        "objects": [outcome_value(outcome) for outcome in outcomes],
-        "summary": summary_value(outcome.action for outcome in outcomes),
-    }
+    return {"objects": [outcome_value(outcome) for outcome in outcomes], "summary": summary_value(outcome.action for outcome in outcomes)}
 
 
 def run_report(report: Report) -> dict[str, Any]:

@@ -13,11 +13,7 @@ from grove_compiler.record import record
 from grove_compiler.source.document import Document, objects_in
 
 API_GROUP = "grove.io"
-COMPILED_KINDS = {
-    (API_GROUP, "PodClique"),
-    (API_GROUP, "PodCliqueScalingGroup"),
-    ("scheduler.grove.io", "PodGang"),
-}
+COMPILED_KINDS = {(API_GROUP, "PodClique"), (API_GROUP, "PodCliqueScalingGroup"), ("scheduler.grove.io", "PodGang")}
 """Kinds of our groups that the compiler produces. Their manifests, such as the output of `grove compile`, are plain."""
 SUBJECTS = ("PodCliqueSet", "ClusterTopology", "ClusterTopologyBinding")
 """Kinds that are compiled and also applied, as the owners of the compiled objects."""

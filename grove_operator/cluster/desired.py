@@ -14,10 +14,7 @@ from grove_operator.cluster.classify import Item
 NOT_ADOPTED: Manifest = {"adopt": False}
 Select = Callable[[Manifest], bool]
 REPLICAS = "/spec/replicas"
-DEFAULT_TARGETS = {
-    ("autoscaling", "HorizontalPodAutoscaler"): ("", ""),
-    ("keda.sh", "ScaledObject"): ("apps/v1", "Deployment"),
-}
+DEFAULT_TARGETS = {("autoscaling", "HorizontalPodAutoscaler"): ("", ""), ("keda.sh", "ScaledObject"): ("apps/v1", "Deployment")}
 """Autoscalers by group and kind, with the default apiVersion and kind of their targets (for KEDA, see `scaleTargetRef`)."""
 
 

@@ -161,11 +161,7 @@ class Evaluator:
         if result.requeue_at is not None:
             delays.append(max(result.requeue_at - now, 0.0))
         return Graph(
-            writes.objects,
-            statuses=statuses,
-            events=writes.events,
-            deletions=writes.deletions,
-            requeue_after=min(delays, default=None),
+            writes.objects, statuses=statuses, events=writes.events, deletions=writes.deletions, requeue_after=min(delays, default=None)
         )
 
     def _report_pending(

@@ -31,11 +31,7 @@ from grove_operator.controller.membership import MemberIndex
 from grove_operator.controller.recorder import Retention, StepRecorder
 from grove_operator.worker_thread import WorkerThread
 
-FINALIZERS = (
-    "grove.io/podcliqueset.grove.io",
-    "grove.io/podclique.grove.io",
-    "grove.io/podcliquescalinggroup.grove.io",
-)
+FINALIZERS = ("grove.io/podcliqueset.grove.io", "grove.io/podclique.grove.io", "grove.io/podcliquescalinggroup.grove.io")
 """Finalizers of the shipped operator. Our objects have none, as their deletion needs no cleanup, and these are removed at once from objects
 that it has created (shipped semantics §7.8)."""
 GUARDS = ("grove.io/computedomain-finalizer", "grove.io/clustertopology.grove.io")

@@ -22,12 +22,7 @@ HELD = "why/held"
 
 
 def waits_of(
-    pcs: Manifest,
-    objects: Iterable[Manifest],
-    unserved: Iterable[Kind],
-    context: StepContext,
-    now: float,
-    part: Manifest | None = None,
+    pcs: Manifest, objects: Iterable[Manifest], unserved: Iterable[Kind], context: StepContext, now: float, part: Manifest | None = None
 ) -> list[ObjectWait]:
     """Returns what the objects of a set wait for among all `objects`; see `waits_in`."""
     return waits_in(RecordedCache(objects, unserved), pcs, context, now, part)

@@ -108,10 +108,7 @@ class Kubeconfig:
 
 NO_OVERRIDES: Mapping[str, Any] = MappingProxyType({})
 
-REPLACES: Mapping[str, tuple[str, ...]] = {
-    "token": ("tokenFile", "username", "password"),
-    "as": ("as-uid", "as-groups", "as-user-extra"),
-}
+REPLACES: Mapping[str, tuple[str, ...]] = {"token": ("tokenFile", "username", "password"), "as": ("as-uid", "as-groups", "as-user-extra")}
 """The fields of a user that a field from the command line replaces: those of one way to authenticate, or of one impersonation."""
 
 
