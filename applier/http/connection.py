@@ -6,9 +6,8 @@ import asyncio
 import ssl
 from typing import cast
 
-from applier.http.errors import ConnectionEnded, HttpError
 from applier.http.reader import Reader
-from applier.http.response import Response
+from applier.http.response import ConnectionEnded, HttpError, Response
 
 BUFFER_LIMIT = 2**20  # bytes of a stream that are buffered before reading from the server is paused
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import httptools
 
-from applier.http.errors import Malformed
-from applier.http.response import Headers
+from applier.http.response import Headers, Malformed
 
 GZIP_OR_ZLIB = zlib.MAX_WBITS | 32  # zlib detects which of the two it is
 WITHOUT_BODY = (204, 304)

@@ -13,8 +13,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from applier.cache.read import read_once
-from applier.cache.snapshot import by_place
+from applier.cache.snapshot import by_place, read_once
 from applier.cluster import Cluster, Resource
 from applier.decision import hide_secrets, prepared
 from applier.decision.managers import after_takeover, managers_to_take_over, ownership_patch

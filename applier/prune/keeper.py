@@ -8,8 +8,17 @@ from __future__ import annotations
 
 from applier.cluster import Cluster, Resource, find
 from applier.errors import WriteConflict
-from applier.prune.applyset import ApplySet, ApplySetError
-from applier.prune.record import BUILT_IN_PARENTS, PARENT_TYPE, ApplySetScope, Record, parent_manifest, read_record, tool_of
+from applier.prune.applyset import (
+    BUILT_IN_PARENTS,
+    PARENT_TYPE,
+    ApplySet,
+    ApplySetError,
+    ApplySetScope,
+    Record,
+    parent_manifest,
+    read_record,
+    tool_of,
+)
 from applier.ref import DEFINITION_KIND, GroupKind
 
 TRIES = 5  # how often the record is read again after a conflict

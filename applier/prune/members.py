@@ -10,8 +10,7 @@ from typing import NamedTuple
 from applier.cluster import Cluster, Resource
 from applier.errors import ClusterError, Forbidden, UnknownKind
 from applier.plan.membership import set_of
-from applier.prune.applyset import ApplySet, ApplySetError
-from applier.prune.record import ApplySetScope
+from applier.prune.applyset import ApplySet, ApplySetError, ApplySetScope
 from applier.ref import GroupKind, Kind, Manifest, Ref
 
 AT_ONCE = 16  # lists in flight

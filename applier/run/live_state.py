@@ -6,8 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from applier.cache.read import read_once
-from applier.cache.snapshot import FetchedObjects, Query, by_place
+from applier.cache.snapshot import FetchedObjects, Query, by_place, read_once
 from applier.cluster import Cluster
 from applier.decision import Schemas, hide_secrets
 from applier.desired import Graph

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from applier.cache.read import AT_ONCE, FEW
+from applier.cache.snapshot import AT_ONCE, FEW
 from applier.cluster import Cluster, Resource, find
 from applier.errors import ClusterError, Forbidden
 from applier.outcome import Action, Step
@@ -112,8 +112,11 @@ async def name_sets(plan: Plan, cluster: Cluster) -> None:
 
 
 async def _record(set_id: str, namespace: str, cluster: Cluster) -> Ref | None:
-    from applier.prune.applyset import applyset_id  # only for sets
-    from applier.prune.record import BUILT_IN_PARENTS, ID
+    from applier.prune.applyset import (
+        BUILT_IN_PARENTS,
+        ID,
+        applyset_id,  # only for sets
+    )
 
     for kind in sorted(BUILT_IN_PARENTS) if namespace else ():
         with suppress(ClusterError):

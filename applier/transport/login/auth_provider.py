@@ -5,8 +5,8 @@ from __future__ import annotations
 from applier.errors import CredentialsError
 from applier.transport.clocks import token_times
 from applier.transport.login.credentials import Fixed
+from applier.transport.login.exec_plugin import utc_now
 from applier.transport.login.kubeconfig import Chosen, KubeconfigEntry
-from applier.transport.login.plugins import utc_now
 
 
 def id_token(chosen: Chosen) -> Fixed:

@@ -129,8 +129,7 @@ def _prove(chosen: Chosen) -> Credentials:
 def _issued(chosen: Chosen) -> Credentials:
     """Returns the credentials of an exec plugin, or the token of an auth-provider; empty ones without either."""
     if "exec" in chosen.user.value:
-        from applier.transport.login.exec_plugin import ExecPlugin
-        from applier.transport.login.plugins import Plugin
+        from applier.transport.login.exec_plugin import ExecPlugin, Plugin
 
         return Plugin(ExecPlugin(chosen).run)
     if "auth-provider" in chosen.user.value:

@@ -260,8 +260,7 @@ class WrittenObjects:
 
     async def complete(self, outcomes: Iterable[Outcome], session: Session, *, is_local: bool) -> None:
         """Adds the objects that were not written: live ones, or for a client-side dry run (`is_local`) the manifests to be sent."""
-        from applier.cache.read import read_once
-        from applier.cache.snapshot import by_place
+        from applier.cache.snapshot import by_place, read_once
 
         missing = [outcome for outcome in outcomes if outcome.step.ref in self.graph.objects and outcome.step.ref not in self.by_ref]
         unchanged = []

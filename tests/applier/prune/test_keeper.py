@@ -10,8 +10,8 @@ import pytest
 from applier.cluster import Resource
 from applier.errors import WriteConflict
 from applier.prune import ApplySetError
+from applier.prune.applyset import GROUP_KINDS, GROUP_RESOURCES, ID, PARENT_TYPE, TOOLING, ApplySetScope
 from applier.prune.keeper import Keeper
-from applier.prune.record import GROUP_KINDS, GROUP_RESOURCES, ID, PARENT_TYPE, TOOLING, ApplySetScope
 from applier.ref import DEFINITION, Kind, Manifest
 from applier.testing.memory import MemoryCluster
 

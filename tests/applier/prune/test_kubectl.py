@@ -12,8 +12,7 @@ from applier.errors import WriteConflict
 from applier.outcome import Action, Outcome
 from applier.plan.membership import PART_OF
 from applier.prune import ApplySet, ApplySetError, ApplySetOptions, Budget, Deleter, OpenApplySet
-from applier.prune.applyset import applyset_id
-from applier.prune.record import GROUP_KINDS, ID, NAMESPACES, TOOLING
+from applier.prune.applyset import GROUP_KINDS, ID, NAMESPACES, TOOLING, applyset_id
 from applier.ref import Kind, Manifest
 from applier.testing.control_plane import ControlPlane
 from applier.testing.errors import ControlPlaneError

@@ -9,7 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from applier.prune import ApplySetError
-from applier.prune.record import GROUP_KINDS, GROUP_RESOURCES, ID, NAMESPACES, TOOLING, ApplySetScope, parent_manifest, read_record, tool_of
+from applier.prune.applyset import (
+    GROUP_KINDS,
+    GROUP_RESOURCES,
+    ID,
+    NAMESPACES,
+    TOOLING,
+    ApplySetScope,
+    parent_manifest,
+    read_record,
+    tool_of,
+)
 from applier.ref import Kind, Manifest, Ref
 from tests.suite.rows import rows
 
