@@ -9,7 +9,7 @@ from applier.outcome import ABSENT, Action, Conflict, FieldChange, Outcome, Owne
 from applier.ref import Ref
 
 if TYPE_CHECKING:
-    from applier.run.report import Report
+    from applier.run.options import Report
 
 ORDER = tuple(Action)
 COLOURS = {

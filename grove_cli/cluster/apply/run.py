@@ -26,8 +26,7 @@ from kube_objects.words import counted
 
 if TYPE_CHECKING:
     from applier.plan import SavedPlan
-    from applier.run.options import WaitFor
-    from applier.run.report import Report
+    from applier.run.options import Report, WaitFor
     from grove_cli.cluster.applyset import ApplySetChoice
     from grove_cli.cluster.input import ClusterInput
 
@@ -138,8 +137,7 @@ class ApplyRun:
     async def _planned(self, graph: Graph, session: Session) -> Report:
         """Plans only, for a client-side dry run."""
         from applier.run.live_state import survey
-        from applier.run.options import ApplyOptions
-        from applier.run.report import Report
+        from applier.run.options import ApplyOptions, Report
 
         applyset = await self.applyset.options(session, self.led)
         options = ApplyOptions(self.choices.field_manager, force_conflicts=self.force, applyset=applyset)
