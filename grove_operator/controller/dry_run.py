@@ -21,8 +21,7 @@ from grove_compiler.step import Key, StepContext
 from grove_operator import field_managers
 from grove_operator.controller.desired_state import DesiredState
 from grove_operator.controller.evaluator import Clock, Evaluator
-from grove_operator.controller.keys import Keys
-from grove_operator.controller.membership import MemberIndex
+from grove_operator.controller.membership import Keys, MemberIndex
 from grove_operator.controller.operator import DEFAULT
 from grove_operator.controller.recorded_cache import RecordedCache
 from kube_objects.manifest import is_terminating

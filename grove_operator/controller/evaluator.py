@@ -29,8 +29,7 @@ from grove_operator.controller.stalled_condition import (
     stalled_condition,
     stalled_event,
 )
-from grove_operator.controller.status_debounce import StatusDebounce
-from grove_operator.controller.statuses import status_writes
+from grove_operator.controller.statuses import StatusDebounce, status_writes
 from grove_operator.worker_thread import WorkerThread
 from kube_objects.manifest import group_of
 

@@ -10,8 +10,8 @@ from applier.loop import View
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.step import Key, StepContext, StepHold, step
 from grove_operator.controller.evaluator import Clock
-from grove_operator.controller.keys import replicas_of
 from grove_operator.controller.live_objects import LiveObjects
+from grove_operator.controller.membership import replicas_of
 
 
 async def first_regression(cache: WatchCache, before: StepContext, after: StepContext, clock: Clock) -> str:

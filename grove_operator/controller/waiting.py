@@ -11,9 +11,8 @@ from grove_compiler.engine.runtime.results import ObjectWait
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.model.names import replica_of
 from grove_compiler.step import Key, StepContext, StepHold, StepResult, step
-from grove_operator.controller.keys import replicas_of
 from grove_operator.controller.live_objects import LiveObjects
-from grove_operator.controller.membership import key_of
+from grove_operator.controller.membership import key_of, replicas_of
 from grove_operator.controller.recorded_cache import RecordedCache
 from grove_operator.controller.stalled_condition import hold_message
 
