@@ -13,7 +13,7 @@ from grove_cli import output as outputs
 from grove_cli.cluster.completed_names import names_of
 from grove_cli.cluster.optional_values import OptionalValues
 from grove_cli.cluster.options import operator_config_option, query_options, snapshot_option
-from grove_cli.cluster.target import take_target
+from grove_cli.cluster.session import take_target
 from grove_cli.options import output_option, rules_option
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def command(name: str, snapshot: str | None, config: str | None, rules: tuple[st
 
 def _print(name: str, output: str, read: ReadObjects, namespace: str, context: StepContext) -> int:
     from grove_cli.describe.page import page, page_value
-    from grove_cli.queries.why_query import find
+    from grove_cli.queries.tree_query import find
     from grove_cli.terminal import terminal_of
 
     manifest, pcs = find(name, namespace, read.objects)

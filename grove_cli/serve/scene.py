@@ -9,8 +9,7 @@ from typing import Any
 
 from applier.readiness import State
 from applier.ref import GroupKind, Kind, Manifest, Ref
-from grove_cli.queries.live_states import LiveStates
-from grove_cli.queries.readiness import readiness_check
+from grove_cli.queries.live_states import LiveStates, readiness_check
 from grove_cli.queries.sets_query import why_of
 from grove_cli.render.as_html import page_data
 from grove_cli.render.picture import DECLARED, Picture, Vertex, draw, simplify

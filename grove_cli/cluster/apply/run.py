@@ -15,9 +15,9 @@ from applier.outcome import UNDONE, Action, Outcome
 from applier.ref import Kind, Manifest, Ref
 from grove_cli import output as outputs
 from grove_cli.cluster.fold import Folding
-from grove_cli.cluster.led import effects_line
 from grove_cli.cluster.lines import SUFFIXES, OutcomeLines, WaitLines, to_all
 from grove_cli.cluster.session import Failed, Session, SignalExit, graceful_once_planned, program_of, say
+from grove_cli.cluster.step_lines import effects_line
 from grove_cli.cluster.words import name_of, run_report, tally
 from grove_cli.exit_codes import EXIT_ERROR, EXIT_OK
 from grove_cli.terminal import Terminal, terminal_of
@@ -160,7 +160,7 @@ class ApplyRun:
         if self.choices.wait is None:
             return None
         from applier.run.options import WaitFor
-        from grove_cli.queries.readiness import readiness_rules
+        from grove_cli.queries.live_states import readiness_rules
 
         folders = self.source.options.rules if self.source is not None else ()
         return WaitFor(self.choices.wait, readiness_rules(program_of(folders)))

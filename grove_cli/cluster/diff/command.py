@@ -16,8 +16,7 @@ from grove_cli.cluster.applyset import applyset_options, take_applyset
 from grove_cli.cluster.input import ClusterInput
 from grove_cli.cluster.optional_values import OptionalValues
 from grove_cli.cluster.options import BARE_APPLY, input_options, manager_options, take_input, target_options
-from grove_cli.cluster.session import Session
-from grove_cli.cluster.target import take_target
+from grove_cli.cluster.session import Session, take_target
 from grove_cli.exit_codes import EXIT_ERROR, EXIT_FINDINGS, EXIT_OK
 from grove_cli.options import text_or_json_option
 
@@ -90,7 +89,7 @@ async def _diff(graph: Graph, session: Session, options: ApplyOptions, output: s
 
 def _write_effects(source: ClusterInput) -> None:
     from grove_cli import output as outputs
-    from grove_cli.cluster.led import effects_text
+    from grove_cli.cluster.step_lines import effects_text
     from grove_cli.terminal import terminal_of
 
     if text := effects_text(source, terminal_of(sys.stdout)):
@@ -128,7 +127,7 @@ def _write(found: list[Shown], steps: list[Step], output: str) -> None:
 
         outputs.write_report(steps_report(steps))
         return
-    from grove_cli.cluster.diff.as_text import diff_text
+    from grove_cli.cluster.diff.unified import diff_text
     from grove_cli.terminal import terminal_of
 
     counts = Counter(step.action for step in steps)

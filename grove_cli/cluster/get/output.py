@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 from grove_cli.cluster.get.watch import Drawing
 from grove_cli.output import encoded, json_report
 from grove_cli.queries.facts import gates_of
-from grove_cli.queries.live_states import LiveStates
-from grove_cli.queries.readiness import ReadinessCheck
+from grove_cli.queries.live_states import LiveStates, ReadinessCheck
 from grove_cli.queries.tree import Branch, branches
 from grove_cli.queries.tree_query import Forest
 from grove_cli.render.as_tree import MIN_WIDTH, shortened

@@ -14,8 +14,7 @@ from grove_cli.cluster.applyset import applyset_options, take_applyset
 from grove_cli.cluster.input import ClusterInput
 from grove_cli.cluster.optional_values import OptionalValues
 from grove_cli.cluster.options import BARE_APPLY, input_options, manager_options, take_input, target_options
-from grove_cli.cluster.session import Session, say
-from grove_cli.cluster.target import take_target
+from grove_cli.cluster.session import Session, say, take_target
 from grove_cli.exit_codes import EXIT_ERROR
 from grove_cli.options import FILES
 
@@ -68,8 +67,7 @@ def command(output_file: str | None, field_manager: str, **given: Any) -> int:
     async def work(session: Session) -> int:
         from applier.run.live_state import identity_of, survey
         from applier.run.options import ApplyOptions
-        from grove_cli.cluster.led import effects_text
-        from grove_cli.cluster.step_lines import plan_text
+        from grove_cli.cluster.step_lines import effects_text, plan_text
         from grove_cli.terminal import terminal_of
 
         graph = await source.graph(session)
