@@ -67,8 +67,8 @@ class Ref(NamedTuple):
 
 
 def owner_uids(manifest: Manifest) -> set[str]:
-    """Returns the UIDs of an object's owners."""
-    return {str(owner.get("uid")) for owner in manifest["metadata"].get("ownerReferences") or ()}
+    """Returns the UIDs of an object's owners. A manifest that was not stored by a server may name an owner without a UID."""
+    return {uid for owner in manifest["metadata"].get("ownerReferences") or () if (uid := owner.get("uid"))}
 
 
 def uid_of(manifest: Manifest) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from applier.cache.journal import Changes
 from applier.cache.watch_cache import WatchCache
-from applier.ref import GroupKind, Kind, Manifest, Ref, uid_of
+from applier.ref import GroupKind, Kind, Manifest, Ref, owner_uids, uid_of
 from kube_objects.label_selector import selector as read_selector
 
 
@@ -36,7 +36,7 @@ class FrozenCache:
         """See `WatchCache.by_owner`."""
         kinds = frozenset(kinds)
         found = self._cache.by_owner(uid, kinds)
-        return self._as_before(found, lambda ref, old: (not kinds or ref[:2] in kinds) and uid in _owners(old))
+        return self._as_before(found, lambda ref, old: (not kinds or ref[:2] in kinds) and uid in owner_uids(old))
 
     def by_label(self, group: str, kind: str, selector: str = "", namespace: str = "") -> list[Manifest]:
         """See `WatchCache.by_label`."""
@@ -70,7 +70,3 @@ class FrozenCache:
         kept = [one for one in found if Ref.of(one) not in before]
         old = [state for ref, state in before.items() if state is not None and matches(ref, state)]
         return sorted([*kept, *old], key=Ref.of) if old else kept
-
-
-def _owners(manifest: Manifest) -> set[str]:
-    return {owner.get("uid") or "" for owner in manifest["metadata"].get("ownerReferences") or ()}

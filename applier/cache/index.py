@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from applier.ref import Manifest, Ref
+from applier.ref import Manifest, Ref, owner_uids
 from kube_objects.label_selector import Selector
 
 EVERY = ""  # a pseudo-label that all objects have, with the empty value: it indexes by namespace alone
@@ -29,7 +29,7 @@ class KindIndex:
         old = self.objects.pop(ref, None)
         if manifest is not None:
             self.objects[ref] = manifest
-        self._own(ref, _owners(old), _owners(manifest))
+        self._own(ref, owner_uids(old) if old else set(), owner_uids(manifest) if manifest else set())
         for (label, apart), bucket in self._buckets.items():
             before, after = _place(old, label, ref, apart), _place(manifest, label, ref, apart)
             if before != after:
@@ -79,12 +79,6 @@ class KindIndex:
                 if (place := _place(manifest, label, ref, apart)) is not None:
                     bucket.setdefault(place, set()).add(ref)
         return bucket
-
-
-def _owners(manifest: Manifest | None) -> set[str]:
-    references = manifest["metadata"].get("ownerReferences") if manifest else None
-    # A manifest that was not stored by a server may have an owner reference without a UID.
-    return {uid for owner in references or () if (uid := owner.get("uid"))}
 
 
 def _place(manifest: Manifest | None, label: str, ref: Ref, apart: bool) -> tuple[str, str] | None:
