@@ -8,7 +8,7 @@ import os
 import queue
 import threading
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -93,16 +93,6 @@ def _opened(path: Path) -> BinaryIO:
     if torn:
         opened.write(b"\n")
     return opened
-
-
-def read_journal(path: Path) -> Iterator[dict[str, Any]]:
-    """Yields the lines of a journal, in order, without those that were truncated by a crash."""
-    with path.open("rb") as file:
-        for text in file:
-            with contextlib.suppress(json.JSONDecodeError, UnicodeDecodeError):
-                record = json.loads(text)
-                if isinstance(record, dict):
-                    yield record
 
 
 def event_line(event: Event) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import field
 
 from applier.ref import Manifest, Ref, uid_of
@@ -68,12 +68,6 @@ def branches(top: Branch) -> Iterable[tuple[Branch, str]]:
             (child, below + ("└─ " if position == last else "├─ "), below + ("   " if position == last else "│  "))
             for position, child in reversed(list(enumerate(branch.children)))
         ]
-
-
-def count(top: Branch, holds: Callable[[Manifest], bool]) -> tuple[int, int]:
-    """Returns the number of objects of a tree, and of those for which `holds` is true."""
-    results = [holds(branch.manifest) for branch, _ in branches(top)]
-    return len(results), sum(results)
 
 
 def _order(manifest: Manifest) -> tuple[int, str, Sequence[tuple[int, str | int]]]:

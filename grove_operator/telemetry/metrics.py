@@ -18,7 +18,6 @@ from applier.errors import NotSynced, WriteConflict
 from applier.events import Event, Finished, Retried, Throttled
 from applier.loop import Result
 from applier.observability.collectors import CacheMetrics, CountedRequests, QueueMetrics, RequestMetrics
-from applier.observability.metrics import SHORT
 from applier.outcome import UNDONE, WRITTEN, Action, Outcome
 from applier.ref import Manifest, Ref
 from grove_compiler.kube.conditions import condition_of, is_true, status_of
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
 
 
 PREFIX = "grove_operator"
+SHORT = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 LONG = (0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0)
 REFUSED, NO_GANG, BASE_PENDING, LIFTED_NEXT = "Refused", "PodGangMissing", "BasePodGangPending", "GateToBeLifted"
 INITIALIZED = "Initialized"

@@ -14,9 +14,9 @@ import pytest
 
 from applier import transport
 from applier.desired import Desired, Graph
-from applier.observability.journal import read_journal
 from applier.ref import Manifest, Ref
 from applier.testing.memory import MemoryCluster
+from tests.suite.journals import read_journal
 
 from ..applier.free_schemas import FreeSchemas
 from .pages import DOCS

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from applier.ref import Manifest
-from grove_cli.queries.tree import branches, count, grow
+from grove_cli.queries.tree import branches, grow
 
 from .manifests import obj
 
@@ -46,11 +46,6 @@ def test_an_object_of_two_owners_hangs_on_its_controller() -> None:
 
 def test_a_circle_of_owners_ends() -> None:
     assert drawn(live("root", "a"), live("a", "root")) == ["root", "└─ a"]
-
-
-def test_objects_are_counted() -> None:
-    top = grow(live("root"), [live("a", "root"), live("b", "a")])
-    assert count(top, lambda manifest: manifest["metadata"]["name"] != "b") == (3, 2)
 
 
 @given(st.lists(st.integers(0, 20), max_size=20))

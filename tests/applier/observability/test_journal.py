@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from applier.events import Finished, WaveStarted
-from applier.observability.journal import Journal, Sync, read_journal
+from applier.observability.journal import Journal, Sync
 from applier.outcome import Action, FieldChange, Outcome, Step
+from tests.suite.journals import read_journal
 
 from .conftest import DENIED, RUN, WEB
 

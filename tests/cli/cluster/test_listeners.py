@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from applier.observability.journal import read_journal
+from tests.suite.journals import read_journal
 
 from .in_memory import MINIMAL, Bench, config_map
 

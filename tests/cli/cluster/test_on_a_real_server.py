@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from applier.observability.journal import read_journal
 from applier.ref import Manifest
 from applier.testing.control_plane import ControlPlane
+from tests.suite.journals import read_journal
 
 from ...benchmarks.applier_workload import mixed_objects
 from ..running import ROOT, Ended, run
