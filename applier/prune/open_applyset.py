@@ -27,8 +27,7 @@ from applier.plan.saved import InvalidPlan, SavedPlan, why_moved
 from applier.prune.applyset import ApplySet, ApplySetError, ApplySetScope, Record
 from applier.prune.deletion import Deleter, finalizers_of, last, still_needed, teardown
 from applier.prune.keeper import Keeper
-from applier.prune.members import Members, dependents, find_members, orphans
-from applier.prune.taken_along import NOTHING, TakenAlong, taken_along, takes_others
+from applier.prune.members import NOTHING, Members, TakenAlong, dependents, find_members, orphans, taken_along, takes_others
 from applier.ref import NAMESPACE, Kind, Manifest, Ref, being_deleted, resource_version_of, uid_of
 from kube_objects.manifest import is_terminating
 from kube_objects.words import listed

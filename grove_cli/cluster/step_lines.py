@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from applier.outcome import QUIET, Action, Step
-from grove_cli.cluster.fold import More, folded
 from grove_cli.cluster.input import ClusterInput
-from grove_cli.cluster.words import COLOURS, reason_of, tally
+from grove_cli.cluster.words import COLOURS, More, folded, reason_of, tally
 from grove_cli.render.as_tree import MIN_WIDTH, shortened
 from grove_cli.terminal import Terminal, visible
 

@@ -25,8 +25,8 @@ from grove_compiler.source.document import Document
 from grove_compiler.step import StepContext, StepHold
 from grove_operator.controller.live_objects import LiveObjects
 from grove_operator.controller.operator import watched
-from grove_operator.controller.recorded_cache import RecordedCache
 from grove_operator.controller.stalled_condition import hold_message
+from grove_operator.controller.waiting import RecordedCache
 from kube_objects.manifest import group_of, is_terminating
 
 MOODS = {State.READY: "ready", State.FAILED: "failed", State.TERMINATING: "going"}

@@ -23,7 +23,7 @@ from grove_operator.controller.desired_state import DesiredState
 from grove_operator.controller.evaluator import Clock, Evaluator
 from grove_operator.controller.membership import Keys, MemberIndex
 from grove_operator.controller.operator import DEFAULT
-from grove_operator.controller.recorded_cache import RecordedCache
+from grove_operator.controller.waiting import RecordedCache
 from kube_objects.manifest import is_terminating
 from kube_objects.words import listed
 

@@ -11,7 +11,7 @@ from applier.cluster import Cluster, find
 from applier.desired import EventWrite, ObjectReference
 from applier.errors import ClusterError
 from applier.events import Sink, nowhere
-from applier.loop.event_recorder import EventRecorder
+from applier.loop.status import EventRecorder
 from applier.ref import Kind, Manifest, Ref
 from grove_operator import field_managers
 

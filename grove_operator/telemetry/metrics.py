@@ -25,8 +25,7 @@ from grove_compiler.labels import BASE_GANG_LABEL, GANG_LABEL
 from grove_compiler.step import Key
 from grove_compiler.version import __version__
 from grove_operator.controller.operator import Operator
-from grove_operator.telemetry.health import Health, OperatorState
-from grove_operator.telemetry.missing_rights import MissingRights
+from grove_operator.telemetry.health import Health, MissingRights, OperatorState
 from grove_operator.telemetry.vocabulary import STATUS, controller, error_type, write_reason
 
 if TYPE_CHECKING:

@@ -17,9 +17,8 @@ from preflight_images.nccl_allreduce.benchmark import MET
 from preflight_images.nccl_allreduce.gang import POLL, GangTimeout, GangWatch, RankedGang, has_passed, instance_type, wait_for_gang
 from preflight_images.nccl_allreduce.verdict import gang_timeout, judge, read_report
 from preflight_images.nccl_loopback.check import count_gpus
-from preflight_images.shared.log import say
 from preflight_images.shared.nccl import with_topology
-from preflight_images.shared.outcome import PASSED, CheckOutcome, Misconfigured
+from preflight_images.shared.outcome import PASSED, CheckOutcome, Misconfigured, say
 from preflight_images.shared.settings import CheckSettings, required, seconds, threshold_of, whole
 
 NAME = "nccl-allreduce"

@@ -11,7 +11,7 @@ from typing import Any
 
 from preflight_images.nccl_allreduce.benchmark import COLLECTIVE, INIT
 from preflight_images.shared.nccl import BANDWIDTH, FATAL, error_of, failure
-from preflight_images.shared.outcome import PASSED, CheckOutcome, HealthReport
+from preflight_images.shared.outcome import PASSED, CheckOutcome, HealthReport, unique_keys
 
 CHECK_NAME = "NCCLAllReduceTest"
 MEASURED = {"bus_bandwidth_gbps", "ranks", "rank"}
@@ -29,7 +29,7 @@ def read_report(name: str, text: str) -> dict[str, Any]:
     """Returns the report of a rank, which is called by its number. One that is cut off, garbled or another's is the report of an error."""
     rank = int(name) if name.isdecimal() else 0
     try:
-        report = json.loads(text, object_pairs_hook=_unique)
+        report = json.loads(text, object_pairs_hook=unique_keys)
     except (ValueError, RecursionError) as error:
         return {"rank": rank, "phase": COLLECTIVE, "error": f"its report cannot be read: {error}"}
     told = report.get("error") if isinstance(report, dict) else ""
@@ -41,13 +41,6 @@ def read_report(name: str, text: str) -> dict[str, Any]:
     if any(isinstance(number, bool) or not isinstance(number, int | float) for number in numbers):
         return {"rank": rank, "phase": COLLECTIVE, "error": f"its report has no numbers: {text[:200]!r}"}
     return report
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Returns a map. Raises `ValueError` for a key that is there twice."""
-    if len(dict(pairs)) < len(pairs):
-        raise ValueError("a key is duplicated")
-    return dict(pairs)
 
 
 def judge(ranks: Sequence[dict[str, Any]], expected: int, threshold: float, ended: str, world: int = 0) -> CheckOutcome:

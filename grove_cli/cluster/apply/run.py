@@ -14,11 +14,10 @@ from applier.events import Sink
 from applier.outcome import UNDONE, Action, Outcome
 from applier.ref import Kind, Manifest, Ref
 from grove_cli import output as outputs
-from grove_cli.cluster.fold import Folding
 from grove_cli.cluster.lines import SUFFIXES, OutcomeLines, WaitLines, to_all
 from grove_cli.cluster.session import Failed, Session, SignalExit, graceful_once_planned, program_of, say
 from grove_cli.cluster.step_lines import effects_line
-from grove_cli.cluster.words import name_of, run_report, tally
+from grove_cli.cluster.words import Folding, name_of, run_report, tally
 from grove_cli.exit_codes import EXIT_ERROR, EXIT_OK
 from grove_cli.terminal import Terminal, terminal_of
 from grove_compiler.record import record

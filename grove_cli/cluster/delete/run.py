@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from applier.events import Sink
 from applier.outcome import UNDONE, Action
 from grove_cli import output as outputs
-from grove_cli.cluster.fold import Folding
 from grove_cli.cluster.lines import SUFFIXES, OutcomeLines, WaitLines, to_all
 from grove_cli.cluster.session import Failed, Session, SignalExit, say
-from grove_cli.cluster.words import name_of, outcomes_report
+from grove_cli.cluster.words import Folding, name_of, outcomes_report
 from grove_cli.exit_codes import EXIT_ERROR
 from grove_cli.terminal import terminal_of
 from grove_compiler.record import record

@@ -107,8 +107,7 @@ def _program() -> list[str]:
 def _show(program: list[str], found: list[Shown], steps: list[Step]) -> int:
     """Shows differences by an external program, and prints the objects that could not be compared."""
     from grove_cli.cluster.diff.external import show
-    from grove_cli.cluster.fold import Folding
-    from grove_cli.cluster.words import reason_of
+    from grove_cli.cluster.words import Folding, reason_of
 
     undone = Folding()
     for step in steps:

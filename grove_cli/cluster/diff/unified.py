@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from applier.outcome import ABSENT, QUIET, UNDONE, Action, Conflict, FieldChange, Owner, Step, dotted
 from applier.plan.reasons import who
 from applier.ref import Manifest
-from grove_cli.cluster.fold import More, folded
-from grove_cli.cluster.words import COLOURS, reason_of, tally
+from grove_cli.cluster.words import COLOURS, More, folded, reason_of, tally
 from grove_cli.terminal import Terminal, visible
 from grove_compiler.source.yaml_writer import write_yaml
 from kube_objects.words import listed
