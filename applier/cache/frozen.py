@@ -11,7 +11,7 @@ from kube_objects.label_selector import selector as read_selector
 
 
 class FrozenCache:
-    """Answers as its cache would have when this was created, until `release`.
+    """Answers as its `WatchCache` would have when this was created, until `release`.
 
     What changes is noted right before it does. So what a thread reads was current if it is not noted after the read, and else the noted
     state was. Two things are not exact: `changes` knows of none, and `deleted` lacks what the deletion of its owner has made it forget.
@@ -28,35 +28,30 @@ class FrozenCache:
         return self._before
 
     def get(self, ref: Ref) -> Manifest | None:
-        """See `WatchCache.get`."""
         found = self._cache.get(ref)  # first: what is noted afterwards was current when it was read
         return self._before.get(ref, found)
 
     def by_owner(self, uid: str, kinds: Iterable[GroupKind] = ()) -> list[Manifest]:
-        """See `WatchCache.by_owner`."""
         kinds = frozenset(kinds)
         found = self._cache.by_owner(uid, kinds)
         return self._as_before(found, lambda ref, old: (not kinds or ref[:2] in kinds) and uid in owner_uids(old))
 
     def by_label(self, group: str, kind: str, selector: str = "", namespace: str = "") -> list[Manifest]:
-        """See `WatchCache.by_label`."""
         found, wanted = self._cache.by_label(group, kind, selector, namespace), read_selector(selector)
         return self._as_before(
             found, lambda ref, old: ref[:2] == (group, kind) and namespace in ("", ref.namespace) and wanted.matches(old)
         )
 
     def deleted(self, uid: str, group: str, kind: str) -> list[Manifest]:
-        """See `WatchCache.deleted`."""
         found = self._cache.deleted(uid, group, kind)
         existed = {uid_of(old) for old in list(self._before.values()) if old is not None}
         return [state for state in found if uid_of(state) not in existed]
 
     def changes(self, *_: object) -> Changes:
-        """See `WatchCache.changes`. A mark would be of now, and not of then, so that there is none."""
+        """Knows of no changes: a mark would be of now, and not of then, so that there is none."""
         return Changes(None, None)
 
     def unserved(self) -> set[Kind]:
-        """See `WatchCache.unserved`."""
         return self._cache.unserved()
 
     def _note(self, ref: Ref, old: Manifest | None) -> None:

@@ -42,7 +42,7 @@ def ignore_warning(ref: Ref, warning: str) -> None:
 
 
 class ApiCluster:
-    """Implements `Cluster` for one API server, inside one event loop. `close` closes its connections."""
+    """Implements `Cluster`, which says what its methods do, for one API server in one event loop. `close` closes its connections."""
 
     def __init__(
         self,
@@ -84,42 +84,29 @@ class ApiCluster:
         return _object(await self.wire.call(ApiRequest("get", "version"), "GET", "/version"))
 
     async def resource(self, kind: Kind) -> Resource:
-        """Returns how the server serves a kind. Raises `UnknownKind`."""
         return await self.discovery.resource(kind)
 
     async def resources(self, *, fresh: bool = False) -> list[Resource]:
-        """Returns everything that the server serves, in each group's preferred version: as it was a while ago, unless `fresh`."""
         return (await (self.discovery.refresh() if fresh else self.discovery.all())).preferred()
 
     async def await_established(self, kinds: Iterable[Kind], timeout: float = 30.0) -> None:
-        """Waits until the server serves these kinds, whose definitions may just have been created. `timeout` is in seconds.
-
-        Raises `UnknownKind` with each missing kind and why.
-        """
         if await await_established(self, self.discovery, kinds, timeout):
             self.openapi.forget()
 
     async def schemas(self, kinds: Iterable[Kind]) -> Any:
-        """Returns the `applier.decision.Schemas` of these kinds. A kind whose schema is not available is missing in it."""
         return await self.openapi.schemas(kinds)
 
     async def get(self, resource: Resource, namespace: str, name: str) -> Manifest:
-        """Returns one object. Raises `NotFound`."""
         request = ApiRequest("get", resource.plural, _ref(resource, namespace, name))
         return _object(await self.wire.call(request, "GET", _path(resource, namespace, name)))
 
     async def list(self, resource: Resource, namespace: str = "", *, labels: str = "", fields: str = "") -> Listing:
-        """Returns all objects of a kind, of one namespace or of all; in pages, joined."""
         return await list_all(self.wire, resource, _path(resource, namespace), namespace, labels=labels, fields=fields)
 
     def watch(
         self, resource: Resource, namespace: str = "", *, labels: str = "", resource_version: str = "", initial: bool = False
     ) -> AsyncGenerator[WatchEvent, None]:
-        """Yields the changes since a version, or with `initial` the state first, until the server ends the stream.
-
-        A caller that stops early has to close the iterator (`contextlib.aclosing`), or its connection stays open until it is collected.
-        Raises `Expired` if the version is too old, and `Unreachable` if the stream breaks or stalls.
-        """
+        """Opens a watch. A caller that stops early has to close the iterator (`contextlib.aclosing`), or its connection stays open."""
         path = _path(resource, namespace)
         if initial:
             return self.watches.state_and_changes(resource, path, namespace, labels, lambda: self.list(resource, namespace, labels=labels))
@@ -128,10 +115,7 @@ class ApiCluster:
     def lines(
         self, resource: Resource, namespace: str, name: str, subresource: str, query: Mapping[str, str], *, silence: float | None = None
     ) -> AsyncGenerator[bytes, None]:
-        """Yields the lines of a subresource that is text, such as `log` of a pod, until the server ends the stream.
-
-        Without `silence` a stream may be silent as long as a watch. As with `watch`, a caller that stops early has to close the iterator.
-        """
+        """Opens a stream, which without `silence` may be silent as long as a watch; to be closed like a watch."""
         request = ApiRequest("get", resource.plural, _ref(resource, namespace, name))
         return text_lines(self.wire, request, _path(resource, namespace, name, subresource), query, silence)
 
@@ -146,11 +130,7 @@ class ApiCluster:
         subresource: str = "",
         on_created: Callable[[], None] | None = None,
     ) -> Manifest:
-        """Applies a manifest (server-side apply); returns the resulting object.
-
-        Raises `FieldConflict`, `Invalid` and other errors; unknown fields are `Invalid` whatever `validation` is. Being idempotent,
-        an apply is retried when no answer came, unless the manifest has a resourceVersion.
-        """
+        """Applies a manifest; unknown fields are always `Invalid`. Retried when no answer came, unless it has a resourceVersion."""
         namespace, name = _names(manifest)
         request = ApiRequest("patch", resource.plural, _ref(resource, namespace, name), not _has_version(manifest), manifest)
         path = _path(resource, namespace, name, subresource) + _query(manager, APPLY_VALIDATION, dry_run, force)
@@ -160,10 +140,7 @@ class ApiCluster:
         return _object(answer)
 
     async def create(self, resource: Resource, manifest: Manifest, *, manager: str, dry_run: bool = False) -> Manifest:
-        """Creates an object. Raises `AlreadyExists`.
-
-        If no answer came to a first try and the object exists then, it is not known who created it: `Unreachable` with `maybe_done`.
-        """
+        """Creates an object. `Unreachable` with `maybe_done` if no answer came to a first try and the object exists then."""
         namespace, name = _names(manifest)
         request = ApiRequest("create", resource.plural, _ref(resource, namespace, name), bool(name), manifest)
         path = _path(resource, namespace) + _query(manager, self.validation, dry_run)

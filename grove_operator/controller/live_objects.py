@@ -81,7 +81,6 @@ class LiveObjects:
         return objects
 
     def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
-        """See `ObjectReader.get`."""
         if self._known is None:
             return self._get(group, kind, namespace, name)
         question = group, kind, namespace, name
@@ -105,19 +104,16 @@ class LiveObjects:
         return pcs is not None and not can_be_of_set(self._view, part, pcs)
 
     def by_owner(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
-        """See `ObjectReader.by_owner`. An owner without a UID does not exist yet, and owns nothing."""
+        """Returns what an owner owns. One without a UID does not exist yet, and owns nothing."""
         return self._all_seen(self._answer(lambda: self._view.by_owner(owner.uid, [(group, kind)]))) if owner.uid else []
 
     def deleted(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
-        """See `ObjectReader.deleted`."""
         return self._answer(lambda: self._view.deleted(owner.uid, group, kind)) if owner.uid else []
 
     def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
-        """See `ObjectReader.by_label`."""
         return self._all_seen(self._answer(lambda: self._view.by_label(group, kind, f"{key}={value}" if key else "", namespace)))
 
     def changes(self, group: str, kind: str, key: str, value: str, namespace: str, since: object = None) -> ChangedNames | None:
-        """See `ObjectReader.changes`."""
         mark, refs = self._answer(lambda: self._view.changes(group, kind, key, value, namespace, since))
         return ChangedNames(mark, None if refs is None else [ref.name for ref in refs])
 

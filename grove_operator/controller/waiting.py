@@ -22,7 +22,7 @@ from kube_objects.label_selector import selector
 
 
 class RecordedCache:
-    """A cache of objects that do not change."""
+    """A cache of objects that do not change, for a `View`."""
 
     def __init__(self, objects: Iterable[Manifest], unserved: Iterable[Kind]) -> None:
         self._objects, self._unserved, self.declared = ObjectStore(), set(unserved), frozenset[GroupKind]()
@@ -34,23 +34,21 @@ class RecordedCache:
         self._objects.observe(manifest)
 
     def get(self, ref: Ref) -> Manifest | None:
-        """See `View.get`. Objects that were not read do not exist."""
+        """Returns an object. Objects that were not read do not exist."""
         return self._objects.get(ref)
 
     def by_owner(self, uid: str, kinds: Iterable[GroupKind] = ()) -> list[Manifest]:
-        """See `View.by_owner`."""
         return self._objects.by_owner(uid, frozenset(kinds))
 
     def deleted(self, *_: str) -> list[Manifest]:
-        """See `View.deleted`. Nothing was watched, so that nothing was seen to be deleted."""
+        """Returns nothing. Nothing was watched, so that nothing was seen to be deleted."""
         return []
 
     def by_label(self, group: str, kind: str, wanted: str = "", namespace: str = "") -> list[Manifest]:
-        """See `View.by_label`."""
         return self._objects.of(group, kind, namespace, selector(wanted))
 
     def changes(self, *_: object) -> Changes:
-        """See `View.changes`. Each key is evaluated once, so that no caller has an earlier mark."""
+        """Knows of no changes. Each key is evaluated once, so that no caller has an earlier mark."""
         return Changes(None, None)
 
     def unserved(self) -> set[Kind]:

@@ -94,23 +94,18 @@ class _OfLoop:
         self._view, self._loop, self._until = view, loop, until
 
     def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
-        """See `ObjectReader.get`."""
         return self._ask(lambda: self._view.get(group, kind, namespace, name))
 
     def by_owner(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
-        """See `ObjectReader.by_owner`."""
         return self._ask(lambda: self._view.by_owner(group, kind, owner))
 
     def deleted(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
-        """See `ObjectReader.deleted`."""
         return self._ask(lambda: self._view.deleted(group, kind, owner))
 
     def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
-        """See `ObjectReader.by_label`."""
         return self._ask(lambda: self._view.by_label(group, kind, key, value, namespace))
 
     def changes(self, group: str, kind: str, key: str, value: str, namespace: str, since: object = None) -> ChangedNames | None:
-        """See `ObjectReader.changes`."""
         return self._ask(lambda: self._view.changes(group, kind, key, value, namespace, since))
 
     def _ask(self, question: Callable[[], T]) -> T:

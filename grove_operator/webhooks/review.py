@@ -136,7 +136,7 @@ class Reviewer:
 
 
 class _Without:
-    """The existing objects without the reviewed one: its old state is in the request, and may differ from that of the cache."""
+    """An `ObjectReader` without the reviewed object: its old state is in the request, and may differ from that of the cache."""
 
     def __init__(self, view: ObjectReader, manifest: Manifest) -> None:
         self._view = view
@@ -145,7 +145,6 @@ class _Without:
         self.by_owner, self.by_label, self.changes, self.deleted = view.by_owner, view.by_label, view.changes, view.deleted
 
     def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
-        """See `ObjectReader.get`."""
         return None if (group, kind, namespace, name) == self._name else self._view.get(group, kind, namespace, name)
 
 
