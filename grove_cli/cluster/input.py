@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from applier.cluster import Cluster
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 
 DEFINITIONS = "grove crds | kubectl apply --server-side -f -"
+MAX_CHANGES = 100
+"""Changed fields that are told of one object in the effects of an edit."""
 
 
 class ClusterInput:
@@ -74,7 +77,6 @@ class ClusterInput:
     async def _compile(self, session: Session, findings: list[Diagnostic]) -> CompiledGraph:
         """Compiles the sets for the existing objects, and adds the findings. The graph is empty if there are errors."""
         from grove_cli.program import LoadedRules
-        from grove_cli.queries.effects import effects
         from grove_cli.queries.installed import leading_operator
         from grove_compiler.compile import Inputs  # only for sets
         from grove_compiler.compile import compile as compile_inputs
@@ -97,7 +99,7 @@ class ClusterInput:
             self.led = [*subjects] if self.leader else []
             if self.leader and not has_errors(result.diagnostics):
                 before = [*map(Document, live), *(item.document for item in self.sorted.references)]
-                self.effects = effects(compile_inputs(replace(inputs, documents=before), program).graph, result.graph)
+                self.effects = effects_of(compile_inputs(replace(inputs, documents=before), program).graph, result.graph)
         return result.graph
 
     def _subjects(self, session: Session) -> set[Ref]:
@@ -210,3 +212,26 @@ def _placed(item: Item, namespaced: bool | None, namespace: str, only: bool) -> 
     if effective:
         placed["namespace"] = effective
     return Item({**item.manifest, "metadata": placed}, item.document)
+
+
+def effects_of(before: CompiledGraph, after: CompiledGraph) -> list[Step]:
+    """Returns a step for each object that is created, configured or deleted, in apply order; those that are deleted come last.
+
+    Both graphs are compiled from what exists, so that only what the edit changes differs: not what another release would write.
+    """
+    from applier.outcome import Action, FieldChange, Step
+    from applier.plan.reasons import what_differs
+    from grove_compiler.kube.semantic_difference import ANYTHING, differences  # brings many tables
+
+    old, new = _by_ref(before), _by_ref(after)
+    steps = [Step(ref, Action.CREATED) for ref in new if ref not in old]
+    for ref, manifest in new.items():
+        found = islice(differences(old[ref], manifest, ANYTHING), MAX_CHANGES) if ref in old else ()
+        if changes := [FieldChange(change.path, change.before, change.after) for change in found]:
+            steps.append(Step(ref, Action.CONFIGURED, what_differs(changes), changes))
+    order = {ref: number for number, ref in enumerate(new)}
+    return [*sorted(steps, key=lambda step: order[step.ref]), *(Step(ref, Action.PRUNED) for ref in reversed(old) if ref not in new)]
+
+
+def _by_ref(graph: CompiledGraph) -> dict[Ref, Manifest]:
+    return {Ref.of(node.object): node.object for node in graph.nodes if not node.policy.get("operator")}

@@ -98,7 +98,7 @@ class DeleteRun:
         from applier.desired import Graph
         from applier.outcome import Outcome
         from applier.prune import ApplySetOptions, OpenApplySet, delete_set
-        from grove_cli.queries.applysets import named_set
+        from grove_cli.cluster.applyset import named_set
 
         applyset = await named_set(session.cluster, self.choices.applyset, session.namespace)
         opened = await OpenApplySet.open(ApplySetOptions(applyset, approval=self.choices.approve), Graph([]), session.cluster, whole=True)
