@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from applier.outcome import ABSENT, UNDONE, Action, Conflict, FieldChange, Outcome, Owner, Step, dotted
+from applier.outcome import ABSENT, UNDONE, Action, FieldChange, Outcome, Owner, Step, dotted
 from applier.ref import Ref
 from grove_cli.cluster.session import say
 
@@ -66,7 +66,7 @@ def step_value(step: Step) -> dict[str, Any]:
     """Returns a step as a JSON value without empty fields."""
     value: dict[str, Any] = {**ref_value(step.ref), "action": str(step.action), "reason": reason_of(step)}
     value["changes"] = [_change_value(change) for change in step.changes]
-    value["conflicts"] = [_conflict_value(conflict) for conflict in step.conflicts]
+    value["conflicts"] = [{"path": dotted(each.path), "owner": _owner_value(each.owner)} for each in step.conflicts]
     return {key: part for key, part in value.items() if part not in ("", [])}
 
 
@@ -101,10 +101,6 @@ def _change_value(change: FieldChange) -> dict[str, Any]:
     if change.owners:
         value["owners"] = [_owner_value(owner) for owner in change.owners]
     return value
-
-
-def _conflict_value(conflict: Conflict) -> dict[str, Any]:
-    return {"path": dotted(conflict.path), "owner": _owner_value(conflict.owner)}
 
 
 def _owner_value(owner: Owner) -> dict[str, str]:
