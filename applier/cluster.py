@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
-from contextlib import aclosing
 from typing import Any, NamedTuple, Protocol, Required, TypedDict, TypeVar, Unpack
 
-from applier.backoff import Backoff
-from applier.errors import Expired, NotFound, ServerFailure, TooManyRequests, Unreachable
-from applier.ref import Kind, Manifest, Ref, resource_version_of
+from applier.errors import NotFound
+from applier.ref import Kind, Manifest, Ref
 
 T = TypeVar("T")
 
@@ -240,36 +237,3 @@ class Live(Protocol):
 
     def get(self, ref: Ref) -> Manifest | None:
         """Returns the live object, with values of Secrets hashed, or None. Raises KeyError if its kind was not read."""
-
-
-FIRST_WAIT, MAX_WAIT = 0.2, 10.0  # back-off in seconds before a broken watch is restarted
-
-
-async def list_and_watch(
-    cluster: Cluster, resource: Resource, namespace: str = "", *, labels: str = ""
-) -> AsyncGenerator[Listing | WatchEvent, None]:
-    """Yields the state, then its changes; the state again when the server no longer has the changes in between (410). Never ends.
-
-    A caller that stops early has to close the iterator (`contextlib.aclosing`). Raises `ClusterError` if the server refuses.
-    """
-    backoff, version = Backoff(FIRST_WAIT, MAX_WAIT), ""
-    while True:
-        began = version
-        try:
-            if not version:
-                listing = await cluster.list(resource, namespace, labels=labels)
-                version = listing.resource_version
-                yield listing
-            async with aclosing(cluster.watch(resource, namespace, labels=labels, resource_version=version)) as events:
-                async for event in events:
-                    if event.type == "OPENED":
-                        continue
-                    backoff.reset()
-                    version = resource_version_of(event.object)
-                    yield event
-        except Expired:
-            version = ""
-        except (Unreachable, TooManyRequests, ServerFailure):
-            began = version
-        if version == began:  # no progress: back off before the next request
-            await asyncio.sleep(backoff.next())

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from applier.cluster import Cluster, Listing, Resource, WatchEvent, list_and_watch
+from applier.cluster import Cluster, Listing, Resource, WatchEvent
 from applier.ref import Kind, Manifest, Ref
+from applier.reflector import list_and_watch
 
 Seen = Callable[[Ref, Manifest | None], None]
 """Receives the current state of an object; None when it does not exist."""

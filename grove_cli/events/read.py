@@ -8,8 +8,9 @@ import time
 from collections.abc import Collection, Sequence
 from contextlib import aclosing
 
-from applier.cluster import Cluster, Listing, list_and_watch
+from applier.cluster import Cluster, Listing
 from applier.ref import Kind, Manifest
+from applier.reflector import list_and_watch
 from grove_cli import output as outputs
 from grove_cli.events.as_text import EventTable, event_value
 from grove_cli.queries.events_query import CLUSTER_WIDE, EventAggregation, EventFilter, EventLine, aggregated, event_subject

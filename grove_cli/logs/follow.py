@@ -7,9 +7,10 @@ from collections.abc import Coroutine, Mapping
 from contextlib import aclosing, suppress
 
 from applier.backoff import Backoff
-from applier.cluster import Cluster, Listing, Resource, list_and_watch
+from applier.cluster import Cluster, Listing, Resource
 from applier.errors import ClusterError, Forbidden, Invalid, NotFound, Unreachable
 from applier.ref import Manifest
+from applier.reflector import list_and_watch
 from grove_cli.cluster.session import Failed, say
 from grove_cli.logs.lines import NEVER, Line, Moment, Printer, lines_of
 from grove_cli.queries.log_sources import LogSelection, LogSource, check_container

@@ -8,9 +8,10 @@ from contextlib import aclosing
 from dataclasses import field
 
 from applier.backoff import Backoff
-from applier.cluster import Cluster, Listing, WatchEvent, list_and_watch
+from applier.cluster import Cluster, Listing, WatchEvent
 from applier.errors import ClusterError
 from applier.ref import Kind, Manifest, uid_of
+from applier.reflector import list_and_watch
 from grove_compiler.labels import CLIQUE_LABEL, GANG_LABEL
 from grove_compiler.record import record
 from kube_objects.manifest import is_terminating, labels_of, maps, section

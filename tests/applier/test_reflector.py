@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from applier.cluster import Listing, Resource, WatchEvent, list_and_watch
+from applier.cluster import Listing, Resource, WatchEvent
 from applier.errors import Expired, Forbidden, ServerFailure, TooManyRequests, Unreachable
 from applier.ref import Kind, Manifest
+from applier.reflector import list_and_watch
 from applier.testing.memory import MemoryCluster
 
 CONFIG_MAPS = Resource(Kind("", "v1", "ConfigMap"), "configmaps", True)

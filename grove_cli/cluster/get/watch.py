@@ -8,8 +8,9 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Seque
 from contextlib import aclosing, contextmanager, suppress
 from typing import NamedTuple, Protocol, TypeVar
 
-from applier.cluster import Cluster, Resource, WatchEvent, list_and_watch
+from applier.cluster import Cluster, Resource, WatchEvent
 from applier.errors import ClusterError
+from applier.reflector import list_and_watch
 from grove_cli import output as outputs
 from grove_cli.cluster.session import Session
 

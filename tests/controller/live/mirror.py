@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from itertools import repeat
 
-from applier.cluster import Cluster, Listing, Resource, list_and_watch
+from applier.cluster import Cluster, Listing, Resource
 from applier.ref import Kind, Manifest, Ref
+from applier.reflector import list_and_watch
 
 
 class Mirror:
