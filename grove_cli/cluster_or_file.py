@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from grove_cli.cluster import session as sessions
-from grove_cli.cluster.session import ClusterFlags, Session
+from grove_cli.cluster.session import Session
+from grove_cli.cluster.target import ClusterFlags
 
 if TYPE_CHECKING:
     from applier.ref import Manifest

@@ -19,7 +19,8 @@ from grove_cli.cluster.input import ClusterInput
 from grove_cli.cluster.lines import CLIENT, OutcomeLines
 from grove_cli.cluster.listeners import listening
 from grove_cli.cluster.options import field_manager_option, input_options, journal_option, take_input, target_options, text_option
-from grove_cli.cluster.session import Session, take_target
+from grove_cli.cluster.session import Session
+from grove_cli.cluster.target import take_target
 from grove_cli.cluster.words import Folding, outcomes_report
 from grove_cli.exit_codes import EXIT_ERROR
 from grove_cli.options import text_or_json_option

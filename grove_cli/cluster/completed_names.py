@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from grove_cli.cluster.session import ClusterFlags, take_target
+from grove_cli.cluster.target import ClusterFlags, take_target
 
 if TYPE_CHECKING:
     from grove_cli.cluster.session import Session

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from grove_cli.cluster.session import REQUESTS
+from grove_cli.cluster.target import REQUESTS
 from grove_cli.options import FILES, _kube_version, _namespace, files_arguments, mnnvl_shape_option, rules_option, take_files
 from grove_compiler.record import record
 from grove_operator import field_managers

@@ -1,21 +1,19 @@
-"""Connects a command to the cluster that its options choose, and reports errors as messages and exit codes."""
+"""Connects a command to a cluster, and reports errors as messages and exit codes."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, contextmanager
-from dataclasses import field, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
-
-import click
 
 from applier.cluster import Cluster
 from applier.errors import ApplierError
 from applier.events import Event, Planned, Sink, nowhere
 from applier.ref import Ref
 from grove_cli import garbage
+from grove_cli.cluster.target import REQUESTS, ClusterFlags
 from grove_cli.errors import Reported
 from grove_cli.exit_codes import EXIT_ERROR, EXIT_FINDINGS, EXIT_TERMINATED
 from grove_cli.terminal import visible
@@ -28,40 +26,6 @@ if TYPE_CHECKING:
 
 USER_AGENT = f"grove/{__version__}"
 EXTRA = {"httptools", "orjson", "python_socks", "rich"}
-
-REQUESTS = 6
-"""The verbosity from which on requests are logged, as in kubectl."""
-
-
-@record
-class ClusterFlags:
-    """The cluster, user and namespace; empty values are those of the kubeconfig.
-
-    `request_timeout` is in seconds, for all attempts of a request together; None is the default of the transport.
-    """
-
-    namespace: str = ""
-    context: str = ""
-    kubeconfig: str = ""
-    token: str = field(default="", repr=False)
-    act_as: str = ""
-    groups: tuple[str, ...] = ()
-    request_timeout: float | None = None
-    verbosity: int = 0
-
-    @property
-    def user(self) -> dict[str, Any]:
-        """The fields of the kubeconfig's user that options override."""
-        given = {"token": self.token, "as": self.act_as, "as-groups": list(self.groups)}
-        return {key: value for key, value in given.items() if value}
-
-
-def take_target(given: dict[str, Any]) -> ClusterFlags:
-    """Removes the target options from a command's values and returns them. Raises `click.UsageError` for --as-group without --as."""
-    target = ClusterFlags(**{each.name: given.pop(each.name) for each in fields(ClusterFlags)})
-    if target.groups and not target.act_as:
-        raise click.UsageError("--as-group requires --as, the user to impersonate.")
-    return target
 
 
 class Failed(Exception):

@@ -13,7 +13,7 @@ from grove_cli import output as outputs
 from grove_cli.cluster.completed_names import names_of
 from grove_cli.cluster.optional_values import OptionalValues
 from grove_cli.cluster.options import operator_config_option, query_options, snapshot_option
-from grove_cli.cluster.session import take_target
+from grove_cli.cluster.target import take_target
 from grove_cli.options import output_option, rules_option
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from grove_cli.cluster import session as sessions
 from grove_cli.cluster.completed_names import names_of
 from grove_cli.cluster.optional_values import OptionalValues
 from grove_cli.cluster.options import dry_run_option, query_options
-from grove_cli.cluster.session import Failed, Session, take_target
+from grove_cli.cluster.session import Failed, Session
+from grove_cli.cluster.target import take_target
 from grove_cli.commands import Group
 from grove_cli.timeline import command as timeline
 

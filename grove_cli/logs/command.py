@@ -11,7 +11,8 @@ from grove_cli.cluster import session as sessions
 from grove_cli.cluster.completed_names import clique_names, names_of
 from grove_cli.cluster.optional_values import OptionalValues
 from grove_cli.cluster.options import duration, query_options, text_option
-from grove_cli.cluster.session import Session, take_target
+from grove_cli.cluster.session import Session
+from grove_cli.cluster.target import take_target
 
 TAIL = 10
 """Lines of each container without --tail and --since, as `kubectl logs` prints them of several pods."""

@@ -6,7 +6,8 @@ import click
 
 from grove_cli.cluster.listeners import Relay
 from grove_cli.cluster.options import login_options, operator_config_option, optional_namespace, text_option
-from grove_cli.cluster.session import ClusterFlags, Session, attempt, run
+from grove_cli.cluster.session import Session, attempt, run
+from grove_cli.cluster.target import ClusterFlags
 from grove_cli.exit_codes import EXIT_ERROR
 from grove_cli.operator.start_files import live_context, read_start_files, recorded_context
 from grove_cli.options import FILES, rules_option

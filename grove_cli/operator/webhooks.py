@@ -7,7 +7,8 @@ import sys
 import click
 
 from grove_cli.cluster.options import login_options, operator_config_option, text_option
-from grove_cli.cluster.session import ClusterFlags, Session, run
+from grove_cli.cluster.session import Session, run
+from grove_cli.cluster.target import ClusterFlags
 from grove_cli.exit_codes import EXIT_ERROR
 from grove_cli.garbage import freeze_existing
 from grove_cli.operator.start_files import read_start_files

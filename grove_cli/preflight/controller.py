@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grove_cli.cluster.options import login_options, text_option
-from grove_cli.cluster.session import ClusterFlags, Failed, Session, program_of, run
+from grove_cli.cluster.session import Failed, Session, program_of, run
+from grove_cli.cluster.target import ClusterFlags
 from grove_cli.exit_codes import EXIT_ERROR
 from grove_cli.garbage import freeze_existing
 from grove_cli.options import preflight_values_option, rules_option

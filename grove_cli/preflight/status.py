@@ -10,7 +10,8 @@ import click
 
 from grove_cli import output as outputs
 from grove_cli.cluster.options import login_options, text_option
-from grove_cli.cluster.session import ClusterFlags, Session, run
+from grove_cli.cluster.session import Session, run
+from grove_cli.cluster.target import ClusterFlags
 from grove_cli.exit_codes import EXIT_ERROR
 from grove_cli.options import text_or_json_option
 

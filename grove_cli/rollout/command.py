@@ -11,7 +11,8 @@ from grove_cli.cluster import session as sessions
 from grove_cli.cluster.completed_names import names_of, revision_numbers
 from grove_cli.cluster.optional_values import OptionalValues
 from grove_cli.cluster.options import dry_run_option, duration, query_options
-from grove_cli.cluster.session import Session, take_target
+from grove_cli.cluster.session import Session
+from grove_cli.cluster.target import take_target
 from grove_cli.commands import Group
 from grove_cli.options import output_option, text_or_json_option
 

@@ -11,7 +11,8 @@ import click
 from grove_cli.cluster import session as sessions
 from grove_cli.cluster.completed_names import names_of
 from grove_cli.cluster.options import all_namespaces_option, operator_config_option, query_options, snapshot_option, text_option
-from grove_cli.cluster.session import Failed, Session, take_target
+from grove_cli.cluster.session import Failed, Session
+from grove_cli.cluster.target import take_target
 from grove_cli.options import rules_option
 
 if TYPE_CHECKING:

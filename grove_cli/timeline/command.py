@@ -15,7 +15,8 @@ from grove_cli.cluster import session as sessions
 from grove_cli.cluster.completed_names import names_of
 from grove_cli.cluster.optional_values import OptionalValues
 from grove_cli.cluster.options import duration, query_options, snapshot_option
-from grove_cli.cluster.session import Session, take_target
+from grove_cli.cluster.session import Session
+from grove_cli.cluster.target import take_target
 from grove_cli.options import output_option
 
 if TYPE_CHECKING:

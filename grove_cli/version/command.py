@@ -9,7 +9,7 @@ import click
 from grove_cli import output as outputs
 from grove_cli.cluster.optional_values import OptionalValues
 from grove_cli.cluster.options import query_options
-from grove_cli.cluster.session import take_target
+from grove_cli.cluster.target import take_target
 from grove_cli.exit_codes import EXIT_FINDINGS
 from grove_cli.options import output_option
 from grove_compiler.version import __version__

@@ -14,7 +14,7 @@ from grove_cli import output as outputs
 from grove_cli.cluster.completed_names import names_of
 from grove_cli.cluster.optional_values import OptionalValues
 from grove_cli.cluster.options import all_namespaces_option, operator_config_option, query_options, selector_option, snapshot_option
-from grove_cli.cluster.session import take_target
+from grove_cli.cluster.target import take_target
 from grove_cli.exit_codes import EXIT_FINDINGS
 from grove_cli.options import rules_option, text_or_json_option
 from grove_compiler.record import record

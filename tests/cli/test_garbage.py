@@ -10,7 +10,7 @@ import pytest
 
 from grove_cli import garbage
 from grove_cli.cluster import session
-from grove_cli.cluster.session import ClusterFlags
+from grove_cli.cluster.target import ClusterFlags
 
 
 class Knot:

@@ -23,7 +23,7 @@ from grove_cli.cluster.options import (
     take_input,
     target_options,
 )
-from grove_cli.cluster.session import take_target
+from grove_cli.cluster.target import take_target
 from grove_cli.options import FILES, output_option
 
 DEFAULT_WAIT = "5m"

@@ -20,7 +20,7 @@ from grove_cli.cluster.options import (
     target_options,
     text_option,
 )
-from grove_cli.cluster.session import take_target
+from grove_cli.cluster.target import take_target
 from grove_cli.options import output_option
 
 

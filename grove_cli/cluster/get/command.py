@@ -11,7 +11,8 @@ from grove_cli.cluster import session as sessions
 from grove_cli.cluster.completed_names import names_of
 from grove_cli.cluster.optional_values import OptionalValues
 from grove_cli.cluster.options import adding, all_namespaces_option, query_options, selector_option, text_option
-from grove_cli.cluster.session import Session, program_of, take_target
+from grove_cli.cluster.session import Session, program_of
+from grove_cli.cluster.target import take_target
 from grove_cli.commands import Group
 from grove_cli.options import rules_option, text_or_json_option
 

@@ -14,7 +14,8 @@ from grove_cli.cluster.applyset import applyset_options, take_applyset
 from grove_cli.cluster.input import ClusterInput
 from grove_cli.cluster.optional_values import OptionalValues
 from grove_cli.cluster.options import BARE_APPLY, input_options, manager_options, take_input, target_options
-from grove_cli.cluster.session import Session, say, take_target
+from grove_cli.cluster.session import Session, say
+from grove_cli.cluster.target import take_target
 from grove_cli.exit_codes import EXIT_ERROR
 from grove_cli.options import FILES
 

@@ -16,7 +16,8 @@ from applier.events import Sink
 from applier.ref import Kind, Manifest, Ref
 from applier.testing.memory import MemoryCluster
 from grove_cli.cluster import session as sessions
-from grove_cli.cluster.session import ClusterFlags, Session
+from grove_cli.cluster.session import Session
+from grove_cli.cluster.target import ClusterFlags
 from grove_cli.commands import grove
 
 from ...applier.free_schemas import FreeSchemas
