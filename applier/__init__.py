@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from applier.prune import ApplySetOptions, adopt, delete
     from applier.ref import Kind, Ref
     from applier.run.difference import Difference, diff
-    from applier.run.options import ApplyOptions, WaitFor
+    from applier.run.options import ApplyOptions, Report, WaitFor
     from applier.run.pipeline import apply
-    from applier.run.report import Report
     from applier.transport import connect
 
 __all__ = [
@@ -65,9 +64,8 @@ __getattr__ = lazily(
         "prune": ("ApplySetOptions", "adopt", "delete"),
         "ref": ("Kind", "Ref"),
         "run.difference": ("Difference", "diff"),
-        "run.options": ("ApplyOptions", "WaitFor"),
+        "run.options": ("ApplyOptions", "Report", "WaitFor"),
         "run.pipeline": ("apply",),
-        "run.report": ("Report",),
         "transport": ("connect",),
     },
 )

@@ -12,7 +12,7 @@ from typing import Any
 
 from jinja2 import Environment, nodes
 
-from grove_operator.install.expressions import PART, WHOLE
+from grove_operator.install.manifests import PART, WHOLE
 
 NAMES = {
     "namespace": ".Release.Namespace",

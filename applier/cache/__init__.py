@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from applier.cache.frozen import FrozenCache
 from applier.cache.journal import Changes
-from applier.cache.read import Unread, as_one, read_once
-from applier.cache.snapshot import FetchedObjects, Query
+from applier.cache.snapshot import FetchedObjects, Query, Unread, as_one, read_once
 from applier.cache.watch_cache import WatchCache
 from applier.cache.write_through import WriteThrough
 from kube_objects.label_selector import Selector

@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterable
 from threading import Lock
 
 from applier.cache.index import KindIndex
-from applier.cache.last_states import LastStates
-from applier.cache.own_writes import OwnWrites
-from applier.cache.versions import Tombstones, as_of, is_older, is_same
+from applier.cache.versions import LastStates, OwnWrites, Tombstones, as_of, is_older, is_same
 from applier.ref import GroupKind, Manifest, Ref, resource_version_of, uid_of
 from kube_objects.label_selector import Selector
 

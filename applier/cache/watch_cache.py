@@ -11,8 +11,7 @@ from applier.cache.compact import Compactor
 from applier.cache.definitions import DefinitionWatch
 from applier.cache.journal import Changes, Journals, Selected
 from applier.cache.objects import Note, ObjectStore, Subscriber
-from applier.cache.read import as_one
-from applier.cache.snapshot import Query
+from applier.cache.snapshot import Query, as_one
 from applier.cache.source import Reflector
 from applier.cluster import Cluster
 from applier.errors import ClusterError, Forbidden, NotSynced, UnknownKind

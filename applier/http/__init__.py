@@ -5,8 +5,7 @@ the time of a first apply of 1,000 objects. Responses are parsed by llhttp, the 
 """
 
 from applier.http.client import Client, Request, Stream
-from applier.http.errors import ConnectionEnded, HttpError, Malformed, NotConnected, ProxyRefused
-from applier.http.response import Headers, Response
+from applier.http.response import ConnectionEnded, Headers, HttpError, Malformed, NotConnected, ProxyRefused, Response
 
 __all__ = [
     "Client",

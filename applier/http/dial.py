@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from applier.http.connection import Connection
-from applier.http.errors import ConnectionEnded, Malformed, NotConnected, ProxyRefused
+from applier.http.response import ConnectionEnded, Malformed, NotConnected, ProxyRefused
 
 PORTS = {"http": 80, "https": 443, "socks5": 1080}
 HAPPY_EYEBALLS_DELAY = 0.25  # seconds until a host's other addresses are tried beside the first (RFC 8305)

@@ -1,8 +1,7 @@
 """Runs the reconcile loop: work queue, leader election with fencing, and reconciling of one key."""
 
 from applier.loop.deletions import DeletionOptions
-from applier.loop.fence import Fence, FencedCluster, LeaseLost
-from applier.loop.lease import Lease, Timing
+from applier.loop.lease import Fence, FencedCluster, Lease, LeaseLost, Timing
 from applier.loop.lease_thread import LeaseThread
 from applier.loop.loop import Loop, Result
 from applier.loop.queue import QueueClosed, WorkQueue

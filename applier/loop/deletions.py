@@ -16,7 +16,7 @@ from applier.execute.refusals import is_other_object
 from applier.loop.view import MAX_DECISION_AGE, OUTDATED, View
 from applier.outcome import Action, Outcome, Step
 from applier.prune import deletion
-from applier.prune.teardown import Teardown, teardown
+from applier.prune.deletion import Teardown, teardown
 from applier.ref import Kind, Manifest, Ref, resource_version_of, uid_of
 from kube_objects.manifest import is_terminating
 

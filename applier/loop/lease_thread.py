@@ -13,8 +13,7 @@ from contextlib import AbstractAsyncContextManager, suppress
 
 from applier.cluster import Cluster
 from applier.errors import ClusterError
-from applier.loop.fence import Fence
-from applier.loop.lease import Lease, OnChange
+from applier.loop.lease import Fence, Lease, OnChange
 
 Connect = Callable[[], AbstractAsyncContextManager[Cluster]]
 Candidate = Callable[[Cluster, OnChange], Lease]

@@ -23,7 +23,7 @@ from applier.errors import (
     Unreachable,
     WriteConflict,
 )
-from applier.loop.contests import Contests
+from applier.loop.decisions import Contests
 from applier.loop.dependencies import Dependencies
 from applier.loop.lease import Lease
 from applier.loop.lease_thread import LeaseThread
@@ -262,7 +262,7 @@ class Loop(Generic[K]):
             self.queue.retry(result.key, MAX_BACKOFF_UNSYNCED)
         elif any(isinstance(error, Unreachable | ServerFailure | TooManyRequests | UnknownKind) for error in errors):
             self.queue.retry(result.key, MAX_BACKOFF_OUTAGE, least=_asked_for(errors))
-        elif any(self._is_foreign_and_unwatched(outcome) for outcome in result.outcomes):
+        elif any(each.step.foreign and not self.cache.selects(each.step.ref) for each in result.outcomes):
             self.queue.retry(result.key, MAX_BACKOFF_FOREIGN)
         elif result.error is not None or any(map(_may_succeed_on_retry, result.outcomes)):
             self.queue.retry(result.key)
@@ -275,9 +275,6 @@ class Loop(Generic[K]):
                 # The next reconcile deletes what the deleted objects depended on: behind the keys that wait already.
                 add = self.queue.add_cleanup if isinstance(desired, Gone) else self.queue.add
                 add(result.key)
-
-    def _is_foreign_and_unwatched(self, outcome: Outcome) -> bool:
-        return outcome.step.foreign and not self.cache.selects(outcome.step.ref)
 
     def _desire(self, key: K, view: View) -> Graph | Gone | Hold:
         """Calls the function, and records what it depends on.

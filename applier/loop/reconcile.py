@@ -23,8 +23,7 @@ from applier.execute.executor import execute
 from applier.execute.options import ExecuteOptions
 from applier.loop.decisions import Decisions
 from applier.loop.deletions import DeletionOptions, DeletionWriter
-from applier.loop.event_recorder import EventRecorder
-from applier.loop.status import StatusWriter
+from applier.loop.status import EventRecorder, StatusWriter
 from applier.loop.view import View
 from applier.outcome import UNDONE, Outcome
 from applier.plan import Intent, Plan, plan

@@ -1,4 +1,4 @@
-"""Reads the ApplySet (KEP-3659) of which an object is a member, and prevents an apply from changing that accidentally.
+"""Tells whose an existing object is: ours to change, of somebody who gave it the same name, or a member of another ApplySet (KEP-3659).
 
 By the KEP it is an error to apply, as part of one set, an object with the label of another set, whose next prune would no longer find it.
 kubectl 1.35 does not check this, and moves the object. Here it is held, unless it is forced. An apply without a set does not remove the
@@ -11,8 +11,10 @@ from collections.abc import Collection
 from typing import Any
 
 from applier.decision import owners_at
+from applier.decision.managers import applied_by
 from applier.outcome import Conflict
-from applier.ref import Manifest
+from applier.plan.reasons import manager_names
+from applier.ref import Manifest, Ref
 
 PART_OF = "applyset.kubernetes.io/part-of"
 """The label of members; its value is the id of their set."""
@@ -82,3 +84,27 @@ def may_change_applyset(conflicts: Collection[Conflict], may: Collection[str]) -
 def conflicts_over(live: Manifest) -> list[Conflict]:
     """Returns the label as a field in conflict, with each of its owners."""
     return [Conflict(LABEL, owner) for owner in owners_at(live, LABEL)]
+
+
+def whose(desired: Manifest, live: Manifest, manager: str) -> str:
+    """Returns whose object this is, as a part of a sentence: `made by helm`, `of PodClique.grove.io shop/a-0-b`; empty if it is ours.
+
+    An object has one controller at most: where it has another than the desired one, it is that one's, whoever wrote it. Without one, it is
+    ours if it has an owner of the desired ones, or if `manager` has applied or created it. `desired` has the UIDs of its owners.
+    """
+    wanted, existing = _owners(desired), _owners(live)
+    controller = next((owner for owner in existing.values() if owner.get("controller")), None)
+    if controller is not None and controller.get("uid") not in wanted:
+        return f"of {_ref(controller, live)}"
+    if wanted.keys() & existing.keys() or applied_by(live, manager):
+        return ""
+    return f"created by {manager_names(live)}"
+
+
+def _owners(manifest: Manifest) -> dict[str, Manifest]:
+    return {str(owner.get("uid")): owner for owner in manifest["metadata"].get("ownerReferences") or ()}
+
+
+def _ref(owner: Manifest, live: Manifest) -> Ref:
+    group = str(owner.get("apiVersion") or "").rpartition("/")[0]
+    return Ref(group, str(owner.get("kind")), str(live["metadata"].get("namespace") or ""), str(owner.get("name")))

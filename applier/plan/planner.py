@@ -13,9 +13,8 @@ from applier.desired import Desired, Graph, Policy
 from applier.errors import NotSynced
 from applier.outcome import ABSENT, QUIET, WRITTEN, Action, Step
 from applier.plan.follow import follow
-from applier.plan.foreign import whose
 from applier.plan.immutable import fixed_fields
-from applier.plan.membership import LABEL, applyset_left, conflicts_over, may_change_applyset, staying
+from applier.plan.membership import LABEL, applyset_left, conflicts_over, may_change_applyset, staying, whose
 from applier.plan.order import Edges, HardEdges, defined_kinds, order
 from applier.plan.reasons import RECREATE, what_conflicts, what_differs, what_is_fixed, which_set
 from applier.ref import GroupKind, Kind, Manifest, Ref, being_deleted, refers_to, resource_version_of, uid_of, with_owner

@@ -26,7 +26,7 @@ HIDDEN = "hidden"
 """Replaces the values of Secrets."""
 
 Json = dict[str, Any]
-VERSION = 2
+VERSION = 3
 
 
 def without_values(manifest: Manifest) -> Manifest:

@@ -13,8 +13,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from applier.cache.read import read_once
-from applier.cache.snapshot import by_place
+from applier.cache.snapshot import by_place, read_once
 from applier.cluster import Cluster, Resource
 from applier.decision import hide_secrets, prepared
 from applier.decision.managers import after_takeover, managers_to_take_over, ownership_patch
@@ -58,7 +57,7 @@ async def adopt(
     account = RunMeter(cluster, sink)
     live = await read_once(cluster, by_place((Kind.of(desired.manifest), ref) for ref, desired in graph.objects.items()))
     objects = [live.get(ref) for ref in graph.objects]
-    account.planned(Counter(_planned_action(manifest, manager, managers) for manifest in objects), 1)
+    account.planned(Counter(Action.CONFIGURED if each and _others(each, manager, managers) else Action.UNCHANGED for each in objects), 1)
     semaphore = asyncio.Semaphore(AT_ONCE)
 
     async def adopt_one(desired: Desired) -> Outcome:
@@ -70,11 +69,6 @@ async def adopt(
     outcomes = list(await asyncio.gather(*map(adopt_one, graph.objects.values())))
     account.closed(outcomes)
     return outcomes
-
-
-def _planned_action(live: Manifest | None, manager: str, managers: Sequence[str]) -> Action:
-    """Returns the planned action for an object."""
-    return Action.CONFIGURED if live is not None and _others(live, manager, managers) else Action.UNCHANGED
 
 
 def _others(live: Manifest, manager: str, managers: Sequence[str]) -> list[str]:

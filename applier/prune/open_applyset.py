@@ -24,13 +24,10 @@ from applier.events import Finished, Sink
 from applier.outcome import UNDONE, Action, Outcome, Step
 from applier.plan.membership import set_of
 from applier.plan.saved import InvalidPlan, SavedPlan, why_moved
-from applier.prune.applyset import ApplySet, ApplySetError
-from applier.prune.deletion import Deleter, finalizers_of
+from applier.prune.applyset import ApplySet, ApplySetError, ApplySetScope, Record
+from applier.prune.deletion import Deleter, finalizers_of, last, still_needed, teardown
 from applier.prune.keeper import Keeper
-from applier.prune.members import Members, dependents, find_members, orphans
-from applier.prune.record import ApplySetScope, Record
-from applier.prune.taken_along import NOTHING, TakenAlong, taken_along, takes_others
-from applier.prune.teardown import last, still_needed, teardown
+from applier.prune.members import NOTHING, Members, TakenAlong, dependents, find_members, orphans, taken_along, takes_others
 from applier.ref import NAMESPACE, Kind, Manifest, Ref, being_deleted, resource_version_of, uid_of
 from kube_objects.manifest import is_terminating
 from kube_objects.words import listed
@@ -275,7 +272,6 @@ def _record_form(record: Record) -> Json:
         "tooling": record.tooling,
         "kinds": sorted([group, kind] for group, kind in record.scope.kinds),
         "namespaces": sorted(record.scope.namespaces),
-        "resources": sorted(record.resources),
     }
 
 

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from applier.cache.read import read_once
-from applier.cache.snapshot import by_place
+from applier.cache.snapshot import by_place, read_once
 from applier.cluster import find
 from applier.desired import Graph
 from applier.events import Finished, RunMeter
 from applier.outcome import UNDONE, Action, Outcome, Step
-from applier.prune.applyset import ApplySet
-from applier.prune.deletion import Deleter
+from applier.prune.applyset import BUILT_IN_PARENTS, TOOLING, ApplySet, tool_of
+from applier.prune.deletion import Deleter, teardown
 from applier.prune.keeper import Keeper
 from applier.prune.open_applyset import ApplySetOptions, OpenApplySet
-from applier.prune.record import BUILT_IN_PARENTS, TOOLING, tool_of
-from applier.prune.teardown import teardown
 from applier.ref import Kind, Manifest, resource_version_of, uid_of
 
 

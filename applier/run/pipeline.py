@@ -18,10 +18,8 @@ from applier.outcome import UNDONE, WRITTEN, Action, Outcome
 from applier.plan import Plan, SavedPlan, check
 from applier.prune import Deleter, OpenApplySet
 from applier.ref import NAMESPACE, Ref
-from applier.run.identity import OtherCluster, identity_of
-from applier.run.live_state import read, read_and_plan
-from applier.run.options import ApplyOptions, WaitFor
-from applier.run.report import Report
+from applier.run.live_state import OtherCluster, identity_of, read, read_and_plan
+from applier.run.options import ApplyOptions, Report, WaitFor
 from applier.stop import STOPPED
 from applier.wait import wait_ready
 

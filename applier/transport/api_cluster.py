@@ -15,15 +15,12 @@ from applier.cluster import Listing, Resource, WatchEvent, find
 from applier.errors import AlreadyExists, ClusterError, Invalid, NotFound, Unreachable, WriteConflict
 from applier.events import Sink, nowhere
 from applier.ref import Kind, Manifest, Ref
-from applier.transport.discovery import Discovery
+from applier.transport.discovery import Discovery, await_established
 from applier.transport.disk import Disk
-from applier.transport.established import await_established
-from applier.transport.lines import text_lines
-from applier.transport.lists import list_all
 from applier.transport.login.target import Target
 from applier.transport.openapi import OpenApi
+from applier.transport.reads import Watches, list_all, text_lines
 from applier.transport.retries import ApiRequest, Retries
-from applier.transport.watches import Watches
 from applier.transport.wire import Answer, Trace, Uncertain, Wire, untraced
 from kube_objects.manifest import is_terminating
 

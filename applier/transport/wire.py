@@ -13,7 +13,7 @@ from applier.errors import ApiError, ClusterError, TooManyRequests, Unauthorized
 from applier.events import Retried, Sink, Throttled
 from applier.http import Client, Headers, Request, Response, Stream
 from applier.transport.connection_errors import ConnectionErrors, unreachable
-from applier.transport.login.renewal import Renewal
+from applier.transport.login.credentials import Renewal
 from applier.transport.login.target import Target, trust
 from applier.transport.refusals import refusal
 from applier.transport.retries import ApiRequest, Retries, RetryBudget, Tries

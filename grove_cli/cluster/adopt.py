@@ -15,14 +15,13 @@ from applier.outcome import UNDONE
 from applier.ref import Kind, Manifest
 from grove_cli import output as outputs
 from grove_cli.cluster import session as sessions
-from grove_cli.cluster.fold import Folding
 from grove_cli.cluster.input import ClusterInput
 from grove_cli.cluster.lines import CLIENT, OutcomeLines
 from grove_cli.cluster.listeners import listening
 from grove_cli.cluster.options import field_manager_option, input_options, journal_option, take_input, target_options, text_option
 from grove_cli.cluster.session import Session
 from grove_cli.cluster.target import take_target
-from grove_cli.cluster.words import outcomes_report
+from grove_cli.cluster.words import Folding, outcomes_report
 from grove_cli.exit_codes import EXIT_ERROR
 from grove_cli.options import text_or_json_option
 from grove_cli.terminal import terminal_of

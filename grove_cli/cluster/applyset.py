@@ -1,4 +1,4 @@
-"""The options of ApplySets: the parent object, and limits of pruning."""
+"""Defines the options of ApplySets, the parent object and limits of pruning, and finds the object that they name."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ import click
 from grove_cli.cluster.options import InputOptions, adding, text_option
 from grove_cli.cluster.session import Session
 from grove_compiler.record import record
+from grove_compiler.version import __version__
 
 if TYPE_CHECKING:
-    from applier.prune import ApplySetOptions
+    from applier.cluster import Cluster
+    from applier.prune import ApplySet, ApplySetOptions
     from applier.ref import Ref
 
+TOOLING = f"kubectl/grove-v{__version__}"
+"""The tooling label of new ApplySets. kubectl accepts only those of the tool `kubectl`, with any version after the slash."""
 
 applyset_options = adding(
     (
@@ -43,10 +47,26 @@ class ApplySetChoice:
         if not self.applyset:
             return None
         from applier.prune import ApplySetOptions, Budget  # only for sets
-        from grove_cli.queries.applysets import named_set
 
         budget = Budget.read(self.limit) if self.limit else None
         return ApplySetOptions(await named_set(session.cluster, self.applyset, session.namespace), self.prune, budget, self.approval, led)
+
+
+async def named_set(cluster: Cluster, text: str, namespace: str) -> ApplySet:
+    """Returns the ApplySet of a parent: `NAME` is a Secret, as with kubectl, and `KIND/NAME` an object of another kind.
+
+    Raises `NoSuchObject`, `ClusterError`.
+    """
+    from applier.prune import ApplySet  # only for sets
+    from applier.ref import Kind
+    from grove_cli.queries.tree_query import check_name, served_kinds
+
+    word, _, name = text.rpartition("/")
+    check_name(name, text)
+    if not word:
+        return ApplySet(Kind("", "v1", "Secret"), namespace, name, TOOLING)
+    [resource], _ = await served_kinds(cluster, word)
+    return ApplySet(resource.kind, namespace if resource.namespaced else "", name, TOOLING)
 
 
 def take_applyset(given: dict[str, Any], inputs: InputOptions) -> ApplySetChoice:

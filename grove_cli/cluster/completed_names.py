@@ -72,8 +72,8 @@ def revision_numbers(context: click.Context, _: click.Parameter, incomplete: str
     """Returns the numbers of the revisions of the set that is named."""
 
     async def numbers(session: Session) -> Iterable[str]:
-        from grove_cli.queries.one_set import read_set
         from grove_cli.queries.rollout.history import read_history
+        from grove_cli.queries.tree_query import read_set
 
         _, pcs = await read_set(session.cluster, _name_in(context), session.namespace)
         return [str(each.number) for each in await read_history(session.cluster, pcs)]
@@ -85,7 +85,7 @@ def clique_names(context: click.Context, _: click.Parameter, incomplete: str) ->
     """Returns the cliques of the set that is named."""
 
     async def names(session: Session) -> Iterable[str]:
-        from grove_cli.queries.one_set import read_set
+        from grove_cli.queries.tree_query import read_set
 
         _, pcs = await read_set(session.cluster, _name_in(context), session.namespace)
         return [clique["name"] for clique in pcs["spec"]["template"]["cliques"]]

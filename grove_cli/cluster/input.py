@@ -1,20 +1,21 @@
-"""Reads files into a graph of desired objects: compiles sets for the existing cluster, and includes other manifests unchanged."""
+"""Reads files into a graph of desired objects: compiles sets for the existing cluster, and includes other manifests in their namespaces."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
+from applier.cluster import Cluster
 from applier.desired import DuplicateObject, Graph
 from applier.errors import UnknownKind
-from applier.ref import Kind, Manifest, Ref
+from applier.ref import DEFINITION, GroupKind, Kind, Manifest, Ref
 from grove_cli.cluster.options import InputOptions
 from grove_cli.cluster.session import Failed, Session
 from grove_cli.errors import Reported
-from grove_cli.queries.scope import OtherNamespace, defined_scopes, in_namespace
 from grove_cli.reading.files import InputFile
 from grove_cli.reading.inputs import InputReader
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
@@ -26,7 +27,10 @@ from grove_operator.cluster.desired import Sources, desired_graph
 if TYPE_CHECKING:
     from applier.outcome import Step
 
+
 DEFINITIONS = "grove crds | kubectl apply --server-side -f -"
+MAX_CHANGES = 100
+"""Changed fields that are told of one object in the effects of an edit."""
 
 
 class ClusterInput:
@@ -73,7 +77,6 @@ class ClusterInput:
     async def _compile(self, session: Session, findings: list[Diagnostic]) -> CompiledGraph:
         """Compiles the sets for the existing objects, and adds the findings. The graph is empty if there are errors."""
         from grove_cli.program import LoadedRules
-        from grove_cli.queries.effects import effects
         from grove_cli.queries.installed import leading_operator
         from grove_compiler.compile import Inputs  # only for sets
         from grove_compiler.compile import compile as compile_inputs
@@ -96,7 +99,7 @@ class ClusterInput:
             self.led = [*subjects] if self.leader else []
             if self.leader and not has_errors(result.diagnostics):
                 before = [*map(Document, live), *(item.document for item in self.sorted.references)]
-                self.effects = effects(compile_inputs(replace(inputs, documents=before), program).graph, result.graph)
+                self.effects = effects_of(compile_inputs(replace(inputs, documents=before), program).graph, result.graph)
         return result.graph
 
     def _subjects(self, session: Session) -> set[Ref]:
@@ -157,3 +160,78 @@ def missing_kind(kind: Kind, error: str) -> str:
     """Returns the error about a kind that the server does not serve, with a hint for our kinds."""
     ours = kind.group == "grove.io" or kind.group.endswith(".grove.io")
     return f"{error}: {DEFINITIONS}" if ours else error
+
+
+class OtherNamespace(Exception):
+    """A manifest has another namespace than `-n`."""
+
+
+async def in_namespace(cluster: Cluster, items: Sequence[Item], namespace: str, *, only: bool) -> list[Item]:
+    """Returns the items with their namespaces. The scope of kinds that the server does not serve is that of definitions among the items.
+
+    Items of unknown kinds are returned unchanged; `_check_kinds` reports them all. `only` refuses other namespaces, as kubectl does with
+    `-n`. Raises `OtherNamespace`.
+    """
+    defined = defined_scopes(item.manifest for item in items)
+    scopes = {kind: await _is_namespaced(cluster, kind, defined) for kind in {Kind.of(item.manifest) for item in items}}
+    return [_placed(item, scopes[Kind.of(item.manifest)], namespace, only) for item in items]
+
+
+def defined_scopes(manifests: Iterable[Manifest]) -> dict[GroupKind, bool]:
+    """Returns whether the kinds of CustomResourceDefinitions are namespaced."""
+    scopes = {}
+    for manifest in manifests:
+        kind = Kind.of(manifest)
+        if (kind.group, kind.kind) == DEFINITION:
+            spec = manifest.get("spec") or {}
+            name = str(spec.get("group") or ""), str((spec.get("names") or {}).get("kind") or "")
+            scopes[name] = spec.get("scope") != "Cluster"
+    return scopes
+
+
+async def _is_namespaced(cluster: Cluster, kind: Kind, defined: dict[GroupKind, bool]) -> bool | None:
+    """Returns whether a kind is namespaced; None for an unknown one."""
+    try:
+        return (await cluster.resource(kind)).namespaced
+    except UnknownKind:
+        return defined.get((kind.group, kind.kind))
+
+
+def _placed(item: Item, namespaced: bool | None, namespace: str, only: bool) -> Item:
+    if namespaced is None:
+        return item
+    metadata = item.manifest["metadata"]
+    declared = metadata.get("namespace") or ""
+    if namespaced and only and declared and declared != namespace:
+        name = f"{item.manifest['kind']} {metadata['name']!r}"
+        raise OtherNamespace(f"{item.source or name}: {name} is of the namespace {declared!r}, and -n asks for {namespace!r}")
+    effective = (declared or namespace) if namespaced else ""
+    if effective == declared and ("namespace" in metadata) == bool(effective):
+        return item
+    placed = {key: value for key, value in metadata.items() if key != "namespace"}
+    if effective:
+        placed["namespace"] = effective
+    return Item({**item.manifest, "metadata": placed}, item.document)
+
+
+def effects_of(before: CompiledGraph, after: CompiledGraph) -> list[Step]:
+    """Returns a step for each object that is created, configured or deleted, in apply order; those that are deleted come last.
+
+    Both graphs are compiled from what exists, so that only what the edit changes differs: not what another release would write.
+    """
+    from applier.outcome import Action, FieldChange, Step
+    from applier.plan.reasons import what_differs
+    from grove_compiler.kube.semantic_difference import ANYTHING, differences  # brings many tables
+
+    old, new = _by_ref(before), _by_ref(after)
+    steps = [Step(ref, Action.CREATED) for ref in new if ref not in old]
+    for ref, manifest in new.items():
+        found = islice(differences(old[ref], manifest, ANYTHING), MAX_CHANGES) if ref in old else ()
+        if changes := [FieldChange(change.path, change.before, change.after) for change in found]:
+            steps.append(Step(ref, Action.CONFIGURED, what_differs(changes), changes))
+    order = {ref: number for number, ref in enumerate(new)}
+    return [*sorted(steps, key=lambda step: order[step.ref]), *(Step(ref, Action.PRUNED) for ref in reversed(old) if ref not in new)]
+
+
+def _by_ref(graph: CompiledGraph) -> dict[Ref, Manifest]:
+    return {Ref.of(node.object): node.object for node in graph.nodes if not node.policy.get("operator")}

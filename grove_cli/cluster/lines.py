@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from applier.events import Event, Finished, Ready, Sink, Throttled, Waiting, WaveStarted
 from applier.outcome import UNDONE, Action, Outcome
 from applier.ref import Ref
-from grove_cli.cluster.fold import Folding
-from grove_cli.cluster.words import COLOURS, name_of, reason_of
+from grove_cli.cluster.words import COLOURS, Folding, name_of, reason_of
 from grove_cli.terminal import Terminal, visible
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Formats steps as lines of a table, action, object and reason, and a plan as such a table by waves."""
+"""Formats steps as lines of a table, action, object and reason: a plan by waves, and what the operator that leads sets makes of an edit."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from applier.outcome import QUIET, Action, Step
-from grove_cli.cluster.fold import More, folded
-from grove_cli.cluster.words import COLOURS, reason_of, tally
+from grove_cli.cluster.input import ClusterInput
+from grove_cli.cluster.words import COLOURS, More, folded, reason_of, tally
 from grove_cli.render.as_tree import MIN_WIDTH, shortened
 from grove_cli.terminal import Terminal, visible
 
@@ -51,3 +51,26 @@ def plan_text(steps: Sequence[Step], terminal: Terminal) -> str:
         lines += [step_line(one, column, terminal) for one in folded(list(found), lambda step: step)]
     counts = {action: sum(step.action is action for step in steps) for action in Action}
     return "\n".join([*lines, *([""] if lines else []), terminal.paint("Plan: ", "1") + tally(counts)]) + "\n"
+
+
+def effects_text(source: ClusterInput, terminal: Terminal) -> str:
+    """Returns the objects that the operator creates, configures and deletes, under a heading; empty where none leads."""
+    if not source.leader:
+        return ""
+    from grove_cli.cluster.step_lines import step_lines
+
+    heading = terminal.paint("effects", "1") + f" by the operator ({source.leader}); --children includes them"
+    summary = terminal.paint("Effects: ", "1") + counted(source.effects)
+    return "\n".join([heading, *step_lines(source.effects, terminal), summary]) + "\n"
+
+
+def effects_line(source: ClusterInput) -> str:
+    """Returns one line about what the operator makes of an edit; empty where none leads, or where it makes nothing of it."""
+    if not source.effects:
+        return ""
+    return f"the operator ({source.leader}) generates from this: {counted(source.effects)} (listed by `grove plan`); --children writes them"
+
+
+def counted(steps: Sequence[Step]) -> str:
+    """Returns the number of steps by action."""
+    return tally({action: sum(step.action is action for step in steps) for action in Action})

@@ -1,15 +1,22 @@
-"""Formats objects, steps and outcomes as text and JSON."""
+"""Formats objects, steps and outcomes as text and JSON, and folds messages that many objects share: the first by name, the others counted.
+
+A missing namespace or permission fails a thousand objects for one reason. With a line for each, as in kubectl, other errors would scroll
+off the screen. `-o json` and journals have every object.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from applier.outcome import ABSENT, Action, Conflict, FieldChange, Outcome, Owner, Step, dotted
+from applier.outcome import ABSENT, UNDONE, Action, FieldChange, Outcome, Owner, Step, dotted
 from applier.ref import Ref
+from grove_cli.cluster.session import say
 
 if TYPE_CHECKING:
-    from applier.run.report import Report
+    from applier.run.options import Report
+
 
 ORDER = tuple(Action)
 COLOURS = {
@@ -59,7 +66,7 @@ def step_value(step: Step) -> dict[str, Any]:
     """Returns a step as a JSON value without empty fields."""
     value: dict[str, Any] = {**ref_value(step.ref), "action": str(step.action), "reason": reason_of(step)}
     value["changes"] = [_change_value(change) for change in step.changes]
-    value["conflicts"] = [_conflict_value(conflict) for conflict in step.conflicts]
+    value["conflicts"] = [{"path": dotted(each.path), "owner": _owner_value(each.owner)} for each in step.conflicts]
     return {key: part for key, part in value.items() if part not in ("", [])}
 
 
@@ -96,10 +103,6 @@ def _change_value(change: FieldChange) -> dict[str, Any]:
     return value
 
 
-def _conflict_value(conflict: Conflict) -> dict[str, Any]:
-    return {"path": dotted(conflict.path), "owner": _owner_value(conflict.owner)}
-
-
 def _owner_value(owner: Owner) -> dict[str, str]:
     return {key: value for key, value in owner._asdict().items() if value}
 
@@ -121,3 +124,79 @@ def run_report(report: Report) -> dict[str, Any]:
     value["notReady"] = [{**ref_value(waited.ref), "reason": waited.readiness.reason} for waited in waiting]
     value |= {"troubles": report.errors, "approval": report.approval}
     return {key: part for key, part in value.items() if part not in ("", []) or key == "objects"}
+
+
+T = TypeVar("T")
+
+NAMED = 3
+"""The number of objects with a line of their own."""
+
+OTHERS = re.compile(r"\bwaits for .+, which ")
+TIMES = re.compile(r" at \d{4}-\d\d-\d\dT[\d:.]+Z")
+
+
+def alike(ref: Ref, why: str) -> str:
+    """Returns a reason without the parts that differ between objects: their names, times, and the names of those that they wait for."""
+    why = why.replace(f'"{ref.name}"', '"…"').replace(f"'{ref.name}'", "'…'").replace(str(ref), "…")
+    return OTHERS.sub("waits for another, which ", TIMES.sub("", why))
+
+
+class Folding:
+    """Prints the first lines of each reason at once, and with `end` the number of the others."""
+
+    def __init__(self, print_line: Callable[[str], None] = say, full: str = " (-o json names all)") -> None:
+        """Takes the function that prints lines, and in `full` a hint where the full list is."""
+        self._print, self._full = print_line, full
+        self._alike: dict[str, list[str]] = {}
+        self._more: dict[str, int] = {}
+
+    def add(self, ref: Ref, why: str, line: str = "") -> None:
+        """Adds an object with its reason. Its line is `REF: WHY` by default."""
+        self.line(line or f"{ref}: {why}", alike(ref, why))
+
+    def line(self, line: str, reason: str) -> None:
+        """Adds a line with its reason."""
+        lines = self._alike.setdefault(reason, [])
+        if len(lines) < NAMED:
+            self._print(line)
+        if len(lines) <= NAMED:
+            lines.append(line)
+        else:
+            self._more[reason] = self._more.get(reason, 1) + 1
+
+    def end(self) -> None:
+        """Prints the counts. A single further object is printed by name, which is as short."""
+        for reason, lines in self._alike.items():
+            if reason in self._more:
+                self._print(f"and {self._more[reason]} more: {reason}{self._full}")
+            elif len(lines) > NAMED:
+                self._print(lines[NAMED])
+        self._alike.clear()
+        self._more.clear()
+
+
+class More(NamedTuple):
+    """The number of further objects like the previous one."""
+
+    number: int
+    reason: str
+
+
+def folded(items: Sequence[T], step_of: Callable[[T], Step]) -> Iterable[T | More]:
+    """Yields items, and of those that fail for the same reason only the first, followed by the number of the others."""
+    groups: dict[tuple[str, int], list[int]] = {}
+    for number, item in enumerate(items):
+        step = step_of(item)
+        if step.action in UNDONE:
+            groups.setdefault((f"{step.action}: {alike(step.ref, reason_of(step))}", step.wave), []).append(number)
+    more: dict[int, More] = {}
+    omitted: set[int] = set()
+    for (reason, _), numbers in groups.items():
+        if len(numbers) > NAMED + 1:
+            more[numbers[NAMED - 1]] = More(len(numbers) - NAMED, reason)
+            omitted.update(numbers[NAMED:])
+    for number, item in enumerate(items):
+        if number not in omitted:
+            yield item
+        if number in more:
+            yield more[number]

@@ -51,7 +51,7 @@ def command(name: str, snapshot: str | None, config: str | None, rules: tuple[st
 
 def _print(name: str, output: str, read: ReadObjects, namespace: str, context: StepContext) -> int:
     from grove_cli.describe.page import page, page_value
-    from grove_cli.queries.why_query import find
+    from grove_cli.queries.tree_query import find
     from grove_cli.terminal import terminal_of
 
     manifest, pcs = find(name, namespace, read.objects)

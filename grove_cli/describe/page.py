@@ -12,8 +12,7 @@ from grove_cli.events.as_text import event_value, events_text
 from grove_cli.events.read import events_in
 from grove_cli.operator.read_objects import ReadObjects
 from grove_cli.queries.events_query import EventLine
-from grove_cli.queries.live_states import LiveStates
-from grove_cli.queries.readiness import readiness_check
+from grove_cli.queries.live_states import LiveStates, readiness_check
 from grove_cli.queries.tree import branches, grow, owner_uid
 from grove_cli.render.as_table import table
 from grove_cli.terminal import Terminal, visible

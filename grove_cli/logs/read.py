@@ -14,7 +14,7 @@ from applier.ref import Kind
 from grove_cli.cluster.session import Failed, Session, say
 from grove_cli.logs.lines import Line, Printer, lines_of
 from grove_cli.queries.log_sources import LogSelection, LogSource, check_clique, check_container
-from grove_cli.queries.one_set import read_set
+from grove_cli.queries.tree_query import read_set
 from kube_objects.words import listed
 
 __all__ = ["Printer", "show_logs"]

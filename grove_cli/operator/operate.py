@@ -17,9 +17,8 @@ from grove_cli.operator.configuration import log_unused, with_defaults
 from grove_cli.operator.reload import Files, Reload, Reports
 from grove_cli.operator.replay_retention import replay_retention
 from grove_cli.operator.telemetry import Telemetry
-from grove_operator.controller.log import Log
+from grove_operator.controller.log import Log, OperatorEvents
 from grove_operator.controller.operator import Operator, OperatorOptions
-from grove_operator.controller.operator_events import OperatorEvents
 
 if TYPE_CHECKING:
     from applier.loop import LeaseThread

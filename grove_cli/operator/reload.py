@@ -110,7 +110,7 @@ class Reload:
         from grove_compiler.engine.sources import InvalidRules
         from grove_compiler.graph.diagnostic import has_errors
         from grove_compiler.step import StepContext
-        from grove_operator.controller.rule_trial import first_regression
+        from grove_operator.controller.evaluator import first_regression
 
         try:
             book = rulebook.read(self._files.folders, may_be_empty=True)

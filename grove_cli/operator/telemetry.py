@@ -12,7 +12,7 @@ from grove_cli import extras
 from grove_cli.cluster.listeners import Relay
 from grove_cli.cluster.session import Failed
 from grove_compiler.version import __version__
-from grove_operator.telemetry.missing_rights import MissingRights, Right
+from grove_operator.telemetry.health import MissingRights, Right
 
 if TYPE_CHECKING:
     from applier.cluster import Cluster

@@ -10,8 +10,7 @@ from applier.decision.managers import applied_by
 from applier.desired import Desired, Graph
 from applier.events import Finished, RunMeter
 from applier.outcome import Action, Outcome, Step
-from applier.prune.deletion import Deleter
-from applier.prune.teardown import teardown
+from applier.prune.deletion import Deleter, teardown
 from applier.ref import Manifest, Ref, owner_uids, resource_version_of, uid_of
 from applier.run.live_state import read
 from applier.wait.gone import wait_gone

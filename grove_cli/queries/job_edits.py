@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from applier.cluster import Cluster
 from applier.ref import Manifest
-from grove_cli.queries.one_set import EditRefused, is_training, read_set
-from grove_cli.queries.tree_query import NoSuchObject
+from grove_cli.queries.tree_query import EditRefused, NoSuchObject, is_training, read_set
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.kube.timestamp import timestamp
 

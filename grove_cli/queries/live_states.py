@@ -1,19 +1,48 @@
-"""Tells how ready live objects are, and their facts, by what is beside them: most schedulers report of a gang nothing but `Pending`."""
+"""Tells how ready live objects are, and their facts, by the rules of Grove's kinds and by what is beside them.
+
+Most schedulers report of a gang nothing but `Pending`.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 
-from applier.readiness import Readiness, State
+from applier.readiness import Readiness, ReadinessRule, State, readiness
 from applier.ref import Manifest
 from grove_cli.queries.facts import facts, metrics_failure
-from grove_cli.queries.readiness import ReadinessCheck
+from grove_compiler.engine.runtime.program import Program
 from grove_compiler.kube.conditions import condition_of, is_true, status_of
 from grove_compiler.labels import GANG_LABEL
+from grove_compiler.model.decisions import DecisionRules
+from grove_compiler.model.expanded.readiness import READY_KINDS, ReadinessDecisions
 from grove_compiler.model.inputs.snapshot import is_finished
 from kube_objects.manifest import is_terminating
 from kube_objects.words import counted
+
+ReadinessCheck = Callable[[Manifest], Readiness]
+"""Returns the readiness of a live object."""
+
+
+def readiness_rules(program: Program) -> tuple[ReadinessRule, ...]:
+    """Returns the rule `ready_when` for Grove's kinds as rules of the applier. Raises `ApplierError` for invalid ones."""
+    decide = DecisionRules(program.decisions).of(ReadinessDecisions).ready_when
+    return tuple(_rule(kind, group, decide(kind)) for kind, group in READY_KINDS.items())
+
+
+def _rule(kind: str, group: str, expected: list[Manifest]) -> ReadinessRule:
+    # The rule of a user may return values that are not maps, which `ReadinessRule.read` reports.
+    conditions = [each for each in expected if isinstance(each, dict) and "condition" in each]
+    fields = [each for each in expected if each not in conditions]
+    by_type = {str(each["condition"]): str(each.get("status", "True")) for each in conditions}
+    return ReadinessRule.read({"group": group, "kind": kind, "fields": fields, "conditions": by_type})
+
+
+def readiness_check(program: Program) -> ReadinessCheck:
+    """Returns a check of Grove's kinds by the rules of a program, and of all others as the applier does."""
+    return partial(readiness, rules=readiness_rules(program))
+
 
 GANG, AUTOSCALER = "PodGang", "HorizontalPodAutoscaler"
 

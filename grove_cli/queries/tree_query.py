@@ -1,4 +1,4 @@
-"""Reads an object with the tree of objects that it owns."""
+"""Reads what an argument of a command line names: an object with the tree that it owns, a set, or an object among recorded ones."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from applier.errors import ApplierError, ClusterError, NotFound
 from applier.ref import Manifest
 from grove_cli.queries.tree import Branch, grow
 from grove_cli.short_names import SHORT_NAMES
+from grove_compiler.decoder import SET_KIND
+from grove_compiler.labels import PART_OF
 from grove_compiler.record import record
 
 DEFAULT_KIND = "PodCliqueSet"
@@ -125,3 +127,57 @@ async def list_readable(cluster: Cluster, places: Sequence[tuple[Resource, str]]
         else:
             objects += part.items
     return objects, unread
+
+
+async def read_set(cluster: Cluster, argument: str, namespace: str) -> tuple[Resource, Manifest]:
+    """Reads the set `NAME` or `pcs/NAME`, and its resource. Raises `ClusterError`, `NoSuchObject`."""
+    word, _, name = argument.rpartition("/")
+    check_name(name, argument)
+    [resource], _ = await served_kinds(cluster, word or SET_KIND)
+    if resource.kind.kind != SET_KIND:
+        raise NoSuchObject(f"{argument!r} is not a {SET_KIND}: expected its name")
+    try:
+        return resource, await cluster.get(resource, namespace, name)
+    except NotFound:
+        raise NotThere(f"there is no {SET_KIND} {name!r} in the namespace {namespace}") from None
+
+
+def is_training(pcs: Manifest) -> bool:
+    """Reports whether a set is a training workload."""
+    return (pcs.get("spec") or {}).get("workloadType") == "Training"
+
+
+class EditRefused(ApplierError):
+    """An edit does not apply to the state of the set. The message has the alternative."""
+
+
+KINDS = ("PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "PodGang", "Pod")
+"""The kinds that rules report waits of."""
+
+
+def find(argument: str, namespace: str, objects: Iterable[Manifest]) -> tuple[Manifest, Manifest]:
+    """Returns the object `NAME` or `KIND/NAME`, and its PodCliqueSet. Raises `NoSuchObject`.
+
+    Without a `namespace` the name has to be unique among all namespaces.
+    """
+    kind, name = parse_object(argument, KINDS, "can wait")
+    known = list(objects)
+    found = [each for each in _named(known, kind, name) if namespace in ("", each["metadata"].get("namespace"))]
+    if not found:
+        raise NoSuchObject(f"there is no {kind} {name!r}{f' in the namespace {namespace}' if namespace else ''}")
+    if len(found) > 1:
+        raise NoSuchObject(f"there are several {kind}s {name!r}: choose one with -n {' or -n '.join(map(_namespace, found))}")
+    [manifest] = found
+    set_name = name if kind == SET_KIND else (manifest["metadata"].get("labels") or {}).get(PART_OF)
+    sets = [pcs for pcs in _named(known, SET_KIND, set_name) if _namespace(pcs) == _namespace(manifest)]
+    if not sets:
+        raise NoSuchObject(f"{kind} {name!r} belongs to no existing PodCliqueSet")
+    return manifest, sets[0]
+
+
+def _named(objects: Sequence[Manifest], kind: str, name: str | None) -> list[Manifest]:
+    return [each for each in objects if each["kind"] == kind and each["metadata"]["name"] == name]
+
+
+def _namespace(manifest: Manifest) -> str:
+    return str(manifest["metadata"].get("namespace") or "")

@@ -8,10 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from applier.cluster import Cluster
 from applier.ref import Manifest
-from grove_cli.queries.one_set import read_set
 from grove_cli.queries.sets_query import GPUS
-from grove_cli.queries.tree_query import NoSuchObject, check_name, list_readable
-from grove_cli.queries.why_query import find
+from grove_cli.queries.tree_query import NoSuchObject, check_name, find, list_readable, read_set
 from grove_cli.render.domains import Domain, find_domains
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.gangs.gang import read_gang

@@ -10,8 +10,8 @@ from typing import Any
 from grove_cli import output as outputs
 from grove_cli.age import age
 from grove_cli.cluster.session import Session
-from grove_cli.queries.one_set import read_set
 from grove_cli.queries.rollout.history import RecordedRevision, find, read_history
+from grove_cli.queries.tree_query import read_set
 from grove_cli.render.as_tree import MIN_WIDTH, shortened
 from grove_cli.terminal import Terminal, terminal_of, visible
 from grove_compiler.kube.timestamp import timestamp

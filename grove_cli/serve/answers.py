@@ -8,7 +8,7 @@ from applier.errors import ApplierError
 from applier.ref import Ref
 from grove_cli.queries.timeline.chart import chart
 from grove_cli.queries.timeline.objects import objects_in
-from grove_cli.queries.why_query import find
+from grove_cli.queries.tree_query import find
 from grove_cli.render.as_timeline import svg
 from grove_cli.serve.scene import SceneObjects
 from grove_cli.terminal import Terminal

@@ -9,8 +9,7 @@ from typing import Any
 
 from applier.readiness import State
 from applier.ref import GroupKind, Kind, Manifest, Ref
-from grove_cli.queries.live_states import LiveStates
-from grove_cli.queries.readiness import readiness_check
+from grove_cli.queries.live_states import LiveStates, readiness_check
 from grove_cli.queries.sets_query import why_of
 from grove_cli.render.as_html import page_data
 from grove_cli.render.picture import DECLARED, Picture, Vertex, draw, simplify
@@ -26,8 +25,8 @@ from grove_compiler.source.document import Document
 from grove_compiler.step import StepContext, StepHold
 from grove_operator.controller.live_objects import LiveObjects
 from grove_operator.controller.operator import watched
-from grove_operator.controller.recorded_cache import RecordedCache
 from grove_operator.controller.stalled_condition import hold_message
+from grove_operator.controller.waiting import RecordedCache
 from kube_objects.manifest import group_of, is_terminating
 
 MOODS = {State.READY: "ready", State.FAILED: "failed", State.TERMINATING: "going"}

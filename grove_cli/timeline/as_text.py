@@ -6,10 +6,10 @@ from dataclasses import fields
 from typing import Any
 
 from grove_cli.age import age
-from grove_cli.queries.one_set import is_training
 from grove_cli.queries.timeline.moments import Moment, deadline_of, moments
 from grove_cli.queries.timeline.objects import TimelineObjects
 from grove_cli.queries.timeline.spans import Span, spans
+from grove_cli.queries.tree_query import is_training
 from grove_cli.render.as_table import HEADER, WAITING, table
 from grove_cli.terminal import Terminal, visible
 from grove_compiler.kube.timestamp import timestamp

@@ -99,7 +99,7 @@ def _print(asked: _Query, read: ReadObjects, namespace: str, context: StepContex
 
 def _print_one(asked: _Query, namespace: str, read: ReadObjects, context: StepContext) -> int:
     from applier.ref import Ref
-    from grove_cli.queries.why_query import find
+    from grove_cli.queries.tree_query import find
     from grove_cli.terminal import terminal_of
     from grove_cli.why.as_text import why_report, why_text
     from grove_operator.cluster.why import reasons

@@ -16,8 +16,7 @@ from grove_compiler.kube.conditions import status_of
 from grove_compiler.record import record
 from grove_compiler.step import StepContext
 from grove_operator.cluster.why import Reason, reasons, root_cause
-from grove_operator.controller.recorded_cache import RecordedCache
-from grove_operator.controller.waiting import HELD, waits_in
+from grove_operator.controller.waiting import HELD, RecordedCache, waits_in
 from kube_objects.label_selector import Selector
 
 HEAD = ("NAME", "READY", "FOR", "WHY")

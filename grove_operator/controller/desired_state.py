@@ -9,9 +9,7 @@ from applier.ref import Manifest, Ref
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.step import Key
 from grove_operator.controller.evaluator import Evaluator
-from grove_operator.controller.keys import TOPOLOGY_KINDS, replicas_of
-from grove_operator.controller.membership import MemberIndex, topology_members
-from grove_operator.controller.ownership import is_of_set
+from grove_operator.controller.membership import TOPOLOGY_KINDS, MemberIndex, is_of_set, replicas_of, topology_members
 from grove_operator.worker_thread import WorkerThread
 from kube_objects.manifest import is_terminating
 

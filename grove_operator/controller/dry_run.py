@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from applier.decision import Schemas
-from applier.desired import Desired, EventWrite, Gone, Graph, Hold, StatusWrite
+from applier.desired import Desired, Gone, Graph, Hold, StatusWrite
 from applier.loop import View
 from applier.outcome import Action, dotted
 from applier.plan import Intent, plan
@@ -21,10 +21,9 @@ from grove_compiler.step import Key, StepContext
 from grove_operator import field_managers
 from grove_operator.controller.desired_state import DesiredState
 from grove_operator.controller.evaluator import Clock, Evaluator
-from grove_operator.controller.keys import Keys
-from grove_operator.controller.membership import MemberIndex
+from grove_operator.controller.membership import Keys, MemberIndex
 from grove_operator.controller.operator import DEFAULT
-from grove_operator.controller.recorded_cache import RecordedCache
+from grove_operator.controller.waiting import RecordedCache
 from kube_objects.manifest import is_terminating
 from kube_objects.words import listed
 
@@ -86,7 +85,7 @@ class DryRun:
 
     def _reports(self, key: Key, desired: Graph | Hold) -> Iterator[PlannedWrite]:
         for event in desired.events:
-            if self._cache.get(_event_ref(event)) is None:
+            if self._cache.get(Ref("", "Event", event.of.ref.namespace or "default", event.name)) is None:
                 yield PlannedWrite(str(key), "event", str(event.of.ref), f"{event.type} {event.reason}: {event.message}")
         for status in desired.statuses:
             live = self._cache.get(status.of.ref)
@@ -112,10 +111,6 @@ class DryRun:
             live = self._cache.get(ref)
             if live is not None and not is_terminating(live):
                 yield PlannedWrite(str(key), "delete", str(ref), reason)
-
-
-def _event_ref(event: EventWrite) -> Ref:
-    return Ref("", "Event", event.of.ref.namespace or "default", event.name)
 
 
 def _status_changes(status: StatusWrite, live: Manifest) -> Iterator[str]:

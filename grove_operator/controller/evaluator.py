@@ -1,11 +1,13 @@
-"""Evaluates the compiler's step for a key and returns the outcome as the applier takes it: a graph, gone, or hold."""
+"""Evaluates the compiler's step for a key and returns the outcome as the applier takes it; tries changed rules on all existing sets."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple, TypeVar, cast
 
+from applier.cache import WatchCache
 from applier.desired import Deletion, Desired, EventWrite, Gone, Graph, Hold, ObjectReference, StatusWrite
 from applier.errors import Forbidden, NotSynced
 from applier.loop import Result, View
@@ -18,6 +20,7 @@ from grove_compiler.replay.replay import StepFunction
 from grove_compiler.step import GROUP, Key, StepContext, StepGone, StepHold, StepResult, step
 from grove_operator.cluster.desired import Sources, desired_graph
 from grove_operator.controller.live_objects import LiveObjects
+from grove_operator.controller.membership import replicas_of
 from grove_operator.controller.pending_condition import PendingTracker, pending_condition, pending_event
 from grove_operator.controller.stalled_condition import (
     REFUSED,
@@ -29,8 +32,7 @@ from grove_operator.controller.stalled_condition import (
     stalled_condition,
     stalled_event,
 )
-from grove_operator.controller.status_debounce import StatusDebounce
-from grove_operator.controller.statuses import status_writes
+from grove_operator.controller.statuses import StatusDebounce, status_writes
 from grove_operator.worker_thread import WorkerThread
 from kube_objects.manifest import group_of
 
@@ -244,3 +246,27 @@ def _of_live(results: Iterable[R], objects: LiveObjects) -> Iterator[tuple[R, Ob
         live = objects.get(group_of(of.api_version), of.kind, of.namespace, of.name)
         if live is not None and live["metadata"].get("uid") == of.uid:
             yield result, ObjectReference.of(live)
+
+
+async def first_regression(cache: WatchCache, before: StepContext, after: StepContext, clock: Clock) -> str:
+    """Returns which key the rules of `after` hold that those of `before` do not, and why; empty for none.
+
+    Of each set its own key and its first replica are evaluated, as its replicas hardly differ. Yields to other tasks after each set.
+    """
+    try:
+        sets = cache.by_label("grove.io", SET_KIND)
+    except NotSynced as error:
+        return str(error)
+    for manifest in sets:
+        set_key = Key(SET_KIND, manifest["metadata"].get("namespace", ""), manifest["metadata"]["name"])
+        for key in (set_key, *([set_key._replace(replica=0)] if replicas_of(manifest) else [])):
+            reason = _hold_reason(cache, key, after, clock)
+            if reason and not _hold_reason(cache, key, before, clock):
+                return f"{key} would be held: {reason}"
+        await asyncio.sleep(0)
+    return ""
+
+
+def _hold_reason(cache: WatchCache, key: Key, context: StepContext, clock: Clock) -> str:
+    outcome = step(LiveObjects.for_step(View(cache), key), key, clock(), context)
+    return outcome.reason if isinstance(outcome, StepHold) else ""

@@ -17,8 +17,7 @@ from grove_compiler.labels import CLIQUE_LABEL, MANAGED
 from grove_compiler.model.inputs.snapshot import ChangedNames, Unknown
 from grove_compiler.step import Key
 from grove_operator.cluster.snapshot import DRIVER
-from grove_operator.controller.membership import PARTS
-from grove_operator.controller.ownership import can_be_of_set
+from grove_operator.controller.membership import PARTS, can_be_of_set
 
 T = TypeVar("T")
 

@@ -1,23 +1,27 @@
-"""Indexes which objects belong to which key: the objects that a key may prune, and the key to enqueue when an object changes.
+"""Tells which objects belong to which key and which set: what a key may prune, and the keys to enqueue when an object changes.
 
 Objects of a set have its name in a label, and most of them the index of their replica. PodGangs and autoscalers lack the index (shipped
 semantics §4.2, §3.6), but are named after their replica. Objects of a user's rule may have neither, and belong to the key that desired
-them.
+them. Keys whose last evaluation has read a changed object are enqueued in any case. An object is a set's by owner references that lead to
+its UID, for labels can be written by anybody (decisions §8).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
+from applier.decision.managers import applied_by
 from applier.loop import View
-from applier.ref import GroupKind, Manifest, Ref
+from applier.ref import GroupKind, Manifest, Ref, uid_of
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.labels import MANAGED_BY, OPERATOR, PART_OF, REPLICA_LABEL
+from grove_compiler.model.expanded.attempts.attempt import ENDS
+from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import controller_of
 from grove_compiler.model.names import replica_of
 from grove_compiler.model.spec.topology import CLUSTER_TOPOLOGY, DEFAULT_TOPOLOGY
 from grove_compiler.step import Key
-from kube_objects.manifest import is_terminating
+from kube_objects.manifest import group_of, is_terminating, mapping
 
 KAI_TOPOLOGY: GroupKind = ("kai.scheduler", "Topology")
 PARTS = ("PodClique", "PodCliqueScalingGroup", "PodGang")
@@ -160,3 +164,128 @@ def _replica_of(name: str, set_name: str, label: str) -> int | None:
     """Returns the index of a replica by the object's name, which nobody can change, else by its label."""
     index = replica_of(name, set_name)
     return int(label) if index is None and label.isascii() and label.isdecimal() else index
+
+
+MAX_REPLICAS = Settings().max_objects
+"""A set of more replicas would exceed the limit of objects, and is held."""
+TOPOLOGY_KINDS = ("ClusterTopology", "ClusterTopologyBinding")
+
+
+class Keys:
+    """Maps each change of an object to keys, and updates the membership index with it.
+
+    `with_topologies` is false for an operator of a single namespace, which cannot see the sets of other namespaces that use a topology.
+    """
+
+    def __init__(self, membership: MemberIndex, *, with_topologies: bool) -> None:
+        self._membership, self._with_topologies = membership, with_topologies
+
+    def __call__(self, ref: Ref, old: Manifest | None, new: Manifest | None) -> Iterator[Key]:
+        """Yields the keys to enqueue for a change of an object; `old` or `new` is none for a creation or deletion."""
+        if ref[:2] == ("grove.io", SET_KIND):
+            yield from self._keys_of_set(ref, old, new)
+        elif ref.group == "grove.io" and ref.kind in TOPOLOGY_KINDS:
+            if self._with_topologies:
+                yield Key(ref.kind, "", ref.name)
+        else:
+            yield from self._membership.note(ref, old, new)
+
+    def _keys_of_set(self, ref: Ref, old: Manifest | None, new: Manifest | None) -> Iterator[Key]:
+        """Yields the key of the set, and those of its replicas that read what has changed: not for the counts in the set's status.
+
+        Removed replicas come first, since the evaluation of the remaining ones takes longer than the deletion of the others.
+        """
+        set_key = Key(SET_KIND, ref.namespace, ref.name)
+        yield set_key
+        states = [state for state in (old, new) if state is not None]
+        if len(states) < 2 or read_by_replicas(states[0]) != read_by_replicas(states[1]):
+            before, after = (self._replicas(set_key, state) for state in (old, new))
+            for index in (*(index for index in before if index not in after), *after):
+                yield set_key._replace(replica=index)
+        else:
+            yield from (set_key._replace(replica=index) for index in _changed_attempts(*states))
+
+    def _replicas(self, set_key: Key, pcs: Manifest | None) -> Collection[int]:
+        """Returns the replicas that a set declares, or those that have objects if it declares more than `MAX_REPLICAS`.
+
+        Such a set is held as a whole. To enqueue its two billion replicas would block all other sets.
+        """
+        count = replicas_of(pcs) if pcs is not None else 0
+        return range(count) if count <= MAX_REPLICAS else dict.fromkeys(self._membership.replicas(set_key))
+
+
+def replicas_of(pcs: Manifest) -> int:
+    """Returns how many replicas a set declares."""
+    count = mapping(pcs.get("spec")).get("replicas")
+    return count if isinstance(count, int) and count > 0 else 0
+
+
+def read_by_replicas(pcs: Manifest) -> Manifest:
+    """Returns the part of a set that steps of its replicas read: the spec, for which its generation stands, and what is decided for all.
+
+    Each replica also reads its own attempt in `status.trainingReplicas`. Simulations hold that steps read nothing else.
+    """
+    status = mapping(pcs.get("status"))
+    metadata = {field: pcs["metadata"].get(field) for field in ("uid", "generation", "labels", "annotations", "deletionTimestamp")}
+    update = mapping(status.get("updateProgress"))  # an update that has nothing else to tell still goes on, unless it has ended
+    progress = {field: update.get(field) for field in ("currentlyUpdating", "updateEndedAt")} if update else None
+    decided = {"currentGenerationHash": status.get("currentGenerationHash"), "updateProgress": progress}
+    return {"metadata": metadata, "status": {**decided, "phase": status["phase"]} if status.get("phase") in ENDS else decided}
+
+
+def _changed_attempts(old: Manifest, new: Manifest) -> list[int]:
+    """Returns the replicas of a training workload whose attempt in the set's status has changed."""
+    entries, others = ({each["index"]: each for each in _training_replicas(pcs)} for pcs in (old, new))
+    return sorted(index for index in entries | others if entries.get(index) != others.get(index))
+
+
+def _training_replicas(pcs: Manifest) -> list[Manifest]:
+    entries = mapping(pcs.get("status")).get("trainingReplicas")
+    maps = filter(lambda each: isinstance(each, dict), entries if isinstance(entries, list) else ())
+    return [each for each in maps if isinstance(each.get("index"), int)]
+
+
+MAX_CHAIN = 3
+"""Owners between an object and its set: a pod is of a PodClique, and that of a scaling group."""
+
+
+def is_of_set(view: View, manifest: Manifest, pcs: Manifest) -> bool:
+    """Reports whether an object is a set's: one of its owners, or of their owners, is that set, or it has none and we have made it for it.
+
+    An owner that does not exist any more leads nowhere: what it owned is for the garbage collector. Objects without owners are those of
+    users' rules that name none; one that is older than the set was left by an earlier set of that name, and stays.
+    """
+    owners = manifest["metadata"].get("ownerReferences") or []
+    if not owners:
+        return applied_by(manifest, OPERATOR) and _created(manifest) >= _created(pcs)
+    return _leads_to(view, manifest, pcs, lambda _: False)
+
+
+def can_be_of_set(view: View, part: Manifest, pcs: Manifest) -> bool:
+    """Reports whether a part by the name of one of a set's is it, or will be: what was orphaned the set gets back."""
+    return _leads_to(view, part, pcs, lambda orphan: applied_by(orphan, OPERATOR))
+
+
+def _leads_to(view: View, manifest: Manifest, pcs: Manifest, is_enough: Callable[[Manifest], bool], steps: int = MAX_CHAIN) -> bool:
+    """Reports whether owners lead to a set, or to an object without owners that is enough."""
+    owners = manifest["metadata"].get("ownerReferences") or []
+    if not owners:
+        return is_enough(manifest)
+    if any(owner.get("uid") == uid_of(pcs) for owner in owners):
+        return True
+    return steps > 0 and any(_leads_to(view, owner, pcs, is_enough, steps - 1) for owner in _existing(view, manifest, owners))
+
+
+def _existing(view: View, manifest: Manifest, owners: list[Manifest]) -> Iterator[Manifest]:
+    for owner in owners:
+        if owner.get("kind") not in PARTS:
+            continue
+        namespace = manifest["metadata"].get("namespace") or ""
+        ref = Ref(group_of(owner.get("apiVersion") or ""), owner["kind"], namespace, owner.get("name") or "")
+        live = view.peek(ref)
+        if live is not None and uid_of(live) == owner.get("uid"):
+            yield live
+
+
+def _created(manifest: Manifest) -> str:
+    return manifest["metadata"].get("creationTimestamp") or ""

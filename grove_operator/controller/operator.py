@@ -24,10 +24,9 @@ from grove_compiler.step import Key, StepContext
 from grove_operator import field_managers
 from grove_operator.controller.desired_state import DesiredState
 from grove_operator.controller.evaluator import Clock, Evaluator
-from grove_operator.controller.keys import Keys
 from grove_operator.controller.large_sets import LargeSets
 from grove_operator.controller.live_objects import CLUSTER_WIDE, COMPUTE_DOMAIN, NAMESPACE, WATCHED
-from grove_operator.controller.membership import MemberIndex
+from grove_operator.controller.membership import Keys, MemberIndex
 from grove_operator.controller.recorder import Retention, StepRecorder
 from grove_operator.worker_thread import WorkerThread
 

@@ -1,16 +1,25 @@
-"""Merges the status patches and conditions of rules into one status write for each object, with the transition times of conditions."""
+"""Merges the status patches and conditions of rules into one status write for each object; delays those that will be another in a moment.
+
+Delayed are statuses of PodCliques and scaling groups that lose ready pods, as most deleted pods are replaced before the delay ends; and
+those of bindings of topologies that begin to drift, as after an edit of their levels the operator writes KAI's Topology in the very step
+that finds the difference. Conditions that a restart has forgotten are kept for a while.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from applier.desired import ObjectReference, StatusWrite
 from applier.ref import Manifest
 from grove_compiler.engine.runtime.results import StatusCondition, StatusPatch
 from grove_compiler.graph.node import ObjectRef
+from grove_compiler.kube.conditions import is_true_in
 from grove_compiler.kube.timestamp import timestamp
+from grove_compiler.model.expanded.live_object import STALLED
 from grove_compiler.model.inputs.snapshot import ObjectReader
 from grove_operator import field_managers
+from grove_operator.controller.pending_condition import CONDITION as PENDING
 from kube_objects.manifest import group_of
 
 OWN_GENERATION = ("PodCliqueSet", "ClusterTopology", "ClusterTopologyBinding")
@@ -76,3 +85,104 @@ def _as_manifest(condition: StatusCondition, live: Manifest, now: float) -> Mani
         **generation,
         "lastTransitionTime": next(filter(None, since), None) or timestamp(now),
     }
+
+
+FROM_MEMORY = (STALLED, PENDING)
+START = 45.0
+"""Seconds from the first evaluation. A set counts as pending after thirty, and a failed write that may pass is reported after ten."""
+DELAY = 1.0
+"""Seconds. A deleted pod whose image is on the node is replaced and ready in less. Without the delay its replacement costs five status
+writes, of its PodClique and of its set, in addition to the three that replace it."""
+DEBOUNCED_COUNTS = {"PodClique": "readyReplicas", "PodCliqueScalingGroup": "availableReplicas"}
+"""The status field, by kind, whose decrease is delayed."""
+DRIFT = "SchedulerTopologyDrift"
+"""The condition of a binding whose beginning is delayed. The event about a topology of somebody else is not."""
+ENDINGS = ("attempt", "succeededIndexes", "lostSince", "failure")
+"""Status fields that record how pods of a training workload ended. Those pods are not replaced and the set acts on the change, so that a
+status that changes one of these fields is written at once."""
+EXPIRY = 60.0
+"""Seconds after which a delayed status that was never evaluated again is forgotten: its object no longer exists."""
+
+
+class InheritedConditions:
+    """Tells conditions that an earlier process has reported from those that this one has found itself, which it takes back at once.
+
+    A process that has just started does not know yet what could not be written, or for how long a set has lacked pods.
+    """
+
+    def __init__(self) -> None:
+        self._started: float | None = None
+        self._found: set[tuple[str, str]] = set()  # UIDs of objects, and conditions
+
+    def delay(self, write: StatusWrite, live: Manifest, now: float) -> float:
+        """Returns for how many seconds a status is put off: one that differs in nothing but taking back inherited conditions."""
+        self._started = now if self._started is None else self._started
+        remaining = self._started + START - now
+        if remaining <= 0:
+            return 0.0
+        new, old = {**write.status}, live.get("status") or {}
+        self._found |= {(write.of.uid, name) for name in FROM_MEMORY if is_true_in(new, name)}
+        gone = [name for name in FROM_MEMORY if is_true_in(old, name) and not is_true_in(new, name)]
+        is_inherited = bool(gone) and all((write.of.uid, name) not in self._found for name in gone)
+        return remaining if is_inherited and _others(new) == _others(old) else 0.0
+
+
+def _others(status: Manifest) -> Manifest:
+    """Returns a status with the states of its conditions alone, and without those from memory."""
+    states = {one.get("type"): one.get("status") for one in status.get("conditions") or [] if one.get("type") not in FROM_MEMORY}
+    return {**status, "conditions": states}
+
+
+class StatusDebounce:
+    """Tracks since when objects have fewer ready pods than their statuses report. After a restart of the process delays begin again."""
+
+    def __init__(self) -> None:
+        self._since: dict[str, float] = {}  # by UID, the oldest first
+        self._inherited = InheritedConditions()
+
+    def filter(self, writes: Iterable[StatusWrite], objects: ObjectReader, now: float) -> tuple[list[StatusWrite], list[float]]:
+        """Returns the statuses to write now, and the remaining delay in seconds of each of the others."""
+        ready, delays = list[StatusWrite](), list[float]()
+        for write in writes:
+            remaining = self._delay(write, objects, now)
+            if remaining > 0:
+                delays.append(remaining)
+            else:
+                ready.append(write)
+        return ready, delays
+
+    def _delay(self, write: StatusWrite, objects: ObjectReader, now: float) -> float:
+        ref, uid = write.of.ref, write.of.uid
+        live = objects.get(ref.group, ref.kind, ref.namespace, ref.name)
+        if live is not None and (remaining := self._inherited.delay(write, live, now)):
+            return remaining
+        if live is None or not _is_debounced(write, live):
+            self._since.pop(uid, None)
+            return 0.0
+        self._expire(now)
+        return self._since.setdefault(uid, now) + DELAY - now
+
+    def _expire(self, now: float) -> None:
+        while self._since and self._since[first := next(iter(self._since))] < now - EXPIRY:
+            del self._since[first]
+
+
+def _is_debounced(write: StatusWrite, live: Manifest) -> bool:
+    new, old = write.status, live.get("status") or {}
+    return _loses_pods(live["kind"], new, old) or (is_true_in({**new}, DRIFT) and not is_true_in(old, DRIFT))
+
+
+def _loses_pods(kind: str, new: Mapping[str, Any], old: Manifest) -> bool:
+    """Returns whether ready pods were lost although neither the spec changed nor an update is in progress, which replaces pods itself."""
+    count = DEBOUNCED_COUNTS.get(kind)
+    return (
+        count is not None
+        and new.get(count, 0) < old.get(count, 0)
+        and new.get("observedGeneration") == old.get("observedGeneration")
+        and all(new.get(field) == old.get(field) for field in ENDINGS)
+        and not any(_is_in_progress(status.get("updateProgress")) for status in (new, old))
+    )
+
+
+def _is_in_progress(update: Manifest | None) -> bool:
+    return bool(update) and not (update or {}).get("updateEndedAt")

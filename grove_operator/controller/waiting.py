@@ -1,21 +1,64 @@
-"""Evaluates the rules of `why` for a set: what its objects wait for."""
+"""Evaluates the rules of `why` for a set, on objects that were read once: what its objects wait for."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from typing import cast
 
-from applier.ref import Kind, Manifest, Ref
+from applier.cache import Changes, WatchCache
+from applier.cache.objects import ObjectStore
+from applier.loop import View
+from applier.ref import GroupKind, Kind, Manifest, Ref
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.engine.runtime.results import ObjectWait
 from grove_compiler.graph.node import ObjectRef
 from grove_compiler.model.names import replica_of
 from grove_compiler.step import Key, StepContext, StepHold, StepResult, step
-from grove_operator.controller.keys import replicas_of
 from grove_operator.controller.live_objects import LiveObjects
-from grove_operator.controller.membership import key_of
-from grove_operator.controller.recorded_cache import RecordedCache
+from grove_operator.controller.membership import key_of, replicas_of
 from grove_operator.controller.stalled_condition import hold_message
+from kube_objects.label_selector import selector
+
+
+class RecordedCache:
+    """A cache of objects that do not change, for a `View`."""
+
+    def __init__(self, objects: Iterable[Manifest], unserved: Iterable[Kind]) -> None:
+        self._objects, self._unserved, self.declared = ObjectStore(), set(unserved), frozenset[GroupKind]()
+        for manifest in objects:
+            self.add(manifest)
+
+    def add(self, manifest: Manifest) -> None:
+        """Adds an object that was read later."""
+        self._objects.observe(manifest)
+
+    def get(self, ref: Ref) -> Manifest | None:
+        """Returns an object. Objects that were not read do not exist."""
+        return self._objects.get(ref)
+
+    def by_owner(self, uid: str, kinds: Iterable[GroupKind] = ()) -> list[Manifest]:
+        return self._objects.by_owner(uid, frozenset(kinds))
+
+    def deleted(self, *_: str) -> list[Manifest]:
+        """Returns nothing. Nothing was watched, so that nothing was seen to be deleted."""
+        return []
+
+    def by_label(self, group: str, kind: str, wanted: str = "", namespace: str = "") -> list[Manifest]:
+        return self._objects.of(group, kind, namespace, selector(wanted))
+
+    def changes(self, *_: object) -> Changes:
+        """Knows of no changes. Each key is evaluated once, so that no caller has an earlier mark."""
+        return Changes(None, None)
+
+    def unserved(self) -> set[Kind]:
+        """The kinds that the server does not serve."""
+        return self._unserved
+
+    def view(self) -> View:
+        """Returns a view of the objects for a step."""
+        return View(cast("WatchCache", self))  # a view calls no other methods of the cache
+
 
 HELD = "why/held"
 """Stands for the name of a rule in the wait of a held set, of which no rule can be evaluated."""

@@ -1,24 +1,80 @@
-"""Generates the manifests of an installation, those of preflight included, in the order in which they are applied."""
+"""Generates the manifests of an installation, those of preflight included, in the order in which they are applied.
+
+The expressions of their templates are Jinja2's, evaluated to native values. A text that is a single `{{ … }}` becomes the value of the
+expression, with text around it a string; a key with the value `omit` is left out. A map with `$if` is left out unless the condition holds,
+a map with `$merge` gets the entries of another one, a list item with `$value` becomes that value. It is the subset of the rules' template
+language that `tools/go_templates.py` can translate to Go templates.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 import yaml
+from jinja2 import Environment, StrictUndefined
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.defaults import apply_defaults
 from grove_compiler.kube.definitions import DEFINITIONS, KINDS
 from grove_compiler.preflight import VALUES_SCHEMA
 from grove_compiler.version import __version__
-from grove_operator.install.expressions import OMIT, render
 from grove_operator.install.user_values import merge
 from grove_operator.install.values import Values
 from grove_operator.install.webhook_configurations import ALL_HOOKS, AUTHORIZE, MNNVL, Hook, Installation, webhook_configurations
+
+WHOLE = re.compile(r"^\{\{ (.*) \}\}$", re.DOTALL)
+"""A text that is a single expression."""
+PART = re.compile(r"\{\{ (.*?) \}\}")
+"""An expression within a text."""
+OMIT = object()
+_ENVIRONMENT = Environment(undefined=StrictUndefined, autoescape=False)
+
+
+def render(node: Any, variables: Mapping[str, Any]) -> Any:
+    """Returns a template with its expressions evaluated; `OMIT` if it is to be left out."""
+    match node:
+        case dict():
+            return _map(node, variables)
+        case list():
+            # A list whose items are all left out is null, as in a Go template, which has written the key by then.
+            return [value for item in node if (value := render(item, variables)) is not OMIT] or (None if node else [])
+        case str():
+            return _text(node, variables)
+        case _:
+            return node
+
+
+def _map(node: dict[str, Any], variables: Mapping[str, Any]) -> Any:
+    if "$if" in node and not _compiled(node["$if"])(**variables):
+        return OMIT
+    if "$value" in node:
+        return render(node["$value"], variables)
+    rendered: dict[str, Any] = {}
+    for key, template in node.items():
+        if key == "$merge":
+            rendered |= _compiled(template)(**variables)
+        elif key != "$if" and (value := render(template, variables)) is not OMIT:
+            rendered[key] = value
+    return rendered
+
+
+def _text(text: str, variables: Mapping[str, Any]) -> Any:
+    if (whole := WHOLE.match(text)) and "}}" not in whole[1]:
+        return _compiled(whole[1])(**variables)
+    return PART.sub(lambda part: str(_compiled(part[1])(**variables)), text)
+
+
+@cache
+def _compiled(expression: str) -> Callable[..., Any]:
+    compiled = _ENVIRONMENT.compile_expression(expression, undefined_to_none=False)
+    return lambda **variables: compiled(**variables, omit=OMIT)
+
 
 Templates = dict[str, list[Any]]
 """Templates by the name of their file, in this package and in the chart."""

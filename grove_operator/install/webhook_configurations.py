@@ -1,6 +1,6 @@
 """Generates the webhook configurations of an installation: which requests are reviewed, and what happens if no webhook responds.
 
-None has a `caBundle`, so that no upgrade removes it: the operator writes that field itself (`webhooks/trust.py`), or cert-manager does.
+None has a `caBundle`, so that no upgrade removes it: the operator writes it (`webhooks/shared_certificate.py`), or cert-manager does.
 """
 
 from __future__ import annotations

@@ -15,9 +15,8 @@ from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.model.preflight.values import Preflight
 from grove_compiler.preflight import inject
 from grove_compiler.record import record
-from preflight_images.shared.attempt import Check, attempt
 from preflight_images.shared.outcome import MISCONFIGURED, CheckOutcome, Misconfigured
-from preflight_images.shared.settings import read_settings
+from preflight_images.shared.settings import Check, attempt, read_settings
 
 POD = "this-machine"
 HOSTENGINE = "DCGM_HOSTENGINE_ADDR"

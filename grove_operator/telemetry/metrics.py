@@ -1,10 +1,14 @@
-"""Exports the operator's metrics to Prometheus, also how many pods are gated for what. A test compares them with `docs/metrics.md`."""
+"""Exports the operator's metrics to Prometheus, also how many pods are gated for what, and how long sets take to become ready.
+
+A test compares them with `docs/metrics.md`.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, Info, ProcessCollector
 from prometheus_client.core import GaugeMetricFamily
@@ -21,13 +25,12 @@ from grove_compiler.labels import BASE_GANG_LABEL, GANG_LABEL
 from grove_compiler.step import Key
 from grove_compiler.version import __version__
 from grove_operator.controller.operator import Operator
-from grove_operator.telemetry.health import Health, OperatorState
-from grove_operator.telemetry.missing_rights import MissingRights
-from grove_operator.telemetry.set_readiness import SetReadiness
+from grove_operator.telemetry.health import Health, MissingRights, OperatorState
 from grove_operator.telemetry.vocabulary import STATUS, controller, error_type, write_reason
 
 if TYPE_CHECKING:
     from applier.cache import WatchCache
+
 
 PREFIX = "grove_operator"
 SHORT = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -166,3 +169,66 @@ def _reason(cache: WatchCache, clique: Manifest) -> str:
 def _gang(cache: WatchCache, clique: Manifest, name: str) -> Manifest | None:
     namespace = clique["metadata"].get("namespace", "")
     return cache.get(Ref("scheduler.grove.io", "PodGang", namespace, name)) if name else None
+
+
+SET = ("grove.io", "PodCliqueSet")
+CREATION, EDIT, LOSS = "creation", "edit", "loss"
+
+
+class _Waiting(NamedTuple):
+    """Since when a set is not ready, in seconds since the epoch, and after what."""
+
+    since: float
+    after: str
+
+
+class SetReadiness:
+    """Subscribes to a cache and observes seconds. What was not ready when the program started is left out: nobody knows since when.
+
+    `observe` is given after what, and how many seconds; `clock` gives seconds since the epoch. `since` is when the program started.
+    """
+
+    def __init__(self, observe: Callable[[str, float], None], clock: Callable[[], float], since: float) -> None:
+        self._observe, self._clock, self._since = observe, clock, since
+        self._waiting: dict[str, _Waiting] = {}
+
+    def __call__(self, ref: Ref, old: Manifest | None, new: Manifest | None) -> None:
+        """Takes a change of any object."""
+        if ref[:2] != SET:
+            return
+        if old is not None and (new is None or _uid(new) != _uid(old)):
+            self._waiting.pop(_uid(old), None)
+            old = None
+        if new is not None:
+            self._look_at(old, new)
+
+    def _look_at(self, old: Manifest | None, new: Manifest) -> None:
+        uid = _uid(new)
+        if is_ready(new):
+            if (waited := self._waiting.pop(uid, None)) is not None:
+                self._observe(waited.after, max(0.0, self._clock() - waited.since))
+        elif old is None:
+            created = datetime.fromisoformat(new["metadata"]["creationTimestamp"]).timestamp()
+            if created + 1.0 > self._since:  # of whole seconds
+                self._waiting[uid] = _Waiting(created, CREATION)
+        elif is_ready(old) or (uid in self._waiting and _generation(old) != _generation(new)):
+            self._waiting[uid] = _Waiting(self._clock(), EDIT if _observed(new) != _generation(new) else LOSS)
+
+
+def is_ready(pcs: Manifest) -> bool:
+    """Whether what a set declares is what runs: all replicas are available and none is of an older declaration."""
+    status, wanted = status_of(pcs), (pcs.get("spec") or {}).get("replicas", 0)
+    counts = [status.get(name, 0) for name in ("replicas", "availableReplicas", "updatedReplicas")]
+    return bool(_observed(pcs) == _generation(pcs)) and counts == [wanted] * 3
+
+
+def _uid(pcs: Manifest) -> str:
+    return str(pcs["metadata"].get("uid", ""))
+
+
+def _generation(pcs: Manifest) -> Any:
+    return pcs["metadata"].get("generation")
+
+
+def _observed(pcs: Manifest) -> Any:
+    return status_of(pcs).get("observedGeneration")

@@ -85,8 +85,7 @@ def source_of(cluster: Cluster, serving: Serving, shown: ServedCertificate, cloc
     if serving.folder:
         return CertificateFiles(serving.folder, shown)
     # Imported lazily, as only the creation of certificates needs the library `cryptography`.
-    from grove_operator.webhooks.shared_certificate import CertificateLocation, SharedCertificate
-    from grove_operator.webhooks.trust import Service
+    from grove_operator.webhooks.shared_certificate import CertificateLocation, Service, SharedCertificate
 
     place = CertificateLocation(serving.secret, Service(serving.namespace, serving.service))
     return SharedCertificate(cluster, place, shown, clock, note)

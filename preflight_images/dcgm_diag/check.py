@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from preflight_images.dcgm_diag.diag_json import read_diag
 from preflight_images.dcgm_diag.gpus import NotWhole, UnreadableList, engine_indices, own_uuids
-from preflight_images.dcgm_diag.levels import TESTS, missing, required_tests
-from preflight_images.dcgm_diag.verdict import BUSY, TAKEN, judge, unrequested
+from preflight_images.dcgm_diag.verdict import BUSY, TAKEN, TESTS, judge, missing, required_tests, unrequested
 from preflight_images.shared.outcome import (
     FAILED,
     MISCONFIGURED,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from preflight_images.shared.outcome import UnreadableOutput
+from preflight_images.shared.outcome import UnreadableOutput, unique_keys
 
 ROOTS = ("DCGM Diagnostic", "DCGM GPU Diagnostic")
 GPU_GROUP = "gpu"
@@ -83,18 +83,10 @@ def _document(text: str) -> dict[str, Any]:
 
 def _first_document(text: str) -> tuple[dict[str, Any], str]:
     try:
-        document, end = json.JSONDecoder(object_pairs_hook=_unique).raw_decode(text)
+        document, end = json.JSONDecoder(object_pairs_hook=unique_keys).raw_decode(text)
     except (ValueError, RecursionError) as error:  # ValueError also for a number with thousands of digits
         raise UnreadableOutput(f"it is cut off or garbled: {error}") from None
     return document, text[end:]
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Returns a map. Raises `ValueError` for a key that is there twice: which of the values holds, nobody knows."""
-    keys = dict(pairs)
-    if len(keys) < len(pairs):
-        raise ValueError(f"a key is duplicated among {', '.join(key[:40] for key, _ in pairs[:10])}")
-    return keys
 
 
 def _results(test: dict[str, Any]) -> Iterator[DiagResult]:

@@ -7,9 +7,8 @@ import subprocess
 from collections.abc import Mapping
 
 from preflight_images.nccl_loopback.output import Bandwidth, TestFailed, read_output
-from preflight_images.shared.log import say
 from preflight_images.shared.nccl import BANDWIDTH, error_of, failure, with_topology
-from preflight_images.shared.outcome import PASSED, CheckOutcome, HealthReport, Misconfigured, UnreadableOutput
+from preflight_images.shared.outcome import PASSED, CheckOutcome, HealthReport, Misconfigured, UnreadableOutput, say
 from preflight_images.shared.settings import CheckSettings, threshold_of
 
 NAME = "nccl-loopback"

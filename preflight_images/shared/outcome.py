@@ -1,9 +1,13 @@
-"""Defines the outcome of a check, the exit code that follows from it, and what prevents one."""
+"""Defines the outcome of a check, the exit code that follows from it, what prevents one, and how a check logs: a line of JSON each."""
 
 from __future__ import annotations
 
+import json
+import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import Any
 
 PASSED, FAILED, MISCONFIGURED = 0, 1, 2
 """The exit codes of the contract (ADR-026, Check contract); there are no others."""
@@ -59,3 +63,17 @@ class Misconfigured(Exception):
 
 class UnreadableOutput(Exception):
     """Reports output of a program that is cut off, garbled, or without a complete result. The message is one line."""
+
+
+def say(line: Mapping[str, Any]) -> None:
+    """Writes one line of JSON to standard output, at once."""
+    sys.stdout.write(json.dumps(line) + "\n")
+    sys.stdout.flush()
+
+
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Returns the map of a JSON object. Raises `ValueError` for a key that is there twice: which of the values holds, nobody knows."""
+    keys = dict(pairs)
+    if len(keys) < len(pairs):
+        raise ValueError(f"a key is duplicated among {', '.join(key[:40] for key, _ in pairs[:10])}")
+    return keys

@@ -12,15 +12,13 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from preflight_images.shared.attempt import Check, attempt
 from preflight_images.shared.connector import Clock, Connector, Undelivered, message_of
-from preflight_images.shared.log import say
-from preflight_images.shared.outcome import FAILED, MISCONFIGURED, PASSED, CheckOutcome, Misconfigured
-from preflight_images.shared.settings import CheckSettings, read_settings
+from preflight_images.shared.outcome import FAILED, MISCONFIGURED, PASSED, CheckOutcome, Misconfigured, say
+from preflight_images.shared.settings import Check, CheckSettings, attempt, read_settings
 
 MAX_BYTES = 4096
 MAX_COMMENT_LENGTH = 512
-RESULTS = {0: "passed", FAILED: "failed", MISCONFIGURED: "config_error"}
+RESULTS = {PASSED: "passed", FAILED: "failed", MISCONFIGURED: "config_error"}
 
 
 def exposition(check: str, node: str, outcome: CheckOutcome, duration: float) -> str:
@@ -96,7 +94,7 @@ def log(name: str, outcome: CheckOutcome, duration: float) -> None:
     say(
         {
             "check": name,
-            "result": {PASSED: "passed", FAILED: "failed", MISCONFIGURED: "config_error"}[outcome.exit_code],
+            "result": RESULTS[outcome.exit_code],
             "message": outcome.message,
             "error_code": outcome.error_code,
             "duration_seconds": round(duration, 3),

@@ -1,12 +1,12 @@
-"""Parses the settings of a check from its environment. Errors name the variable and the expected value."""
+"""Parses the settings of a check from its environment, and runs it with them. Errors name the variable and the expected value."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from preflight_images.shared.outcome import Misconfigured
+from preflight_images.shared.outcome import FAILED, MISCONFIGURED, CheckOutcome, HealthReport, Misconfigured, RecommendedAction
 
 UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 """As Go has them: the micro sign as well as the Greek letter."""
@@ -91,3 +91,24 @@ def whole(environment: Mapping[str, str], name: str, default: int, known: range)
     if not text.isascii() or not text.isdigit() or int(text) not in known:
         raise Misconfigured(f"{name} is {text!r}; expected a whole number from {known.start} to {known.stop - 1}")
     return int(text)
+
+
+Check = Callable[[Mapping[str, str], CheckSettings], CheckOutcome]
+"""A check: a function from its environment and settings to its outcome. It raises `Misconfigured`; any other exception is a bug."""
+
+
+def attempt(name: str, check: Check, environment: Mapping[str, str], settings: CheckSettings) -> CheckOutcome:
+    """Returns the outcome of a check without reporting it."""
+    try:
+        return check(environment, settings)
+    except Misconfigured as error:
+        report = HealthReport(name, str(error), error_code="CONFIG")
+        return CheckOutcome(MISCONFIGURED, str(error), (report,), error_code="CONFIG")
+    except Exception as error:  # a bug in a check is a failure, but not a fault of the hardware
+        message = f"the check itself failed: {type(error).__name__}: {error}"
+        return CheckOutcome(
+            FAILED,
+            message,
+            (HealthReport(name, message, action=RecommendedAction.NONE, error_code="CHECK_ERROR"),),
+            error_code="CHECK_ERROR",
+        )

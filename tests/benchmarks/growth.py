@@ -33,7 +33,7 @@ from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.source.document import Document
 from grove_compiler.step import Key, StepContext, StepResult, step
 from grove_operator.controller.evaluator import Evaluator
-from grove_operator.controller.recorded_cache import RecordedCache
+from grove_operator.controller.waiting import RecordedCache
 from grove_operator.webhooks.answers import Answers
 from grove_operator.webhooks.review import Reviewer
 from grove_operator.worker_thread import WorkerThread

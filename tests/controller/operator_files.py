@@ -11,8 +11,7 @@ from applier.ref import Kind
 from grove_cli.operator.reload import Files, Reload, Reports
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.source.document import Document
-from grove_operator.controller.log import Log
-from grove_operator.controller.operator_events import OperatorEvents
+from grove_operator.controller.log import Log, OperatorEvents
 
 from .whole import WholeOperator
 

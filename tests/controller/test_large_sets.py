@@ -20,7 +20,7 @@ from grove_operator.controller import evaluator
 from grove_operator.controller.evaluator import Evaluator
 from grove_operator.controller.large_sets import MANY_OBJECTS, MANY_VALUES, LargeSets
 from grove_operator.controller.operator import settings_of
-from grove_operator.controller.recorded_cache import RecordedCache
+from grove_operator.controller.waiting import RecordedCache
 from grove_operator.worker_thread import WorkerThread
 from tests.benchmarks.growth_sets import cliques_in_groups_of_one, containers
 from tests.controller.whole import EPOCH, WholeOperator

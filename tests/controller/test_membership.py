@@ -8,8 +8,7 @@ import pytest
 
 from applier.ref import Manifest, Ref
 from grove_compiler.step import Key
-from grove_operator.controller.keys import Keys
-from grove_operator.controller.membership import MemberIndex, key_of
+from grove_operator.controller.membership import Keys, MemberIndex, key_of
 from tests.suite.rows import rows
 
 SET = Key("PodCliqueSet", "ml", "chat")

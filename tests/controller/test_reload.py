@@ -12,7 +12,7 @@ from applier.ref import Manifest
 from applier.testing.virtual_time import in_virtual_time
 from grove_cli.operator.reload import PAUSE
 from grove_compiler.engine.runtime.program import Program
-from grove_operator.controller.operator_events import OperatorEvents
+from grove_operator.controller.log import OperatorEvents
 
 from .operator_files import FAILS, MARK, SERVICE, Setting, marks
 from .whole import operator_running

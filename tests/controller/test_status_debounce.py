@@ -8,7 +8,7 @@ import pytest
 
 from applier.desired import ObjectReference, StatusWrite
 from applier.ref import Kind, Manifest, Ref
-from grove_operator.controller.status_debounce import DELAY, StatusDebounce
+from grove_operator.controller.statuses import DELAY, StatusDebounce
 from tests.suite.rows import rows
 
 NOW = 1_800_000_000.0

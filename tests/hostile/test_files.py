@@ -14,8 +14,8 @@ from grove_cli.errors import Reported
 from grove_cli.operator.start_files import recorded_context
 from grove_compiler.engine.runtime import cost_budget
 from grove_compiler.step import StepContext
+from grove_operator.controller.log import OperatorEvents
 from grove_operator.controller.operator import settings_of
-from grove_operator.controller.operator_events import OperatorEvents
 from tests.cli.running import run
 from tests.cli.test_operator import KUBECONFIG
 from tests.controller.operator_files import FAILS, MARK, Setting, marks

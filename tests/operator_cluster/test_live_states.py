@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from applier.readiness import State
-from grove_cli.queries.live_states import LiveStates
-from grove_cli.queries.readiness import readiness_check
+from grove_cli.queries.live_states import LiveStates, readiness_check
 from tests.shipped import program
 
 Manifest = dict[str, Any]

@@ -6,7 +6,7 @@ from typing import Any
 
 from applier.readiness import Readiness, State
 from applier.ref import Manifest
-from grove_cli.queries.readiness import readiness_check
+from grove_cli.queries.live_states import readiness_check
 from tests.suite.rows import rows
 
 from ..shipped import program

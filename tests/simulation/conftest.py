@@ -14,8 +14,8 @@ from grove_compiler.replay.views import Recording
 from grove_compiler.step import Key, StepContext, StepGone, StepHold, StepResult, step
 from grove_compiler.step_context import Generation
 from grove_operator.controller import evaluator
-from grove_operator.controller.keys import read_by_replicas
 from grove_operator.controller.live_objects import SET, LiveObjects
+from grove_operator.controller.membership import read_by_replicas
 from tests.simulation.simulation import Simulation
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from applier.ref import Manifest, Ref
 from grove_compiler.kube.conditions import is_true
-from grove_operator.controller.status_debounce import FROM_MEMORY
+from grove_operator.controller.statuses import FROM_MEMORY
 from tests.simulation.operator import Operator
 from tests.simulation.simulation import Simulation
 from tests.simulation.world import EVENT

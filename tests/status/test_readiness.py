@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from applier.readiness import Readiness, State
-from grove_cli.queries.readiness import readiness_check
+from grove_cli.queries.live_states import readiness_check
 from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.step import step
 from grove_operator.controller.statuses import status_writes

@@ -10,9 +10,8 @@ from prometheus_client import generate_latest
 
 from grove_compiler.step import StepContext
 from grove_operator.controller.operator import Operator, OperatorOptions, settings_of
-from grove_operator.telemetry.health import HealthCheck
+from grove_operator.telemetry.health import HealthCheck, MissingRights
 from grove_operator.telemetry.metrics import OperatorMetrics
-from grove_operator.telemetry.missing_rights import MissingRights
 from tests.controller.whole import EPOCH, WholeOperator
 from tests.features.compiling import shipped_program
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from applier.ref import Manifest, Ref
-from grove_operator.telemetry.set_readiness import SetReadiness, is_ready
+from grove_operator.telemetry.metrics import SetReadiness, is_ready
 
 REF = Ref("grove.io", "PodCliqueSet", "default", "chat")
 START = 1_800_000_000.0

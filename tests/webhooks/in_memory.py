@@ -9,7 +9,7 @@ from applier.decision.schema import Schemas, Type, TypeTable
 from applier.ref import Kind, Ref
 from applier.testing.memory import MemoryCluster
 from applier.testing.memory.kinds import VERBS
-from grove_operator.webhooks.trust import CONFIGURATIONS
+from grove_operator.webhooks.shared_certificate import CONFIGURATIONS
 
 Manifest = dict[str, Any]
 

@@ -12,8 +12,7 @@ import pytest
 from grove_compiler.engine.runtime.cost_budget import CostBudget
 from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.step import StepContext
-from grove_operator.webhooks.answers import Answers
-from grove_operator.webhooks.aside import LARGE, Aside, Overdue
+from grove_operator.webhooks.answers import LARGE, Answers, Aside, Overdue
 from grove_operator.webhooks.review import Reviewer
 
 from .conftest import Manifest, asked

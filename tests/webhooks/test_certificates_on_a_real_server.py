@@ -25,7 +25,7 @@ from grove_operator.webhooks import authority, rotation, shared_certificate
 from grove_operator.webhooks.answers import Answers
 from grove_operator.webhooks.review import Reviewer
 from grove_operator.webhooks.service import RunningWebhooks, Serving
-from grove_operator.webhooks.trust import CONFIGURATIONS, Service
+from grove_operator.webhooks.shared_certificate import CONFIGURATIONS, Service
 
 pytestmark = pytest.mark.cluster
 

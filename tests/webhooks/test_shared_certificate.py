@@ -23,8 +23,7 @@ from grove_operator.install.webhook_configurations import Installation, webhook_
 from grove_operator.webhooks import authority, rotation
 from grove_operator.webhooks.authority import read_bundle
 from grove_operator.webhooks.certificate import ServedCertificate
-from grove_operator.webhooks.shared_certificate import INTERVAL, OVERLAP, PROPAGATION, CertificateLocation, SharedCertificate
-from grove_operator.webhooks.trust import Service
+from grove_operator.webhooks.shared_certificate import INTERVAL, OVERLAP, PROPAGATION, CertificateLocation, Service, SharedCertificate
 from tests.suite.effort import runs
 
 from .in_memory import cluster_with_webhooks, found

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from applier.ref import Ref
-from grove_cli.queries.why_query import find
+from grove_cli.queries.tree_query import find
 from grove_cli.terminal import Terminal
 from grove_cli.why.as_text import why_text
 from grove_compiler.model.inputs.settings import Settings

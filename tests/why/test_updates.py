@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from applier.ref import Manifest, Ref
-from grove_cli.queries.why_query import find
+from grove_cli.queries.tree_query import find
 from grove_cli.why.as_text import why_text
 from grove_operator.cluster.why import Reason, reasons
 from grove_operator.controller.membership import key_of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import time
 from collections.abc import Callable
@@ -9,7 +10,7 @@ from pathlib import Path
 
 from applier.errors import CredentialsError
 from applier.transport.login.credentials import Credentials, Fixed
-from applier.transport.login.kubeconfig import Chosen, choose, read
+from applier.transport.login.kubeconfig import Chosen, KubeconfigEntry, choose, read
 
 REREAD = 10.0  # seconds between checks of the files; the kubelet replaces tokens long before they expire
 
@@ -129,12 +130,31 @@ def _prove(chosen: Chosen) -> Credentials:
 def _issued(chosen: Chosen) -> Credentials:
     """Returns the credentials of an exec plugin, or the token of an auth-provider; empty ones without either."""
     if "exec" in chosen.user.value:
-        from applier.transport.login.exec_plugin import ExecPlugin
-        from applier.transport.login.plugins import Plugin
+        from applier.transport.login.exec_plugin import ExecPlugin, Plugin
 
         return Plugin(ExecPlugin(chosen).run)
     if "auth-provider" in chosen.user.value:
-        from applier.transport.login.auth_provider import id_token
-
-        return id_token(chosen)
+        return _id_token(chosen)
     return Fixed()
+
+
+def _id_token(chosen: Chosen) -> Fixed:
+    """Returns the token of a kubeconfig's `auth-provider: oidc` as long as it is valid; kubectl refreshes it. Raises `CredentialsError`.
+
+    It is neither refreshed nor written back: many issuers accept a refresh token once, so that whoever refreshes has to edit the kubeconfig
+    under kubectl's lock. Exec plugins need none of that.
+    """
+    from applier.transport.clocks import token_times  # most users have no auth-provider
+
+    given = chosen.user.value["auth-provider"]
+    name, config = (given.get("name"), given.get("config")) if isinstance(given, dict) else (None, None)
+    label = f"{chosen.label}: its auth-provider {name!r}"
+    if name != "oidc":
+        raise CredentialsError(f"{label} is no longer supported, by kubectl either; use the exec plugin of your provider")
+    entry = KubeconfigEntry(config if isinstance(config, dict) else {}, chosen.user.file, f"the auth-provider of {chosen.label}")
+    token = entry.text("id-token")
+    until = token_times(token)[1]
+    if not token or (until is not None and until <= datetime.datetime.now(datetime.UTC)):
+        what = "has an id-token that has expired" if token else "has no id-token"
+        raise CredentialsError(f"{label} {what}; run a kubectl command, which refreshes it, or use an exec plugin such as kubelogin")
+    return Fixed.token(token, label=f"the id-token of {entry.label}")

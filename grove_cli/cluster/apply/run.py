@@ -14,11 +14,10 @@ from applier.events import Sink
 from applier.outcome import UNDONE, Action, Outcome
 from applier.ref import Kind, Manifest, Ref
 from grove_cli import output as outputs
-from grove_cli.cluster.fold import Folding
-from grove_cli.cluster.led import effects_line
 from grove_cli.cluster.lines import SUFFIXES, OutcomeLines, WaitLines, to_all
 from grove_cli.cluster.session import Failed, Session, SignalExit, graceful_once_planned, program_of, say
-from grove_cli.cluster.words import name_of, run_report, tally
+from grove_cli.cluster.step_lines import effects_line
+from grove_cli.cluster.words import Folding, name_of, run_report, tally
 from grove_cli.exit_codes import EXIT_ERROR, EXIT_OK
 from grove_cli.terminal import Terminal, terminal_of
 from grove_compiler.record import record
@@ -26,8 +25,7 @@ from kube_objects.words import counted
 
 if TYPE_CHECKING:
     from applier.plan import SavedPlan
-    from applier.run.options import WaitFor
-    from applier.run.report import Report
+    from applier.run.options import Report, WaitFor
     from grove_cli.cluster.applyset import ApplySetChoice
     from grove_cli.cluster.input import ClusterInput
 
@@ -138,8 +136,7 @@ class ApplyRun:
     async def _planned(self, graph: Graph, session: Session) -> Report:
         """Plans only, for a client-side dry run."""
         from applier.run.live_state import survey
-        from applier.run.options import ApplyOptions
-        from applier.run.report import Report
+        from applier.run.options import ApplyOptions, Report
 
         applyset = await self.applyset.options(session, self.led)
         options = ApplyOptions(self.choices.field_manager, force_conflicts=self.force, applyset=applyset)
@@ -162,7 +159,7 @@ class ApplyRun:
         if self.choices.wait is None:
             return None
         from applier.run.options import WaitFor
-        from grove_cli.queries.readiness import readiness_rules
+        from grove_cli.queries.live_states import readiness_rules
 
         folders = self.source.options.rules if self.source is not None else ()
         return WaitFor(self.choices.wait, readiness_rules(program_of(folders)))
@@ -260,8 +257,7 @@ class WrittenObjects:
 
     async def complete(self, outcomes: Iterable[Outcome], session: Session, *, is_local: bool) -> None:
         """Adds the objects that were not written: live ones, or for a client-side dry run (`is_local`) the manifests to be sent."""
-        from applier.cache.read import read_once
-        from applier.cache.snapshot import by_place
+        from applier.cache.snapshot import by_place, read_once
 
         missing = [outcome for outcome in outcomes if outcome.step.ref in self.graph.objects and outcome.step.ref not in self.by_ref]
         unchanged = []

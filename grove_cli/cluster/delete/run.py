@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from applier.events import Sink
 from applier.outcome import UNDONE, Action
 from grove_cli import output as outputs
-from grove_cli.cluster.fold import Folding
 from grove_cli.cluster.lines import SUFFIXES, OutcomeLines, WaitLines, to_all
 from grove_cli.cluster.session import Failed, Session, SignalExit, say
-from grove_cli.cluster.words import name_of, outcomes_report
+from grove_cli.cluster.words import Folding, name_of, outcomes_report
 from grove_cli.exit_codes import EXIT_ERROR
 from grove_cli.terminal import terminal_of
 from grove_compiler.record import record
@@ -99,7 +98,7 @@ class DeleteRun:
         from applier.desired import Graph
         from applier.outcome import Outcome
         from applier.prune import ApplySetOptions, OpenApplySet, delete_set
-        from grove_cli.queries.applysets import named_set
+        from grove_cli.cluster.applyset import named_set
 
         applyset = await named_set(session.cluster, self.choices.applyset, session.namespace)
         opened = await OpenApplySet.open(ApplySetOptions(applyset, approval=self.choices.approve), Graph([]), session.cluster, whole=True)

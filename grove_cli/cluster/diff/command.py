@@ -90,7 +90,7 @@ async def _diff(graph: Graph, session: Session, options: ApplyOptions, output: s
 
 def _write_effects(source: ClusterInput) -> None:
     from grove_cli import output as outputs
-    from grove_cli.cluster.led import effects_text
+    from grove_cli.cluster.step_lines import effects_text
     from grove_cli.terminal import terminal_of
 
     if text := effects_text(source, terminal_of(sys.stdout)):
@@ -108,8 +108,7 @@ def _program() -> list[str]:
 def _show(program: list[str], found: list[Shown], steps: list[Step]) -> int:
     """Shows differences by an external program, and prints the objects that could not be compared."""
     from grove_cli.cluster.diff.external import show
-    from grove_cli.cluster.fold import Folding
-    from grove_cli.cluster.words import reason_of
+    from grove_cli.cluster.words import Folding, reason_of
 
     undone = Folding()
     for step in steps:
@@ -128,7 +127,7 @@ def _write(found: list[Shown], steps: list[Step], output: str) -> None:
 
         outputs.write_report(steps_report(steps))
         return
-    from grove_cli.cluster.diff.as_text import diff_text
+    from grove_cli.cluster.diff.unified import diff_text
     from grove_cli.terminal import terminal_of
 
     counts = Counter(step.action for step in steps)

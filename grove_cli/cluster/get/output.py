@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 from grove_cli.cluster.get.watch import Drawing
 from grove_cli.output import encoded, json_report
 from grove_cli.queries.facts import gates_of
-from grove_cli.queries.live_states import LiveStates
-from grove_cli.queries.readiness import ReadinessCheck
+from grove_cli.queries.live_states import LiveStates, ReadinessCheck
 from grove_cli.queries.tree import Branch, branches
 from grove_cli.queries.tree_query import Forest
 from grove_cli.render.as_tree import MIN_WIDTH, shortened
@@ -20,7 +19,7 @@ from grove_cli.terminal import Terminal, terminal_of, visible
 def tree_bytes(forest: Forest, output: str, check: ReadinessCheck) -> bytes:
     """Returns the tree as text, or as JSON if `output` is `json`, in UTF-8."""
     if output == "json":
-        return json_report(_tree_value(forest.top, check))
+        return json_report(_value(forest.top, LiveStates(check, (branch.manifest for branch, _ in branches(forest.top)))))
     return encoded(tree_text(forest.top, check, terminal_of(sys.stdout), forest.unread))
 
 
@@ -59,11 +58,6 @@ def tree_text(top: Branch, check: ReadinessCheck, terminal: Terminal, unread: Se
     lines += ["", terminal.paint(f"{ready} of {len(rows)} ready", "1")]
     lines += [terminal.paint(f"not read: {visible(why)}", "33") for why in unread]
     return "\n".join(lines) + "\n"
-
-
-def _tree_value(top: Branch, check: ReadinessCheck) -> dict[str, Any]:
-    """Returns the tree as a JSON value without empty fields."""
-    return _value(top, LiveStates(check, (branch.manifest for branch, _ in branches(top))))
 
 
 def _value(branch: Branch, states: LiveStates) -> dict[str, Any]:

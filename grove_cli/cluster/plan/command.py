@@ -66,11 +66,9 @@ def command(output_file: str | None, field_manager: str, **given: Any) -> int:
     source = ClusterInput(inputs, target.namespace)
 
     async def work(session: Session) -> int:
-        from applier.run.identity import identity_of
-        from applier.run.live_state import survey
+        from applier.run.live_state import identity_of, survey
         from applier.run.options import ApplyOptions
-        from grove_cli.cluster.led import effects_text
-        from grove_cli.cluster.step_lines import plan_text
+        from grove_cli.cluster.step_lines import effects_text, plan_text
         from grove_cli.terminal import terminal_of
 
         graph = await source.graph(session)

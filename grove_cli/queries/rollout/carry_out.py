@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from applier.cluster import Cluster
 from applier.errors import Invalid, WriteConflict
 from applier.ref import Manifest, resource_version_of
-from grove_cli.queries.one_set import read_set
 from grove_cli.queries.rollout.edits import SetEdit, refuse_training
 from grove_cli.queries.rollout.field_owners import OwningTool, Tool, later_replacers, owners_of_changes
+from grove_cli.queries.tree_query import read_set
 from grove_compiler.record import record
 from grove_operator import field_managers
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from applier.ref import Manifest
-from grove_cli.queries.one_set import EditRefused, is_training
+from grove_cli.queries.tree_query import EditRefused, is_training
 from grove_compiler.graph.field_path import ABSENT, FieldPath, replace
 from grove_compiler.kube.timestamp import timestamp
 from kube_objects import json_pointer

@@ -1,16 +1,18 @@
-"""Reads the revisions of a set, with what each of them changed, and finds the one that an undo goes back to."""
+"""Reads the revisions of a set, with what each of them changed in its pods, and finds the one that an undo goes back to."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 from applier.cluster import Cluster
 from applier.ref import Kind, Manifest, owner_uids
-from grove_cli.queries.one_set import EditRefused
-from grove_cli.queries.rollout.changes import changes_between
 from grove_cli.queries.rollout.edits import SetEdit, undo
+from grove_cli.queries.tree_query import EditRefused
 from grove_compiler.decoder import Decoder
 from grove_compiler.engine.runtime.program import Program
+from grove_compiler.graph.field_path import ABSENT, FieldPath, render
 from grove_compiler.kube.timestamp import time
 from grove_compiler.labels import PART_OF
 from grove_compiler.model.expanded.recorded_templates import Revision
@@ -19,6 +21,7 @@ from grove_compiler.model.spec.templates import templates_in
 from grove_compiler.record import record
 from grove_compiler.source.document import Document
 from kube_objects.manifest import is_terminating
+from kube_objects.words import shortened
 
 REVISION = Kind("apps", "v1", "ControllerRevision")
 
@@ -115,3 +118,74 @@ def _with_defaults(pcs: Manifest, program: Program) -> Manifest:
     decoder.take([Document(pcs)])
     entry = decoder.decoded[0]
     return entry.manifest if entry.is_defaulted and not entry.structural else pcs
+
+
+MAX_LENGTH = 60
+"""Characters of a value, such as a command, that are shown."""
+
+
+def changes_between(before: Manifest, after: Manifest) -> list[str]:
+    """Returns the fields in which the templates of two revisions differ in meaning: `front, back: containers[main].image a:1 -> a:2`."""
+    from grove_compiler.kube.semantic_difference import pod_template_differences  # brings many tables
+
+    old = {entry.get("name"): _template(entry) for entry in before.get("cliques") or []}
+    cliques: dict[str, list[str]] = defaultdict(list)
+    for entry in after.get("cliques") or []:
+        name, new = str(entry.get("name")), _template(entry)
+        for change in pod_template_differences(old.get(name, new), new):
+            cliques[f"{_place(change.path, new, old[name])} {_values(change.before, change.after)}"].append(name)
+    lines = [f"{', '.join(names)}: {change}" for change, names in cliques.items()]
+    classes = [str(data.get("priorityClassName") or "none") for data in (before, after)]
+    return [*lines, *([f"priorityClassName {classes[0]} -> {classes[1]}"] if classes[0] != classes[1] else [])]
+
+
+def _template(entry: Manifest) -> Manifest:
+    parts = entry.get("template") or {}
+    return {"metadata": {key: parts.get(key) or {} for key in ("labels", "annotations")}, "spec": parts.get("podSpec") or {}}
+
+
+def _place(path: FieldPath, *templates: Manifest) -> str:
+    """Returns a path without its first step, with the names of list items in place of indices: `containers[main].image`."""
+    steps: list[str | int] = []
+    values: list[Any] = list(templates)
+    for step in path:
+        values = [_member(value, step) for value in values]
+        names = (value.get("name") for value in values if isinstance(value, dict))
+        name = next((name for name in names if name), None) if isinstance(step, int) else None
+        steps.append(step if name is None else f"[{name}]")
+    return "".join(
+        str(step) if str(step)[:1] == "[" else render([step]) if number == 0 else _dotted(step) for number, step in enumerate(steps[1:])
+    )
+
+
+def _dotted(step: str | int) -> str:
+    text = render([step])
+    return text if text.startswith("[") else f".{text}"
+
+
+def _member(value: Any, step: str | int) -> Any:
+    if isinstance(step, int):
+        return value[step] if isinstance(value, list) and step < len(value) else None
+    return value.get(step) if isinstance(value, dict) else None
+
+
+def _values(before: Any, after: Any) -> str:
+    if isinstance(before, list) or isinstance(after, list):
+        return _items(before, after)
+    return f"{_shown(before)} -> {_shown(after)}"
+
+
+def _items(before: Any, after: Any) -> str:
+    """Describes a changed list by the names of its items: `+DEBUG -LEVEL`."""
+    old, new = ([_name(item) for item in value] if isinstance(value, list) else [] for value in (before, after))
+    signs = [f"+{name}" for name in new if name not in old] + [f"-{name}" for name in old if name not in new]
+    return shortened(" ".join(signs), MAX_LENGTH) or "changed"
+
+
+def _name(item: Any) -> str:
+    names = (str(item[key]) for key in ("name", "key", "mountPath", "containerPort") if key in item) if isinstance(item, dict) else ()
+    return next(iter(names), str(item))
+
+
+def _shown(value: Any) -> str:
+    return "none" if value is ABSENT or value is None else shortened(str(value), MAX_LENGTH)

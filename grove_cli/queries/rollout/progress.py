@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from applier.cluster import Cluster, Resource
 from applier.ref import Manifest
-from grove_cli.queries.one_set import read_set
 from grove_cli.queries.rollout.edits import ON_DELETE, PAUSED, annotations_of, refuse_training, strategy_of
 from grove_cli.queries.sets_query import why_of
+from grove_cli.queries.tree_query import read_set
 from grove_compiler.kube.conditions import status_of
 from grove_compiler.labels import PART_OF
 from grove_compiler.record import record

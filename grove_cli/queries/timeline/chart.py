@@ -8,10 +8,10 @@ from math import inf
 
 from grove_cli.age import age
 from grove_cli.queries.events_query import time_in
-from grove_cli.queries.one_set import is_training
 from grove_cli.queries.timeline.moments import Moment, deadline_of, moments
 from grove_cli.queries.timeline.objects import TimelineObjects
 from grove_cli.queries.timeline.spans import Span, spans
+from grove_cli.queries.tree_query import is_training
 from grove_cli.render.timeline import Bar, Chart, Mark, TimelineRow
 from kube_objects.manifest import mapping
 from kube_objects.words import counted

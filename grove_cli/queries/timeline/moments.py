@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from applier.ref import Manifest, Ref
 from grove_cli.queries.events_query import time_in
 from grove_cli.queries.facts import deadline
-from grove_cli.queries.one_set import is_training
 from grove_cli.queries.rollout.history import history_of
 from grove_cli.queries.timeline.objects import TimelineObjects, time_of, told
+from grove_cli.queries.tree_query import is_training
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.kube.conditions import condition_of, is_true
 from grove_compiler.model.expanded.attempts.pod_end import failure_description

@@ -9,9 +9,7 @@ from collections.abc import Iterable, Sequence
 from applier.cluster import Cluster
 from applier.ref import Kind, Manifest, uid_of
 from grove_cli.queries.events_query import set_of, time_in
-from grove_cli.queries.one_set import read_set
-from grove_cli.queries.tree_query import NoSuchObject, list_readable
-from grove_cli.queries.why_query import find
+from grove_cli.queries.tree_query import NoSuchObject, find, list_readable, read_set
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.labels import PART_OF
 from grove_compiler.record import record

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from applier.ref import Manifest, uid_of
 from grove_cli.queries.events_query import time_in
-from grove_cli.queries.one_set import is_training
 from grove_cli.queries.timeline.objects import TimelineObjects, time_of
+from grove_cli.queries.tree_query import is_training
 from grove_compiler.kube.conditions import condition_of
 from grove_compiler.labels import ATTEMPT_LABEL, GANG_LABEL, REPLICA_LABEL
 from grove_compiler.model import names

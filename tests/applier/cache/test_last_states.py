@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from applier.cache import Query, WatchCache
-from applier.cache.last_states import LastStates
+from applier.cache.versions import LastStates
 from applier.errors import NotSynced
 from applier.ref import Manifest
 from applier.testing.memory import MemoryCluster

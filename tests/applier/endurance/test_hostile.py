@@ -12,9 +12,8 @@ from applier.cluster import Cluster
 from applier.desired import Desired, Graph
 from applier.outcome import Action
 from applier.ref import Kind, Manifest, Ref
-from applier.run.options import ApplyOptions
+from applier.run.options import ApplyOptions, Report
 from applier.run.pipeline import apply
-from applier.run.report import Report
 from applier.testing.control_plane import ControlPlane
 from applier.testing.proxy import Faults
 from applier.transport.connect import connect, connect_to

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from applier.http.dial import Address, dial
-from applier.http.errors import NotConnected
+from applier.http.response import NotConnected
 
 UNKNOWN = "no-such-host.invalid"  # RFC 6761: nobody will ever know it
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from applier.http import Malformed
-from applier.http.reader import Reader
+from applier.http.connection import Reader
 from tests.suite.rows import rows
 
 BODY = b'{"kind":"Status"}' * 50

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from itertools import count
 
-from applier.loop.contests import MAX_REST, MAX_WRITES, SOON, Contests
+from applier.loop.decisions import MAX_REST, MAX_WRITES, SOON, Contests
 from applier.outcome import Action, Outcome, Step
 from applier.ref import Manifest
 from applier.testing.virtual_time import in_virtual_time

@@ -10,8 +10,7 @@ from random import Random
 import pytest
 
 from applier.errors import Unreachable
-from applier.loop.fence import Fence, FencedCluster, LeaseLost
-from applier.loop.lease import LEASE, Lease, Timing
+from applier.loop.lease import LEASE, Fence, FencedCluster, Lease, LeaseLost, Timing
 from applier.ref import Manifest, Ref
 from applier.testing.memory import MemoryCluster
 from applier.testing.memory.faults import MemoryRequest

@@ -12,8 +12,7 @@ from functools import partial, wraps
 import pytest
 
 from applier.errors import Unreachable
-from applier.loop.fence import FencedCluster, LeaseLost
-from applier.loop.lease import LEASE, Lease, Timing
+from applier.loop.lease import LEASE, FencedCluster, Lease, LeaseLost, Timing
 from applier.loop.lease_thread import LeaseThread
 from applier.ref import Manifest, Ref
 from applier.testing.memory import MemoryCluster

@@ -11,8 +11,7 @@ import pytest
 from applier.errors import Forbidden, ServerFailure, WriteConflict
 from applier.events import Event, Finished, Started, Waiting, WaveStarted
 from applier.outcome import Action, Outcome, Step
-from applier.prune.deletion import Deleter, finalizers_of
-from applier.prune.teardown import teardown
+from applier.prune.deletion import Deleter, finalizers_of, teardown
 from applier.ref import Manifest, Ref, resource_version_of, uid_of
 from applier.testing.memory import MemoryCluster
 from applier.testing.memory.faults import MemoryRequest

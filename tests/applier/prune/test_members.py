@@ -10,8 +10,8 @@ from applier.cluster import Resource
 from applier.errors import Forbidden, ServerFailure, UnknownKind
 from applier.plan.membership import PART_OF
 from applier.prune import ApplySetError
+from applier.prune.applyset import ApplySetScope
 from applier.prune.members import API_SERVICE, find_members, orphans
-from applier.prune.record import ApplySetScope
 from applier.ref import Manifest, Ref
 from applier.testing.memory import MemoryCluster
 

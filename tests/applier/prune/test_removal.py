@@ -13,8 +13,8 @@ from applier.errors import Forbidden, WriteConflict
 from applier.events import Event, Finished, Planned, RunEnded
 from applier.outcome import Action
 from applier.prune import Deleter, delete, delete_set
+from applier.prune.applyset import PARENT_TYPE, ApplySetScope, parent_manifest
 from applier.prune.members import API_SERVICE
-from applier.prune.record import PARENT_TYPE, ApplySetScope, parent_manifest
 from applier.ref import Kind, Ref, resource_version_of, uid_of
 from applier.testing.memory import MemoryCluster
 from applier.testing.memory.faults import MemoryRequest

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from applier.desired import Desired, Graph
-from applier.prune.teardown import owners_of, still_needed, teardown
+from applier.prune.deletion import owners_of, still_needed, teardown
 from applier.ref import Manifest, Ref
 
 from .sets import account, config

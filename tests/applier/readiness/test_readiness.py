@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from applier.readiness import State, readiness
-from applier.readiness.kinds import BUILT_IN
+from applier.readiness.judgement import BUILT_IN
 from tests.suite.rows import rows
 
 from .objects import live

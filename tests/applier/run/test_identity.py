@@ -8,8 +8,7 @@ from applier.desired import Graph
 from applier.errors import Forbidden
 from applier.plan import load
 from applier.ref import Ref
-from applier.run.identity import OtherCluster, identity_of
-from applier.run.live_state import survey
+from applier.run.live_state import OtherCluster, identity_of, survey
 from applier.run.options import ApplyOptions
 from applier.run.pipeline import apply_saved
 from applier.testing.control_plane import ControlPlane

@@ -16,9 +16,8 @@ from applier.prune import ApplySet, ApplySetOptions, Budget
 from applier.ref import Kind, Ref
 from applier.run.difference import diff
 from applier.run.live_state import survey
-from applier.run.options import ApplyOptions, WaitFor
+from applier.run.options import ApplyOptions, Report, WaitFor
 from applier.run.pipeline import OutOfDate, apply, apply_saved
-from applier.run.report import Report
 from applier.stop import Stop
 from applier.testing.memory import MemoryCluster
 

@@ -11,9 +11,8 @@ from applier.execute.options import ExecuteOptions
 from applier.plan import load
 from applier.ref import Manifest
 from applier.run.live_state import survey
-from applier.run.options import ApplyOptions
+from applier.run.options import ApplyOptions, Report
 from applier.run.pipeline import apply, apply_saved
-from applier.run.report import Report
 from applier.testing.memory import MemoryCluster
 
 from ..execute.lab import said

@@ -18,9 +18,8 @@ from applier.prune import ApplySet, ApplySetOptions, Budget
 from applier.ref import Kind
 from applier.run.difference import diff
 from applier.run.live_state import survey
-from applier.run.options import ApplyOptions
+from applier.run.options import ApplyOptions, Report
 from applier.run.pipeline import OutOfDate, apply, apply_saved
-from applier.run.report import Report
 from applier.testing.memory import MemoryCluster
 
 from ..execute.lab import said

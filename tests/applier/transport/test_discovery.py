@@ -15,7 +15,7 @@ from applier.errors import ClusterError, Forbidden, UnknownKind, Unreachable
 from applier.ref import Kind
 from applier.transport import ApiCluster, connect_to
 from applier.transport import discovery as module
-from applier.transport.served import ServedResources
+from applier.transport.discovery import ServedResources
 
 from .scripted import HASTY, Answer, Scripted, raised, status
 

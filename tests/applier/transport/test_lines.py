@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from applier.transport.lines import LineSplitter
+from applier.transport.reads import LineSplitter
 
 
 @given(

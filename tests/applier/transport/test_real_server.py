@@ -72,7 +72,7 @@ async def test_dry_runs_change_nothing(cluster: ApiCluster, maps: Resource, name
 
 
 async def test_a_list_is_read_in_pages(cluster: ApiCluster, maps: Resource, namespace: str) -> None:
-    from applier.transport.lists import list_all
+    from applier.transport.reads import list_all
 
     for number in range(7):
         await cluster.apply(maps, config_map(namespace, f"a{number}"), manager="m")

@@ -8,8 +8,7 @@ import pytest
 
 from applier.outcome import ABSENT, Action, Conflict, FieldChange, ItemKey, Owner, Step
 from applier.ref import Manifest, Ref
-from grove_cli.cluster.diff.as_text import diff_text, summary
-from grove_cli.cluster.diff.unified import Shown, unified
+from grove_cli.cluster.diff.unified import Shown, diff_text, summary, unified
 from grove_cli.terminal import Terminal
 from tests.suite.rows import rows
 

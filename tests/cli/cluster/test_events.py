@@ -13,7 +13,7 @@ import pytest
 
 from applier.desired import EventWrite, ObjectReference
 from applier.events import nowhere
-from applier.loop.event_recorder import EventRecorder
+from applier.loop.status import EventRecorder
 from applier.ref import Kind, Manifest, Ref
 from grove_cli import output as outputs
 from grove_cli.events.as_text import events_text

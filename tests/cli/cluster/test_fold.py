@@ -14,8 +14,8 @@ from applier.events import Finished, Waiting, WaveStarted
 from applier.outcome import Action, Outcome, Step
 from applier.ref import Ref
 from applier.testing.virtual_time import in_virtual_time
-from grove_cli.cluster.fold import Folding, More, alike, folded
 from grove_cli.cluster.lines import FOLDING_PERIOD, OutcomeLines, WaitLines
+from grove_cli.cluster.words import Folding, More, alike, folded
 from grove_cli.terminal import Terminal
 
 from .in_memory import Bench, config_map

@@ -15,7 +15,7 @@ from applier.ref import Kind, Manifest
 from applier.testing.memory import MemoryCluster
 from grove_cli.cluster.get import watch as tree_watch
 from grove_cli.cluster.get.output import drawn_tree, tree_text
-from grove_cli.queries.readiness import readiness_check
+from grove_cli.queries.live_states import readiness_check
 from grove_cli.queries.tree import grow
 from grove_cli.queries.tree_query import NoSuchObject, read_tree
 from grove_cli.terminal import Terminal

@@ -10,7 +10,7 @@ from applier.cache import definitions, watch_cache
 from applier.testing.control_plane import ControlPlane
 from applier.testing.counts import Requests
 from applier.transport import connect
-from grove_operator.controller import status_debounce
+from grove_operator.controller import statuses
 
 from .account import ACCOUNT
 from .world import AGENT, PATIENCE, QUIET, LiveCluster, clique, pod_clique_set
@@ -66,7 +66,7 @@ async def test_an_operator_at_rest_asks_nothing_whatever_is_not_installed(
 
 async def test_a_pod_that_is_deleted_is_repaired_by_four_writes(world: LiveCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where its successor is ready within the delay of status reports, which is longer here for slow machines."""
-    monkeypatch.setattr(status_debounce, "DELAY", 10 * PATIENCE)
+    monkeypatch.setattr(statuses, "DELAY", 10 * PATIENCE)
     await world.apply(pod_clique_set(clique("front", 3)))
     await world.until_ready(*HOSTNAMES)
     mark = await mark_at_rest(world)
@@ -81,7 +81,7 @@ async def test_a_pod_that_is_deleted_is_repaired_by_four_writes(world: LiveClust
 
 
 async def test_a_pod_of_a_scaling_group_costs_no_more(world: LiveCluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(status_debounce, "DELAY", 10 * PATIENCE)
+    monkeypatch.setattr(statuses, "DELAY", 10 * PATIENCE)
     groups = [{"name": "model", "cliqueNames": ["work"], "replicas": 1}]
     hostnames = ("chat-0-model-0-work-0", "chat-0-model-0-work-1")
     await world.apply(pod_clique_set(clique("work", 2), podCliqueScalingGroups=groups))

@@ -15,7 +15,7 @@ from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.preflight import inject
 from grove_operator.preflight.process import Injector
 from grove_operator.webhooks.review import NoReview
-from preflight_images.dcgm_diag.error_names import name_of
+from preflight_images.dcgm_diag.verdict import name_of
 from preflight_images.nccl_loopback.check import verdict
 from preflight_images.shared.connector import message_of
 from preflight_images.shared.outcome import HealthReport

@@ -18,8 +18,8 @@ from grove_operator.preflight.process import MUTATE_PODS, NVSENTINEL_PATH
 from preflight_images.dcgm_diag.check import ProcessResult, unknown, verdict
 from preflight_images.dcgm_diag.diag_json import DiagResult
 from preflight_images.dcgm_diag.verdict import judge, unrequested
+from preflight_images.nccl_allreduce.check import gang_timeout
 from preflight_images.nccl_allreduce.gang import read_gang
-from preflight_images.nccl_allreduce.verdict import gang_timeout
 from preflight_images.nccl_loopback.check import command
 from preflight_images.shared.nccl import ACTIONS, BANDWIDTH, failure
 from preflight_images.shared.outcome import FAILED, MISCONFIGURED, PASSED, RecommendedAction

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 from preflight_images.dcgm_diag.check import ProcessResult
 from preflight_images.dcgm_diag.check import verdict as of_dcgm
-from preflight_images.dcgm_diag.levels import required_tests
-from preflight_images.nccl_allreduce.verdict import judge as of_ranks
-from preflight_images.nccl_allreduce.verdict import read_report
+from preflight_images.dcgm_diag.verdict import required_tests
+from preflight_images.nccl_allreduce.check import judge as of_ranks
+from preflight_images.nccl_allreduce.check import read_report
 from preflight_images.nccl_loopback.check import verdict as of_nccl
 from preflight_images.shared.outcome import PASSED, CheckOutcome
 

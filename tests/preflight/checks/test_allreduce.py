@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from preflight_images.nccl_allreduce.benchmark import bus_bandwidth
-from preflight_images.nccl_allreduce.check import check, launch, measure, message_bytes, torchrun
+from preflight_images.nccl_allreduce.check import check, judge, launch, measure, message_bytes, read_report, torchrun
 from preflight_images.nccl_allreduce.gang import GangTimeout, GangWatch, RankedGang, read_gang, wait_for_gang
-from preflight_images.nccl_allreduce.verdict import judge, read_report
 from preflight_images.shared.nccl import ACTIONS, FATAL, failure
 from preflight_images.shared.outcome import Misconfigured, RecommendedAction
 from preflight_images.shared.settings import CheckSettings

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from preflight_images.dcgm_diag.check import ProcessResult, check, verdict
-from preflight_images.dcgm_diag.levels import TESTS, required_tests
+from preflight_images.dcgm_diag.verdict import TESTS, required_tests
 from preflight_images.shared.outcome import FAILED, MISCONFIGURED, PASSED, Misconfigured
 from preflight_images.shared.settings import read_settings
 from tests.suite.rows import rows

@@ -13,7 +13,7 @@ import pytest
 
 from applier.testing.control_plane import ControlPlane
 from preflight_images.nccl_allreduce import check as allreduce
-from preflight_images.shared import topology
+from preflight_images.shared import nccl
 from preflight_images.shared.nccl import with_topology
 from preflight_images.shared.outcome import Misconfigured
 from preflight_images.shared.settings import CheckSettings
@@ -25,8 +25,8 @@ FILES = json.dumps({"p5.48xlarge": "aws-p5.48xlarge.xml", "gone": "gone.xml"})
 @pytest.fixture
 def image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of an image's files, and of a pod's token."""
-    monkeypatch.setattr(topology, "FOLDER", str(tmp_path))
-    monkeypatch.setattr(topology, "ACCOUNT", tmp_path)
+    monkeypatch.setattr(nccl, "FOLDER", str(tmp_path))
+    monkeypatch.setattr(nccl, "ACCOUNT", tmp_path)
     (tmp_path / "aws-p5.48xlarge.xml").write_text("<system/>")
     return tmp_path
 

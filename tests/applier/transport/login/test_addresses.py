@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from applier.errors import CredentialsError
-from applier.transport.login.addresses import bypassed, proxy_url, server_url
+from applier.transport.login.find import bypassed, proxy_url, server_url
 from tests.suite.rows import rows
 
 SERVERS = {

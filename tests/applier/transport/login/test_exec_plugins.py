@@ -17,9 +17,8 @@ import pytest
 
 from applier.errors import CredentialsError
 from applier.transport import connect
-from applier.transport.login.exec_plugin import ExecPlugin
+from applier.transport.login.exec_plugin import ExecPlugin, utc_now
 from applier.transport.login.kubeconfig import choose, read
-from applier.transport.login.plugins import utc_now
 
 from ..certificates import authority, needs_openssl, signed
 from ..scripted import CONFIG_MAPS, HASTY, Answer, Scripted, config_map, raised, status

@@ -7,7 +7,7 @@ import datetime
 import pytest
 
 from applier.errors import CredentialsError
-from applier.transport.login.plugins import EARLY, MIN_INTERVAL, Granted, Plugin, utc_now
+from applier.transport.login.exec_plugin import EARLY, MIN_INTERVAL, Granted, Plugin, utc_now
 from tests.suite.rows import rows
 
 from ..scripted import raised

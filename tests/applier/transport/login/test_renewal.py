@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from applier.errors import CredentialsError
-from applier.transport.login.renewal import COOL_DOWN, Renewal
+from applier.transport.login.credentials import COOL_DOWN, Renewal
 
 from ..scripted import raised
 

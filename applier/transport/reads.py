@@ -1,9 +1,9 @@
-"""Opens watches, from a resourceVersion or beginning with the current state, and decodes their events."""
+"""Reads lists page by page, and streams line by line: watches, from a resourceVersion or the current state, and the logs of pods."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -14,13 +14,98 @@ from applier.cluster import Listing, Resource, WatchEvent
 from applier.errors import ApiError, Expired, Invalid
 from applier.ref import Manifest, Ref
 from applier.transport.connection_errors import ConnectionErrors
-from applier.transport.lines import LineSplitter
 from applier.transport.refusals import status_error
 from applier.transport.retries import ApiRequest
 from applier.transport.wire import Wire
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+
+
+METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+PAGE = 1000  # objects; large enough that most lists take one request, small enough for the server's memory
+
+
+async def list_all(wire: Wire, resource: Resource, path: str, namespace: str, *, labels: str, fields: str, page: int = PAGE) -> Listing:
+    """Reads all pages of a list.
+
+    If the continue token expires in between, the list is read again without paging.
+    """
+    request = ApiRequest("list", resource.plural, Ref(resource.kind.group, resource.kind.kind, namespace, ""))
+    headers = {"Accept": METADATA_LIST} if resource.metadata_only else None
+    chosen = {name: value for name, value in (("labelSelector", labels), ("fieldSelector", fields)) if value}
+    items: list[Manifest] = []
+    token = ""
+    while True:
+        query = chosen | ({"limit": str(page)} if page else {}) | ({"continue": token} if token else {})
+        given = await _page(wire, request, path, query, headers)
+        if given is None:
+            return await list_all(wire, resource, path, namespace, labels=labels, fields=fields, page=0)
+        items += given.get("items") or ()
+        metadata = given.get("metadata") or {}
+        token = str(metadata.get("continue") or "")
+        if not token:
+            break
+    api_version, kind = resource.kind.api_version, resource.kind.kind
+    for item in items:
+        item["apiVersion"], item["kind"] = api_version, kind
+    return Listing(items, str(metadata.get("resourceVersion") or ""))
+
+
+async def _page(wire: Wire, request: ApiRequest, path: str, query: dict[str, str], headers: dict[str, str] | None) -> dict[str, Any] | None:
+    """Returns one page; None when its continue token is too old (410, reason Expired)."""
+    try:
+        answer = await wire.call(request, "GET", f"{path}?{urlencode(query)}" if query else path, headers=headers)
+    except ApiError as error:
+        if "continue" in query and (isinstance(error, Expired) or error.reason == "Expired"):
+            return None
+        raise
+    page: dict[str, Any] = orjson.loads(answer.body)
+    return page
+
+
+class LineSplitter:
+    """Splits a stream that comes in chunks of any size into lines, in time linear in its length.
+
+    `rest` is what follows the last line end.
+    """
+
+    def __init__(self) -> None:
+        self.rest: list[bytes] = []
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """Returns the lines that this chunk completes, without line ends and without empty lines."""
+        if b"\n" not in chunk:
+            self.rest.append(chunk)
+            return []
+        lines = chunk.split(b"\n")
+        if self.rest:
+            lines[0] = b"".join((*self.rest, lines[0]))
+        last = lines.pop()
+        self.rest = [last] if last else []
+        return [line for line in lines if line]
+
+
+async def text_lines(
+    wire: Wire, request: ApiRequest, path: str, query: Mapping[str, str], silence: float | None
+) -> AsyncGenerator[bytes, None]:
+    """Yields the lines of a text, without line ends and without empty lines, until the server ends it.
+
+    Raises `Unreachable` if the stream breaks, or is silent for `silence` seconds.
+    """
+    stream = await wire.stream(request, f"{path}?{urlencode(query)}" if query else path, headers={"Accept": "*/*"}, silence=silence)
+    lines = LineSplitter()
+    try:
+        while chunk := await stream.chunk():
+            for line in lines.feed(chunk):
+                yield line
+        if lines.rest:
+            yield b"".join(lines.rest)
+    except ConnectionErrors as error:
+        raise wire.broken(error) from None
+    finally:
+        stream.close()
+
 
 METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 INITIAL_END = "k8s.io/initial-events-end"
