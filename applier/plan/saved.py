@@ -26,7 +26,7 @@ HIDDEN = "hidden"
 """Replaces the values of Secrets."""
 
 Json = dict[str, Any]
-VERSION = 3
+VERSION = 2
 
 
 def without_values(manifest: Manifest) -> Manifest:

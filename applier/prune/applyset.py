@@ -78,6 +78,7 @@ def applyset_id(parent: Ref) -> str:
 ID = "applyset.kubernetes.io/id"
 TOOLING = "applyset.kubernetes.io/tooling"
 GROUP_KINDS = "applyset.kubernetes.io/contains-group-kinds"
+GROUP_RESOURCES = "applyset.kubernetes.io/contains-group-resources"
 NAMESPACES = "applyset.kubernetes.io/additional-namespaces"
 PARENT_TYPE = "applyset.kubernetes.io/is-parent-type"
 
@@ -117,11 +118,13 @@ NOWHERE = ApplySetScope()
 class Record:
     """Represents the record of a set as it was read.
 
-    `tooling` is the tool that the parent names; `resource_version` is empty without a parent.
+    `tooling` is the tool that the parent names; `resource_version` is empty without a parent. `resources` are the group resources
+    (`plural.group`) in records of early kubectl versions, which have no kinds.
     """
 
     tooling: str = ""
     scope: ApplySetScope = NOWHERE
+    resources: frozenset[str] = frozenset()
     uid: str = ""
     resource_version: str = ""
 
@@ -141,6 +144,7 @@ def read_record(applyset: ApplySet, parent: Manifest | None) -> Record:
             frozenset(_group_kind(text) for text in _listed(annotations, GROUP_KINDS)),
             frozenset(_listed(annotations, NAMESPACES)) | ({applyset.namespace} if applyset.namespace else set()),
         ),
+        frozenset(_listed(annotations, GROUP_RESOURCES)) if GROUP_KINDS not in annotations else frozenset(),
         str(metadata.get("uid") or ""),
         str(metadata.get("resourceVersion") or ""),
     )
@@ -156,7 +160,7 @@ def _check(applyset: ApplySet, labels: dict[str, str], annotations: dict[str, st
         )
     if labels.get(ID) != applyset.id:
         raise ApplySetError(f"{parent} has the label {ID}={labels.get(ID, '')} where {applyset.id} is expected: it was copied or renamed")
-    if GROUP_KINDS not in annotations:
+    if GROUP_KINDS not in annotations and not annotations.get(GROUP_RESOURCES):
         raise ApplySetError(f"{parent} does not list the kinds of its members: it has no annotation {GROUP_KINDS}")
 
 

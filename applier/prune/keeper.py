@@ -19,7 +19,7 @@ from applier.prune.applyset import (
     read_record,
     tool_of,
 )
-from applier.ref import DEFINITION_KIND
+from applier.ref import DEFINITION_KIND, GroupKind
 
 TRIES = 5  # how often the record is read again after a conflict
 
@@ -49,6 +49,8 @@ class Keeper:
         """Reads the record again, and adds its scope to `before`."""
         parent = await find(self.cluster, self.resource, self.applyset.namespace, self.applyset.name)
         self.record = read_record(self.applyset, parent)
+        if self.record.resources:
+            self.record.scope |= await _kinds_of(self.record.resources, self.cluster)
         self.before |= self.record.scope
 
     async def widen(self, scope: ApplySetScope) -> None:
@@ -80,7 +82,7 @@ class Keeper:
         record = self.record
         if not record.resource_version:
             return bool(scope.kinds)
-        return record.scope != scope | self._own
+        return bool(record.resources) or record.scope != scope | self._own
 
     @property
     def _own(self) -> ApplySetScope:
@@ -106,3 +108,19 @@ async def _check_definition(resource: Resource, cluster: Cluster) -> None:
             f"a {resource.kind.group_kind} cannot be the parent of an ApplySet: "
             f"only a ConfigMap, a Secret, or a kind whose CustomResourceDefinition has the label {PARENT_TYPE}=true can"
         )
+
+
+async def _kinds_of(resources: frozenset[str], cluster: Cluster) -> ApplySetScope:
+    """Returns the kinds of group resources (`plural.group`), as the record of an old kubectl names them. Raises `ApplySetError`."""
+    kinds: dict[str, GroupKind] = {}
+    for fresh in (False, True):
+        kinds = {_group_resource(served): (served.kind.group, served.kind.kind) for served in await cluster.resources(fresh=fresh)}
+        if kinds.keys() >= resources:
+            break
+    if unknown := resources - kinds.keys():
+        raise ApplySetError(f"the record of the ApplySet names resources that the server does not serve: {', '.join(sorted(unknown))}")
+    return ApplySetScope(frozenset(kinds[resource] for resource in resources))
+
+
+def _group_resource(served: Resource) -> str:
+    return f"{served.plural}.{served.kind.group}" if served.kind.group else served.plural

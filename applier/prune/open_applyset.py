@@ -272,6 +272,7 @@ def _record_form(record: Record) -> Json:
         "tooling": record.tooling,
         "kinds": sorted([group, kind] for group, kind in record.scope.kinds),
         "namespaces": sorted(record.scope.namespaces),
+        "resources": sorted(record.resources),
     }
 
 

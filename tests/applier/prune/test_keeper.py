@@ -10,7 +10,7 @@ import pytest
 from applier.cluster import Resource
 from applier.errors import WriteConflict
 from applier.prune import ApplySetError
-from applier.prune.applyset import GROUP_KINDS, ID, PARENT_TYPE, TOOLING, ApplySetScope
+from applier.prune.applyset import GROUP_KINDS, GROUP_RESOURCES, ID, PARENT_TYPE, TOOLING, ApplySetScope
 from applier.prune.keeper import Keeper
 from applier.ref import DEFINITION, Kind, Manifest
 from applier.testing.memory import MemoryCluster
@@ -78,6 +78,26 @@ async def test_a_kind_whose_definition_allows_it_has_parents(cluster: MemoryClus
     cluster.seed(definition(labels={PARENT_TYPE: "true"}), recorded(SHOP, namespace="", annotations={GROUP_KINDS: "ConfigMap"}))
     keeper = await Keeper.open(applyset(kind=SHOP, namespace=""), cluster)
     assert keeper.before == ApplySetScope(CONFIG_MAPS.kinds, frozenset())
+
+
+async def test_an_old_record_of_resources_is_one_of_their_kinds(cluster: MemoryCluster) -> None:
+    cluster.seed(recorded(annotations={GROUP_RESOURCES: "configmaps,deployments.apps"}))
+    keeper = await Keeper.open(applyset(), cluster)
+    assert keeper.before == ApplySetScope(frozenset({("", "ConfigMap"), ("apps", "Deployment")}), frozenset({"default"}))
+
+
+async def test_an_old_record_of_resources_that_nobody_serves_is_refused(cluster: MemoryCluster) -> None:
+    cluster.seed(recorded(annotations={GROUP_RESOURCES: "configmaps,widgets.example.org,gadgets.example.org"}))
+    said = r"names resources that the server does not serve: gadgets\.example\.org, widgets\.example\.org$"
+    with pytest.raises(ApplySetError, match=said):
+        await Keeper.open(applyset(), cluster)
+
+
+async def test_an_old_record_is_rewritten_although_its_kinds_are_right(cluster: MemoryCluster) -> None:
+    cluster.seed(recorded(annotations={GROUP_RESOURCES: "configmaps"}))
+    keeper = await Keeper.open(applyset(), cluster)
+    await keeper.widen(CONFIG_MAPS)
+    assert annotation(cluster, "contains-group-kinds") == "ConfigMap"
 
 
 async def test_a_record_that_names_enough_is_not_written(cluster: MemoryCluster) -> None:

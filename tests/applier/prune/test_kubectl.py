@@ -133,6 +133,17 @@ async def test_kubectl_refuses_a_set_of_another_tool(cluster: ApiCluster, namesp
         await kubectl_apply(config("a", namespace))
 
 
+async def test_a_record_with_resources_instead_of_kinds_is_read_and_rewritten(
+    cluster: ApiCluster, control_plane: ControlPlane, namespace: str
+) -> None:
+    await run(cluster, kubectls(namespace), config("a", namespace), account("b", namespace))
+    old = {GROUP_KINDS: None, "applyset.kubernetes.io/contains-group-resources": "configmaps,serviceaccounts"}
+    patch = {"metadata": {"annotations": old}}
+    control_plane.request("PATCH", f"/api/v1/namespaces/{namespace}/secrets/shop", patch, content_type="application/merge-patch+json")
+    assert said(await run(cluster, kubectls(namespace), config("a", namespace))) == {"b": "pruned"}
+    assert parent(control_plane, namespace)["annotations"][GROUP_KINDS] == "ConfigMap"
+
+
 async def test_the_record_is_not_written_over_another_run(cluster: ApiCluster, control_plane: ControlPlane, namespace: str) -> None:
     await run(cluster, kubectls(namespace), config("a", namespace))
     pruning = await OpenApplySet.open(ApplySetOptions(kubectls(namespace)), graph(config("b", namespace)), cluster)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from applier.prune import ApplySetError
 from applier.prune.applyset import (
     GROUP_KINDS,
+    GROUP_RESOURCES,
     ID,
     NAMESPACES,
     TOOLING,
@@ -83,13 +84,23 @@ def test_a_parent_of_somebodys_own_kind_has_to_be_there() -> None:
         (bare(), f"is not the parent of an ApplySet: it has no annotation {TOOLING}"),
         (bare(annotations=GOOD), "was copied or renamed"),
         (parent({TOOLING: "grove/1"}), "does not list the kinds"),
-        (parent({TOOLING: "grove/1", "applyset.kubernetes.io/contains-group-resources": "configmaps"}), "does not list the kinds"),
+        (parent({TOOLING: "grove/1", GROUP_RESOURCES: ""}), "does not list the kinds"),
     ],
-    ids=["no tooling", "another tool's", "no id", "another id", "neither label nor annotation", "no label", "no kinds", "old kubectl"],
+    ids=["no tooling", "another tool's", "no id", "another id", "neither label nor annotation", "no label", "no kinds", "no resources"],
 )
 def test_a_parent_that_is_not_ours_is_refused(found: Manifest, said: str) -> None:
     with pytest.raises(ApplySetError, match=said):
         read_record(applyset(), found)
+
+
+def test_an_old_record_names_resources() -> None:
+    record = read_record(applyset(), parent({TOOLING: "grove/1", GROUP_RESOURCES: "configmaps,deployments.apps"}))
+    assert record.resources == {"configmaps", "deployments.apps"}
+
+
+def test_resources_do_not_count_where_there_are_kinds() -> None:
+    record = read_record(applyset(), parent({**GOOD, GROUP_RESOURCES: "secrets"}))
+    assert record.resources == frozenset()
 
 
 def test_the_parent_is_written_with_the_record_and_nothing_else() -> None:
