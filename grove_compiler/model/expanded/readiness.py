@@ -6,12 +6,7 @@ from typing import Protocol
 
 from grove_compiler.graph.node import Manifest
 
-READY_KINDS = {
-    "PodCliqueSet": "grove.io",
-    "PodCliqueScalingGroup": "grove.io",
-    "PodClique": "grove.io",
-    "PodGang": "scheduler.grove.io",
-}
+READY_KINDS = {"PodCliqueSet": "grove.io", "PodCliqueScalingGroup": "grove.io", "PodClique": "grove.io", "PodGang": "scheduler.grove.io"}
 """The kinds with a readiness rule, and their API groups."""
 
 
