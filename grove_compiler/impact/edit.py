@@ -77,9 +77,8 @@ def read_given(documents: Iterable[Document], program: Program, settings: Settin
     for document in documents:
         for at, value in objects_in(document.value):
             if isinstance(value, dict):
-                decoder = Decoder(program, {"settings": settings})
-                decoder.take([Document(value)])
-                defaulted = decoder.decoded[0].manifest if decoder.decoded else value
+                decoded = Decoder(program, {"settings": settings}).take([Document(value)])
+                defaulted = decoded[0].manifest if decoded else value
                 result.setdefault(_key(defaulted, settings.namespace), GivenObject(value, defaulted, document, at))
     return result
 

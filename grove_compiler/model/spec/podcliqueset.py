@@ -74,6 +74,7 @@ class PodCliqueSet:
     annotations = declared(dict[str, str], "metadata.annotations")
     spec = declared(Manifest, "spec")
     replica_count = declared(int, "spec.replicas", "0 when absent. (`replicas` holds the replicas themselves.)")
+    training_limits = declared(Manifest, "spec.trainingSpec", "The limits of a training workload; empty when absent.")
     max_runtime = optional(str, "spec.trainingSpec.maxRuntime", "The limit of the time since the first start, restarts included.")
     template = declared(Manifest, "spec.template")
     startup_type = declared(
@@ -118,11 +119,6 @@ class PodCliqueSet:
     def is_suspended(self) -> bool:
         """Whether it is a suspended training workload, which has no pods until it is resumed."""
         return self.is_training and self.spec.get("suspend") is True
-
-    @lazy
-    def training_limits(self) -> Manifest:
-        """`spec.trainingSpec`, the limits of a training workload; empty when absent."""
-        return self.spec.get("trainingSpec") or {}
 
     @lazy
     def clique_mentions(self) -> list[CliqueMention]:
