@@ -1,6 +1,6 @@
 """Converts Kubernetes field paths: `spec.template.cliques[0].name` as text, `("spec", "template", "cliques", 0, "name")` as a value.
 
-`replace` changes the value at a path.
+`value_at` reads the value at a path, and `replace` changes it.
 """
 
 from __future__ import annotations
@@ -45,6 +45,15 @@ def parse(text: str) -> FieldPath:
             steps.append(text[position:end])
             position = end
     return tuple(steps)
+
+
+def value_at(value: Any, path: FieldPath) -> Any:
+    """Returns the value at `path`; `ABSENT` where there is none."""
+    for step in path:
+        if not (step in value if isinstance(value, dict) else isinstance(value, list) and isinstance(step, int) and step < len(value)):
+            return ABSENT
+        value = value[step]
+    return value
 
 
 def replace(value: Any, path: FieldPath, new: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from grove_compiler.kube.content_cache import ContentCache
 from grove_compiler.kube.go_dump import TemplateError, dump
-from grove_compiler.kube.safe_digits import SAFE_DIGITS
+from grove_compiler.kube.names import SAFE_DIGITS
 from kube_objects.digest import digest_of
 
 __all__ = ["HashedTemplate", "TemplateError", "generation_hash", "hashed"]

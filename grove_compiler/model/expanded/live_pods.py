@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 
 from grove_compiler.graph.node import Manifest, ObjectRef
-from grove_compiler.kube.safe_digits import is_hash
+from grove_compiler.kube.names import is_hash
 from grove_compiler.labels import POD_HASH_LABEL as POD_HASH_LABEL
 from grove_compiler.labels import POD_INDEX_LABEL
 from grove_compiler.model.declared import declared
