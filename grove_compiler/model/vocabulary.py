@@ -14,7 +14,6 @@ from grove_compiler.model.checks import (
     name_budget,
     name_collisions,
     scale_target,
-    sharing_levels,
     startup_order,
     update,
 )
@@ -57,7 +56,7 @@ from grove_compiler.model.preflight.gang import CheckedGangDecisions
 from grove_compiler.model.preflight.pod import CheckDecisions, CheckedPod
 from grove_compiler.model.preflight.pod_devices import DeviceDecisions
 from grove_compiler.model.preflight.values import Preflight, matches_any
-from grove_compiler.model.spec import pod_spec, sharing
+from grove_compiler.model.spec import pod_spec, podcliqueset, sharing
 from grove_compiler.model.spec.mnnvl_layers import AnnotationDecisions
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.model.spec.topology import Topology
@@ -134,8 +133,8 @@ _MODEL_FUNCTIONS = _by_name(
     mnnvl_conflicts.shared_claims, name_budget.names_too_long, name_budget.names_too_long_together, name_collisions.collisions_with_sets,
     name_collisions.name_collisions, pod_end.failure_description, pod_spec.pod_spec_path, pod_state.foreign_gates,
     pod_state.is_up_to_scheduler, pod_state.pod_condition, pod_state.scheduler_has_reported, pod_state.stuck_containers,
-    pod_state.waits_in_order, pods.pod_names, pods.pods, pods.retained_pods, revisions.desired_revisions, scale_target.foreign_autoscalers,
-    set_update.replica_is_updating, set_update.set_update, sharing.device_request_names, sharing_levels.sharing_levels,
+    pod_state.waits_in_order, podcliqueset.sharing_levels, pods.pod_names, pods.pods, pods.retained_pods, revisions.desired_revisions,
+    scale_target.foreign_autoscalers, set_update.replica_is_updating, set_update.set_update, sharing.device_request_names,
     startup.dependencies, startup.unmet_dependencies, startup_order.startup_cycles, startup_order.waits_for_others, tally.tally,
     termination.comes_back, termination.comes_out_of_update, termination.is_next_to_restart, termination.is_restarting,
     termination.member_breaches, termination.replica_breaches, termination.was_deleted_with_gang, topology.old_drift,

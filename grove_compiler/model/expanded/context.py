@@ -29,8 +29,6 @@ from grove_compiler.record import record
 
 
 class SetDecisions(Protocol):
-    """Declares the decisions about a set as a whole."""
-
     @staticmethod
     def live_replicas(pcs: PodCliqueSet, declared: int, live: int | None, least: int) -> int:
         """Decides how many replicas a clique or scaling group has; `live` is the object's `spec.replicas`, none before it exists.

@@ -19,8 +19,6 @@ KUEUE_QUEUE = "kueue.x-k8s.io/queue-name"
 
 
 class GangDecisions(Protocol):
-    """Declares the decisions about gangs."""
-
     @staticmethod
     def gang_state(gang: Gang) -> str:
         """Decides the next state of a gang in the life `gates/gang`: Forming or Initialized."""

@@ -11,8 +11,6 @@ READY_KINDS = {"PodCliqueSet": "grove.io", "PodCliqueScalingGroup": "grove.io", 
 
 
 class ReadinessDecisions(Protocol):
-    """Declares the decisions about readiness."""
-
     @staticmethod
     def ready_when(kind: str) -> list[Manifest]:
         """Decides the requirements: each a `field`, `comparison`, `value` or `other`, and `default`, or a `condition` with its `status`."""
