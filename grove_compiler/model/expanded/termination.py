@@ -13,10 +13,10 @@ from dataclasses import field
 from grove_compiler.kube.conditions import is_true
 from grove_compiler.kube.duration import seconds
 from grove_compiler.kube.timestamp import time
-from grove_compiler.model.expanded.check_failures import back_off, failing_since
 from grove_compiler.model.expanded.clique_state import pod_counts, replica_counts
 from grove_compiler.model.expanded.live_object import condition_since, live_condition, live_object
 from grove_compiler.model.expanded.live_pods import LivePod, live_pods
+from grove_compiler.model.expanded.replaced_pods import back_off, failing_since
 from grove_compiler.model.expanded.reported_breach import (
     BREACHED,
     COMES_BACK,
