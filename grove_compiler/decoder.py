@@ -104,12 +104,13 @@ class Decoder:
         """Returns the decoded objects of these kinds, in order."""
         return [entry for entry in self.decoded if entry.kind in kinds]
 
-    def take(self, documents: list[Document]) -> None:
-        """Decodes documents; the items of lists count as documents of their own."""
+    def take(self, documents: list[Document]) -> list[Decoded]:
+        """Decodes documents; the items of lists count as documents of their own. Returns all that were decoded so far."""
         for document in documents:
             for at, value in objects_in(document.value):
                 self._object(document, at, value)
         self._report_duplicates()
+        return self.decoded
 
     def _object(self, document: Document, at: FieldPath, value: Any) -> None:
         if not isinstance(value, dict):

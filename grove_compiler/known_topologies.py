@@ -27,9 +27,7 @@ def decode_existing(program: Program, scope: Mapping[str, Any], snapshot: Snapsh
     """
     entries = []
     for manifest in existing_manifests(snapshot):
-        decoder = Decoder(program, scope)
-        decoder.take([Document({**manifest, "apiVersion": API_VERSION})])
-        [entry] = decoder.decoded
+        [entry] = Decoder(program, scope).take([Document({**manifest, "apiVersion": API_VERSION})])
         if manifest.get("apiVersion") != API_VERSION:
             message = f"{manifest.get('apiVersion')} is not a version of a {entry.kind} that this program knows"
             entry.findings.append(Diagnostic("input/unknown-version", "error", message, "apiVersion"))

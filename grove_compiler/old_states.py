@@ -56,6 +56,4 @@ class OldStates:
         return next((entry.manifest for entry in self._decoded([Document(live)])), None)
 
     def _decoded(self, documents: list[Document]) -> list[Decoded]:
-        decoder = Decoder(self._program, self._scope)
-        decoder.take(documents)
-        return [entry for entry in decoder.decoded if entry.is_defaulted]
+        return [entry for entry in Decoder(self._program, self._scope).take(documents) if entry.is_defaulted]

@@ -12,7 +12,7 @@ from typing import Any
 from grove_compiler.decoder import SET_KIND, Decoded, Decoder
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import Diagnostic
-from grove_compiler.graph.field_path import FieldPath, parse
+from grove_compiler.graph.field_path import FieldPath, parse, replace
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.definitions import DEFINITIONS, KINDS
 from grove_compiler.kube.structure import Schema
@@ -50,10 +50,8 @@ class StandIns:
         for number in range(max(map(len, self._values.values()), default=0)):
             manifest = original
             for path, values in self._values.items():
-                manifest = _with(manifest, path, values[number % len(values)])
-            decoder = Decoder(program, scope)
-            decoder.take([Document(manifest)])
-            yield decoder.decoded[0]
+                manifest = replace(manifest, path, values[number % len(values)])
+            yield Decoder(program, scope).take([Document(manifest)])[0]
 
     def may_explain(self, finding: Diagnostic) -> bool:
         """Reports whether a finding is inside an invalid value, or beside or below one without stand-ins, and may only follow from that."""
@@ -83,12 +81,3 @@ def _resolved(schema: Schema | None) -> Schema | None:
     while schema is not None and "ref" in schema:
         schema = DEFINITIONS[schema["ref"]]
     return schema
-
-
-def _with(value: Any, path: FieldPath, replacement: Any) -> Any:
-    """Returns a copy with another value at a path, which shares all else."""
-    if not path:
-        return replacement
-    copy: Any = list(value) if isinstance(value, list) else dict(value)
-    copy[path[0]] = _with(value[path[0]] if len(path) > 1 else None, path[1:], replacement)
-    return copy

@@ -35,7 +35,7 @@ from grove_compiler.model.inputs.snapshot import ObjectReader, Snapshot, Unknown
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet, share_templates
 from grove_compiler.record import record
 from grove_compiler.step_context import Generation, StepContext
-from grove_compiler.subjects import Subject, expand, live_sets, validate
+from grove_compiler.subjects import Subject, live_sets, validate
 from kube_objects.manifest import is_terminating
 
 __all__ = ["GROUP", "Key", "StepContext", "StepGone", "StepHold", "StepResult", "step"]
@@ -148,7 +148,8 @@ def _expanded_set(
     # A generation's spec is fixed, but the set's status and metadata change under it, and decisions depend on them.
     current = {**generation.entry.manifest, "metadata": manifest["metadata"], "status": manifest.get("status") or {}}
     peers = [topology for topology, _ in topologies if not topology.is_replaced]
-    pcs = expand(current, context.config, context.settings, snapshot, peers, context.program)
+    settings, decisions = context.settings, DecisionRules(context.program.decisions)
+    pcs = ExpandedSet(current, settings.namespace, decisions, context.config, settings, snapshot, peers)
     share_templates(pcs, generation.declared)
     pcs.is_out_of_time, pcs.backing_off = time_is_up(pcs, now), backing_off(pcs, now)
     use_cached_tally(pcs, generation.tally)

@@ -99,9 +99,7 @@ class StepContext:
 
     def decode(self, manifest: Manifest) -> Decoded | None:
         """Decodes an object of the cluster; None when its kind is unknown."""
-        decoder = Decoder(self.program, self.scope)
-        decoder.take([Document(manifest)])
-        return next(iter(decoder.decoded), None)
+        return next(iter(Decoder(self.program, self.scope).take([Document(manifest)])), None)
 
     def cached_generation(self, manifest: Manifest) -> Generation | None:
         """Returns the cached generation of a set; None when there is none for this spec."""

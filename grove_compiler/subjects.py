@@ -13,7 +13,6 @@ from grove_compiler.engine.sources import SubjectNames, Vocabulary
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.known_topologies import Known, decode_existing, known_topologies
-from grove_compiler.model.checks.sharing_levels import sharing_levels
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.expanded.expansion import Expansion
 from grove_compiler.model.expanded.structure import ExpandedSet
@@ -21,7 +20,7 @@ from grove_compiler.model.expanded.topology import ExpandedTopology
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import ObjectList, ObjectReader, Snapshot
-from grove_compiler.model.spec.podcliqueset import PodCliqueSet
+from grove_compiler.model.spec.podcliqueset import PodCliqueSet, sharing_levels
 from grove_compiler.model.vocabulary import DECISIONS, FORMER_DECISIONS, FUNCTIONS, PARAMETER_WORDS, ROOTS, SUBJECTS
 from grove_compiler.old_states import OldStates
 from grove_compiler.record import record
@@ -113,7 +112,8 @@ class Reading:
 
 def read_subjects(inputs: Inputs, program: Program) -> Reading:
     """Returns the topologies and sets of the input, validated. Bad input raises nothing."""
-    scope: dict[str, Any] = {"settings": inputs.settings}
+    settings, namespace, decisions = inputs.settings, inputs.settings.namespace, DecisionRules(program.decisions)
+    scope: dict[str, Any] = {"settings": settings}
     decoder = Decoder(program, scope)
     decoder.take([*inputs.documents, *([inputs.config] if inputs.config else [])])
     scope["config"] = config = _configuration(decoder)
@@ -122,51 +122,40 @@ def read_subjects(inputs: Inputs, program: Program) -> Reading:
     existing = decode_existing(program, scope, snapshot)
     topologies = known_topologies(decoder.of_kind(*TOPOLOGY_KINDS), existing, config, snapshot)
     peers = [topology for topology, _ in topologies if not topology.is_replaced]
-    sets = [
-        (expand(entry.manifest, config, inputs.settings, snapshot, peers, program), entry, old_states.set(entry, inputs.settings.namespace))
-        for entry in decoder.of_kind(SET_KIND)
-    ]
+    entries = decoder.of_kind(SET_KIND)
+    sets = [(ExpandedSet(entry.manifest, namespace, decisions, config, settings, snapshot, peers), entry) for entry in entries]
 
     def users() -> list[PodCliqueSet]:
-        return [*(expanded for expanded, _, _ in sets), *live_sets(snapshot)]
+        return [*(expanded for expanded, _ in sets), *live_sets(snapshot)]
 
     for topology, _ in topologies:
         topology.find_sets = users
+    declared = [(topology, entry if topology.is_declared else None) for topology, entry in topologies]
     subjects = [
         *(Subject(CONFIGURATION_KIND, {"old": None, "topologies": peers}, entry) for entry in decoder.of_kind(CONFIGURATION_KIND)[:1]),
-        *(_of_topology(topology, entry if topology.is_declared else None, old_states) for topology, entry in topologies),
-        *(_of_set(expanded, entry, old) for expanded, entry, old in sets),
+        *(Subject(topology.kind, {"topology": topology, "old": old_states.topology(entry)}, entry) for topology, entry in declared),
     ]
+    for expanded, entry in sets:
+        old = old_states.set(entry, namespace)
+        subjects.append(Subject(SET_KIND, {"set": expanded, "old": old}, entry, owners=[Expansion(expanded, declared=[expanded, old])]))
     # The user cannot fix a topology of the cluster in this input, so those are only validated for the sets that need them.
     by_topology = {id(topology): entry for topology, entry in topologies if entry is not None}
-    used = {id(expanded.topology) for expanded, _, _ in sets}
+    used = {id(expanded.topology) for expanded, _ in sets}
     in_use = [(topology, entry) for topology, entry in topologies if not topology.is_declared and id(topology) in used]
-    validate_topologies(in_use, scope, inputs.settings, program)
+    validate_topologies(in_use, scope, settings, program)
     owner = Expansion(*(topology for topology, _ in topologies))
     for subject in subjects:
         subject.owners = [*subject.owners, owner]
         subject.scope |= scope
         subject.is_update = subject.scope["old"] is not None
         subject.findings = subject.entry.findings if subject.entry else []
-        decoder.findings += validate(subject, program, inputs.settings)
+        decoder.findings += validate(subject, program, settings)
         subject.needs = list(_needs(subject, decoder, by_topology))
         _report_unusable_topology(subject, existing, decoder)
     is_complete = inputs.is_complete and decoder.is_complete
     if inputs.is_complete and not has_errors(decoder.findings) and not _has_subject(decoder, inputs):
         decoder.findings.append(Diagnostic("input/no-set", "error", f"there is no {SET_KIND} in the input", hint="nothing to compile"))
     return Reading(subjects, decoder.findings, is_complete)
-
-
-def expand(
-    manifest: Manifest,
-    config: Configuration,
-    settings: Settings,
-    snapshot: Snapshot,
-    topologies: Sequence[ExpandedTopology],
-    program: Program,
-) -> ExpandedSet:
-    """Returns the expanded set of a decoded manifest; its decisions are made by the rules of `program`."""
-    return ExpandedSet(manifest, settings.namespace, DecisionRules(program.decisions), config, settings, snapshot, topologies)
 
 
 def live_sets(snapshot: Snapshot) -> list[PodCliqueSet]:
@@ -219,14 +208,6 @@ def validate_topologies(topologies: Known, scope: dict[str, Any], settings: Sett
         validate(Subject(topology.kind, {"topology": topology, "old": None, **scope}, entry, findings), program, settings)
 
 
-def _of_set(expanded: ExpandedSet, entry: Decoded, old: PodCliqueSet | None) -> Subject:
-    return Subject(SET_KIND, {"set": expanded, "old": old}, entry, owners=[Expansion(expanded, declared=[expanded, old])])
-
-
-def _of_topology(topology: ExpandedTopology, entry: Decoded | None, old_states: OldStates) -> Subject:
-    return Subject(topology.kind, {"topology": topology, "old": old_states.topology(entry)}, entry)
-
-
 def _report_unusable_topology(subject: Subject, existing: Sequence[Decoded], decoder: Decoder) -> None:
     """Reports errors of a topology of the cluster at the set that needs it, since the topology itself is not in the input."""
     entry = next((entry for entry in subject.needs if entry in existing and has_errors(entry.findings)), None)
@@ -250,24 +231,20 @@ def count_objects(expanded: ExpandedSet, limit: int) -> int:
 
     There are some other objects, so the real number is a little higher. Live replica counts of the snapshot are taken into account.
     """
-    total = 2 * expanded.replica_count  # the headless Service and the base gang
+    total, pods = 2 * expanded.replica_count, int(expanded.settings.pods)  # the headless Service and the base gang
     # A declared count may be in the billions, so each is compared before anything is expanded for it.
     if total > limit:
         return total
     for replica in expanded.replicas:
-        total += sum(1 + _pods(expanded, clique.replicas) for clique in replica.cliques)
+        total += sum(1 + pods * clique.replicas for clique in replica.cliques)
         for group in replica.scaling_groups:
             total += 1 + group.replicas * len(group.template.cliques) + max(0, group.replicas - group.min_available)
             if total > limit:
                 return total
-            total += sum(_pods(expanded, clique.replicas) for member in group.members for clique in member.cliques)
+            total += sum(pods * clique.replicas for member in group.members for clique in member.cliques)
         if total > limit:
             return total
     return total
-
-
-def _pods(expanded: ExpandedSet, replicas: int) -> int:
-    return replicas if expanded.settings.pods else 0
 
 
 def too_many(limit: int) -> Diagnostic:

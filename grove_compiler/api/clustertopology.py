@@ -11,11 +11,7 @@ from grove_compiler.api.metadata import KubernetesObject
 
 NodeLabelKey = Annotated[
     str,
-    Field(
-        min_length=1,
-        max_length=63,
-        pattern=r"^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]/)?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$",
-    ),
+    Field(min_length=1, max_length=63, pattern=r"^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]/)?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$"),
 ]
 StandardDomain = Literal["region", "zone", "datacenter", "block", "rack", "host", "numa"]
 """From the longest network distance to the shortest."""

@@ -87,11 +87,7 @@ class Kube(BaseModel):
     line of every value, and is what the CRD says. A second judge beside it (validators here) only had to be kept in step.
     """
 
-    model_config = ConfigDict(
-        alias_generator=to_camel,
-        extra="forbid",
-        use_attribute_docstrings=True,
-    )
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", use_attribute_docstrings=True)
     package: ClassVar[str] = GROVE
     """What stands before the type's name in the table of definitions."""
     type_name: ClassVar[str] = ""

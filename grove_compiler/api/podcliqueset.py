@@ -249,8 +249,7 @@ class PodCliqueSetObject(KubernetesObject):
     )
     rules: ClassVar = (
         _no_new_pack_domain(
-            ".spec.template.topologyConstraint.packDomain",
-            f"!has({_T}.topologyConstraint) || !has({_T}.topologyConstraint.packDomain)",
+            ".spec.template.topologyConstraint.packDomain", f"!has({_T}.topologyConstraint) || !has({_T}.topologyConstraint.packDomain)"
         ),
         _no_new_pack_domain(".spec.template.cliques", _all_free("cliques")),
         _no_new_pack_domain(".spec.template.podCliqueScalingGroups", _all_free("podCliqueScalingGroups")),

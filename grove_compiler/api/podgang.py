@@ -97,11 +97,7 @@ class PodGang(KubernetesObject):
     """Pods that a scheduler places together or not at all."""
 
     package = SCHEDULER
-    crd = Crd(
-        plural="podgangs",
-        short_names=("pg",),
-        columns=(Column("Phase", ".status.phase", "string"), AGE),
-    )
+    crd = Crd(plural="podgangs", short_names=("pg",), columns=(Column("Phase", ".status.phase", "string"), AGE))
 
     api_version: Literal["scheduler.grove.io/v1alpha1"]
     """Version of the API that the object is written in."""

@@ -15,11 +15,7 @@ class TopologyPackConstraint(Kube):
     """The narrowest domains that the pods must or should share."""
 
     rules: ClassVar = (
-        Cel(
-            "has(self.required) || has(self.preferred)",
-            "pack must specify at least one of required or preferred",
-            "FieldValueRequired",
-        ),
+        Cel("has(self.required) || has(self.preferred)", "pack must specify at least one of required or preferred", "FieldValueRequired"),
     )
 
     required: Domain | None = None

@@ -60,12 +60,7 @@ class Explainer:
     their lines.
     """
 
-    def __init__(
-        self,
-        inputs: Inputs,
-        compiled: Compiled,
-        snapshot_documents: Sequence[Document] = (),
-    ) -> None:
+    def __init__(self, inputs: Inputs, compiled: Compiled, snapshot_documents: Sequence[Document] = ()) -> None:
         self.tracer = Tracer((), VOCABULARY, READ_TRACKER, compiled)
         self.rules = {rule.id: rule for rule in self.tracer.rules}
         config = [inputs.config] if inputs.config else []

@@ -84,15 +84,6 @@ class InputSource:
             yield from source.all()
 
 
-def find(value: Any, path: FieldPath) -> tuple[bool, Any]:
-    """Returns whether there is a value at a path, and the value."""
-    for step in path:
-        if not (step in value if isinstance(value, dict) else isinstance(value, list) and isinstance(step, int) and step < len(value)):
-            return False, None
-        value = value[step]
-    return True, value
-
-
 def scalars(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath, Any]]:
     """Yields every scalar and every empty container, with its path."""
     if isinstance(value, dict | list) and value:

@@ -12,9 +12,9 @@ from grove_compiler.engine.runtime.defaults import apply_default
 from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.tracing.provenance import Tracer
 from grove_compiler.engine.tracing.tracking import Input, plain, tracked
-from grove_compiler.explain.input_source import Default, InputManifest, InputSource, additions, find
+from grove_compiler.explain.input_source import Default, InputManifest, InputSource, SourceKind, additions
 from grove_compiler.graph.diagnostic import Diagnostic
-from grove_compiler.graph.field_path import FieldPath
+from grove_compiler.graph.field_path import ABSENT, FieldPath, value_at
 from grove_compiler.graph.node import Manifest
 from grove_compiler.source.document import Document, objects_in
 
@@ -85,9 +85,10 @@ class TrackedInputs:
         if read.source == CONFIGURATION:
             return InputSource("configuration", CONFIGURATION_KIND, path, None)
         input_manifest = self.manifests[int(read.source)]
-        exists, value = find(input_manifest.value, path)
+        value = value_at(input_manifest.value, path)
         file, line, column = input_manifest.place(path)
-        source = InputSource("snapshot" if input_manifest.is_snapshot else "file", input_manifest.id, path, value, file, line, column)
+        kind: SourceKind = "snapshot" if input_manifest.is_snapshot else "file"
+        source = InputSource(kind, input_manifest.id, path, None if value is ABSENT else value, file, line, column)
         for length in range(len(path), 0, -1):
             default = input_manifest.defaults.get(path[:length])
             if default is not None:
@@ -97,7 +98,7 @@ class TrackedInputs:
             if path[:length] in input_manifest.schema:
                 source.kind = "schema"
                 return source
-        if not exists:
+        if value is ABSENT:
             source.kind = "absent"
             refusal = input_manifest.refusals.get(path)
             source.inputs = [self.source_of(other) for other in refusal.inputs if other != read] if refusal else []

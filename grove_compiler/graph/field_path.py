@@ -1,10 +1,11 @@
 """Converts Kubernetes field paths: `spec.template.cliques[0].name` as text, `("spec", "template", "cliques", 0, "name")` as a value.
 
-`replace` changes the value at a path.
+`value_at` reads the value at a path, and `replace` changes it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -12,6 +13,8 @@ FieldPath = tuple[str | int, ...]
 
 ABSENT: Final[Any] = object()
 """Stands for the absence of a value, where None would be a value."""
+
+_STEP = re.compile(r"\[([^]]*)]?|([^.[]+)")
 
 
 def render(path: Iterable[str | int]) -> str:
@@ -27,24 +30,17 @@ def render(path: Iterable[str | int]) -> str:
 
 def parse(text: str) -> FieldPath:
     """Parses what `render` wrote: digits in brackets are an index, other brackets hold a key. Unclosed brackets run to the end."""
-    steps: list[str | int] = []
-    position = 0
-    while position < len(text):
-        if text[position] == "[":
-            end = text.find("]", position)
-            end = len(text) if end < 0 else end
-            step = text[position + 1 : end]
-            steps.append(int(step) if step.isascii() and step.isdigit() else step)
-            position = end + 1
-        elif text[position] == ".":
-            position += 1
-        else:
-            end = position
-            while end < len(text) and text[end] not in ".[":
-                end += 1
-            steps.append(text[position:end])
-            position = end
-    return tuple(steps)
+    steps = ((step[1], step[2]) for step in _STEP.finditer(text))
+    return tuple(word if key is None else int(key) if key.isascii() and key.isdigit() else key for key, word in steps)
+
+
+def value_at(value: Any, path: FieldPath) -> Any:
+    """Returns the value at `path`; `ABSENT` where there is none."""
+    for step in path:
+        if not (step in value if isinstance(value, dict) else isinstance(value, list) and isinstance(step, int) and step < len(value)):
+            return ABSENT
+        value = value[step]
+    return value
 
 
 def replace(value: Any, path: FieldPath, new: Any) -> Any:

@@ -28,12 +28,6 @@ class CompiledGraph:
         """Yields the objects that must exist before this one, each once: its owner if it is in the graph, then those by `after`."""
         return (self.nodes[position] for position in Order(self.nodes, self.after).before(node))
 
-    def with_dependencies(self) -> Iterator[tuple[Node, list[Node]]]:
-        """Yields each object with its `dependencies`."""
-        order = Order(self.nodes, self.after)
-        for node in self.nodes:
-            yield node, [self.nodes[position] for position in order.before(node)]
-
     def with_groups(self) -> Iterator[tuple[Node, Node | None, list[list[int]]]]:
         """Yields each object with its owner, if that is in the graph, and the positions of its other dependencies in groups.
 

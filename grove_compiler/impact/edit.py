@@ -9,7 +9,7 @@ from typing import Any
 from grove_compiler.decoder import CLAIM_TEMPLATE_KIND, Decoder
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph import field_path
-from grove_compiler.graph.field_path import ABSENT, FieldPath
+from grove_compiler.graph.field_path import ABSENT, FieldPath, value_at
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.semantic_difference import Change, object_differences
 from grove_compiler.model.inputs.settings import Settings
@@ -77,9 +77,8 @@ def read_given(documents: Iterable[Document], program: Program, settings: Settin
     for document in documents:
         for at, value in objects_in(document.value):
             if isinstance(value, dict):
-                decoder = Decoder(program, {"settings": settings})
-                decoder.take([Document(value)])
-                defaulted = decoder.decoded[0].manifest if decoder.decoded else value
+                decoded = Decoder(program, {"settings": settings}).take([Document(value)])
+                defaulted = decoded[0].manifest if decoded else value
                 result.setdefault(_key(defaulted, settings.namespace), GivenObject(value, defaulted, document, at))
     return result
 
@@ -114,21 +113,12 @@ def _changes(old: GivenObject | None, new: GivenObject | None) -> Iterator[Chang
     reported: set[FieldPath] = set()
     for change in object_differences(old.defaulted, new.defaulted):
         path = change.path
-        while _value_at(old.manifest, path[:-1]) is ABSENT or _value_at(new.manifest, path[:-1]) is ABSENT:
+        while value_at(old.manifest, path[:-1]) is ABSENT or value_at(new.manifest, path[:-1]) is ABSENT:
             path = path[:-1]
-        before, after = _value_at(old.manifest, path), _value_at(new.manifest, path)
+        before, after = value_at(old.manifest, path), value_at(new.manifest, path)
         if path not in reported and (before is not ABSENT or after is not ABSENT):
             reported.add(path)
             yield Change(path, before, after)
-
-
-def _value_at(value: Any, path: FieldPath) -> Any:
-    for step in path:
-        if isinstance(value, dict):
-            value = value.get(str(step), ABSENT)
-        else:
-            value = value[step] if isinstance(value, list) and isinstance(step, int) and step < len(value) else ABSENT
-    return value
 
 
 def applied(old: GivenObjects, edit: Edit) -> list[Document]:

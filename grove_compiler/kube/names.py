@@ -18,6 +18,9 @@ _ALPHANUMERIC = frozenset(LOWER + UPPER + DIGITS)
 _LABEL = _ALPHANUMERIC | frozenset("-_.")
 _LABEL_WORDS = 'letters, digits, "-", "_" and "."'
 _LOWER_ALPHANUMERIC = frozenset(LOWER + DIGITS)
+SAFE_DIGITS = "456789bcdf"
+"""Each decimal digit's letter in Kubernetes' safe alphabet, `bcdfghjklmnpqrstvwxz2456789` at the digit's ASCII code mod 27."""
+_SAFE_DIGITS = frozenset(SAFE_DIGITS)
 
 
 def dns1123_label(value: str) -> str:
@@ -50,11 +53,6 @@ def qualified_name(value: str) -> str:
     if not name:
         return 'must have a name after "/"' if slash else "must not be empty"
     return _label(name)
-
-
-def label_key(value: str) -> str:
-    """Validates label keys."""
-    return qualified_name(value)
 
 
 def annotation_key(value: str) -> str:
@@ -115,6 +113,11 @@ def dns1123_subdomain_of_any_case(value: str) -> str:
 def search_domain(value: str) -> str:
     """Validates a resolver's search domains: "." alone, or a domain that may contain "_" and end with a dot (KEP-4427)."""
     return dns1123_subdomain(value.removesuffix(".").replace("_", "0")) if value != "." else ""
+
+
+def is_hash(text: str) -> bool:
+    """Reports whether a text can be the hash of a template, which has the letters for decimal digits of Kubernetes' own hashes."""
+    return bool(text) and _SAFE_DIGITS.issuperset(text)
 
 
 SYNTAXES = {

@@ -10,9 +10,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from grove_compiler.kube.content_cache import ContentCache
 from grove_compiler.kube.go_dump import TemplateError, dump
-from grove_compiler.kube.safe_digits import SAFE_DIGITS
+from grove_compiler.kube.names import SAFE_DIGITS
 from kube_objects.digest import digest_of
 
 __all__ = ["HashedTemplate", "TemplateError", "generation_hash", "hashed"]
@@ -20,7 +19,9 @@ __all__ = ["HashedTemplate", "TemplateError", "generation_hash", "hashed"]
 _OFFSET, _PRIME, _MASK = 0xCBF29CE484222325, 0x100000001B3, 2**64 - 1
 _SAFE_DIGITS = str.maketrans("0123456789", SAFE_DIGITS)
 
-_SUMS: ContentCache[int] = ContentCache(4096)
+_MAX_SUMS = 4096
+_sums: dict[bytes, int] = {}
+"""Sums by the digests of what they were computed from."""
 
 _TEXT = re.compile(rb"(?:\(string\)|map\[)([^ }\]]+)")
 """A text of a dump, or the first entry of a map: what differs between the templates of a set, in dumps that are the same otherwise."""
@@ -68,7 +69,7 @@ def _fnv1a(state: int, text: str) -> int:
     """
     content = text.encode("utf-8", "replace")
     digest = digest_of(state.to_bytes(8) + content)
-    known = _SUMS.get(digest)
+    known = _sums.get(digest)
     if known is not None:
         return known
     end = 0
@@ -77,7 +78,9 @@ def _fnv1a(state: int, text: str) -> int:
         state = _bytewise(_after_run(state, content[end:begin]), content[begin:after])
         end = after
     state = _after_run(state, content[end:])
-    _SUMS.put(digest, state)
+    if len(_sums) >= _MAX_SUMS:
+        _sums.clear()
+    _sums[digest] = state
     return state
 
 

@@ -8,112 +8,43 @@ from typing import Any
 from grove_compiler.kube import duration, names, pod_request, timestamp
 from grove_compiler.model.admitted.podclique import AdmittedCliqueDecisions, AdmittedPodClique
 from grove_compiler.model.admitted.podgang import AdmittedGangDecisions, AdmittedPodGang
-from grove_compiler.model.checks.group_variables import unset_group_variables
-from grove_compiler.model.checks.mnnvl_conflicts import class_conflicts, lost_waits, mode_conflicts, shared_claims
-from grove_compiler.model.checks.name_budget import names_too_long, names_too_long_together
-from grove_compiler.model.checks.name_collisions import collisions_with_sets, name_collisions
-from grove_compiler.model.checks.priority_classes import priority_classes
-from grove_compiler.model.checks.scale_target import foreign_autoscalers
-from grove_compiler.model.checks.sharing_levels import sharing_levels
-from grove_compiler.model.checks.startup_order import startup_cycles, waits_for_others
-from grove_compiler.model.checks.update import (
-    changed_template_fields,
-    mnnvl_changes,
-    old_clique,
-    old_group,
-    placement_changes,
-    topology_changed,
+from grove_compiler.model.checks import (
+    group_variables,
+    mnnvl_conflicts,
+    name_budget,
+    name_collisions,
+    scale_target,
+    startup_order,
+    update,
 )
 from grove_compiler.model.decisions import declared
-from grove_compiler.model.expanded.attempts.attempt import attempt_pods, has_ended, replica_attempt
-from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
-from grove_compiler.model.expanded.attempts.pod_end import failure_description
-from grove_compiler.model.expanded.check_failures import checks_are_over, failed_checks
-from grove_compiler.model.expanded.claims import (
-    ClaimDecisions,
-    awaited_claim_templates,
-    awaited_claim_templates_of_set,
-    claim_names,
+from grove_compiler.model.expanded import (
     claims,
-    missing_shared_templates,
-    pod_claim_names,
-    unresolved_sharing,
-)
-from grove_compiler.model.expanded.clique_roll import clique_roll
-from grove_compiler.model.expanded.clique_state import (
-    clique_is_breached,
-    group_is_up_to_date,
-    group_lacks_newer_pods_alone,
-    is_up_to_date,
-    lacks_newer_pods_alone,
-    lifts_gates,
-    pod_counts,
-    replica_counts,
-)
-from grove_compiler.model.expanded.context import SetDecisions, scheduler_uses
-from grove_compiler.model.expanded.deferred_statuses import first_start_ends
-from grove_compiler.model.expanded.domains import (
-    DomainDecisions,
-    domain_states,
+    clique_roll,
+    clique_state,
+    context,
+    deferred_statuses,
     domains,
-    domains_are_served,
-    gangs_with_domains,
-    is_leaving_empty,
-    pod_claim,
-)
-from grove_compiler.model.expanded.finished_pods import finished_pods
-from grove_compiler.model.expanded.gang import GangDecisions, base_gang, gang_of, gangs, scaled_gangs
-from grove_compiler.model.expanded.gates import GateDecisions, base_gang_is_scheduled, is_named_by_gang
-from grove_compiler.model.expanded.group_roll import group_roll, member_is_updating, replaced_with_member
-from grove_compiler.model.expanded.kueue import queued_pods
-from grove_compiler.model.expanded.live_object import (
-    condition_since,
-    is_stalled,
-    is_updating,
-    live_condition,
+    gang,
+    gates,
+    group_roll,
     live_object,
-    old_status,
-    set_condition,
-)
-from grove_compiler.model.expanded.live_pods import leaving_pods, live_pods
-from grove_compiler.model.expanded.member_size import advertised_group_size, is_resized
-from grove_compiler.model.expanded.pod_state import (
-    foreign_gates,
-    is_up_to_scheduler,
-    pod_condition,
-    scheduler_has_reported,
-    stuck_containers,
-    waits_in_order,
-)
-from grove_compiler.model.expanded.pods import PodDecisions, pod_names, pods, retained_pods
-from grove_compiler.model.expanded.readiness import ReadinessDecisions
-from grove_compiler.model.expanded.revisions import desired_revisions
-from grove_compiler.model.expanded.set_update import replica_is_updating, set_update
-from grove_compiler.model.expanded.shortage import is_short, scaled_in, serves_with_fewer, short_cliques, waiting_gangs
-from grove_compiler.model.expanded.startup import dependencies, unmet_dependencies
-from grove_compiler.model.expanded.structure import ExpandedSet, UpdateDecisions
-from grove_compiler.model.expanded.tally import tally
-from grove_compiler.model.expanded.termination import (
-    comes_back,
-    comes_out_of_update,
-    is_next_to_restart,
-    is_restarting,
-    member_breaches,
-    replica_breaches,
-    was_deleted_with_gang,
-)
-from grove_compiler.model.expanded.topology import ExpandedTopology, TopologyDecisions, old_drift, scheduler_topologies
-from grove_compiler.model.expanded.training.clique_failure import (
-    clique_failure,
-    failure_body,
-    gang_is_held_up,
-    lost_indices,
-    lost_since,
+    live_pods,
+    pod_state,
+    pods,
     replaced_pods,
-    requeue_time,
+    revisions,
+    set_update,
+    startup,
+    tally,
+    termination,
+    topology,
 )
-from grove_compiler.model.expanded.training.job import training_job
-from grove_compiler.model.expanded.training.job_status import job_status
+from grove_compiler.model.expanded.attempts import attempt, clique_attempt, pod_end
+from grove_compiler.model.expanded.readiness import ReadinessDecisions
+from grove_compiler.model.expanded.structure import ExpandedSet, UpdateDecisions
+from grove_compiler.model.expanded.topology import ExpandedTopology
+from grove_compiler.model.expanded.training import clique_failure, job, job_status
 from grove_compiler.model.inputs.check_run import TestedPod
 from grove_compiler.model.inputs.configuration import Configuration
 from grove_compiler.model.inputs.managed_edit import ManagedEdit, ScaleRequest
@@ -123,10 +54,9 @@ from grove_compiler.model.preflight.gang import CheckedGangDecisions
 from grove_compiler.model.preflight.pod import CheckDecisions, CheckedPod
 from grove_compiler.model.preflight.pod_devices import DeviceDecisions
 from grove_compiler.model.preflight.values import Preflight, matches_any
+from grove_compiler.model.spec import pod_spec, podcliqueset, sharing
 from grove_compiler.model.spec.mnnvl_layers import AnnotationDecisions
-from grove_compiler.model.spec.pod_spec import pod_spec_path
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
-from grove_compiler.model.spec.sharing import device_request_names
 from grove_compiler.model.spec.topology import Topology
 from kube_objects import quantity
 
@@ -152,27 +82,14 @@ PARAMETER_WORDS = {"pcs": "set", "condition_type": "type", "struct_type": "type"
 
 
 def _by_name(*functions: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
-    return {function.__name__: function for function in functions}
+    return {function.__name__: function for function in sorted(functions, key=lambda function: function.__name__)}
 
 
 DECISIONS = declared(
-    AdmittedCliqueDecisions,
-    AdmittedGangDecisions,
-    AnnotationDecisions,
-    CheckDecisions,
-    CheckedGangDecisions,
-    ClaimDecisions,
-    DeviceDecisions,
-    DomainDecisions,
-    GangDecisions,
-    GateDecisions,
-    PeerDecisions,
-    PodDecisions,
-    ReadinessDecisions,
-    SetDecisions,
-    TopologyDecisions,
-    UpdateDecisions,
-)
+    AdmittedCliqueDecisions, AdmittedGangDecisions, AnnotationDecisions, CheckDecisions, CheckedGangDecisions, DeviceDecisions,
+    PeerDecisions, ReadinessDecisions, UpdateDecisions, claims.ClaimDecisions, context.SetDecisions, domains.DomainDecisions,
+    gang.GangDecisions, gates.GateDecisions, pods.PodDecisions, topology.TopologyDecisions,
+)  # fmt: skip
 
 _OF_JOB = "the transitions of the life training/job have its place"
 _OF_TERMINATION = "the transition Restarted of the lives termination/replica and termination/scaling-group-replica has its place"
@@ -194,6 +111,34 @@ FORMER_DECISIONS = {
 }
 """Decisions of earlier releases, with what has their place."""
 
+_MODEL_FUNCTIONS = _by_name(
+    attempt.attempt_pods, attempt.has_ended, attempt.replica_attempt, claims.awaited_claim_templates,
+    claims.awaited_claim_templates_of_set, claims.claim_names, claims.claims, claims.missing_shared_templates, claims.pod_claim_names,
+    claims.unresolved_sharing, clique_attempt.clique_attempt, clique_failure.clique_failure, clique_failure.failure_body,
+    clique_failure.gang_is_held_up, clique_failure.lost_indices, clique_failure.lost_since, clique_failure.replaced_pods,
+    clique_failure.requeue_time, clique_roll.clique_roll, clique_state.clique_is_breached, clique_state.group_is_up_to_date,
+    clique_state.group_lacks_newer_pods_alone, clique_state.is_short, clique_state.is_up_to_date, clique_state.lacks_newer_pods_alone,
+    clique_state.lifts_gates, clique_state.pod_counts, clique_state.replica_counts, clique_state.scaled_in, clique_state.serves_with_fewer,
+    clique_state.short_cliques, clique_state.waiting_gangs, context.priority_classes, context.scheduler_uses,
+    deferred_statuses.first_start_ends, domains.domain_states, domains.domains, domains.domains_are_served, domains.gangs_with_domains,
+    domains.is_leaving_empty, domains.pod_claim, gang.base_gang, gang.gang_of, gang.gangs, gang.queued_pods, gang.scaled_gangs,
+    gates.base_gang_is_scheduled, gates.is_named_by_gang, group_roll.advertised_group_size, group_roll.group_roll, group_roll.is_resized,
+    group_roll.member_is_updating, group_roll.replaced_with_member, group_variables.unset_group_variables, job.training_job,
+    job_status.job_status, live_object.condition_since, live_object.is_stalled, live_object.is_updating, live_object.live_condition,
+    live_object.live_object, live_object.old_status, live_object.set_condition, live_pods.leaving_pods, live_pods.live_pods,
+    mnnvl_conflicts.class_conflicts, mnnvl_conflicts.lost_waits, mnnvl_conflicts.mode_conflicts, mnnvl_conflicts.shared_claims,
+    name_budget.names_too_long, name_budget.names_too_long_together, name_collisions.collisions_with_sets, name_collisions.name_collisions,
+    pod_end.failure_description, pod_spec.pod_spec_path, pod_state.foreign_gates, pod_state.is_up_to_scheduler, pod_state.pod_condition,
+    pod_state.scheduler_has_reported, pod_state.stuck_containers, pod_state.waits_in_order, podcliqueset.sharing_levels, pods.pod_names,
+    pods.pods, pods.retained_pods, replaced_pods.checks_are_over, replaced_pods.failed_checks, replaced_pods.finished_pods,
+    revisions.desired_revisions, scale_target.foreign_autoscalers, set_update.replica_is_updating, set_update.set_update,
+    sharing.device_request_names, startup.dependencies, startup.unmet_dependencies, startup_order.startup_cycles,
+    startup_order.waits_for_others, tally.tally, termination.comes_back, termination.comes_out_of_update, termination.is_next_to_restart,
+    termination.is_restarting, termination.member_breaches, termination.replica_breaches, termination.was_deleted_with_gang,
+    topology.old_drift, topology.scheduler_topologies, update.changed_template_fields, update.mnnvl_changes, update.old_clique,
+    update.old_group, update.placement_changes, update.topology_changed,
+)  # fmt: skip
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "amount": pod_request.amount,
     "annotation_key_wrong": names.annotation_key,
@@ -204,7 +149,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "environment_name_wrong": names.environment_variable_name,
     "is_ip": names.is_ip,
     "is_multiple": quantity.is_multiple,
-    "label_key_wrong": names.label_key,
+    "label_key_wrong": names.qualified_name,
     "label_value_wrong": names.label_value,
     "matches_any": matches_any,
     "name_wrong": names.name_wrong,
@@ -213,119 +158,5 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "seconds": duration.seconds,
     "time": timestamp.time,
     "timestamp": timestamp.timestamp,
-    **_by_name(
-        advertised_group_size,
-        attempt_pods,
-        awaited_claim_templates,
-        awaited_claim_templates_of_set,
-        base_gang,
-        base_gang_is_scheduled,
-        changed_template_fields,
-        unset_group_variables,
-        checks_are_over,
-        claim_names,
-        claims,
-        class_conflicts,
-        clique_attempt,
-        clique_failure,
-        clique_is_breached,
-        clique_roll,
-        collisions_with_sets,
-        comes_back,
-        comes_out_of_update,
-        condition_since,
-        dependencies,
-        desired_revisions,
-        device_request_names,
-        domain_states,
-        domains,
-        domains_are_served,
-        failed_checks,
-        failure_body,
-        failure_description,
-        finished_pods,
-        first_start_ends,
-        foreign_autoscalers,
-        foreign_gates,
-        gang_is_held_up,
-        gang_of,
-        gangs,
-        gangs_with_domains,
-        group_is_up_to_date,
-        group_lacks_newer_pods_alone,
-        group_roll,
-        has_ended,
-        is_leaving_empty,
-        is_named_by_gang,
-        is_next_to_restart,
-        is_resized,
-        is_restarting,
-        is_short,
-        is_stalled,
-        is_up_to_date,
-        is_up_to_scheduler,
-        is_updating,
-        job_status,
-        leaving_pods,
-        lacks_newer_pods_alone,
-        lifts_gates,
-        live_condition,
-        live_object,
-        live_pods,
-        lost_indices,
-        lost_since,
-        lost_waits,
-        member_breaches,
-        member_is_updating,
-        missing_shared_templates,
-        mnnvl_changes,
-        mode_conflicts,
-        name_collisions,
-        names_too_long,
-        names_too_long_together,
-        old_clique,
-        old_drift,
-        old_group,
-        old_status,
-        placement_changes,
-        pod_claim,
-        pod_claim_names,
-        pod_condition,
-        pod_counts,
-        pod_names,
-        pod_spec_path,
-        pods,
-        priority_classes,
-        queued_pods,
-        replaced_pods,
-        replaced_with_member,
-        replica_attempt,
-        replica_breaches,
-        replica_counts,
-        replica_is_updating,
-        requeue_time,
-        retained_pods,
-        scaled_gangs,
-        scheduler_has_reported,
-        scheduler_topologies,
-        scheduler_uses,
-        set_condition,
-        set_update,
-        shared_claims,
-        sharing_levels,
-        short_cliques,
-        scaled_in,
-        serves_with_fewer,
-        waiting_gangs,
-        startup_cycles,
-        stuck_containers,
-        tally,
-        topology_changed,
-        training_job,
-        unmet_dependencies,
-        unresolved_sharing,
-        was_deleted_with_gang,
-        waits_for_others,
-        waits_in_order,
-    ),
+    **_MODEL_FUNCTIONS,
 }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.engine.runtime.program import Program
@@ -55,14 +57,5 @@ def _frozen(outcome: Outcome) -> Outcome:
     """Returns a copy with lists of its own, since callers append to theirs, and without `waits`, whose closure keeps the model alive."""
     if not isinstance(outcome, StepResult):
         return outcome
-    return StepResult(
-        outcome.graph,
-        conditions=[*outcome.conditions],
-        statuses=[*outcome.statuses],
-        events=[*outcome.events],
-        deletions=[*outcome.deletions],
-        requeue_at=outcome.requeue_at,
-        findings=outcome.findings,
-        generation_hash=outcome.generation_hash,
-        replicas=outcome.replicas,
-    )
+    results: dict[str, Any] = {name: [*getattr(outcome, name)] for name in ("conditions", "statuses", "events", "deletions")}
+    return replace(outcome, **results, waits=list)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.inputs.snapshot import ChangedNames, ObjectReader, Unknown
 
+T = TypeVar("T")
 Question = tuple[str, ...]
 """The name of a method of `ObjectReader`, and its arguments."""
 
@@ -26,7 +27,6 @@ class Recording:
         self.answers: dict[Question, Any] = {}
 
     def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
-        """See `ObjectReader.get`."""
         question = "get", group, kind, namespace, name
         manifest: Manifest | None = self.answers.get(question)
         if manifest is None or isinstance(manifest, Unknown):  # most are asked for several times
@@ -34,29 +34,21 @@ class Recording:
         return manifest
 
     def by_owner(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
-        """See `ObjectReader.by_owner`."""
-        manifests: list[Manifest] = self._recorded(("by_owner", group, kind, *owner), lambda: self.view.by_owner(group, kind, owner))
-        return manifests
+        return self._recorded(("by_owner", group, kind, *owner), lambda: self.view.by_owner(group, kind, owner))
 
     def deleted(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
-        """See `ObjectReader.deleted`."""
-        manifests: list[Manifest] = self._recorded(("deleted", group, kind, *owner), lambda: self.view.deleted(group, kind, owner))
-        return manifests
+        return self._recorded(("deleted", group, kind, *owner), lambda: self.view.deleted(group, kind, owner))
 
     def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
-        """See `ObjectReader.by_label`."""
         arguments = group, kind, key, value, namespace
-        manifests: list[Manifest] = self._recorded(("by_label", *arguments), lambda: self.view.by_label(*arguments))
-        return manifests
+        return self._recorded(("by_label", *arguments), lambda: self.view.by_label(*arguments))
 
     def changes(self, group: str, kind: str, key: str, value: str, namespace: str, since: object = None) -> ChangedNames | None:
-        """See `ObjectReader.changes`."""
         self.before_changes()
         arguments = group, kind, key, value, namespace
-        changes: ChangedNames | None = self._recorded(("changes", *arguments), lambda: self.view.changes(*arguments, since))
-        return changes
+        return self._recorded(("changes", *arguments), lambda: self.view.changes(*arguments, since))
 
-    def _recorded(self, question: Question, read: Callable[[], Any]) -> Any:
+    def _recorded(self, question: Question, read: Callable[[], T]) -> T:
         try:
             answer = read()
         except Unknown as unknown:
@@ -74,24 +66,19 @@ class RecordedAnswers:
         self.missing: list[Question] = []
 
     def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
-        """See `ObjectReader.get`."""
         manifest: Manifest | None = self._answer("get", group, kind, namespace, name)
         return manifest
 
     def by_owner(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
-        """See `ObjectReader.by_owner`."""
         return [*self._answer("by_owner", group, kind, *owner)]
 
     def deleted(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
-        """See `ObjectReader.deleted`."""
         return [*self._answer("deleted", group, kind, *owner)]
 
     def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
-        """See `ObjectReader.by_label`."""
         return [*self._answer("by_label", group, kind, key, value, namespace)]
 
     def changes(self, group: str, kind: str, key: str, value: str, namespace: str, since: object = None) -> ChangedNames | None:  # noqa: ARG002
-        """See `ObjectReader.changes`."""
         changes: ChangedNames | None = self._answer("changes", group, kind, key, value, namespace)
         return changes
 

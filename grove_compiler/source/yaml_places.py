@@ -6,14 +6,7 @@ from typing import Any
 
 import yaml
 from yaml._yaml import CParser
-from yaml.events import (
-    AliasEvent,
-    CollectionEndEvent,
-    DocumentEndEvent,
-    MappingStartEvent,
-    NodeEvent,
-    ScalarEvent,
-)
+from yaml.events import AliasEvent, CollectionEndEvent, DocumentEndEvent, MappingStartEvent, NodeEvent, ScalarEvent
 
 from grove_compiler.source.document import PlaceNode
 from grove_compiler.source.place_tree import PendingKey, PlaceTree

@@ -112,7 +112,7 @@ def test_a_step_in_which_the_program_stumbles_is_a_failure(monkeypatch: pytest.M
     def stumble(*_: object) -> None:
         raise ZeroDivisionError("of ours")
 
-    monkeypatch.setattr("grove_compiler.step.expand", stumble)
+    monkeypatch.setattr("grove_compiler.step.ExpandedSet", stumble)
     looks = Looks()
     looks.look()
     assert looks.triggers() == ["failed"]

@@ -9,6 +9,7 @@ import pytest
 from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import TooManyObjects
 from grove_compiler.graph.graph import CompiledGraph
+from tests.graph.dependencies import with_dependencies
 from tests.suite.rows import rows
 
 from .bookshop import BOX, BOX_RULE, CARD, CARD_RULE, Shelf, mistakes, nodes, program, shop
@@ -233,7 +234,7 @@ def waits(keys: str, box_loops: str = "{shelf: shelves}", card_loops: str = "{sh
     card = CARD_RULE.replace("{shelf: shelves, book: shelf.books}", card_loops) + keys
     made = program([box, card], box=BOX, card=CARD)
     graph = CompiledGraph(made.generate(shop(), 100), {rule.id: rule.after for rule in made.rules})
-    pairs = ((node, before) for node, dependencies in graph.with_dependencies() for before in dependencies)
+    pairs = ((node, before) for node, dependencies in with_dependencies(graph) for before in dependencies)
     return [(node.object["metadata"]["name"], before.object["metadata"]["name"]) for node, before in pairs]
 
 

@@ -9,6 +9,7 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from grove_compiler.graph.diagnostic import has_errors
+from tests.graph.dependencies import with_dependencies
 from tests.suite.rows import rows
 
 from .compiling import as_text, compile_folder
@@ -34,7 +35,7 @@ def test_a_feature_compiles_to_what_is_expected(folder: Path, snapshot: Snapshot
 def test_objects_stand_after_all_that_they_wait_for(folder: Path) -> None:
     graph = compile_folder(folder).graph
     place = {node.id: number for number, node in enumerate(graph.nodes)}
-    pairs = ((node, before) for node, dependencies in graph.with_dependencies() for before in dependencies)
+    pairs = ((node, before) for node, dependencies in with_dependencies(graph) for before in dependencies)
     assert [(node.id, before.id) for node, before in pairs if place[before.id] >= place[node.id]] == []
 
 

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grove_compiler.compile import CompileResult
+from tests.graph.dependencies import with_dependencies
 from tests.suite.effort import runs
 
 from .properties import Properties
@@ -141,7 +142,7 @@ def objects_stand_after_what_they_wait_for_in_order_and_in_waves(asking: Asking,
     graph = result.graph
     place = {node.id: number for number, node in enumerate(graph.nodes)}
     wave = {node.id: number for number, nodes in enumerate(graph.levels()) for node in nodes}
-    edges = [(node, before) for node, dependencies in graph.with_dependencies() for before in dependencies]
+    edges = [(node, before) for node, dependencies in with_dependencies(graph) for before in dependencies]
     assert [(node.id, before.id) for node, before in edges if place[before.id] >= place[node.id] or wave[before.id] >= wave[node.id]] == []
     owned = {(node.id, node.owner.id) for node in graph.nodes if node.owner and node.owner.kind == "PodGang"}
     assert owned <= {(node.id, before.id) for node, before in edges}

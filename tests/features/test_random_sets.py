@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from grove_compiler.compile import CompileResult
 from grove_compiler.graph.node import Node
 from grove_compiler.model.inputs.settings import Settings
+from tests.graph.dependencies import with_dependencies
 from tests.suite.effort import runs
 
 from .compiling import as_text, compile_manifest
@@ -173,7 +174,7 @@ def objects_come_in_waves_in_which_nothing_waits_for_its_own_wave(manifest: Mani
     graph = result.graph
     wave = {node.id: number for number, nodes in enumerate(graph.levels()) for node in nodes}
     assert [
-        (node.id, before.id) for node, befores in graph.with_dependencies() for before in befores if wave[before.id] >= wave[node.id]
+        (node.id, before.id) for node, befores in with_dependencies(graph) for before in befores if wave[before.id] >= wave[node.id]
     ] == []
     assert len(wave) == len(graph.nodes)
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.graph.node import Node, ObjectRef
 from grove_compiler.graph.order import GraphCycle
+from tests.graph.dependencies import with_dependencies
 
 
 def node(name: str, rule: str = "a", loop: tuple[int, ...] = (), owner: str = "", api: str = "v1") -> Node:
@@ -27,7 +28,7 @@ def names(nodes: Sequence[Node]) -> list[str]:
 
 def edges(graph: CompiledGraph) -> list[tuple[Node, Node]]:
     """Every pair of an object and one that must be there before it."""
-    return [(each, before) for each, dependencies in graph.with_dependencies() for before in dependencies]
+    return [(each, before) for each, dependencies in with_dependencies(graph) for before in dependencies]
 
 
 def waves(nodes: list[Node], after: Mapping[str, Sequence[tuple[str, int]]] | None = None) -> list[list[str]]:
@@ -165,7 +166,7 @@ def test_edges_are_those_of_the_definition(graph: CompiledGraph) -> None:
 
 @given(graphs())
 def test_groups_hold_the_same_edges(graph: CompiledGraph) -> None:
-    for (each, owner, groups), (same, dependencies) in zip(graph.with_groups(), graph.with_dependencies(), strict=True):
+    for (each, owner, groups), (same, dependencies) in zip(graph.with_groups(), with_dependencies(graph), strict=True):
         alone = [] if owner is None else [owner]
         found = [*alone, *(graph.nodes[position] for group in groups for position in group)]
         assert (each, {other.id for other in found}) == (same, {other.id for other in dependencies})

@@ -15,7 +15,6 @@ ALL = [
     names.dns1123_label,
     names.dns1123_subdomain,
     names.label_value,
-    names.label_key,
     names.qualified_name,
     names.annotation_key,
     names.environment_variable_name,
@@ -77,7 +76,7 @@ def test_the_explanation_names_three_strange_characters_at_most() -> None:
 
 def test_the_prefix_of_an_annotation_may_have_capitals_but_that_of_a_label_may_not() -> None:
     assert names.annotation_key("Grove.io/a") == ""
-    assert names.label_key("Grove.io/a").startswith('has a prefix, the part before "/", that must consist of lower-case letters')
+    assert names.qualified_name("Grove.io/a").startswith('has a prefix, the part before "/", that must consist of lower-case letters')
 
 
 @pytest.mark.parametrize("rule", ALL, ids=[rule.__name__ for rule in ALL])

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from grove_cli.render.edges import Edge, edges_of, merge, startup_edges, transitive_reduction
 from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.graph.node import Node
+from tests.graph.dependencies import with_dependencies
 
 from .sample import SET, node, picture, ref, workload
 
@@ -35,7 +36,7 @@ def inside(graph: CompiledGraph, found: set[Pair]) -> set[Pair]:
 
 def test_edges_are_those_of_the_graph() -> None:
     graph = workload(replicas=2, members=3)
-    expected = {(before.id, later.id) for later, befores in graph.with_dependencies() for before in befores}
+    expected = {(before.id, later.id) for later, befores in with_dependencies(graph) for before in befores}
     assert inside(graph, pairs(edges_of(graph.nodes, graph.after))) == expected
 
 

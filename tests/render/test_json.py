@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from grove_cli.render.as_json import FORMAT, as_json
 from grove_compiler.graph.graph import CompiledGraph
+from tests.graph.dependencies import with_dependencies
 
 from .sample import HOST, RACK, node, picture, workload
 
@@ -64,7 +65,7 @@ def test_what_was_declared_has_neither_level_nor_rule() -> None:
 def test_the_pairs_of_all_edges_are_those_of_the_graph() -> None:
     graph = workload(replicas=2, members=3)
     found = {pair for edge in graph_of(graph)["edges"] for pair in product(edge["from"], edge["to"]) if "PodCliqueSet/ml/demo" not in pair}
-    assert found == {(before.id, later.id) for later, befores in graph.with_dependencies() for before in befores}
+    assert found == {(before.id, later.id) for later, befores in with_dependencies(graph) for before in befores}
 
 
 def test_an_edge_of_type_owner_agrees_with_its_nodes() -> None:

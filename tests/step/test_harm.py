@@ -177,7 +177,7 @@ def test_an_exception_in_the_model_holds(monkeypatch: pytest.MonkeyPatch) -> Non
     def broken(*_: object) -> None:
         raise AssertionError("a fault of ours")
 
-    monkeypatch.setattr("grove_compiler.step.expand", broken)
+    monkeypatch.setattr("grove_compiler.step.ExpandedSet", broken)
     assert reasons(outcomes(stored([named("a")]))) == {"a": "AssertionError: a fault of ours"}
 
 

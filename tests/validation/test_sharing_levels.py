@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grove_compiler.model.checks.sharing_levels import sharing_levels
+from grove_compiler.model.spec.podcliqueset import sharing_levels
 
 from .sets import clique, group, pcs, sharing
 

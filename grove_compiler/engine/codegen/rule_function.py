@@ -6,9 +6,10 @@ from dataclasses import field
 from typing import Any
 
 from grove_compiler.engine.codegen.module_codegen import INDEX, ModuleCodegen
-from grove_compiler.engine.codegen.statements import Block, Compilers
+from grove_compiler.engine.codegen.statements import Block
 from grove_compiler.engine.codegen.template_codegen import TemplateCodegen
 from grove_compiler.engine.expressions import types
+from grove_compiler.engine.expressions.expression import ExpressionCompiler
 from grove_compiler.engine.expressions.expression_syntax import ExpressionError, names_in
 from grove_compiler.engine.expressions.scope import Code, Scope, named, variable
 from grove_compiler.engine.language.includes import Resolver
@@ -38,7 +39,7 @@ class Surroundings:
         self.resolver = resolver
         self.constants = {word: _constant(value, module) for word, value in constants.items()}
         self.traced = traced
-        self.compilers = Compilers(vocabulary)
+        self.compilers = {metered: ExpressionCompiler(vocabulary, metered) for metered in (False, True)}
         self.parameters = ", ".join(variable(word) for word in vocabulary.root_names)
 
 

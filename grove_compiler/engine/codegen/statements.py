@@ -13,7 +13,6 @@ from grove_compiler.engine.expressions.expression_syntax import ExpressionError
 from grove_compiler.engine.expressions.scope import Code, Scope, variable
 from grove_compiler.engine.language.place import SourceLocation
 from grove_compiler.engine.language.template_ast import Expression, Text
-from grove_compiler.engine.sources import Vocabulary
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.record import record
 
@@ -49,11 +48,8 @@ class Block:
         return self.writer.mark(at.written)
 
 
-class Compilers(dict[bool, ExpressionCompiler]):
-    """Holds two expression compilers, by whether they are metered, which depends on the file of an expression."""
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        super().__init__({metered: ExpressionCompiler(vocabulary, metered) for metered in (False, True)})
+Compilers = dict[bool, ExpressionCompiler]
+"""Two expression compilers, by whether they are metered, which depends on the file of an expression."""
 
 
 class StatementCodegen:

@@ -11,11 +11,7 @@ from jinja2.parser import Parser
 
 # `{# #}` and `{% %}` have no meaning in a rule, so that text which holds them stays as it is written.
 _ENVIRONMENT = Environment(
-    keep_trailing_newline=True,
-    block_start_string="{%\0",
-    block_end_string="\0%}",
-    comment_start_string="{#\0",
-    comment_end_string="\0#}",
+    keep_trailing_newline=True, block_start_string="{%\0", block_end_string="\0%}", comment_start_string="{#\0", comment_end_string="\0#}"
 )
 
 

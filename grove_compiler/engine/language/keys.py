@@ -141,10 +141,7 @@ VERB_KEYS: dict[Verb, dict[str, RuleKey]] = {
         "message": RuleKey("text", "a sentence, for users", required=True),
         "dedupKey": RuleKey("text", "identifies an occurrence, of which each is recorded once; the message by default"),
     },
-    "requeue": {
-        "requeue": RuleKey("expression", "when to requeue, in seconds since the epoch; none for never"),
-        **_LOOPS,
-    },
+    "requeue": {"requeue": RuleKey("expression", "when to requeue, in seconds since the epoch; none for never"), **_LOOPS},
     "delete": {
         "delete": RuleKey("expression", "the object to delete"),
         **_LOOPS,
@@ -186,10 +183,7 @@ CASE_KEYS = {
     "message": RuleKey("text", "a sentence, for users", required=True),
 }
 
-DECISION_CASE_KEYS = {
-    "when": CASE_KEYS["when"],
-    "value": RuleKey("expression", "what is decided", required=True),
-}
+DECISION_CASE_KEYS = {"when": CASE_KEYS["when"], "value": RuleKey("expression", "what is decided", required=True)}
 
 POLICY_KEYS = {
     "create": RuleKey("word", "the object is created once and never changed", choices=("only",)),
@@ -248,10 +242,7 @@ FILE_KEYS = {
     "when": RuleKey("expressions", "conditions of each rule of the file, before its own", required=True),
 }
 
-DISABLE_KEYS = {
-    "disable": RuleKey("words", "ids of rules or lives to disable", required=True),
-    "doc": RuleKey("line", "why"),
-}
+DISABLE_KEYS = {"disable": RuleKey("words", "ids of rules or lives to disable", required=True), "doc": RuleKey("line", "why")}
 
 CONSTANTS_KEYS = {
     "constants": RuleKey("map", "names in capitals, with their values", required=True),

@@ -57,12 +57,7 @@ class Program:
     """
 
     def __init__(
-        self,
-        rules: Sequence[RuleInfo],
-        code: CodeType,
-        places: bytes,
-        vocabulary: Vocabulary,
-        budget: CostBudget | None = None,
+        self, rules: Sequence[RuleInfo], code: CodeType, places: bytes, vocabulary: Vocabulary, budget: CostBudget | None = None
     ) -> None:
         self.rules = tuple(rules)
         self.name = ""

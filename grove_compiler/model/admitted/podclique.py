@@ -165,8 +165,6 @@ class AdmittedPodClique:
 
 
 class AdmittedCliqueDecisions(Protocol):
-    """Declares the decisions about the domain of an admitted PodClique."""
-
     @staticmethod
     def owning_gang(podclique: AdmittedPodClique) -> str:
         """Decides the name of the PodGang that owns the domain of a PodClique."""

@@ -89,8 +89,6 @@ class AdmittedPodGang:
 
 
 class AdmittedGangDecisions(Protocol):
-    """Declares the decisions about what an admitted PodGang owns."""
-
     @staticmethod
     def belongs_to_gang(resource: DomainResource, podgang: AdmittedPodGang) -> bool:
         """Decides whether a ComputeDomain or ResourceClaim belongs to a PodGang of its set."""

@@ -34,8 +34,6 @@ class Claim:
 
 
 class ClaimDecisions(Protocol):
-    """Declares the decisions about shared claims."""
-
     @staticmethod
     def shared_claim_name(owner: str, index: int | None, template: str) -> str:
         """Decides the name of a shared ResourceClaim: of one replica of its owner, or of all of them where `index` is none."""

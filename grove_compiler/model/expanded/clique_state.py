@@ -1,4 +1,4 @@
-"""Counts the pods of a PodClique, and the replicas of a scaling group, by state (shipped semantics §7.6, §7.9).
+"""Counts the pods of a PodClique, and the replicas of a scaling group, by state, and finds what lacks any (shipped semantics §7.6, §7.9).
 
 Terminating pods are not counted. The shipped operator leaves them out of `replicas` only, so that more pods may be ready than exist, and an
 update or an eviction may take one more pod while the last one is still terminating. A terminating pod gets no new requests, and its
@@ -11,11 +11,11 @@ status is never behind those of its cliques.
 from __future__ import annotations
 
 from grove_compiler.labels import POD_HASH_LABEL
-from grove_compiler.model.expanded.attempts.attempt import attempt_pods
+from grove_compiler.model.expanded.attempts.attempt import attempt_pods, replica_attempt
 from grove_compiler.model.expanded.attempts.clique_attempt import clique_attempt
 from grove_compiler.model.expanded.live_object import is_updating, live_object, old_status
 from grove_compiler.model.expanded.pods import pods
-from grove_compiler.model.expanded.structure import Clique, ScalingGroup, ScalingGroupReplica
+from grove_compiler.model.expanded.structure import Clique, Replica, ScalingGroup, ScalingGroupReplica
 from grove_compiler.model.lazy import memoized
 from grove_compiler.record import record
 
@@ -136,3 +136,35 @@ def group_is_up_to_date(group: ScalingGroup) -> bool:
 
 def _is_complete(member: ScalingGroupReplica) -> bool:
     return all(clique.ref.uid for clique in member.cliques)
+
+
+def is_short(clique: Clique) -> bool:
+    """Reports whether a clique has fewer ready pods than its `minAvailable`."""
+    return not _needs_no_pods(clique) and pod_counts(clique).ready < clique.min_available
+
+
+def serves_with_fewer(clique: Clique) -> bool:
+    """Reports whether a clique has the ready pods that it needs, and fewer than are declared."""
+    return not _needs_no_pods(clique) and clique.min_available <= pod_counts(clique).ready < clique.replicas
+
+
+def short_cliques(group: ScalingGroup) -> list[Clique]:
+    """Returns the cliques of a scaling group that are short of ready pods, replica by replica."""
+    return [clique for member in group.members for clique in member.cliques if is_short(clique)]
+
+
+def waiting_gangs(group: ScalingGroup) -> list[str]:
+    """Returns the names of the gangs of a scaling group's replicas of which a clique is short of ready pods."""
+    members = (member for member in group.members if any(map(is_short, member.cliques)))
+    return list(dict.fromkeys(member.gang_name for member in members))
+
+
+def scaled_in(replica: Replica) -> list[Clique | ScalingGroup]:
+    """Returns the cliques and scaling groups of a replica that are scaled below their `minAvailable`, so that it is not available."""
+    parts: list[Clique | ScalingGroup] = [*replica.cliques, *replica.scaling_groups]
+    return [part for part in parts if part.replicas < part.min_available]
+
+
+def _needs_no_pods(clique: Clique) -> bool:
+    """Reports whether a clique of a training workload has succeeded or ended, so that it lacks no ready pods."""
+    return clique.set.is_training and (replica_attempt(clique.replica).is_over or clique_attempt(clique).has_succeeded)

@@ -29,8 +29,6 @@ from grove_compiler.record import record
 
 
 class SetDecisions(Protocol):
-    """Declares the decisions about a set as a whole."""
-
     @staticmethod
     def live_replicas(pcs: PodCliqueSet, declared: int, live: int | None, least: int) -> int:
         """Decides how many replicas a clique or scaling group has; `live` is the object's `spec.replicas`, none before it exists.
@@ -175,3 +173,13 @@ def scheduler_uses(pcs: PodCliqueSet, config: Configuration) -> list[SchedulerUs
     for clique in pcs.cliques:
         first.setdefault(pcs.decisions.of(SetDecisions).scheduler_of(clique, config), clique)
     return [SchedulerUse(scheduler, clique) for scheduler, clique in first.items()]
+
+
+def priority_classes(pcs: SetInContext) -> list[str]:
+    """Returns the names of the PriorityClasses that the snapshot has, sorted.
+
+    Every cluster has two built-in ones (`system-cluster-critical` and `system-node-critical`), so an empty list means that the snapshot
+    was taken without PriorityClasses.
+    """
+    classes = pcs.snapshot.of_kind("scheduling.k8s.io/v1", "PriorityClass")
+    return sorted((manifest.get("metadata") or {}).get("name") or "" for manifest in classes)

@@ -56,8 +56,6 @@ class PodClaim:
 
 
 class DomainDecisions(Protocol):
-    """Declares the decisions about ComputeDomains."""
-
     @staticmethod
     def domain_name(membership: Membership, owner: str) -> str:
         """Decides the name of a ComputeDomain; `owner` is the name of the replica, PodClique or scaling group's replica that it is for."""

@@ -15,11 +15,10 @@ from grove_compiler.model.spec.constraints import Constraint, translate
 from grove_compiler.record import record
 
 PODGANG_API_VERSION = "scheduler.grove.io/v1alpha1"
+KUEUE_QUEUE = "kueue.x-k8s.io/queue-name"
 
 
 class GangDecisions(Protocol):
-    """Declares the decisions about gangs."""
-
     @staticmethod
     def gang_state(gang: Gang) -> str:
         """Decides the next state of a gang in the life `gates/gang`: Forming or Initialized."""
@@ -177,3 +176,9 @@ def gangs_by_name(replica: Replica) -> dict[str, Gang]:
 def gang_of(clique: Clique) -> Gang:
     """Returns the gang that a clique's pods are scheduled in."""
     return gangs_by_name(clique.replica)[clique.gang_name]
+
+
+@memoized
+def queued_pods(replica: Replica) -> int:
+    """Returns how many pods of a replica name a Kueue queue; they form one of Kueue's pod groups."""
+    return sum(clique.replicas for clique in replica.all_cliques if clique.template.labels.get(KUEUE_QUEUE))

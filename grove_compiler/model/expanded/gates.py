@@ -15,8 +15,6 @@ from grove_compiler.model.spec.podcliqueset import API_VERSION
 
 
 class GateDecisions(Protocol):
-    """Declares the decisions about scheduling gates."""
-
     @staticmethod
     def gate_state(pod: LivePod) -> str:
         """Decides the next state of a pod in the life `gates/pod`: Gated, or Released when Grove's scheduling gate is removed."""

@@ -1,97 +1,54 @@
-"""Rolls the replicas of a scaling group to newer templates, each as a whole, because its pods work together."""
+"""Rolls the replicas of a scaling group to newer templates, each as a whole, because its pods work together.
+
+The pods of a replica work together and know how many they are, so a new size takes effect when the whole replica is replaced. The shipped
+operator recreates all its PodCliques then (§3.9, §7.5); here only those are recreated whose size changes.
+"""
 
 from __future__ import annotations
 
 from dataclasses import field
 
-from grove_compiler.graph.node import Manifest
 from grove_compiler.labels import POD_HASH_LABEL
 from grove_compiler.model.expanded.clique_state import is_up_to_date
 from grove_compiler.model.expanded.live_object import live_object, old_status
 from grove_compiler.model.expanded.live_pods import LivePod, leaving_pods, live_pods
-from grove_compiler.model.expanded.rolls import Roll, Selection, next_selection, selected
-from grove_compiler.model.expanded.set_update import is_over_out_of_turn, replica_is_updating
+from grove_compiler.model.expanded.rolls import PartRoll, Roll, selected
 from grove_compiler.model.expanded.structure import Clique, ScalingGroup, ScalingGroupReplica
 from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.record import record
 
 SELECTED = "readyReplicaIndicesSelectedToUpdate"
-HASH = "currentPodCliqueSetGenerationHash"
+SIZE_VARIABLE = "GROVE_PCSG_TEMPLATE_NUM_PODS"
 
 
 @record(slots=False)
-class GroupRoll:
-    """The update of a scaling group: what its `updateProgress` should be, given what it is (`old`)."""
+class GroupRoll(PartRoll):
+    """The update of a scaling group."""
 
-    group: ScalingGroup = field(repr=False)
-    old: Manifest = field(repr=False)
+    part: ScalingGroup = field(repr=False)
 
-    @lazy
-    def is_active(self) -> bool:
-        """Whether this group's replica of the set is the one being updated, by a rolling update."""
-        return self.group.set.is_rolled and replica_is_updating(self.group.replica)
+    _selected_items = SELECTED
 
     @lazy
-    def is_old(self) -> bool:
-        """Whether the recorded progress is that of an update to an earlier generation."""
-        return self.old.get("podCliqueSetGenerationHash") != self.group.set.generation_hash
+    def _outdated(self) -> list[ScalingGroupReplica]:
+        return [member for member in self.part.members if is_outdated(member)]
 
     @lazy
-    def starts(self) -> bool:
-        """Whether an update of the group begins now; counts of an earlier one are dropped (grove #400)."""
-        if not self.group.set.is_rolled:
-            return self.is_old
-        is_late = bool(self.old.get("updateEndedAt")) and self._is_behind
-        return self.is_active and (self.is_old or is_late)
-
-    @lazy
-    def is_over(self) -> bool:
-        """Whether nothing is left to replace; always true for `OnDelete`, where pods are replaced by hand."""
-        if not self.is_active:
-            return is_over_out_of_turn(self.group.set, self.old)
-        return not self._is_behind and all(map(_is_whole, self.group.members))
-
-    @lazy
-    def keeps_selection(self) -> bool:
-        """Whether the status names the selected replica: until all are replaced, also by hand: else each pause would cost one more."""
-        return self.selection.current is not None and (not self.is_over or self._is_behind)
-
-    @lazy
-    def old_hashes(self) -> Manifest:
-        """The recorded hash of the templates that all replicas have, unless known to be wrong (see `CliqueRoll.old_hashes`)."""
-        old = old_status(self.group).get(HASH)
-        is_wrong = old == self.group.set.generation_hash and self._is_behind
-        return {} if old is None or is_wrong else {HASH: old}
-
-    @lazy
-    def _is_behind(self) -> bool:
-        return any(map(is_outdated, self.group.members))
-
-    @lazy
-    def selection(self) -> Selection:
-        """The indices of the available replicas selected for replacement, with the next one if it may be replaced now."""
-        if not self.is_active:
-            return self._selected
-        return next_selection(self._selected, self.roll)
-
-    @lazy
-    def _selected(self) -> Selection:
-        """The recorded selection."""
-        return selected(self.old, SELECTED, anew=self.starts)
+    def _is_whole(self) -> bool:
+        return all(map(_is_whole, self.part.members))
 
     @lazy
     def updated_cliques(self) -> int:
         """How many of its PodCliques have the newest template, and so do all their pods."""
-        return sum(is_up_to_date(clique) for member in self.group.members for clique in member.cliques)
+        return sum(is_up_to_date(clique) for member in self.part.members for clique in member.cliques)
 
     @lazy
-    def roll(self) -> Roll:
-        """Its replicas as a `Roll`."""
-        serving = [member for member in self.group.members if is_available(member)]
+    def _roll(self) -> Roll:
+        serving = [member for member in self.part.members if is_available(member)]
         outdated = [member.index for member in serving if is_outdated(member)]
-        unplaced = sum(_is_scaled_in(member) or _has_no_room(member) for member in self.group.members)
-        desired = len(self.group.members)
-        return Roll(desired, len(serving), unplaced, self.group.min_available, self._selected.served(desired), outdated)
+        unplaced = sum(_is_scaled_in(member) or _has_no_room(member) for member in self.part.members)
+        desired = len(self.part.members)
+        return Roll(desired, len(serving), unplaced, self.part.min_available, self._selected.served(desired), outdated)
 
 
 @memoized
@@ -112,7 +69,7 @@ def member_is_updating(member: ScalingGroupReplica) -> bool:
     if not is_available(member):
         return True
     is_selected = selected(roll.old, SELECTED).current == member.index
-    return is_selected and roll.roll.may_replace_next
+    return is_selected and roll._roll.may_replace_next
 
 
 @memoized
@@ -162,3 +119,42 @@ def _has_no_room(member: ScalingGroupReplica) -> bool:
     cliques = member.cliques
     is_waiting = any(pod.is_unschedulable for clique in cliques for pod in live_pods(clique))
     return not is_available(member) and is_waiting and not any(map(leaving_pods, cliques))
+
+
+@memoized
+def advertised_group_size(clique: Clique) -> int:
+    """Returns the number of pods of a scaling group's replica that is passed to the containers of a clique.
+
+    It is the number declared when the replica was created or last replaced, by the live PodClique; with `OnDelete` the one declared now.
+    """
+    if clique.member is None:
+        return 0
+    declared = clique.member.group.template.pods_per_replica
+    if not clique.ref.uid or not clique.set.is_rolled or _is_replaced(clique.member):
+        return declared
+    live = _live_value(clique)
+    return int(live) if live.isascii() and live.isdecimal() else declared
+
+
+@memoized
+def is_resized(clique: Clique) -> bool:
+    """Reports whether a PodClique is to be recreated: its scaling-group replica is replaced, and it has the size of an older generation.
+
+    A size that was never declared was set through the scale subresource, and is kept.
+    """
+    if clique.member is None or not clique.ref.uid or not _is_replaced(clique.member):
+        return False
+    live, generation = (live_object(clique).get("spec") or {}).get("replicas"), clique.set.generation_hash
+    older = [revision.replicas(clique.declared.name) for revision in clique.set.revisions if revision.generation_hash != generation]
+    return live is not None and live != clique.declared.replicas and live in older
+
+
+def _is_replaced(member: ScalingGroupReplica) -> bool:
+    return member_is_updating(member) and is_outdated(member)
+
+
+def _live_value(clique: Clique) -> str:
+    """Returns the value of the variable in the first container of the live PodClique; empty without one."""
+    containers = ((live_object(clique).get("spec") or {}).get("podSpec") or {}).get("containers") or [{}]
+    variables = containers[0].get("env") or []
+    return next((str(variable.get("value") or "") for variable in variables if variable.get("name") == SIZE_VARIABLE), "")

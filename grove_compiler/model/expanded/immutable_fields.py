@@ -45,11 +45,7 @@ SERVING: Fields = {
     "metadata": MNNVL,
     "spec": {
         "workloadType": None,
-        "template": {
-            **TEMPLATE,
-            "cliques": Named({"spec": CLIQUE, **SHARED, **MNNVL}),
-            "podCliqueScalingGroups": Named(GROUP),
-        },
+        "template": {**TEMPLATE, "cliques": Named({"spec": CLIQUE, **SHARED, **MNNVL}), "podCliqueScalingGroups": Named(GROUP)},
     },
 }
 TRAINING: Fields = {
@@ -60,9 +56,7 @@ TRAINING: Fields = {
         "template": {
             **TEMPLATE,
             "priorityClassName": None,
-            "cliques": Named(
-                {"spec": {**CLIQUE, "replicas": None, "podSpec": None}, "labels": None, "annotations": None, **SHARED},
-            ),
+            "cliques": Named({"spec": {**CLIQUE, "replicas": None, "podSpec": None}, "labels": None, "annotations": None, **SHARED}),
             "podCliqueScalingGroups": Named({**GROUP, "replicas": None}),
         },
     },

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 
 from grove_compiler.graph.node import Manifest, ObjectRef
-from grove_compiler.kube.safe_digits import is_hash
+from grove_compiler.kube.names import is_hash
 from grove_compiler.labels import POD_HASH_LABEL as POD_HASH_LABEL
 from grove_compiler.labels import POD_INDEX_LABEL
 from grove_compiler.model.declared import declared
@@ -21,16 +21,17 @@ SCHEDULING_GATE = "grove.io/podgang-pending-creation"
 
 @record(slots=False)
 class LivePod:
-    """A pod that exists. (`live_pods` returns those that are not terminating.)"""
+    """A pod that exists: `live_pods` are those that are not being deleted, `leaving_pods` the others."""
 
     clique: Clique = field(repr=False)
     manifest: Manifest = field(repr=False)
 
     name = declared(str, "metadata.name")
     labels = declared(dict[str, str], "metadata.labels")
-    _uid = declared(str, "metadata.uid")
+    uid = declared(str, "metadata.uid")
     created = declared(str, "metadata.creationTimestamp", "Sorts by time; empty when unknown.")
     due = declared(str, "metadata.deletionTimestamp", "When its grace period is over; empty while it is not being deleted.")
+    finalizers = declared(list[str], "metadata.finalizers", "They keep it from being removed.")
     node_name = declared(str, "spec.nodeName", "Empty until it is scheduled.")
     _hostname = declared(str, "spec.hostname")
     _gates = declared(list[Manifest], "spec.schedulingGates")
@@ -41,7 +42,7 @@ class LivePod:
 
     @lazy
     def ref(self) -> ObjectRef:
-        return ObjectRef("v1", "Pod", self.clique.set.namespace, self.name, self._uid)
+        return ObjectRef("v1", "Pod", self.clique.set.namespace, self.name, self.uid)
 
     @lazy
     def index(self) -> int:
@@ -109,19 +110,6 @@ class LivePod:
         return any(gate.get("name") == SCHEDULING_GATE for gate in self._gates)
 
 
-@record(slots=False)
-class LeavingPod:
-    """A pod that is being deleted."""
-
-    manifest: Manifest = field(repr=False)
-
-    name = declared(str, "metadata.name")
-    uid = declared(str, "metadata.uid")
-    due = declared(str, "metadata.deletionTimestamp", "When its grace period is over.")
-    finalizers = declared(list[str], "metadata.finalizers", "They keep it from being removed.")
-    node_name = declared(str, "spec.nodeName", "Empty when it never had one.")
-
-
 def _is_index(text: str) -> bool:
     return text.isascii() and text.isdecimal()
 
@@ -134,9 +122,9 @@ def live_pods(clique: Clique) -> list[LivePod]:
 
 
 @memoized
-def leaving_pods(clique: Clique) -> list[LeavingPod]:
+def leaving_pods(clique: Clique) -> list[LivePod]:
     """Returns the pods that this PodClique (by UID) owns and that are being deleted."""
-    return [LeavingPod(manifest) for manifest in _manifests(clique) if is_terminating(manifest)]
+    return [LivePod(clique, manifest) for manifest in _manifests(clique) if is_terminating(manifest)]
 
 
 @memoized

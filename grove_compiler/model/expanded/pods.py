@@ -34,8 +34,6 @@ class Pod:
 
 
 class PodDecisions(Protocol):
-    """Declares the decisions about pods."""
-
     @staticmethod
     def scale_in_order(pod: LivePod) -> list[int]:
         """Decides which pods are deleted on scale-in: those with the lowest lists of values, compared element by element."""

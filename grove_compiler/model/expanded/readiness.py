@@ -6,18 +6,11 @@ from typing import Protocol
 
 from grove_compiler.graph.node import Manifest
 
-READY_KINDS = {
-    "PodCliqueSet": "grove.io",
-    "PodCliqueScalingGroup": "grove.io",
-    "PodClique": "grove.io",
-    "PodGang": "scheduler.grove.io",
-}
+READY_KINDS = {"PodCliqueSet": "grove.io", "PodCliqueScalingGroup": "grove.io", "PodClique": "grove.io", "PodGang": "scheduler.grove.io"}
 """The kinds with a readiness rule, and their API groups."""
 
 
 class ReadinessDecisions(Protocol):
-    """Declares the decisions about readiness."""
-
     @staticmethod
     def ready_when(kind: str) -> list[Manifest]:
         """Decides the requirements: each a `field`, `comparison`, `value` or `other`, and `default`, or a `condition` with its `status`."""

@@ -11,12 +11,21 @@ and an edit takes it over: a roll whose successors fit nowhere takes one item, h
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import field
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from grove_compiler.graph.node import Manifest
+from grove_compiler.model.expanded.live_object import old_status
+from grove_compiler.model.expanded.set_update import is_over_out_of_turn, replica_is_updating
+from grove_compiler.model.expanded.structure import Clique, ScalingGroup
+from grove_compiler.model.lazy import lazy
 from grove_compiler.record import record
+
+GENERATION_HASH = "podCliqueSetGenerationHash"
+CURRENT = {"podTemplateHash": "currentPodTemplateHash", GENERATION_HASH: "currentPodCliqueSetGenerationHash"}
+"""The field of a status that tells which templates all pods have, by the one of its `updateProgress` that tells which they get."""
 
 
 @record
@@ -86,3 +95,88 @@ def next_selection(old: Selection, roll: Roll) -> Selection:
     if not roll.outdated or old.current in roll.outdated or not roll.may_replace_next:
         return old
     return Selection(roll.outdated[0], roll.serving, [*old.completed, *([] if old.current is None else [old.current])])
+
+
+@record(slots=False)
+class PartRoll(ABC):
+    """The update of a PodClique or a scaling group: what its `updateProgress` should be, given what it is (`old`)."""
+
+    part: Clique | ScalingGroup = field(repr=False)
+    old: Manifest = field(repr=False)
+
+    _selected_items: ClassVar[str]
+
+    @lazy
+    def is_active(self) -> bool:
+        """Whether its replica of the set is the one being updated, by a rolling update; false for a clique of a scaling group."""
+        is_part_of_replica = isinstance(self.part, ScalingGroup) or self.part.member is None
+        return self.part.set.is_rolled and is_part_of_replica and replica_is_updating(self.part.replica)
+
+    @lazy
+    def is_old(self) -> bool:
+        """Whether the recorded progress is that of an update to an earlier generation."""
+        return any(self.old.get(name) != template_hash for name, template_hash in self._newest.items())
+
+    @lazy
+    def starts(self) -> bool:
+        """Whether its update begins now; counts of an earlier one are dropped (grove #400)."""
+        if not self.part.set.is_rolled:
+            return self.is_old
+        return self.is_active and (self.is_old or (bool(self.old.get("updateEndedAt")) and bool(self._outdated)))
+
+    @lazy
+    def is_over(self) -> bool:
+        """Whether nothing is left to replace; always true for `OnDelete`, where pods are replaced by hand."""
+        if not self.is_active:
+            return is_over_out_of_turn(self.part.set, self.old)
+        return not self._is_behind and self._is_whole
+
+    @lazy
+    def keeps_selection(self) -> bool:
+        """Whether the status names the selected item: until all are replaced, also by hand: else each pause would cost one more."""
+        return self.selection.current is not None and (not self.is_over or self._is_behind)
+
+    @lazy
+    def old_hashes(self) -> Manifest:
+        """The recorded hashes of the templates that all pods have, without those known to be wrong.
+
+        Otherwise a reverted edit would look as if all pods were up to date, although some have the template in between.
+        """
+        status = old_status(self.part)
+        wrong = {CURRENT[name]: template_hash for name, template_hash in self._newest.items()} if self._is_behind else {}
+        return {name: status[name] for name in map(CURRENT.__getitem__, self._newest) if status.get(name) not in (None, wrong.get(name))}
+
+    @lazy
+    def selection(self) -> Selection:
+        """The items selected for replacement, pods or the indices of replicas, with the next one if it may be replaced now."""
+        return next_selection(self._selected, self._roll) if self.is_active else self._selected
+
+    @lazy
+    def _selected(self) -> Selection:
+        """The recorded selection."""
+        return selected(self.old, self._selected_items, anew=self.starts)
+
+    @lazy
+    def _newest(self) -> dict[str, str]:
+        """The hashes of the newest templates, by their names in `updateProgress`."""
+        return {GENERATION_HASH: self.part.set.generation_hash}
+
+    @lazy
+    def _is_behind(self) -> bool:
+        """Whether a pod or a PodClique has an older template."""
+        return bool(self._outdated)
+
+    @lazy
+    @abstractmethod
+    def _roll(self) -> Roll:
+        """Its pods or replicas as a `Roll`."""
+
+    @lazy
+    @abstractmethod
+    def _outdated(self) -> Sequence[Any]:
+        """Its pods or replicas of older templates."""
+
+    @lazy
+    @abstractmethod
+    def _is_whole(self) -> bool:
+        """Whether all its declared pods are ready."""

@@ -26,8 +26,6 @@ from grove_compiler.record import record
 
 
 class UpdateDecisions(Protocol):
-    """Declares the decisions about updates."""
-
     @staticmethod
     def may_be_updated(clique: Clique) -> bool:
         """Decides whether a PodClique with an older template, and its new pods, switch to the declared template now."""

@@ -7,16 +7,16 @@ became short of pods, or with the creation of its oldest pod if that is later. S
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import field
 
 from grove_compiler.kube.conditions import is_true
 from grove_compiler.kube.duration import seconds
 from grove_compiler.kube.timestamp import time
-from grove_compiler.model.expanded.check_failures import back_off, failing_since
 from grove_compiler.model.expanded.clique_state import pod_counts, replica_counts
 from grove_compiler.model.expanded.live_object import condition_since, live_condition, live_object
 from grove_compiler.model.expanded.live_pods import LivePod, live_pods
+from grove_compiler.model.expanded.replaced_pods import back_off, failing_since
 from grove_compiler.model.expanded.reported_breach import (
     BREACHED,
     COMES_BACK,
@@ -129,13 +129,13 @@ def _lasting_breach(cliques: Sequence[Clique], groups: Sequence[ScalingGroup] = 
 
     One that has recovered is reported as well by the same step: if the restart was held up beyond its deadline, it would come too late.
     """
-    short = (live_object(one) for one in cliques if _is_reported(one) and pod_counts(one).holding < one.min_available)
-    short_groups = (live_object(one) for one in groups if _is_reported(one) and replica_counts(one).holding < one.min_available)
-    return earliest((*reported_breaches(short, SCHEDULED), *reported_breaches(short_groups, BREACHED)))
+    short = (one for one in cliques if is_true(live_object(one), BREACHED) and pod_counts(one).holding < one.min_available)
+    short_groups = (one for one in groups if is_true(live_object(one), BREACHED) and replica_counts(one).holding < one.min_available)
+    return earliest(_reported(short, short_groups))
 
 
-def _is_reported(part: Clique | ScalingGroup) -> bool:
-    return is_true(live_object(part), BREACHED)
+def _reported(cliques: Iterable[Clique], groups: Iterable[ScalingGroup]) -> list[ReportedBreach]:
+    return [*reported_breaches(map(live_object, cliques), SCHEDULED), *reported_breaches(map(live_object, groups), BREACHED)]
 
 
 def _breach(cliques: Sequence[Clique], index: int, reported: ReportedBreach, delay: float) -> Breach:
@@ -160,10 +160,7 @@ def is_restarting(group: ScalingGroup) -> bool:
         return False
     if is_true(live, IN_PROGRESS):
         return True
-    breaches = [
-        *reported_breaches(map(live_object, replica.cliques), SCHEDULED),
-        *reported_breaches(map(live_object, replica.scaling_groups), BREACHED),
-    ]
+    breaches = _reported(replica.cliques, replica.scaling_groups)
     pods = [pod for clique in replica.all_cliques for pod in live_pods(clique)]
     return any(Breach(replica.index, breach, delay, pods).is_restarted for breach in breaches)
 
@@ -192,12 +189,8 @@ def _was_deleted_with_gang(clique: Clique, at: float) -> bool:
     if delay is None:
         return False
     together = [*clique.replica.cliques, *(clique.member.cliques if clique.member else ())]
-    breaches = [
-        *reported_breaches(map(live_object, together), SCHEDULED),
-        *reported_breaches(map(live_object, clique.replica.scaling_groups), BREACHED),
-    ]
     transition = time(condition_since(clique, SCHEDULED) or None) or 0.0
-    return any(transition <= breach.since + delay <= at for breach in breaches)
+    return any(transition <= breach.since + delay <= at for breach in _reported(together, clique.replica.scaling_groups))
 
 
 def _delay(pcs: ExpandedSet) -> float | None:

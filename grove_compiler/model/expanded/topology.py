@@ -21,8 +21,6 @@ KAI_API_VERSION = "kai.scheduler/v1alpha1"
 
 
 class TopologyDecisions(Protocol):
-    """Declares the decisions about topologies."""
-
     @staticmethod
     def topology_is_desired(topology: ExpandedTopology, config: Configuration) -> bool:
         """Decides whether a topology should exist, with its finalizer."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.kube.timestamp import time
+from grove_compiler.model.declared import declared
 from grove_compiler.model.lazy import lazy
 from grove_compiler.record import record
 
@@ -121,16 +122,13 @@ class TestedPod:
 
     manifest: Manifest
 
+    node_name = declared(str, "spec.nodeName", "Empty until it is scheduled.")
+
     @property
     def ref(self) -> ObjectRef:
         """The reference to the pod."""
         metadata = self.manifest.get("metadata") or {}
         return ObjectRef("v1", "Pod", metadata.get("namespace") or "", metadata.get("name") or "", metadata.get("uid") or "")
-
-    @property
-    def node_name(self) -> str:
-        """`spec.nodeName`; empty until it is scheduled."""
-        return str((self.manifest.get("spec") or {}).get("nodeName") or "")
 
     @lazy
     def runs(self) -> list[CheckRun]:

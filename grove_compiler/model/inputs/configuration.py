@@ -45,11 +45,8 @@ class Configuration:
     topology_enabled = declared(bool, "topologyAwareScheduling.enabled")
     topology_levels = declared(list[Manifest], "topologyAwareScheduling.levels", "Those of the default topology (GREP-244).")
     mnnvl_enabled = declared(bool, "network.autoMNNVLEnabled")
-
-    @property
-    def _entries(self) -> list[Manifest]:
-        """The profiles as they are written."""
-        return (self.manifest.get("scheduler") or {}).get("profiles") or []
+    _entries = declared(list[Manifest], "scheduler.profiles")
+    _init_container = declared(Manifest, "initContainer")
 
     @lazy
     def profiles(self) -> list[EnabledScheduler]:
@@ -66,10 +63,6 @@ class Configuration:
             return DEFAULT_SCHEDULER
         marked = next((entry.get("name") for entry in self._entries if entry.get("default")), None)
         return self.manifest["scheduler"].get("defaultProfileName") or marked or DEFAULT_SCHEDULER
-
-    @property
-    def _init_container(self) -> Manifest:
-        return self.manifest.get("initContainer") or {}
 
     @lazy
     def init_resources(self) -> Manifest:

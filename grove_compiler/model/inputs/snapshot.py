@@ -82,27 +82,25 @@ class ObjectList:
         return bool(self._by_name)
 
     def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
-        """See `ObjectReader.get`."""
         return self._by_name.get((group, kind, namespace, name))
 
     def by_owner(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
-        """See `ObjectReader.by_owner`. Hand-written manifests may have owner references without UIDs; those match by name."""
+        """Returns the children. Hand-written manifests may have owner references without UIDs; those match by name."""
         children = self._by_owner.get((group, kind, owner.namespace, owner.kind, owner.name), [])
         return [child for child in children if not owner.uid or (controller_of(child) or {}).get("uid") in (None, "", owner.uid)]
 
     def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
-        """See `ObjectReader.by_label`."""
         manifests = self._by_kind.get((group, kind), [])
         if key:
             manifests = self._labelled(group, kind, key).get(value, [])
         return [manifest for manifest in manifests if not namespace or _metadata(manifest).get("namespace") == namespace]
 
     def deleted(self, *_: object) -> list[Manifest]:
-        """See `ObjectReader.deleted`. A list says nothing about what is not there any more."""
+        """A list says nothing about what is not there any more."""
         return []
 
     def changes(self, *_: object) -> ChangedNames | None:
-        """See `ObjectReader.changes`. A list never changes, but the next call may get another list, so nothing is known."""
+        """A list never changes, but the next call may get another list, so nothing is known."""
         return None
 
     def _labelled(self, group: str, kind: str, key: str) -> dict[str, list[Manifest]]:

@@ -138,8 +138,6 @@ def _mounts_gang(container: Manifest) -> bool:
 
 
 class PeerDecisions(Protocol):
-    """Declares the decisions about the peers of a gang."""
-
     @staticmethod
     def is_registered(pod: Peer) -> bool:
         """Decides whether a pod is among the peers of its gang."""

@@ -141,8 +141,6 @@ class GangReference:
 
 
 class CheckedGangDecisions(Protocol):
-    """Declares the decisions about the gang of a checked pod."""
-
     @staticmethod
     def gang_methods(preflight: Preflight) -> list[str]:
         """Decides by which methods the gang of a pod is discovered; the first one that finds a gang applies."""

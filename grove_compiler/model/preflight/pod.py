@@ -192,8 +192,6 @@ class CheckedPod(PodWithDevices):
 
 
 class CheckDecisions(Protocol):
-    """Declares the decisions about the checks of a pod."""
-
     @staticmethod
     def is_copied_mount(mount: dict[str, object], preflight: Preflight) -> bool:
         """Decides whether network checks copy a mount of the pod's containers, besides that of the topology file."""

@@ -154,8 +154,6 @@ class PodWithDevices:
 
 
 class DeviceDecisions(Protocol):
-    """Declares the decisions about the devices of a checked pod."""
-
     @staticmethod
     def is_gpu_request(request: DeviceRequest, classes: list[str]) -> bool:
         """Decides whether a device request is for GPUs that checks may test; `classes` are the device classes of GPUs."""

@@ -132,9 +132,7 @@ class Preflight:
     @property
     def token_source(self) -> Manifest:
         """The projected volume source of the token."""
-        return {
-            "serviceAccountToken": {"audience": self.token_audience, "expirationSeconds": self.token_lifetime, "path": "token"},
-        }
+        return {"serviceAccountToken": {"audience": self.token_audience, "expirationSeconds": self.token_lifetime, "path": "token"}}
 
     @property
     def socket_folder(self) -> str:

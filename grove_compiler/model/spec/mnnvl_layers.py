@@ -28,8 +28,6 @@ class MnnvlAnnotation:
 
 
 class AnnotationDecisions(Protocol):
-    """Declares the decisions about which MNNVL annotation applies."""
-
     @staticmethod
     def mnnvl_annotation(annotations: list[MnnvlAnnotation]) -> MnnvlAnnotation:
         """Decides which of the annotations with the same key on a layer and the layers above applies; they come outermost first."""

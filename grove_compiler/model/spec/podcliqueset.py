@@ -28,6 +28,8 @@ from grove_compiler.model.spec.templates import (
 from grove_compiler.record import record
 from kube_objects.manifest import LAST_APPLIED
 
+API_VERSION = "grove.io/v1alpha1"
+GROVE_PREFIX = "grove.io/"
 LIMITS = "spec.trainingSpec"
 
 
@@ -37,22 +39,6 @@ class CliqueMention:
 
     name: str
     path: str
-
-
-def clique_mentions(limits: Manifest) -> list[CliqueMention]:
-    """Returns the cliques named in `failureRules`, then those in `successCliques`."""
-    rules = limits.get("failureRules") or []
-    in_rules = [
-        CliqueMention(rule["clique"], f"{LIMITS}.failureRules[{index}].clique")
-        for index, rule in enumerate(rules)
-        if isinstance(rule.get("clique"), str)
-    ]
-    names = limits.get("successCliques") or []
-    return [*in_rules, *(CliqueMention(name, f"{LIMITS}.successCliques[{index}]") for index, name in enumerate(names))]
-
-
-API_VERSION = "grove.io/v1alpha1"
-GROVE_PREFIX = "grove.io/"
 
 
 @record(slots=False)
@@ -74,6 +60,7 @@ class PodCliqueSet:
     annotations = declared(dict[str, str], "metadata.annotations")
     spec = declared(Manifest, "spec")
     replica_count = declared(int, "spec.replicas", "0 when absent. (`replicas` holds the replicas themselves.)")
+    training_limits = declared(Manifest, "spec.trainingSpec", "The limits of a training workload; empty when absent.")
     max_runtime = optional(str, "spec.trainingSpec.maxRuntime", "The limit of the time since the first start, restarts included.")
     template = declared(Manifest, "spec.template")
     startup_type = declared(
@@ -120,14 +107,15 @@ class PodCliqueSet:
         return self.is_training and self.spec.get("suspend") is True
 
     @lazy
-    def training_limits(self) -> Manifest:
-        """`spec.trainingSpec`, the limits of a training workload; empty when absent."""
-        return self.spec.get("trainingSpec") or {}
-
-    @lazy
     def clique_mentions(self) -> list[CliqueMention]:
-        """The cliques that the limits name, each with its field path."""
-        return clique_mentions(self.training_limits)
+        """The cliques that the limits name in `failureRules`, then those in `successCliques`."""
+        rules, names = self.training_limits.get("failureRules") or [], self.training_limits.get("successCliques") or []
+        in_rules = [
+            CliqueMention(rule["clique"], f"{LIMITS}.failureRules[{index}].clique")
+            for index, rule in enumerate(rules)
+            if isinstance(rule.get("clique"), str)
+        ]
+        return [*in_rules, *(CliqueMention(name, f"{LIMITS}.successCliques[{index}]") for index, name in enumerate(names))]
 
     @lazy
     def keeps_on_restart(self) -> bool:
@@ -252,6 +240,24 @@ class PodCliqueSet:
     @property
     def generation_hash(self) -> str:
         return self.template_hashes[1]
+
+
+@record
+class SharingLevel:
+    """A set, scaling group or clique that shares claims, and the children that its filters may name: a clique none, a group its cliques."""
+
+    origin: str
+    refs: list[SharingRef]
+    clique_names: list[str]
+    group_names: list[str]
+
+
+def sharing_levels(pcs: PodCliqueSet) -> list[SharingLevel]:
+    """Returns those of the set, its scaling groups and its cliques that share claims."""  # shipped semantics §3.11, §6.2
+    levels = [SharingLevel("the set", pcs.resource_sharing, pcs.clique_names, pcs.group_names)]
+    levels += [SharingLevel(f'scaling group "{group.name}"', group.resource_sharing, group.clique_names, []) for group in pcs.groups]
+    levels += [SharingLevel(f'clique "{clique.name}"', clique.resource_sharing, [], []) for clique in pcs.cliques]
+    return [level for level in levels if level.refs]
 
 
 def share_templates(owner: PodCliqueSet, other: PodCliqueSet) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 _EXPANDED = "grove_compiler/model/expanded"
-_UPDATES = ("rolls", "clique_roll", "group_roll", "set_update", "revisions", "recorded_templates", "inherited_hashes", "member_size")
+_UPDATES = ("rolls", "clique_roll", "group_roll", "set_update", "revisions", "recorded_templates", "inherited_hashes")
 _LIVE = ("tests/step", "tests/status", "tests/why")
 
 NOT_COLLECTED = ("tests/preflight/beside", "tests/preflight/checks", "tests/preflight/live")

@@ -62,7 +62,7 @@ class ReplicaAttempt:
 
         One that has finished, or never had a node, holds no resources, even if a finalizer (as Kueue's) keeps its object.
         """
-        others = (pod for clique in self.replica.all_cliques for pod in leaving(clique) if attempt_number(pod) != self.number)
+        others = (pod for clique in self.replica.all_cliques for pod in leaving_pods(clique) if attempt_number(pod) != self.number)
         return [pod for pod in others if pod.node_name and not pod.is_finished]
 
     @lazy
@@ -123,12 +123,6 @@ def is_kept(pod: LivePod) -> bool:
     """Reports whether a finished pod of the previous attempt is kept for its logs."""
     pcs = pod.clique.set
     return pod.is_finished and pcs.keeps_on_restart and attempt_number(pod) == replica_attempt(pod.clique.replica).number - 1
-
-
-@memoized
-def leaving(clique: Clique) -> list[LivePod]:
-    """Returns the pods of a clique that are being deleted, as `LivePod`s, so that their facts can be read."""
-    return [LivePod(clique, pod.manifest) for pod in leaving_pods(clique)]
 
 
 def attempt_number(pod: LivePod) -> int:

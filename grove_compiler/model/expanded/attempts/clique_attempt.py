@@ -8,17 +8,15 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.conditions import is_true_in
 from grove_compiler.kube.duration import seconds
 from grove_compiler.kube.timestamp import timestamp
-from grove_compiler.model.expanded.attempts import indices
 from grove_compiler.model.expanded.attempts.attempt import (
     ReplicaAttempt,
     attempt_number,
     attempt_pods,
-    leaving,
     recorded_attempt,
     replica_attempt,
 )
 from grove_compiler.model.expanded.attempts.pod_end import has_finished_well, is_held_up, started_at, tells_its_end
-from grove_compiler.model.expanded.live_pods import LivePod
+from grove_compiler.model.expanded.live_pods import LivePod, leaving_pods
 from grove_compiler.model.expanded.structure import Clique
 from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.record import record
@@ -35,7 +33,7 @@ class CliqueAttempt:
     @lazy
     def leaving(self) -> list[LivePod]:
         """Its pods that are being deleted."""
-        return [pod for pod in leaving(self.clique) if attempt_number(pod) == self.attempt.number]
+        return [pod for pod in leaving_pods(self.clique) if attempt_number(pod) == self.attempt.number]
 
     @lazy
     def gone(self) -> list[LivePod]:
@@ -53,14 +51,20 @@ class CliqueAttempt:
     @lazy
     def succeeded(self) -> list[int]:
         """The indices of pods that have succeeded: those recorded in the status, and those observed now."""
-        recorded = indices.read(self.old.get("succeededIndexes") or "", self.clique.replicas)
+        recorded = _read_indices(self.old.get("succeededIndexes") or "", self.clique.replicas)
         observed = {pod.index for pod in (*attempt_pods(self.clique), *self.leaving, *self.gone) if has_finished_well(pod)}
         return sorted(recorded | {index for index in observed if 0 <= index < self.clique.replicas})
 
     @lazy
     def succeeded_indexes(self) -> str:
-        """The indices of pods that have succeeded, as text: `0-2,5`."""
-        return indices.written(self.succeeded)
+        """The indices of pods that have succeeded, as `0-2,5`, the form of `status.completedIndexes` of Kubernetes' Job."""
+        ranges: list[list[int]] = []
+        for index in self.succeeded:
+            if ranges and ranges[-1][1] == index - 1:
+                ranges[-1][1] = index
+            else:
+                ranges.append([index, index])
+        return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in ranges)
 
     @lazy
     def has_succeeded(self) -> bool:
@@ -137,3 +141,14 @@ class CliqueAttempt:
 def clique_attempt(clique: Clique) -> CliqueAttempt:
     """Returns the state of a training workload's clique in the current attempt."""
     return CliqueAttempt(clique, replica_attempt(clique.replica), recorded_attempt(clique))
+
+
+def _read_indices(text: str, count: int) -> set[int]:
+    """Parses the indices below `count` from `0-2,5`. Malformed parts are ignored: anybody may have edited the status."""
+    parsed: set[int] = set()
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        ends = [int(end) for end in (first, last or first) if end.isascii() and end.isdecimal()]
+        if len(ends) == 2:
+            parsed.update(range(ends[0], min(ends[1] + 1, count)))
+    return parsed

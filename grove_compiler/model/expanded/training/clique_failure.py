@@ -8,9 +8,9 @@ from grove_compiler.kube.timestamp import time, timestamp
 from grove_compiler.model.expanded.attempts.attempt import replica_attempt
 from grove_compiler.model.expanded.attempts.clique_attempt import CliqueAttempt, clique_attempt
 from grove_compiler.model.expanded.attempts.pod_end import Failure, failure_of, finished_at, has_finished_well, is_ours
-from grove_compiler.model.expanded.check_failures import failed_checks
 from grove_compiler.model.expanded.live_object import condition_since, old_status
 from grove_compiler.model.expanded.live_pods import LivePod
+from grove_compiler.model.expanded.replaced_pods import failed_checks
 from grove_compiler.model.expanded.structure import Clique, Replica
 from grove_compiler.model.lazy import memoized
 
