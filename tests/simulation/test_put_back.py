@@ -67,7 +67,7 @@ def ends_early(patch: pytest.MonkeyPatch) -> None:
 
 
 def _serves_what_it_needs(roll: clique_roll.CliqueRoll) -> bool:
-    return not roll._is_behind and roll._roll.serving >= min(roll._roll.min_available, roll._roll.desired)
+    return not roll._is_behind and roll.roll.serving >= min(roll.roll.min_available, roll.roll.desired)
 
 
 def goes_on_unmade(patch: pytest.MonkeyPatch) -> None:

@@ -33,7 +33,7 @@ class CliqueRoll(PartRoll):
 
     @lazy
     def _is_whole(self) -> bool:
-        return self._roll.serving >= self._roll.desired
+        return self.roll.serving >= self.roll.desired
 
     @lazy
     def replaced(self) -> list[LivePod]:
@@ -45,7 +45,7 @@ class CliqueRoll(PartRoll):
             return []
         unready = [pod for pod in self._outdated if not pod.is_ready]
         chosen = [pod for pod in self._outdated if pod.is_ready and pod.name == self.selection.current]
-        return unready + (chosen if chosen and self._roll.may_replace_next else [])
+        return unready + (chosen if chosen and self.roll.may_replace_next else [])
 
     @lazy
     def never_placed(self) -> list[LivePod]:
@@ -65,7 +65,7 @@ class CliqueRoll(PartRoll):
         return [pod for pod in self._remaining if not pod.has_current_template]
 
     @lazy
-    def _roll(self) -> Roll:
+    def roll(self) -> Roll:
         ready = [pod for pod in self._remaining if pod.is_ready]
         outdated = [pod.name for pod in ready if not pod.has_current_template]
         # A terminating pod still takes its room: a pod that is unschedulable now may fit once it is gone.

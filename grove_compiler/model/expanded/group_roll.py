@@ -43,7 +43,7 @@ class GroupRoll(PartRoll):
         return sum(is_up_to_date(clique) for member in self.part.members for clique in member.cliques)
 
     @lazy
-    def _roll(self) -> Roll:
+    def roll(self) -> Roll:
         serving = [member for member in self.part.members if is_available(member)]
         outdated = [member.index for member in serving if is_outdated(member)]
         unplaced = sum(_is_scaled_in(member) or _has_no_room(member) for member in self.part.members)
@@ -69,7 +69,7 @@ def member_is_updating(member: ScalingGroupReplica) -> bool:
     if not is_available(member):
         return True
     is_selected = selected(roll.old, SELECTED).current == member.index
-    return is_selected and roll._roll.may_replace_next
+    return is_selected and roll.roll.may_replace_next
 
 
 @memoized

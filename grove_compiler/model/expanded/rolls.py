@@ -149,7 +149,7 @@ class PartRoll(ABC):
     @lazy
     def selection(self) -> Selection:
         """The items selected for replacement, pods or the indices of replicas, with the next one if it may be replaced now."""
-        return next_selection(self._selected, self._roll) if self.is_active else self._selected
+        return next_selection(self._selected, self.roll) if self.is_active else self._selected
 
     @lazy
     def _selected(self) -> Selection:
@@ -168,7 +168,7 @@ class PartRoll(ABC):
 
     @lazy
     @abstractmethod
-    def _roll(self) -> Roll:
+    def roll(self) -> Roll:
         """Its pods or replicas as a `Roll`."""
 
     @lazy
