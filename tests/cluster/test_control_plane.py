@@ -18,6 +18,7 @@ from tests.permitted import permitted
 pytestmark = pytest.mark.cluster
 
 APPLY = "application/apply-patch+yaml"
+programs_of_ours = pytest.mark.skipif(bool(os.environ.get(assets.ENVTEST_VARIABLE)), reason="programs of others have versions of their own")
 
 
 def config_map(namespace: str, name: str, **data: str) -> dict[str, object]:
@@ -28,11 +29,12 @@ def path(namespace: str, name: str = "") -> str:
     return f"/api/v1/namespaces/{namespace}/configmaps" + (f"/{name}" if name else "")
 
 
-@pytest.mark.skipif(bool(os.environ.get(assets.ENVTEST_VARIABLE)), reason="programs that we have not built have a version of their own")
+@programs_of_ours
 def test_the_server_has_the_pinned_version(control_plane: ControlPlane) -> None:
     assert control_plane.request("GET", "/version")["gitVersion"] == "v1.35.4"
 
 
+@programs_of_ours
 def test_kubectl_has_the_servers_version(control_plane: ControlPlane) -> None:
     versions = json.loads(control_plane.kubectl("version", "-o", "json").stdout)
     assert versions["clientVersion"]["gitVersion"] == versions["serverVersion"]["gitVersion"]
