@@ -85,7 +85,7 @@ def _skip_what_this_version_lacks(items: list[pytest.Item]) -> None:
         return
     for item, version, what in marked:
         if minor < int(version.split(".")[1]):
-            item.add_marker(pytest.mark.skip(reason=f"{what} is in Kubernetes from {version} on, and this is 1.{minor}"))
+            item.add_marker(pytest.mark.skip(reason=f"{what} needs Kubernetes {version}, and this is 1.{minor}"))
 
 
 def _run_of(config: pytest.Config) -> Any:

@@ -135,7 +135,7 @@ def test_what_an_older_server_lacks_is_skipped_there_with_its_reason(tmp_path: P
     programs = envtest(tmp_path, f"echo Kubernetes v{version}")
     said = run(tmp_path, "-rs", tests=VERSIONS, KUBEBUILDER_ASSETS=str(programs))
     assert outcome in said
-    assert ("resource.k8s.io/v1 is in Kubernetes from 1.34 on, and this is 1.32" in said) is (version == "1.32.2")
+    assert ("resource.k8s.io/v1 needs Kubernetes 1.34, and this is 1.32" in said) is (version == "1.32.2")
 
 
 @pytest.mark.cluster
