@@ -23,7 +23,8 @@ CONFIG_MAP, POD = Kind("", "v1", "ConfigMap"), Kind("", "v1", "Pod")
 NAMES = ("a", "b", "c", "d")
 PATIENCE = 60.0
 """Seconds. A garbage collector of a real server takes its time."""
-COLLECTED, ATTEMPTS = 35.0, 5
+COLLECTED, ATTEMPTS = 35.0, 3
+"""Seconds after which pods may be collected, and attempts: so few that what stays different is told before the test's time is over."""
 BOX = permitted({"name": "box", "image": "registry.example/app:1"})
 
 
