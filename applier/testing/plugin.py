@@ -76,16 +76,11 @@ def _skip_what_only_a_plain_cluster_allows(config: pytest.Config, items: list[py
 
 
 def _skip_what_this_version_lacks(items: list[pytest.Item]) -> None:
-    marked = [(item, *marker.args) for item in items for marker in item.iter_markers("served_since")]
-    if not marked:
-        return  # no program is asked for its version
-    try:
-        minor = assets.find().kube_minor
-    except NotBuilt:
-        return
-    for item, version, what in marked:
-        if minor < int(version.split(".")[1]):
-            item.add_marker(pytest.mark.skip(reason=f"{what} needs Kubernetes {version}, and this is 1.{minor}"))
+    for item in items:
+        for marker in item.iter_markers("served_since"):
+            since, what = marker.args
+            if reason := assets.why_not_served(what, since):
+                item.add_marker(pytest.mark.skip(reason=reason))
 
 
 def _run_of(config: pytest.Config) -> Any:
