@@ -92,6 +92,15 @@ def find() -> Assets:
     return look_into(cache_folder(), f"no control plane is built; `{build_command()}` builds one")
 
 
+def why_not_served(what: str, since: str) -> str:
+    """Returns why the programs do not have what Kubernetes has from a version such as 1.34 on; nothing where they do, or are missing."""
+    try:
+        minor = find().kube_minor
+    except NotBuilt:
+        return ""
+    return f"{what} needs Kubernetes {since}, and this is 1.{minor}" if minor < int(since.split(".")[1]) else ""
+
+
 def look_into(folder: Path, otherwise: str) -> Assets:
     """Returns the programs in a folder; kwok only with its stages, which it needs to start. Raises `NotBuilt` with the given text."""
     present = {program.name for program in versions.PROGRAMS if os.access(folder / program.name, os.X_OK)}

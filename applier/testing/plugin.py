@@ -10,6 +10,8 @@ Where no control plane is there, marked tests are left out, and one line at the 
 
 `pytest --cluster=restricted` runs the same tests where owner references need rights on the owners, and each namespace has the Pod Security
 Standard `restricted` and a quota on limits. `@pytest.mark.plain_cluster("why")` is for a test that cannot hold there.
+
+`@pytest.mark.served_since("1.34", "resource.k8s.io/v1")` is for a test that needs what older servers (`KUBEBUILDER_ASSETS`) do not have.
 """
 
 from __future__ import annotations
@@ -41,12 +43,14 @@ def pytest_configure(config: pytest.Config) -> None:
     """Registers the markers."""
     config.addinivalue_line("markers", "cluster(*parts): needs a real control plane, with these optional parts of it")
     config.addinivalue_line("markers", "plain_cluster(reason): cannot hold where the admission of a cluster is stricter")
+    config.addinivalue_line("markers", "served_since(version, what): needs what Kubernetes has from this version on")
     config.stash[LEFT_OUT] = 0
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselects tests that need a control plane if there is none, and skips tests that need a server that is missing."""
     _skip_what_only_a_plain_cluster_allows(config, items)
+    _skip_what_this_version_lacks(items)
     marked = [item for item in items if item.get_closest_marker("cluster")]
     if not marked:
         return
@@ -69,6 +73,14 @@ def _skip_what_only_a_plain_cluster_allows(config: pytest.Config, items: list[py
     for item in items:
         if marker := item.get_closest_marker("plain_cluster"):
             item.add_marker(pytest.mark.skip(reason=str(marker.args[0])))
+
+
+def _skip_what_this_version_lacks(items: list[pytest.Item]) -> None:
+    for item in items:
+        for marker in item.iter_markers("served_since"):
+            since, what = marker.args
+            if reason := assets.why_not_served(what, since):
+                item.add_marker(pytest.mark.skip(reason=reason))
 
 
 def _run_of(config: pytest.Config) -> Any:

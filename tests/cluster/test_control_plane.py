@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import ssl
 import time
 import urllib.request
 
 import pytest
 
+from applier.testing import assets
 from applier.testing.control_plane import ControlPlane
 from applier.testing.errors import ControlPlaneError, RequestRefused
 from tests.permitted import permitted
@@ -16,6 +18,7 @@ from tests.permitted import permitted
 pytestmark = pytest.mark.cluster
 
 APPLY = "application/apply-patch+yaml"
+programs_of_ours = pytest.mark.skipif(bool(os.environ.get(assets.ENVTEST_VARIABLE)), reason="programs of others have versions of their own")
 
 
 def config_map(namespace: str, name: str, **data: str) -> dict[str, object]:
@@ -26,10 +29,12 @@ def path(namespace: str, name: str = "") -> str:
     return f"/api/v1/namespaces/{namespace}/configmaps" + (f"/{name}" if name else "")
 
 
+@programs_of_ours
 def test_the_server_has_the_pinned_version(control_plane: ControlPlane) -> None:
     assert control_plane.request("GET", "/version")["gitVersion"] == "v1.35.4"
 
 
+@programs_of_ours
 def test_kubectl_has_the_servers_version(control_plane: ControlPlane) -> None:
     versions = json.loads(control_plane.kubectl("version", "-o", "json").stdout)
     assert versions["clientVersion"]["gitVersion"] == versions["serverVersion"]["gitVersion"]
@@ -42,8 +47,16 @@ def test_the_certificate_can_be_checked_strictly(control_plane: ControlPlane) ->
         assert answer.read() == b"ok"
 
 
+SINCE = {
+    "resource.k8s.io/v1beta1": "1.32",
+    "resource.k8s.io/v1beta2": "1.33",
+    "resource.k8s.io/v1": "1.34",
+    "scheduling.k8s.io/v1alpha1": "1.35",
+}
+
+
 @pytest.mark.parametrize(
-    "version", ["resource.k8s.io/v1", "resource.k8s.io/v1beta1", "resource.k8s.io/v1beta2", "scheduling.k8s.io/v1alpha1"]
+    "version", [pytest.param(version, marks=pytest.mark.served_since(since, version)) for version, since in SINCE.items()]
 )
 def test_what_gangs_and_claims_need_is_served(control_plane: ControlPlane, version: str) -> None:
     assert control_plane.request("GET", f"/apis/{version}")["groupVersion"] == version

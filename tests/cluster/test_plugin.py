@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from applier.testing import versions
+
 CONFTEST = 'pytest_plugins = ["applier.testing.plugin"]\n'
 
 TESTS = """
@@ -115,6 +117,32 @@ def test_what_only_a_plain_cluster_allows_is_skipped_elsewhere_with_its_reason(t
     said = run(tmp_path, "-rs", f"--cluster={kind}", tests=tests)
     assert outcome in said
     assert ("it binds a port of its node" in said) is (kind == "restricted")
+
+
+VERSIONS = """
+import pytest
+
+@pytest.mark.served_since("1.32", "resource.k8s.io/v1beta1")
+@pytest.mark.parametrize("version", ["v1beta1", pytest.param("v1", marks=pytest.mark.served_since("1.34", "resource.k8s.io/v1"))])
+def test_served(version): pass
+
+def test_plain(): pass
+"""
+
+
+@pytest.mark.parametrize(("version", "outcome"), [("1.32.2", "2 passed, 1 skipped"), ("1.34.0", "3 passed")])
+def test_what_an_older_server_lacks_is_skipped_there_with_its_reason(tmp_path: Path, version: str, outcome: str) -> None:
+    programs = envtest(tmp_path, f"echo Kubernetes v{version}")
+    said = run(tmp_path, "-rs", tests=VERSIONS, KUBEBUILDER_ASSETS=str(programs))
+    assert outcome in said
+    assert ("resource.k8s.io/v1 needs Kubernetes 1.34, and this is 1.32" in said) is (version == "1.32.2")
+
+
+@pytest.mark.cluster
+def test_what_our_own_programs_have_is_never_skipped(tmp_path: Path) -> None:
+    pinned = versions.version("kubernetes").rsplit(".", 1)[0]
+    tests = f'import pytest\n@pytest.mark.served_since("{pinned}", "all of this")\ndef test_it(): pass\n'
+    assert "1 passed" in run(tmp_path, tests=tests, KUBEBUILDER_ASSETS="")
 
 
 RESTRICTED = """

@@ -13,6 +13,7 @@ from tools.generate_kubernetes_schemas import GROUPS, short, tables, value
 
 
 @pytest.mark.cluster
+@pytest.mark.served_since("1.35", "what our tables have")
 def test_the_committed_tables_are_what_the_server_tells(control_plane: ControlPlane) -> None:
     told = tables({path: control_plane.request("GET", f"/openapi/v3/{path}") for path in GROUPS})
     assert {group: read_table(f"schemas/{group.replace('/', '_')}") for group in told} == told

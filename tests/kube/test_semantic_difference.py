@@ -306,7 +306,13 @@ ADMITTED = ("serviceAccount", "serviceAccountName", "tolerations", "preemptionPo
 
 @ANY_POD
 @pytest.mark.cluster
-@pytest.mark.parametrize("spec", pod_specs().values(), ids=pod_specs().keys())
+@pytest.mark.parametrize(
+    "spec",
+    [
+        pytest.param(spec, id=name, marks=pytest.mark.served_since("1.35", "a volume of an image") if spec is DETAILED else ())
+        for name, spec in pod_specs().items()
+    ],
+)
 def test_a_pod_that_a_server_has_stored_means_what_was_sent(spec: dict[str, Any], control_plane: ControlPlane, namespace: str) -> None:
     sent = {key: value for key, value in spec.items() if key not in (*set(ADMITTED) - {"serviceAccountName"}, "priorityClassName")}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": sent}

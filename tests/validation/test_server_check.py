@@ -36,6 +36,13 @@ LEFT_OUT = {
     },
 }
 """Fields that no valid template has; mutants set them all the same."""
+SINCE = {
+    "claims": pytest.mark.served_since("1.34", "resource.k8s.io/v1"),
+    "pods": pytest.mark.served_since("1.35", "the validation of pods that lint follows"),
+    "containers": pytest.mark.served_since("1.35", "what this pod's containers have"),
+    "scheduling": pytest.mark.served_since("1.33", "a search domain with an underscore"),
+}
+"""From which version of Kubernetes on servers can be compared with lint, by subject and by pods' templates."""
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +52,12 @@ def judge(control_plane: ControlPlane, program: Program) -> Judge:
 
 @pytest.mark.cluster
 @pytest.mark.parametrize(
-    ("subject", "name"), [(subject, name) for subject in SUBJECTS for name in subject.names], ids=lambda one: getattr(one, "name", one)
+    ("subject", "name"),
+    [
+        pytest.param(subject, name, id=f"{subject.name}-{name}", marks=SINCE.get(name if subject.name == "pods" else subject.name, ()))
+        for subject in SUBJECTS
+        for name in subject.names
+    ],
 )
 def test_both_take_the_templates_that_mutants_are_made_of(subject: Subject, name: str, judge: Judge) -> None:
     verdict = judge.judge(subject, subject.templates[name])
@@ -53,7 +65,7 @@ def test_both_take_the_templates_that_mutants_are_made_of(subject: Subject, name
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.name)
+@pytest.mark.parametrize("subject", [pytest.param(subject, id=subject.name, marks=SINCE.get(subject.name, ())) for subject in SUBJECTS])
 def test_of_what_the_server_refuses_hardly_anything_passes_lint_and_nothing_else_is_refused(subject: Subject, judge: Judge) -> None:
     result = compare(judge, subject, SEED, COUNTS[subject.name])
     assert [f"{mutant}: {verdict.lint}" for mutant, verdict in result.wrong] == []

@@ -41,7 +41,8 @@ def shared(case: Manifest) -> Any:
     from grove_compiler.source.document import Document
 
     config = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration", **case.get("config", {})}
-    return context(Settings(pods=True, is_operator=True), Document(config))
+    versions = {"kube_version": case["kube"]} if "kube" in case else {}
+    return context(Settings(pods=True, is_operator=True, **versions), Document(config))
 
 
 def called(manifest: Manifest) -> str:

@@ -84,6 +84,10 @@ class Server:
         assert found is not None, f"{kind} is not described by the server"
         return found
 
+    def serves(self, kind: Kind) -> bool:
+        """Whether the server has this kind at all, in this version."""
+        return any(one["kind"] == kind.kind for one in self.ask("GET", _start(kind)).body.get("resources", ()))
+
     def path_of(self, manifest: Manifest, namespace: str) -> str:
         """The URL path of an object; one without a namespace of its own is in the one that is given."""
         kind = Kind.of(manifest)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from applier.decision import Verdict, decide
@@ -12,8 +14,30 @@ from tests.permitted import ANY_POD
 from .nothings import every_kind
 from .oracle import Server
 
-NAMES = [manifest["kind"] for manifest in every_kind("a")]
-NUMBERS = [pytest.param(number, marks=ANY_POD if name == "Pod" else (), id=name) for number, name in enumerate(NAMES)]
+SINCE = {
+    "networking.k8s.io/v1 IPAddress": "1.33",
+    "networking.k8s.io/v1 ServiceCIDR": "1.33",
+    "resource.k8s.io/v1 DeviceClass": "1.34",
+    "resource.k8s.io/v1 ResourceClaim": "1.34",
+    "resource.k8s.io/v1 ResourceClaimTemplate": "1.34",
+    "resource.k8s.io/v1 ResourceSlice": "1.34",
+    "scheduling.k8s.io/v1alpha1 Workload": "1.35",
+    "storage.k8s.io/v1 VolumeAttributesClass": "1.34",
+}
+"""From which version of Kubernetes on servers have a kind, where that is later than 1.32."""
+
+
+def _marks(kind: str, named: str) -> Iterator[pytest.MarkDecorator]:
+    if kind == "Pod":
+        yield ANY_POD
+    if named in SINCE:
+        yield pytest.mark.served_since(SINCE[named], named)
+
+
+NUMBERS = [
+    pytest.param(number, marks=[*_marks(one["kind"], f"{one['apiVersion']} {one['kind']}")], id=one["kind"])
+    for number, one in enumerate(every_kind("a"))
+]
 
 
 @pytest.mark.cluster

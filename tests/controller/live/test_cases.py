@@ -95,6 +95,9 @@ LONGER = {
     "mnnvl-group/templates": 6.0,  # the scheduler looks again at what it found no place for
     "node-deleted/node": 62.0,  # Kubernetes collects the pods of a node that is gone after 40 to 60 s
 }
+V1 = pytest.mark.served_since("1.34", "resource.k8s.io/v1")
+CLAIMING = ("mnnvl-group", "resource-sharing")
+"""Cases whose recorded steps create DeviceClasses and ResourceSlices of this version."""
 
 
 def test_the_documentation_tells_why_we_differ() -> None:
@@ -150,7 +153,7 @@ def unexplained(step: RecordedStep, there: list[Manifest]) -> Iterator[str]:
             yield f"{step.name}{line}"
 
 
-@pytest.mark.parametrize("case", names())
+@pytest.mark.parametrize("case", [pytest.param(case, marks=V1 if case in CLAIMING else ()) for case in names()])
 async def test_each_step_ends_as_it_did_with_the_shipped_operator(case: str, world: LiveCluster) -> None:
     found = []
     kinds = (*LISTED, Kind("resource.k8s.io", served_version(), "ResourceClaim"))
