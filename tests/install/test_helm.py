@@ -41,12 +41,15 @@ def helm_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlan
 
 @pytest.fixture
 def cluster(helm_plane: ControlPlane, tmp_path: Path) -> Iterator[Cluster]:
-    """One that has nothing of ours, and nothing again after the test, which leaves no set behind."""
+    """One that has nothing of ours, and nothing again after the test, which leaves no set behind.
+
+    A server that has served a definition for only a moment may take a minute to remove it: its attempts back off.
+    """
     there = Cluster(helm_plane, tmp_path)
     yield there
     there.kubectl("delete", "secrets", "-n", NAMESPACE, "-l", "owner=helm")
     there.kubectl(
-        "delete", "--ignore-not-found", "--timeout=60s", "-f", "-", input="\n---\n".join(map(json.dumps, manifests(VALUES, NAMESPACE)))
+        "delete", "--ignore-not-found", "--timeout=110s", "-f", "-", input="\n---\n".join(map(json.dumps, manifests(VALUES, NAMESPACE)))
     )
 
 

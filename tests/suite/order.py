@@ -1,29 +1,23 @@
 """Orders the tests of a run, and keeps in one process what shares a control plane of its own.
 
-Tests against servers wait more than they compute. They are spread over the first part of a run, the long ones at its head: where all
-workers wait at once cores are idle, and where one still waits at the end the others are. A fixture of a whole module or session that ends
-in `_plane` starts servers: where its tests were spread over all workers, each would start its own.
+The long ones come first, so that none is left over at the end; `scheduling.py` gives them to workers. A fixture of a whole module or
+session that ends in `_plane` starts servers: where its tests were spread over all workers, each would start its own.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Generator, Mapping, Sequence
-from operator import itemgetter
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
 from applier.testing.plane import RunningPlane
 
-T = TypeVar("T")
-
 FEW_CORES, WORKERS = 4, 3
 """Cores up to which there are more workers for each: tests against servers wait most of their time."""
 MEMORY = 3 * 1024**3 // 2
 """Bytes for each of these workers, with the servers that its tests start."""
-FIRST_PART = 0.75
-"""Over how much of what computes that which waits is spread."""
 SHARED_BY_ALL = ("control_plane", "grove_plane")
 
 
@@ -42,7 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before xdist puts the group into the name of a test
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what belongs together for `--dist loadgroup`, and mixes what waits with what computes."""
+    """Marks what belongs together for `--dist loadgroup`, and orders the groups, those with tests against servers first."""
     for item in items:
         if plane := own_plane(item):
             item.add_marker(pytest.mark.xdist_group(plane))
@@ -53,7 +47,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     computing = [group for group in groups.values() if not any(item.get_closest_marker("cluster") for item in group)]
     waiting.sort(key=_length, reverse=True)
     computing.sort(key=len, reverse=True)
-    items[:] = [item for group in mixed(waiting, computing) for item in group]
+    items[:] = [item for group in [*waiting, *computing] for item in group]
 
 
 @pytest.hookimpl(wrapper=True)
@@ -76,19 +70,6 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 def is_misnamed(name: str, scope: str, made: object) -> bool:
     """Whether the tests of a fixture that started servers would be spread over all workers, each of which would start its own."""
     return isinstance(made, RunningPlane) and bool(made.running) and scope != "function" and not name.endswith("_plane")
-
-
-def mixed(some: Sequence[T], others: Sequence[T]) -> list[T]:
-    """Spreads some things evenly over the first part of others. Both keep their order."""
-    step = len(others) * FIRST_PART / max(len(some), 1)
-    places = sorted(
-        [
-            *((position * step, 0, one) for position, one in enumerate(some)),
-            *((float(position), 1, one) for position, one in enumerate(others)),
-        ],
-        key=itemgetter(0, 1),
-    )
-    return [one for _, _, one in places]
 
 
 def _group(item: pytest.Item) -> object:

@@ -1,12 +1,22 @@
-"""Goes on when a worker of xdist dies: with the tests that it has not run, and without the one that it ran."""
+"""Has some workers of xdist begin with the tests that compute, and the others with those that wait; and goes on when a worker dies.
+
+Tests against servers wait more than they compute. Where all workers have such tests at once cores are idle, and where one still waits at
+the end the others are.
+"""
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
+from functools import cache, cached_property
+from pathlib import Path
 from typing import Any
 
 import pytest
 from xdist.scheduler import LoadGroupScheduling  # type: ignore[import-untyped]
+
+WAITS = "mark.cluster"
+"""What the text of a module with tests against servers has: the process that gives tests to workers does not import them."""
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -16,7 +26,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadGroupSch
 
 
 class Scheduling(LoadGroupScheduling):  # type: ignore[misc]  # is of no known type
-    """Gives the groups of a dead worker to others.
+    """Gives each worker groups of its kind while there are any, and those of a dead worker to others.
 
     That of xdist 3.8 also gives away what the worker had run: other workers get groups of which nothing is left, and then wait for more,
     and the run never ends. And the test that killed it is run again by the next one.
@@ -37,5 +47,28 @@ class Scheduling(LoadGroupScheduling):  # type: ignore[misc]  # is of no known t
 
     def _assign_work_unit(self, node: Any) -> None:
         """Gives a worker a group. One that has died is known to have it, and an event will tell that it died."""
+        scope = self._next(node)
+        group = self.assigned_work.setdefault(node, {})[scope] = self.workqueue.pop(scope)
         with suppress(OSError):
-            super()._assign_work_unit(node)
+            node.send_runtest_some([self._places[test] for test, is_done in group.items() if not is_done])
+
+    def _next(self, node: Any) -> str:
+        """Returns the first group of a worker's kind, else the first one. As many workers compute as there are cores, but at most half."""
+        nodes = list(self.assigned_work)
+        computes = nodes.index(node) < min(os.cpu_count() or 1, len(nodes) // 2)
+        of_its_kind = (scope for scope, group in self.workqueue.items() if self._waits(group) != computes)
+        return next(of_its_kind, "") or next(iter(self.workqueue))
+
+    def _waits(self, group: dict[str, bool]) -> bool:
+        return has_servers(self.config.rootpath / next(iter(group)).partition("::")[0])
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """The places of all tests in the collection, which is the same in all workers."""
+        return {test: place for place, test in enumerate(self.collection)}
+
+
+@cache
+def has_servers(module: Path) -> bool:
+    """Whether a module has tests against servers."""
+    return WAITS in module.read_text()

@@ -10,7 +10,7 @@ from applier.testing import servers
 from applier.testing.assets import Assets
 from applier.testing.plane import RunningPlane
 from tests.suite.nested import run
-from tests.suite.order import is_misnamed, mixed
+from tests.suite.order import is_misnamed
 
 SHARED = """
 import os, pytest
@@ -69,44 +69,3 @@ def test_a_fixture_with_servers_for_several_tests_has_a_name_that_says_so(tmp_pa
     assert not is_misnamed("login_plane", "module", plane)
     assert not is_misnamed("plane", "function", plane)
     plane.running[0].stop()
-
-
-def test_what_waits_is_spread_over_the_first_part_of_what_computes() -> None:
-    order = mixed(["long", "short"], [*range(16)])
-    assert order == ["long", *range(6), "short", *range(6, 16)]
-
-
-def test_where_nothing_waits_or_nothing_computes_the_order_stays() -> None:
-    assert mixed([], [1, 2, 3]) == mixed([1, 2, 3], []) == [1, 2, 3]
-
-
-IN_ORDER = """
-import os, pytest
-
-def note(name):
-    with open("ran", "a") as ran:
-        print(name, file=ran)
-
-@pytest.mark.parametrize("number", range(2))
-def test_computes(number): note("computes")
-
-@pytest.mark.xdist_group("together")
-@pytest.mark.parametrize("number", range(2))
-def test_computes_together(number): note("together")
-
-@pytest.mark.cluster
-@pytest.mark.parametrize("number", range(2))
-def test_waits(number): note("waits")
-
-@pytest.mark.cluster
-@pytest.mark.timeout(400)
-def test_waits_long(): note("waits long")
-"""
-
-
-def test_the_long_ones_begin(tmp_path: Path) -> None:
-    code, said = run(tmp_path, IN_ORDER, "-n", "1", "--dist", "loadgroup", "-p", "tests.suite.order", "-o", "markers=cluster")
-    assert code == 0, said
-    assert (tmp_path / "ran").read_text().splitlines() == [
-        "waits long", "together", "together", "waits", "computes", "waits", "computes",
-    ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""A worker that dies takes nothing with it but the test that it ran."""
+"""What waits and what computes is run by different workers; one that dies takes nothing with it but the test that it ran."""
 
 from __future__ import annotations
 
@@ -35,3 +35,24 @@ def test_all_others_are_run_and_the_run_ends(tmp_path: Path) -> None:
     assert "1 failed, 81 passed" in said
     ran = (tmp_path / "ran").read_text().splitlines()
     assert len(ran) == len(set(ran)) == 82
+
+
+MIXED = """
+import os, pytest
+
+def note(name):
+    with open("ran", "a") as ran:
+        print(name, os.environ["PYTEST_XDIST_WORKER"], file=ran)
+
+@pytest.mark.parametrize("number", range(20))
+def test_%s(number): note("%s")
+"""
+
+
+def test_workers_have_tests_of_their_kind_while_there_are_any(tmp_path: Path) -> None:
+    (tmp_path / "test_waiting.py").write_text(f"# mark.cluster\n{MIXED % ('waits', 'waits')}")
+    code, said = run(tmp_path, MIXED % ("computes", "computes"), "-n", "2", "--dist", "loadgroup", "-p", "tests.suite.scheduling")
+    assert code == 0, said
+    ran = (tmp_path / "ran").read_text().splitlines()
+    assert {"waits gw1", "computes gw0"} <= set(ran[:10])
+    assert not {"waits gw0", "computes gw1"} & set(ran[:10])
