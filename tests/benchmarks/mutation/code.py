@@ -8,6 +8,7 @@ import gc
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from types import CodeType, FunctionType
+from typing import Any
 
 from tests.benchmarks.mutation.mutant import Mutant
 from tests.benchmarks.mutation.python_mutants import Function, functions
@@ -49,13 +50,21 @@ def _is_same_constant(one: object, other: object) -> bool:
     return type(one) is type(other) and repr(one) == repr(other)  # 1 is equal to True and to 1.0, also in a tuple
 
 
+def all_objects() -> list[Any]:
+    """Returns what the garbage collector knows, also what it is spared: the suite freezes what its collection has made."""
+    gc.unfreeze()
+    known = gc.get_objects()
+    gc.freeze()
+    return known
+
+
 class LiveFunctions:
     """The functions of some files that this process has: methods, getters and what decorators have wrapped are among them."""
 
     def __init__(self, files: Iterable[str]) -> None:
         wanted = set(files)
         self._by_file = defaultdict[str, dict[Place, list[FunctionType]]](lambda: defaultdict(list))
-        for one in gc.get_objects():
+        for one in all_objects():
             if isinstance(one, FunctionType) and one.__code__.co_filename in wanted:
                 code = one.__code__
                 self._by_file[code.co_filename][code.co_qualname, code.co_firstlineno].append(one)

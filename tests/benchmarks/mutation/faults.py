@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import gc
 import importlib
 import sys
 from collections.abc import Sequence
@@ -14,7 +13,7 @@ from typing import Any
 from grove_cli import rulebook
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.engine.sources import InvalidRules
-from tests.benchmarks.mutation.code import LiveFunctions, NoEffect
+from tests.benchmarks.mutation.code import LiveFunctions, NoEffect, all_objects
 from tests.benchmarks.mutation.mutant import Mutant
 
 OURS = ("applier", "grove_cli", "grove_compiler", "grove_operator", "kube_objects", "tests")
@@ -35,7 +34,7 @@ class Faults:
                 raise RuntimeError(f"{name} was imported from {module.__file__}, not from {root}")
         self._sources = {mutant.file: (root / mutant.file).read_bytes() for mutant in mutants}
         self._live = LiveFunctions(str(root / name) for name in modules)
-        self._remembered = [one for one in gc.get_objects() if _is_cache(one)]
+        self._remembered = [one for one in all_objects() if _is_cache(one)]
         self._program = rulebook.read().program(VOCABULARY).dump() if any(mutant.is_rule for mutant in mutants) else b""
 
     def forget(self) -> None:
