@@ -16,12 +16,14 @@ MAX_ENTRIES = 24
 
 def folder() -> str:
     """Returns `$GROVE_CACHE_DIR`, else `grove` in `$XDG_CACHE_HOME` or `~/.cache`; empty for a user without a home, who gets no cache."""
-    chosen = os.environ.get("GROVE_CACHE_DIR")
-    if chosen:
-        return chosen
-    base = os.environ.get("XDG_CACHE_HOME")
-    if not base or not os.path.isabs(base):  # the XDG specification says to ignore relative paths
-        base = os.path.join(os.path.expanduser("~"), ".cache")
+    return os.environ.get("GROVE_CACHE_DIR") or user_folder("XDG_CACHE_HOME", ".cache")
+
+
+def user_folder(variable: str, *usual: str) -> str:
+    """Returns `grove` in a base directory of the XDG specification, by its variable or as usual in the home; empty without a home."""
+    base = os.environ.get(variable) or ""
+    if not os.path.isabs(base):  # the specification says to ignore relative paths
+        base = os.path.join(os.path.expanduser("~"), *usual)
     return os.path.join(base, "grove") if os.path.isabs(base) else ""
 
 

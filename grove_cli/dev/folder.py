@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import click
 
 from grove_cli.cluster.session import Failed
+from grove_cli.warm_cache import user_folder
 
 TAKING = 2.0
 """Seconds in which a new keeper gets the lock, which others may hold for a moment, to see whether it is free."""
@@ -37,10 +38,8 @@ class DevCluster(NamedTuple):
 
 
 def _usual_path() -> Path | None:
-    base = os.environ.get("XDG_STATE_HOME") or ""
-    if not os.path.isabs(base):  # the XDG specification says to ignore relative paths
-        base = os.path.join(os.path.expanduser("~"), ".local", "state")
-    return Path(base) / "grove" / "dev" if os.path.isabs(base) else None
+    base = user_folder("XDG_STATE_HOME", ".local", "state")
+    return Path(base) / "dev" if base else None
 
 
 class Folder:
