@@ -68,7 +68,8 @@ async def test_pods_of_another_gang_do_not_count(cluster: MemoryCluster) -> None
 async def test_a_refusal_or_an_outage_is_said_and_tried_again(cluster: MemoryCluster, verb: str, error: Exception) -> None:
     cluster.fail(verb, error, times=2)
     waiting = Waiting(cluster, {"router": 1})
-    await asyncio.sleep(0.02)
+    while cluster.faults[0].left:
+        await asyncio.sleep(0)
     cluster.seed(pod("r-1", "router"))
     await asyncio.wait_for(waiting.task, 20)
     refused = [line for line in waiting.said if "retrying" in line]
