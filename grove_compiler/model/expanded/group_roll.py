@@ -49,8 +49,8 @@ class GroupRoll(PartRoll):
     def roll(self) -> Roll:
         serving = [member for member in self.part.members if is_available(member)]
         outdated = [member.index for member in serving if is_outdated(member)]
-        unplaced = sum(_is_scaled_in(member) or _has_no_room(member) for member in self.part.members)
-        desired = len(self.part.members)
+        unplaced = sum(_has_no_room(member) and not _is_scaled_in(member) for member in self.part.members)
+        desired = sum(not _is_scaled_in(member) for member in self.part.members)  # the others keep nothing waiting
         return Roll(desired, len(serving), unplaced, self.part.min_available, self._selected.served(desired), outdated)
 
 
