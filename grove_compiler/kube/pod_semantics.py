@@ -1,4 +1,4 @@
-"""Lists what an API server fills into pods and which of their lists have no order, which no published schema says."""
+"""Lists what an API server fills into pods, what absent fields mean, and which lists have no order, which no published schema says."""
 
 from __future__ import annotations
 
@@ -23,11 +23,25 @@ SERVER_DEFAULTS: dict[str, dict[str, Any]] = {
 
 Three are left out on purpose: our own rules set scheduler, restart policy and grace period of a set's pods, not the server.
 """
+REFERENCES = ("EnvSource", "KeySelector", "Projection", "VolumeSource")
+MEANINGS: dict[str, dict[str, Any]] = {
+    "core/v1.PodSpec": {"affinity": {}, "dnsConfig": {}, "hostUsers": True, "setHostnameAsFQDN": False, "shareProcessNamespace": False},
+    "core/v1.Affinity": {"nodeAffinity": {}, "podAffinity": {}, "podAntiAffinity": {}},
+    "core/v1.Toleration": {"operator": "Equal"},
+    "core/v1.Container": {"lifecycle": {}},
+    "core/v1.SecurityContext": {"capabilities": {}, "privileged": False, "procMount": "Default", "readOnlyRootFilesystem": False},
+    "core/v1.VolumeMount": {"mountPropagation": "None", "recursiveReadOnly": "Disabled"},
+    **{f"core/v1.{kind}{use}": {"optional": False} for kind in ("ConfigMap", "Secret") for use in REFERENCES},
+}
+"""What an absent field means to those who read pods, though no server writes it."""
+DEFAULTS = {struct: MEANINGS.get(struct, {}) | SERVER_DEFAULTS.get(struct, {}) for struct in {**MEANINGS, **SERVER_DEFAULTS}}
 PULLED: dict[str, tuple[str, str]] = {
     "core/v1.Container": ("image", "imagePullPolicy"),
     "core/v1.ImageVolumeSource": ("reference", "pullPolicy"),
 }
 """Structs with an image, and a policy whose default depends on its tag."""
+NOT_RESTARTED = "NotRequired"
+"""How a container takes other resources where `resizePolicy` does not say it; some servers before Kubernetes 1.35 write it out."""
 POD_TERMS = ("requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution")
 SOURCES_OF_FILES = (
     "ConfigMapVolumeSource",

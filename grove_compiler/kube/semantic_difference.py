@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import marshal
 from collections import Counter, deque
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from fractions import Fraction
 from functools import cache, partial
 from typing import Any
@@ -19,7 +19,7 @@ from grove_compiler.kube.definitions import DEFINITIONS, KINDS
 from grove_compiler.kube.duration import DurationError
 from grove_compiler.kube.duration import parse as parse_duration
 from grove_compiler.kube.go_dump import FIELDS
-from grove_compiler.kube.pod_semantics import PULLED, SERVER_DEFAULTS, UNORDERED
+from grove_compiler.kube.pod_semantics import DEFAULTS, NOT_RESTARTED, PULLED, UNORDERED
 from grove_compiler.kube.structure import Schema
 from grove_compiler.record import record
 from kube_objects.quantity import QuantityError
@@ -117,6 +117,8 @@ def _canonical(value: Any, schema: Schema) -> Hashable:
     name, schema = _resolved(schema)
     if name in PULLED and isinstance(value, dict):
         value = _with_pull_policy(name, value)
+    if name in COMPLETED and isinstance(value, dict):
+        value = COMPLETED[name](value)
     if isinstance(value, dict) and (value or schema["kind"] == "object"):
         fields = set()
         for key, item in value.items():
@@ -171,7 +173,7 @@ def _or_default(struct: str, key: str, field: Schema, value: Any) -> Any:
     """Returns a field's value, or the server's default for an absent one. Go distinguishes zero from absent only for pointers."""
     zeros = _zeros_of(struct)
     if value is ABSENT or value is None or (key in zeros and value == zeros[key]):
-        return SERVER_DEFAULTS.get(struct, {}).get(key, field.get("default", zeros.get(key, ABSENT)))
+        return DEFAULTS.get(struct, {}).get(key, field.get("default", zeros.get(key, ABSENT)))
     return value
 
 
@@ -190,6 +192,8 @@ def _zeros_of(struct: str) -> dict[str, Any]:
 
 def _derived(struct: str, before: Manifest, after: Manifest) -> tuple[Manifest, Manifest]:
     """Returns both values with the fields that the server derives from other fields, as far as one of the values has them."""
+    if struct in COMPLETED:
+        before, after = COMPLETED[struct](before), COMPLETED[struct](after)
     if struct in PULLED and before.get(policy := PULLED[struct][1]) != after.get(policy):
         return _with_pull_policy(struct, before), _with_pull_policy(struct, after)
     if struct == "core/v1.ResourceRequirements":
@@ -218,3 +222,42 @@ def _with_requests(resources: Manifest, names: Iterable[str]) -> Manifest:
 def _requests(resources: Manifest) -> Manifest:
     requests = resources.get("requests")
     return requests if isinstance(requests, dict) else {}
+
+
+def _with_account_and_ports(pod: Manifest) -> Manifest:
+    """Returns a pod's spec with its account under the name that is not deprecated, and with the ports that it takes of its host."""
+    if account := pod.get("serviceAccount"):
+        pod = {**pod, "serviceAccountName": pod.get("serviceAccountName") or account}
+        del pod["serviceAccount"]
+    if pod.get("hostNetwork") is not True:
+        return pod
+    lists = {key: pod[key] for key in ("containers", "initContainers") if isinstance(pod.get(key), list)}
+    return {**pod, **{key: [_with_host_ports(one) for one in containers] for key, containers in lists.items()}}
+
+
+def _with_host_ports(container: Any) -> Any:
+    if not isinstance(container, dict) or not isinstance(ports := container.get("ports"), list):
+        return container
+    taken = [{**one, "hostPort": one.get("hostPort") or one.get("containerPort")} if isinstance(one, dict) else one for one in ports]
+    return {**container, "ports": taken}
+
+
+def _with_resize_policy(container: Manifest) -> Manifest:
+    """Returns a container without the parts of its resize policy that mean the same as none."""
+    if not isinstance(policy := container.get("resizePolicy"), list):
+        return container
+    kept = [one for one in policy if not isinstance(one, dict) or one.get("restartPolicy") != NOT_RESTARTED]
+    return {**container, "resizePolicy": kept}
+
+
+def _with_source(volume: Manifest) -> Manifest:
+    """Returns a volume with its source: an empty folder where it has none."""
+    return volume if any(value is not None for key, value in volume.items() if key != "name") else {**volume, "emptyDir": {}}
+
+
+COMPLETED: dict[str, Callable[[Manifest], Manifest]] = {
+    "core/v1.PodSpec": _with_account_and_ports,
+    "core/v1.Container": _with_resize_policy,
+    "core/v1.Volume": _with_source,
+}
+"""Structs whose fields depend on others, with what writes these out in one way."""

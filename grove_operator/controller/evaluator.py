@@ -21,7 +21,7 @@ from grove_compiler.step import GROUP, Key, StepContext, StepGone, StepHold, Ste
 from grove_operator.cluster.desired import Sources, desired_graph
 from grove_operator.controller.live_objects import LiveObjects
 from grove_operator.controller.membership import replicas_of
-from grove_operator.controller.pending_condition import PendingTracker, pending_condition, pending_event
+from grove_operator.controller.pending_condition import PendingTracker, pending_condition
 from grove_operator.controller.stalled_condition import (
     REFUSED,
     Stall,
@@ -169,7 +169,7 @@ class Evaluator:
     def _report_pending(
         self, key: Key, result: StepResult, live: Manifest, objects: LiveObjects, now: float, context: StepContext
     ) -> Evaluation[float]:
-        """Adds condition and event of a set that lacks pods for longer than the grace period. Returns the rest of that period, or 0.
+        """Adds condition and event of a set that lacks pods for longer than the grace period. Returns in how many seconds more may be told.
 
         The replica's step is evaluated on the view of the set, so that changes of what it reads enqueue the set.
         """
@@ -179,7 +179,8 @@ class Evaluator:
         condition = yield partial(_pending_condition, result, live, objects, key._replace(replica=index), now, context)
         if condition is not None:
             result.conditions.append(condition)
-            result.events += pending_event(condition, live)
+            events, remaining = self._pending.event(key, condition, live, now)
+            result.events += events
         return remaining
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from applier.ref import Manifest, Ref
 from grove_compiler.engine.runtime.results import Event, ObjectWait, StatusCondition, event_name
@@ -14,19 +15,27 @@ from grove_operator.cluster.why import reasons, root_cause
 from grove_operator.controller.stalled_condition import set_key
 
 CONDITION = "WhyPending"
-OWN_NEXT_WRITES = ("GateNotLifted", "NotYetInGang")
-"""Reasons that nothing but the operator's next write is left to wait for. An operator that evaluates them is about to write it: what waited
-for a node for minutes would get an event in the very moment at which it goes on. People who ask while no operator runs are told them."""
 GRACE_PERIOD = 30.0
 """Seconds. A set that starts is pending for a moment many times over; to report each of them would cost a write."""
+EVENT_DELAY = 5.0
+"""Seconds that a reason lasts before it is an event. What has waited for minutes goes through several within one, when it goes on."""
+
+
+class _Reason(NamedTuple):
+    """The reason that a set has now, when it is to be an event (none if it has been one), and the last one that was; empty for none."""
+
+    now: str
+    due: float | None
+    told: str
 
 
 class PendingTracker:
-    """Tracks which replicas of each set lack pods, and since when the set has any. After a restart grace periods begin again."""
+    """Tracks which replicas of each set lack pods, since when the set has any, and why. After a restart grace periods begin again."""
 
     def __init__(self) -> None:
         self._replicas: dict[Key, set[int]] = {}
         self._since: dict[Key, float] = {}
+        self._reasons: dict[Key, _Reason] = {}
 
     def observe(self, key: Key, result: StepResult | None) -> bool:
         """Records whether a replica lacks pods, by the result of its step; none for a key that is gone.
@@ -36,7 +45,7 @@ class PendingTracker:
         if key.replica is None:
             if result is None:
                 self._replicas.pop(key, None)
-                self._since.pop(key, None)
+                self._forget(key)
             return False
         pending = self._replicas.setdefault(set_key(key), set())
         was_pending = bool(pending)
@@ -53,10 +62,26 @@ class PendingTracker:
         """
         pending = self._replicas.get(key)
         if not pending:
-            self._since.pop(key, None)
+            self._forget(key)
             return None, 0.0
         remaining = self._since.setdefault(key, now) + GRACE_PERIOD - now
         return (None, remaining) if remaining > 0 else (min(pending), 0.0)
+
+    def event(self, key: Key, condition: StatusCondition, live: Manifest, now: float) -> tuple[list[Event], float]:
+        """Returns the event about a set's reason if it is due, and otherwise in how many seconds it will be; 0 where none is left to tell.
+
+        A scheduler's message changes with each count of the nodes: the condition reports that, and no event.
+        """
+        known = self._reasons.get(key) or _Reason("", None, condition_of(live, CONDITION).get("reason") or "")
+        if known.now != condition.reason:
+            known = _Reason(condition.reason, None if known.told == condition.reason else now + EVENT_DELAY, known.told)
+        is_due = known.due is not None and known.due <= now
+        self._reasons[key] = known = _Reason(condition.reason, None, condition.reason) if is_due else known
+        return _event(condition, live) if is_due else [], 0.0 if known.due is None else known.due - now
+
+    def _forget(self, key: Key) -> None:
+        self._since.pop(key, None)
+        self._reasons.pop(key, None)
 
 
 def pending_condition(of: ObjectRef, waits: Iterable[ObjectWait]) -> StatusCondition | None:
@@ -68,13 +93,9 @@ def pending_condition(of: ObjectRef, waits: Iterable[ObjectWait]) -> StatusCondi
     return StatusCondition(of, CONDITION, "True", root.reason, f"{root.of.kind} {root.of.name}: {root.message}", "")
 
 
-def pending_event(condition: StatusCondition, live: Manifest) -> list[Event]:
-    """Returns the event for a set's condition; none when the live condition has the same reason, or that needs none, or the set is stalled.
-
-    A scheduler's message changes with each count of the nodes: the condition reports that, and no event. `Stalled` has an event of its own.
-    """
-    known = (condition_of(live, CONDITION).get("reason"), *OWN_NEXT_WRITES)
-    if condition.reason in known or is_true(live, STALLED):
+def _event(condition: StatusCondition, live: Manifest) -> list[Event]:
+    """Returns the event for a set's condition; none when the set is stalled, which has an event of its own."""
+    if is_true(live, STALLED):
         return []
     name = event_name(condition.of, condition.reason, condition.message)
     return [Event(condition.of, "Warning", condition.reason, condition.message, name, "")]

@@ -6,9 +6,6 @@ import asyncio
 
 from applier.ref import Kind, Manifest
 from applier.testing.virtual_time import in_virtual_time
-from grove_compiler.engine.runtime.results import StatusCondition
-from grove_compiler.graph.node import ObjectRef
-from grove_operator.controller.pending_condition import pending_event
 
 from .whole import REPLICAS, WholeOperator, operator_running
 
@@ -103,9 +100,33 @@ async def test_511_the_reason_is_an_event_once_however_its_words_change() -> Non
         assert [one["type"] for one in world.of(EVENT) if one["reason"] == "Unschedulable"] == ["Warning"]
 
 
-def test_what_the_operator_is_about_to_write_is_no_event() -> None:
-    """A pod that has waited for its gang for minutes is seen with nothing but its gate left in the step that removes the gate."""
-    of = ObjectRef("grove.io/v1alpha1", "PodCliqueSet", "default", "chat", "uid")
-    reasons = {"GateNotLifted": 0, "NotYetInGang": 0, "Unschedulable": 1}
-    told = {reason: len(pending_event(StatusCondition(of, "WhyPending", "True", reason, "words", ""), {})) for reason in reasons}
-    assert told == reasons
+@in_virtual_time
+async def test_what_is_so_for_a_moment_is_no_event_although_the_set_has_waited_for_long() -> None:
+    """A clique that is scaled out again lacks pods, and those report nothing yet."""
+    async with operator_running() as world:
+        await asyncio.sleep(5)
+        for one in world.of(POD):
+            world.cluster.seed(running_pod(one))
+        cliques = {one["metadata"]["name"]: one["spec"]["replicas"] for one in world.of(CLIQUE)}
+        for one in world.of(CLIQUE):
+            await world.seed({**one, "spec": {**one["spec"], "replicas": 0}})
+        await asyncio.sleep(60)
+        for one in world.of(CLIQUE):
+            world.cluster.seed({**one, "spec": {**one["spec"], "replicas": cliques[one["metadata"]["name"]]}})
+        await asyncio.sleep(1)
+        for one in world.of(POD):
+            world.cluster.seed(running_pod(one))
+        await asyncio.sleep(60)
+        assert why(world) == ""
+        left = {"PodStuckTerminating"}  # no kubelet ends the pods here
+        assert {one["reason"] for one in world.of(EVENT) if one["type"] == "Warning"} - left == {"ScaledIn"}
+
+
+@in_virtual_time
+async def test_an_event_that_was_told_is_not_told_again_when_its_reason_comes_back() -> None:
+    async with operator_running() as world:
+        for reason in ("Unschedulable", "", "Unschedulable", ""):
+            for one in world.of(POD):
+                await world.seed({**one, "status": {"phase": "Pending", "conditions": [{**UNSCHEDULABLE, "reason": reason}]}})
+            await asyncio.sleep(60 if reason else 2)
+        assert len([one for one in world.of(EVENT) if one["reason"] == "Unschedulable"]) == 1

@@ -35,9 +35,15 @@ def available_members(state: ClusterState, ready: Counter[str]) -> Counter[str]:
 
 
 def needs(state: ClusterState) -> dict[str, int]:
-    """What each PodClique outside scaling groups, and each scaling group, cannot do without: never more than one less than it has."""
+    """What each PodClique outside scaling groups, and each scaling group, cannot do without: never more than one less than it has.
+
+    A scaling group does not have those of its replicas of which a clique is scaled below what it needs.
+    """
     alone = [one for one in state.all(CLIQUE) if not label(one, GROUP_LABEL)]
-    return {one["metadata"]["name"]: min(one["spec"]["minAvailable"], one["spec"]["replicas"] - 1) for one in [*alone, *state.all(GROUP)]}
+    scaled_in = {(label(one, GROUP_LABEL), label(one, MEMBER_LABEL)) for one in _cliques(state) if _is_low(one)}
+    low = Counter(group for group, _ in scaled_in)
+    parts = {one["metadata"]["name"]: one["spec"] for one in [*alone, *state.all(GROUP)]}
+    return {name: min(spec["minAvailable"], spec["replicas"] - low[name] - 1) for name, spec in parts.items()}
 
 
 def serving(state: ClusterState, *others: Manifest, without: Collection[str] = ()) -> dict[str, int]:
@@ -50,6 +56,10 @@ def serving(state: ClusterState, *others: Manifest, without: Collection[str] = (
 def owner(one: Manifest) -> str:
     """The UID of an object's first owner; empty without one."""
     return next((owner["uid"] for owner in one["metadata"].get("ownerReferences") or []), "")
+
+
+def _is_low(clique: Manifest) -> bool:
+    return bool(clique["spec"]["replicas"] < clique["spec"]["minAvailable"])
 
 
 def _cliques(state: ClusterState) -> list[Manifest]:

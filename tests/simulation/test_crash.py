@@ -63,7 +63,7 @@ def nearly_terminated() -> Simulation:
     simulation = running(set)
     simulation.machines.fail("demo-0-sg-1-dec")
     simulation.settle()
-    simulation.let_pass(MINUTE / 2)
+    simulation.let_pass(MINUTE * 2 / 3)  # all that is told of it before is told
     return simulation
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from tests.simulation.admission import REFUSED
 from tests.simulation.sets import DEC, PRE, image, replicas, size
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.watch import assert_all_ready, assert_no_orphan, watched
@@ -62,6 +65,20 @@ def test_an_update_brings_it_to_all_of_them_also_where_only_another_clique_chang
     assert_all_ready(simulation)
     assert_no_orphan(simulation)
     assert "updateEndedAt" in simulation.status()["updateProgress"]
+
+
+@pytest.mark.parametrize("before", ["", "nowhere", "broken", REFUSED])
+def test_an_update_of_the_clique_whose_number_changes_tells_it_to_those_beside_it(before: str) -> None:
+    """Its PodClique is deleted, with its pods, in the same moment as theirs."""
+    simulation = running()
+    if before:
+        simulation.edit(image(before, DEC))
+        simulation.settle()
+    simulation.edit(size(2, DEC), image("new", DEC))
+    simulation.settle()
+    assert [told(simulation, index) for index in range(3)] == [{"4"}] * 3
+    assert_all_ready(simulation)
+    assert_no_orphan(simulation)
 
 
 def test_an_update_leaves_alone_the_scale_that_somebody_has_set() -> None:

@@ -7,12 +7,14 @@ import pytest
 from applier.ref import Manifest
 from tests.invariants.serving import serving
 from tests.model.sets import clique, group, pcs
-from tests.simulation.sets import NAME, image, replicas
+from tests.simulation.admission import REFUSED
+from tests.simulation.sets import DEC, NAME, PRE, image, replicas, size
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.watch import assert_all_ready
 from tests.simulation.world import CLIQUE, GROUP, POD, SET, is_ready
 
 ROLLING = "RollingUpdate"
+SIZE = "GROVE_PCSG_TEMPLATE_NUM_PODS"
 
 SETS: dict[str, tuple[Manifest, int]] = {
     "3 pods, 1 needed": (pcs([clique("front", 3, 1)]), 2),
@@ -90,6 +92,43 @@ def test_a_template_that_is_put_back_restarts_nothing_more(case: tuple[Simulatio
     assert left <= uids(simulation)
     assert_all_ready(simulation)
     assert has_ended(simulation)
+
+
+@pytest.mark.parametrize("tag", ["nowhere", REFUSED])
+@pytest.mark.parametrize("edited", [PRE, DEC])
+def test_an_edit_that_is_put_back_restarts_nothing_that_waits_beside_its_pods(edited: int, tag: str) -> None:
+    """Of a replica of a scaling group whose other cliques have the template that is declared now."""
+    simulation = running()
+    simulation.edit(image(tag, edited))
+    simulation.settle()
+    left = uids(simulation)
+    simulation.edit(image("busybox", edited))
+    simulation.settle()
+    assert left <= uids(simulation)
+    assert_all_ready(simulation)
+    assert has_ended(simulation)
+
+
+def test_what_waits_beside_pods_that_never_ran_is_replaced_where_it_knows_another_number_of_pods() -> None:
+    simulation = running()
+    simulation.edit(image("nowhere", DEC))
+    simulation.settle()
+    simulation.edit(image("busybox", DEC), size(2, DEC))
+    simulation.settle()
+    containers = [one["spec"]["containers"][0] for one in simulation.world.pods(f"{NAME}-0-sg-0")]
+    assert [variable["value"] for one in containers for variable in one["env"] if variable["name"] == SIZE] == ["4"] * 4
+    assert_all_ready(simulation)
+
+
+def test_a_replica_in_which_an_outdated_pod_has_run_is_replaced_as_a_whole() -> None:
+    simulation = running()
+    simulation.edit(image("broken", DEC))
+    simulation.settle()
+    left = {one["metadata"]["uid"] for one in simulation.world.pods(f"{NAME}-0-sg-0")}
+    simulation.edit(image("busybox", DEC))
+    simulation.settle()
+    assert not left & uids(simulation)
+    assert_all_ready(simulation)
 
 
 def test_a_template_that_is_mended_rolls_on(case: tuple[Simulation, int]) -> None:

@@ -68,7 +68,7 @@ def replica_state(pcs: ExpandedSet, index: int, find: Find) -> ReplicaState:
         has_scheduled_pods=any(status_of(part).get("scheduledReplicas") for part in parts),
         is_breached=any(is_true(part, BREACHED) for part in parts),
         breach=first_reported_breach(cliques, groups),
-        is_finished=is_updated and all(map(_has_needed_replicas, parts, templates)),
+        is_finished=is_updated and all(map(_has_needed_replicas, parts, templates, repeat(find))),
     )
 
 
@@ -97,9 +97,28 @@ def _is_available(manifest: Manifest | None, template: CliqueTemplate | ScalingG
     return manifest is not None and _serving(manifest, template) >= _min_available(template)
 
 
-def _has_needed_replicas(manifest: Manifest | None, template: CliqueTemplate | ScalingGroupTemplate) -> bool:
-    """Reports whether it is available as far as it is not scaled in below `minAvailable`."""
-    return manifest is not None and _serving(manifest, template) >= _needed(manifest, template)
+def _has_needed_replicas(manifest: Manifest | None, template: CliqueTemplate | ScalingGroupTemplate, find: Find) -> bool:
+    """Reports whether it is available as far as it is not scaled in below `minAvailable`, nor are cliques of its replicas."""
+    if manifest is None:
+        return False
+    serving, needed = _serving(manifest, template), _needed(manifest, template)
+    if serving >= needed or not isinstance(template, ScalingGroupTemplate):
+        return serving >= needed
+    replicas = (manifest.get("spec") or {}).get("replicas")
+    return isinstance(replicas, int) and serving >= _not_scaled_in(manifest, template, max(replicas, needed), find)
+
+
+def _not_scaled_in(group: Manifest, template: ScalingGroupTemplate, replicas: int, find: Find) -> int:
+    """Counts the replicas of a scaling group of which each PodClique has as many pods declared as it needs."""
+    members = [names.part_of(group["metadata"]["name"], index) for index in range(replicas)]
+    cliques = [[find(CLIQUE_KIND, names.part_of(member, name)) for name in template.clique_names] for member in members]
+    return sum(not any(map(_is_low, of_member)) for of_member in cliques)
+
+
+def _is_low(clique: Manifest | None) -> bool:
+    spec = (clique or {}).get("spec") or {}
+    declared, needed = spec.get("replicas"), spec.get("minAvailable")
+    return isinstance(declared, int) and isinstance(needed, int) and declared < needed
 
 
 def _serving(manifest: Manifest, template: CliqueTemplate | ScalingGroupTemplate) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import field
 
+from grove_compiler.graph.node import Manifest
 from grove_compiler.labels import POD_HASH_LABEL
 from grove_compiler.model.expanded.clique_state import is_up_to_date
 from grove_compiler.model.expanded.live_object import live_object, old_status
@@ -18,6 +19,8 @@ from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.record import record
 
 SELECTED = "readyReplicaIndicesSelectedToUpdate"
+STARTED = {"running", "terminated"}
+"""The states of a container that has started."""
 SIZE_VARIABLE = "GROVE_PCSG_TEMPLATE_NUM_PODS"
 
 
@@ -46,8 +49,8 @@ class GroupRoll(PartRoll):
     def roll(self) -> Roll:
         serving = [member for member in self.part.members if is_available(member)]
         outdated = [member.index for member in serving if is_outdated(member)]
-        unplaced = sum(_is_scaled_in(member) or _has_no_room(member) for member in self.part.members)
-        desired = len(self.part.members)
+        unplaced = sum(_has_no_room(member) and not _is_scaled_in(member) for member in self.part.members)
+        desired = sum(not _is_scaled_in(member) for member in self.part.members)  # the others keep nothing waiting
         return Roll(desired, len(serving), unplaced, self.part.min_available, self._selected.served(desired), outdated)
 
 
@@ -76,13 +79,18 @@ def member_is_updating(member: ScalingGroupReplica) -> bool:
 def replaced_with_member(member: ScalingGroupReplica) -> list[LivePod]:
     """Returns the pods to delete because their scaling-group replica is replaced, those of older templates last.
 
-    All are deleted, because they work together, except those that were recreated since. Outdated pods are deleted last: as long as one is
-    left, the others are known to be due as well, so a crash in between changes nothing.
+    All are deleted, because they work together, except those that were recreated since. Where no outdated one has ever run, as those of an
+    edit that fits nowhere and is taken back, the others have only waited for them, and stay unless they were told another number of pods.
+    Outdated pods are deleted last: as long as one is left, the others are known to be due as well, so a crash in between changes nothing.
     """
     if not member_is_updating(member):
         return []
     pods = [pod for clique in member.cliques for pod in live_pods(clique)]
     outdated = [pod for pod in pods if not pod.has_current_template]
+    if not any(map(_has_run, outdated)):
+        sizes = ("", str(member.group.template.pods_per_replica))
+        told_another = [pod for pod in pods if pod.has_current_template and _told_size(pod.manifest["spec"]) not in sizes]
+        return [*(told_another if is_outdated(member) else []), *outdated]
     youngest = max((pod.created for pod in outdated), default="")
     return [pod for pod in pods if pod.has_current_template and pod.created <= youngest] + outdated
 
@@ -153,8 +161,18 @@ def _is_replaced(member: ScalingGroupReplica) -> bool:
     return member_is_updating(member) and is_outdated(member)
 
 
+def _has_run(pod: LivePod) -> bool:
+    """Reports whether a container of a pod has started at least once."""
+    containers = (pod.manifest.get("status") or {}).get("containerStatuses") or []
+    return any(one.get("started") or one.get("restartCount") or STARTED & {*(one.get("state") or ())} for one in containers)
+
+
 def _live_value(clique: Clique) -> str:
     """Returns the value of the variable in the first container of the live PodClique; empty without one."""
-    containers = ((live_object(clique).get("spec") or {}).get("podSpec") or {}).get("containers") or [{}]
+    return _told_size((live_object(clique).get("spec") or {}).get("podSpec") or {})
+
+
+def _told_size(pod_spec: Manifest) -> str:
+    containers = pod_spec.get("containers") or [{}]
     variables = containers[0].get("env") or []
     return next((str(variable.get("value") or "") for variable in variables if variable.get("name") == SIZE_VARIABLE), "")
