@@ -109,17 +109,26 @@ def test_a_pod_that_belongs_to_nobody_stays_and_the_set_is_whole(edit: Change) -
     assert_all_well(simulation)
 
 
-def test_a_strangers_pod_with_all_our_labels_is_nobodys_business() -> None:
+@pytest.mark.parametrize("is_owned", [False, True], ids=["", "that our PodClique owns and does not control"])
+def test_a_strangers_pod_with_all_our_labels_is_nobodys_business(is_owned: bool) -> None:
+    """Of which one is lost, whose index it has, the PodClique gets another one."""
     simulation = two_sets()
     simulation.let_pass(1)
     before, pods = look(simulation), serving(simulation)
     ours = named(simulation, POD, "demo-0-front")
     metadata = {"name": "theirs", "namespace": ours["metadata"]["namespace"], "labels": ours["metadata"]["labels"]}
+    if is_owned:
+        metadata["ownerReferences"] = [{**one, "controller": False} for one in ours["metadata"]["ownerReferences"]]
     simulation.world.put({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": ours["spec"]})
     settle_after(simulation)
     assert differences(before, look(simulation)) == []
-    assert serving(simulation).keys() - pods.keys() == {simulation.world.get(POD, "theirs")["metadata"]["uid"]}
+    stranger = simulation.world.get(POD, "theirs")["metadata"]["uid"]
+    assert serving(simulation).keys() - pods.keys() == {stranger}
     assert_all_well(simulation)
+    simulation.world.delete(POD, ours["metadata"]["name"])
+    simulation.settle()
+    assert stranger in serving(simulation)
+    assert len(serving(simulation)) == len(pods) + 1
 
 
 DELETIONS = [
