@@ -44,8 +44,11 @@ def accept(findings: list[Diagnostic], former: Collection[ErrorKey], about_updat
 def accept_recorded(findings: list[Diagnostic], pcs: ExpandedSet, program: Program) -> list[Diagnostic]:
     """Returns the findings about a live set, with the errors as warnings that it has run with, and notes those in the set.
 
-    What the API server refuses as well (`hold_updates`) is no such error: its pods would not run, and it holds updates alone.
+    Rules that are only about new sets have nothing to say about one that has a revision: admission has not asked them about its edits either,
+    and that a configuration allows no more sets of a kind takes nothing from those that run. What the API server refuses as well (`hold_updates`) is no such error: its pods would not run, and it holds updates alone.
     """
+    if pcs.revisions:
+        findings = [finding for finding in findings if finding.code not in program.about_creations]
     present = {(code, path) for code, path in errors_in(findings) if code not in program.hold_updates}
     if not pcs.revisions:
         former = present if pcs.ran_elsewhere else frozenset()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grove_compiler.model.inputs.snapshot import ObjectList
+from grove_compiler.source.document import Document
 from grove_compiler.step import StepHold, step
 from tests.features.compiling import program_with
 from tests.model.sets import clique, pcs
@@ -23,6 +24,7 @@ assert: "'@sha256:' in (container.manifest.image or '')"
 path: "{{{{ container.path }}}}.image"
 message: has no digest
 """
+CONFIGURATION = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
 
 
 def rule(id: str, holds: str = "") -> str:
@@ -48,3 +50,16 @@ def test_one_that_the_api_server_has_too_lets_a_new_set_come_up_and_holds_an_upd
     simulation.settle()
     assert {one["metadata"]["uid"] for one in simulation.world.pods()} == before
     assert [one["status"] for one in simulation.status()["conditions"] if one["type"] == "Stalled"] == ["True"]
+
+
+def test_what_the_configuration_allows_no_new_set_holds_none_that_runs() -> None:
+    """Its annotation cannot be removed any more, so that nothing could end that."""
+    allowed = Document({**CONFIGURATION, "network": {"autoMNNVLEnabled": True}})
+    simulation = Simulation(context(config=allowed))
+    simulation.world.apply(pcs([clique("worker", 2)], metadata={"name": "demo", "annotations": {"grove.io/mnnvl-group": "racks"}}))
+    simulation.settle()
+    simulation.operator.restart(context(config=Document(CONFIGURATION)))
+    simulation.edit(image("new", 0))
+    simulation.settle()
+    assert simulation.images("demo") == {"new"}
+    assert simulation.operator.held == {}

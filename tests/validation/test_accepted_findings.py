@@ -22,7 +22,7 @@ def severities(recorded: str, *findings: Diagnostic) -> list[str]:
     """What becomes of errors of a set whose newest revision has recorded one at this path."""
     revision = SimpleNamespace(accepted_findings=frozenset({("my/rule", recorded)}))
     pcs: Any = SimpleNamespace(revisions=[revision], ran_elsewhere=False, accepted_findings=[])
-    program: Any = SimpleNamespace(hold_updates=(), about_updates=())
+    program: Any = SimpleNamespace(hold_updates=(), about_updates=(), about_creations=("new/rule",))
     return [finding.severity for finding in accept_recorded(list(findings), pcs, program)]
 
 
@@ -41,3 +41,7 @@ def test_an_error_of_the_same_rule_at_another_place_is_new() -> None:
 
 def test_an_error_of_another_rule_at_that_place_is_new() -> None:
     assert severities(FIRST, Diagnostic("other/rule", "error", "is wrong", LIST, at=FIRST)) == ["error"]
+
+
+def test_a_rule_about_new_sets_has_nothing_to_say_about_one_that_has_run() -> None:
+    assert severities(FIRST, Diagnostic("new/rule", "error", "is wrong", SECOND)) == []

@@ -108,6 +108,11 @@ class Program:
         return frozenset(rule.id for rule in self.rules if rule.details.get("operations") == ["update"])
 
     @cached_property
+    def about_creations(self) -> frozenset[str]:
+        """The `validate` rules that are only about an object that is new."""
+        return frozenset(rule.id for rule in self.rules if rule.details.get("operations") == ["create"])
+
+    @cached_property
     def hold_updates(self) -> frozenset[str]:
         """The `validate` rules whose errors hold only sets with pods of another template."""
         return frozenset(rule.id for rule in self.rules if rule.details.get("holds") == "updates")
