@@ -18,7 +18,7 @@ from applier.ref import Ref
 from grove_compiler.engine.runtime.results import Event, StatusCondition, StatusPatch, event_name
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.node import Manifest, ObjectRef
-from grove_compiler.model.expanded.live_object import STALLED
+from grove_compiler.kube.conditions import HELD, STALLED
 from grove_compiler.step import Key, StepHold
 from grove_operator.controller.live_objects import COMPUTE_DOMAIN
 
@@ -121,7 +121,7 @@ def _waits_for_driver(outcome: Outcome) -> bool:
 
 
 CONDITION = STALLED
-HELD, REFUSED = "Held", "Refused"
+REFUSED = "Refused"
 MAX_FINDINGS = 5
 
 

@@ -56,7 +56,12 @@ def test_what_somebody_has_only_labelled_stays(part_of: str) -> None:
 
 def referring(simulation: Simulation, *, is_anothers: bool) -> list[Manifest]:
     """A reference to the set that does not control, as one writes it to have an object go with the set; another owner may control."""
-    owner = {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "name": NAME, "uid": simulation.world.get(SET, NAME)["metadata"]["uid"]}
+    owner = {
+        "apiVersion": "grove.io/v1alpha1",
+        "kind": "PodCliqueSet",
+        "name": NAME,
+        "uid": simulation.world.get(SET, NAME)["metadata"]["uid"],
+    }
     another = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "theirs", "uid": "theirs", "controller": True}
     return [owner, *([another] if is_anothers else [])]
 
