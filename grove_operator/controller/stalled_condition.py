@@ -85,6 +85,8 @@ def _failures(result: Result[Key]) -> Iterator[tuple[Ref, str, bool]]:
             yield ref, f"{ref} {CONTESTED}: {outcome.reason}", False
         elif outcome.is_overridden:
             yield ref, f"{ref} {OVERRIDDEN}: {outcome.step.reason}", False
+        elif outcome.is_blocked:
+            yield ref, f"{ref} {outcome.reason}, and is made anew once it is gone", True
         elif outcome.step.foreign:
             yield ref, f"{ref} {outcome.reason}; {WAYS_OUT}", False
         elif outcome.action is not Action.FAILED or _waits_for_driver(outcome):
