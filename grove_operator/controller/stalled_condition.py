@@ -67,11 +67,6 @@ class WriteFailures:
         """Returns the objects of which is reported that they cannot be written, with a message for each."""
         return self._reported.get(key, {})
 
-    def forget(self, key: Key) -> None:
-        """Forgets a key that is gone."""
-        self._failures.pop(key, None)
-        self._reported.pop(key, None)
-
 
 def _failures(result: Result[Key]) -> Iterator[tuple[Ref, str, bool]]:
     """Yields objects that were not written, or in vain; what is said of them, and whether the failure may pass by itself.
@@ -158,13 +153,16 @@ class StallTracker:
         return self._note(key, HELD, f"nothing is changed: {message}")
 
     def release(self, key: Key, *, gone: bool = False) -> bool:
-        """Records that a key is no longer held. For a set that is `gone` everything about its replicas is forgotten as well."""
-        if gone:
-            self._failures.forget(key)
+        """Records that a key is no longer held; with a set that is `gone`, none of its replicas is.
+
+        What the server refuses is known until a result says otherwise, also of what is left of a key that is gone: forgotten before, it
+        would be news each time, and be tried at once.
+        """
         if gone and key.replica is None:
-            self._reported.pop(key, None)
-            return self._messages.pop(key, None) is not None
-        return self._note(key, HELD, "") | (gone and self._note(key, REFUSED, ""))
+            for index, reason in [*self._messages.get(key, ())]:
+                if reason == HELD and index >= 0:
+                    self._note(key._replace(replica=index), HELD, "")
+        return self._note(key, HELD, "")
 
     def observe(self, result: Result[Key], now: float) -> bool:
         """Records objects that the server does not take."""
