@@ -140,3 +140,8 @@ class Outcome:
     def is_overridden(self) -> bool:
         """Whether a write has changed nothing that it should have: an admission webhook sets other values in each request."""
         return self.action is Action.UNCHANGED and self.step.action is Action.CONFIGURED and bool(self.step.changes)
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether an object is not created, since finalizers of others keep one of its name that is being deleted."""
+        return self.action is Action.UNCHANGED and self.step.action is Action.CREATED

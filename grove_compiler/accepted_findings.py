@@ -1,7 +1,7 @@
 """Finds the errors that a set has run with: they no longer hold it, and can be repaired (grove #767; decisions §10).
 
-Another operator ran what ours would refuse, and held for it, the set could not even replace a pod. What it came with is recorded in an
-annotation of its newest ControllerRevision: an error that is not recorded is new, and holds the set as ever.
+Another operator ran what ours would refuse, or an earlier release of ours, and held for it, the set could not even replace a pod. What it
+came with is recorded in an annotation of its newest ControllerRevision: an error that an edit adds later holds the set as ever.
 """
 
 from __future__ import annotations
@@ -44,17 +44,19 @@ def accept(findings: list[Diagnostic], former: Collection[ErrorKey], about_updat
 def accept_recorded(findings: list[Diagnostic], pcs: ExpandedSet, program: Program) -> list[Diagnostic]:
     """Returns the findings about a live set, with the errors as warnings that it has run with, and notes those in the set.
 
+    Rules that are only about new sets have nothing to say about one that has a revision, as admission has not asked them about its edits.
     What the API server refuses as well (`hold_updates`) is no such error: its pods would not run, and it holds updates alone.
     """
-    present = {(code, path) for code, path in errors_in(findings) if code not in program.hold_updates}
     if not pcs.revisions:
-        former = present if pcs.ran_elsewhere else frozenset()
+        former = _may_have_run(findings, program) if pcs.ran_elsewhere else frozenset()
     else:
+        findings = [finding for finding in findings if finding.code not in program.about_creations]
         former = _by_place(pcs.revisions[-1].accepted_findings, findings)
+        former |= _new_here(findings, program) if pcs.has_run else frozenset()
     if not former:
         return findings
     accepted = accept(findings, former, program.about_updates)
-    messages = {_key(one): one.message for one in accepted}
+    present, messages = _may_have_run(findings, program), {_key(one): one.message for one in accepted}
     has_repairs = any(one is not finding and one.code in program.about_updates for one, finding in zip(accepted, findings, strict=True))
     pcs.accepted_findings = [
         AcceptedFinding(code, path, messages.get((code, path), ""))
@@ -62,6 +64,19 @@ def accept_recorded(findings: list[Diagnostic], pcs: ExpandedSet, program: Progr
         if (code, path) in present or has_repairs  # as long as the revision records what was repaired
     ]
     return accepted
+
+
+def _may_have_run(findings: list[Diagnostic], program: Program) -> frozenset[ErrorKey]:
+    return frozenset((code, path) for code, path in errors_in(findings) if code not in program.hold_updates)
+
+
+def _new_here(findings: list[Diagnostic], program: Program) -> frozenset[ErrorKey]:
+    """Returns the errors of a set that has run as it is, which only this release, or this configuration, has found.
+
+    A generation does not tell of labels and annotations, and that something has changed is told by the rules about updates.
+    """
+    found = _may_have_run(findings, program)
+    return frozenset((code, path) for code, path in found if code not in program.hold_always and not path.startswith("metadata"))
 
 
 def _by_place(recorded: Iterable[ErrorKey], findings: Iterable[Diagnostic]) -> frozenset[ErrorKey]:

@@ -72,7 +72,7 @@ none shows that it is gone. A try costs one read."""
 
 MAX_BACKOFF_OVERRIDDEN = 30.0
 """The longest back-off, in seconds, of a key in one of whose objects an admission webhook sets other values: no watch event shows when it
-ceases to. A try costs one write."""
+ceases to. A try costs one write, and none for a key one of whose objects finalizers keep from going."""
 
 PORTION = 1_000
 """Objects of a graph that are freed at once, in about a millisecond."""
@@ -266,7 +266,7 @@ class Loop(Generic[K]):
             self.queue.retry(result.key, MAX_BACKOFF_FOREIGN)
         elif result.error is not None or any(map(_may_succeed_on_retry, result.outcomes)):
             self.queue.retry(result.key)
-        elif any(outcome.is_overridden for outcome in result.outcomes):
+        elif any(outcome.is_overridden or outcome.is_blocked for outcome in result.outcomes):
             self.queue.retry(result.key, MAX_BACKOFF_OVERRIDDEN)
         else:
             self._until_current.pop(result.key, None)

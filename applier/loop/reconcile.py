@@ -8,7 +8,7 @@ Deletions come last, and only if everything before succeeded and nothing that wa
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Hashable, Iterable
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator
 from functools import partial
 from typing import Generic, TypeVar
 
@@ -25,9 +25,10 @@ from applier.loop.decisions import Decisions
 from applier.loop.deletions import DeletionOptions, DeletionWriter
 from applier.loop.status import EventRecorder, StatusWriter
 from applier.loop.view import View
-from applier.outcome import UNDONE, Outcome
+from applier.outcome import UNDONE, Action, Outcome, Step
 from applier.plan import Intent, Plan, plan
-from applier.ref import Kind, Manifest, Ref, uid_of
+from applier.prune.deletion import finalizers_of
+from applier.ref import Kind, Manifest, Ref, being_deleted, uid_of
 from kube_objects.manifest import is_terminating
 
 K = TypeVar("K", bound=Hashable)
@@ -140,7 +141,15 @@ class Reconciler(Generic[K]):
         planned = await self._plan(staying, view, schemas, decisions)
         if any(step.unsure for step in planned.steps):
             self._schemas.clear()
-        return await execute(planned, staying, self.cluster, self._options(key)) if planned.changed() else []
+        blocked = list(self._blocked(filter(leaving.__contains__, graph.objects), view))
+        return blocked + (await execute(planned, staying, self.cluster, self._options(key)) if planned.changed() else [])
+
+    def _blocked(self, leaving: Iterable[Ref], view: View) -> Iterator[Outcome]:
+        """Yields an outcome for each object that others keep from going: nobody else would say why it is not created again."""
+        for ref in leaving:
+            live = _live(view, ref)
+            if is_terminating(live) and not self._deletions.finalizers.issuperset(finalizers_of(live)):
+                yield Outcome(Step(ref, Action.CREATED), Action.UNCHANGED, being_deleted(live))
 
     async def _plan(self, graph: Graph, view: View, schemas: Schemas, decisions: Decisions) -> Plan:
         intent = Intent(self.manager, self.force, brief=True)

@@ -90,13 +90,14 @@ def whose(desired: Manifest, live: Manifest, manager: str) -> str:
     """Returns whose object this is, as a part of a sentence: `made by helm`, `of PodClique.grove.io shop/a-0-b`; empty if it is ours.
 
     An object has one controller at most: where it has another than the desired one, it is that one's, whoever wrote it. Without one, it is
-    ours if it has an owner of the desired ones, or if `manager` has applied or created it. `desired` has the UIDs of its owners.
+    ours if `manager` has applied or created it, or if it has a desired owner that is not to control it: to name one that is, as an owner
+    that does not, only has an object go with that one. `desired` has the UIDs of its owners.
     """
     wanted, existing = _owners(desired), _owners(live)
     controller = next((owner for owner in existing.values() if owner.get("controller")), None)
-    if controller is not None and controller.get("uid") not in wanted:
-        return f"of {_ref(controller, live)}"
-    if wanted.keys() & existing.keys() or applied_by(live, manager):
+    if controller is not None:
+        return "" if controller.get("uid") in wanted else f"of {_ref(controller, live)}"
+    if any(uid in existing and not owner.get("controller") for uid, owner in wanted.items()) or applied_by(live, manager):
         return ""
     return f"created by {manager_names(live)}"
 

@@ -21,7 +21,7 @@ from applier.transport.login.target import Target
 from applier.transport.openapi import OpenApi
 from applier.transport.reads import Watches, list_all, text_lines
 from applier.transport.retries import ApiRequest, Retries
-from applier.transport.wire import Answer, Trace, Uncertain, Wire, untraced
+from applier.transport.wire import NO_SERVER, Answer, Trace, Uncertain, Wire, untraced
 from kube_objects.manifest import is_terminating
 
 APPLY, JSON_PATCH, MERGE_PATCH = "application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json"
@@ -80,7 +80,7 @@ class ApiCluster:
 
     async def version(self) -> dict[str, str]:
         """Returns the server's `/version` document: `major`, `minor`, `gitVersion`…"""
-        return _object(await self.wire.call(ApiRequest("get", "version"), "GET", "/version"))
+        return (await self.wire.call(ApiRequest("get", "version"), "GET", "/version")).document()
 
     async def resource(self, kind: Kind) -> Resource:
         return await self.discovery.resource(kind)
@@ -198,8 +198,8 @@ class ApiCluster:
                 raise
             return await find(self, resource, namespace, name)
         # For an object that is gone at once the server returns a Status, or for some kinds its last state, without a deletionTimestamp.
-        returned = _object(self._with_warnings(request, answer))
-        return returned if is_terminating(returned) else None
+        returned = self._with_warnings(request, answer).document()
+        return returned if "metadata" in returned and is_terminating(returned) else None
 
     def _with_warnings(self, request: ApiRequest, answer: Answer) -> Answer:
         """Passes on the server's warnings, `299 - "text"` (RFC 7234 section 5.5); returns the answer."""
@@ -210,10 +210,10 @@ class ApiCluster:
 
 
 def _object(answer: Answer) -> Manifest:
-    try:
-        manifest: Manifest = orjson.loads(answer.body)
-    except orjson.JSONDecodeError:
-        raise ClusterError("the server's answer is not JSON; is the address that of a Kubernetes API server?") from None
+    """Returns the object of an answer. Raises `ClusterError` for anything else, such as the word of a proxy that all is well."""
+    manifest = answer.document()
+    if manifest.get("kind") == "Status" or not isinstance(manifest.get("metadata"), dict):
+        raise ClusterError(f"the server's answer is no object; {NO_SERVER}")
     return manifest
 
 

@@ -11,12 +11,12 @@ from urllib.parse import urlencode
 import orjson
 
 from applier.cluster import Listing, Resource, WatchEvent
-from applier.errors import ApiError, Expired, Invalid
+from applier.errors import ApiError, ClusterError, Expired, Invalid
 from applier.ref import Manifest, Ref
 from applier.transport.connection_errors import ConnectionErrors
 from applier.transport.refusals import status_error
 from applier.transport.retries import ApiRequest
-from applier.transport.wire import Wire
+from applier.transport.wire import NO_SERVER, Wire
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -60,7 +60,9 @@ async def _page(wire: Wire, request: ApiRequest, path: str, query: dict[str, str
         if "continue" in query and (isinstance(error, Expired) or error.reason == "Expired"):
             return None
         raise
-    page: dict[str, Any] = orjson.loads(answer.body)
+    page = answer.document()
+    if "items" not in page and not str(page.get("kind")).endswith("List"):  # taken for an empty one, it would say that nothing exists
+        raise ClusterError(f"the server's answer is no list; {NO_SERVER}")
     return page
 
 

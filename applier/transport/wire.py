@@ -9,9 +9,12 @@ from collections.abc import Awaitable, Callable
 from contextlib import closing
 from typing import NamedTuple, TypeVar
 
+import orjson
+
 from applier.errors import ApiError, ClusterError, TooManyRequests, Unauthorized, UnknownKind, Untrusted
 from applier.events import Retried, Sink, Throttled
 from applier.http import Client, Headers, Request, Response, Stream
+from applier.ref import Manifest
 from applier.transport.connection_errors import ConnectionErrors, unreachable
 from applier.transport.login.credentials import Renewal
 from applier.transport.login.target import Target, trust
@@ -21,6 +24,7 @@ from applier.transport.retries import ApiRequest, Retries, RetryBudget, Tries
 T = TypeVar("T")
 
 JSON = "application/json"
+NO_SERVER = "is the address that of a Kubernetes API server?"
 READS = frozenset({"get", "list", "watch"})
 
 
@@ -39,6 +43,16 @@ class Answer(NamedTuple):
     headers: Headers
     unsure: bool
     status: int
+
+    def document(self) -> Manifest:
+        """Returns the JSON object in it. Raises `ClusterError` for anything else."""
+        try:
+            document = orjson.loads(self.body)
+        except orjson.JSONDecodeError:
+            raise ClusterError(f"the server's answer is not JSON; {NO_SERVER}") from None
+        if not isinstance(document, dict):
+            raise ClusterError(f"the server's answer is no JSON object; {NO_SERVER}")
+        return document
 
 
 class Uncertain(ClusterError):

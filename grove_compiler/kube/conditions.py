@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from kube_objects.manifest import Manifest
 
+STALLED = "Stalled"
+"""The condition of an object that is held or rejected, by the name that kstatus knows."""
+HELD = "Held"
+"""Its reason where nothing is changed, because of the input or the rules."""
+
 
 def status_of(manifest: Manifest | None) -> Manifest:
     """Returns an object's status; empty without one, or without an object."""

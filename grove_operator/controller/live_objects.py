@@ -17,7 +17,7 @@ from grove_compiler.labels import CLIQUE_LABEL, MANAGED
 from grove_compiler.model.inputs.snapshot import ChangedNames, Unknown
 from grove_compiler.step import Key
 from grove_operator.cluster.snapshot import DRIVER
-from grove_operator.controller.membership import PARTS, can_be_of_set
+from grove_operator.controller.membership import PARTS, can_be_of_set, is_owned_by
 
 T = TypeVar("T")
 
@@ -104,11 +104,17 @@ class LiveObjects:
         return pcs is not None and not can_be_of_set(self._view, part, pcs)
 
     def by_owner(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
-        """Returns what an owner owns. One without a UID does not exist yet, and owns nothing."""
-        return self._all_seen(self._answer(lambda: self._view.by_owner(owner.uid, [(group, kind)]))) if owner.uid else []
+        """Returns what an owner controls. One without a UID does not exist yet, and controls nothing."""
+        if not owner.uid:
+            return []
+        owned = self._answer(lambda: self._view.by_owner(owner.uid, [(group, kind)]))
+        return self._all_seen([one for one in owned if is_owned_by(one, owner.uid)])
 
     def deleted(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
-        return self._answer(lambda: self._view.deleted(owner.uid, group, kind)) if owner.uid else []
+        if not owner.uid:
+            return []
+        owned = self._answer(lambda: self._view.deleted(owner.uid, group, kind))
+        return [one for one in owned if is_owned_by(one, owner.uid)]
 
     def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
         return self._all_seen(self._answer(lambda: self._view.by_label(group, kind, f"{key}={value}" if key else "", namespace)))

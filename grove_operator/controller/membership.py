@@ -134,7 +134,8 @@ def topology_members(view: View, key: Key) -> list[Manifest]:
     live = view.get(Ref("grove.io", key.kind, "", key.name))
     if live is None:
         return []  # the garbage collector deletes what it owned
-    kai = view.by_owner(live["metadata"]["uid"], [KAI_TOPOLOGY])
+    owned = view.by_owner(uid_of(live), [KAI_TOPOLOGY])
+    kai = [one for one in owned if is_owned_by(one, uid_of(live))]
     is_default = key.name == DEFAULT_TOPOLOGY and (live["metadata"].get("labels") or {}).get(MANAGED_BY) == OPERATOR
     is_ours = key.kind == CLUSTER_TOPOLOGY and (is_default or is_terminating(live))
     return [*kai, live] if is_ours else kai
@@ -250,7 +251,7 @@ MAX_CHAIN = 3
 
 
 def is_of_set(view: View, manifest: Manifest, pcs: Manifest) -> bool:
-    """Reports whether an object is a set's: one of its owners, or of their owners, is that set, or it has none and we have made it for it.
+    """Reports whether an object is a set's: its controller is that set or leads to it, or it has no owner and we have made it for the set.
 
     An owner that does not exist any more leads nowhere: what it owned is for the garbage collector. Objects without owners are those of
     users' rules that name none; one that is older than the set was left by an earlier set of that name, and stays.
@@ -268,16 +269,31 @@ def can_be_of_set(view: View, part: Manifest, pcs: Manifest) -> bool:
 
 def _leads_to(view: View, manifest: Manifest, pcs: Manifest, is_enough: Callable[[Manifest], bool], steps: int = MAX_CHAIN) -> bool:
     """Reports whether owners lead to a set, or to an object without owners that is enough."""
-    owners = manifest["metadata"].get("ownerReferences") or []
-    if not owners:
+    if not manifest["metadata"].get("ownerReferences"):
         return is_enough(manifest)
-    if any(owner.get("uid") == uid_of(pcs) for owner in owners):
+    if is_owned_by(manifest, uid_of(pcs)):
         return True
-    return steps > 0 and any(_leads_to(view, owner, pcs, is_enough, steps - 1) for owner in _existing(view, manifest, owners))
+    return steps > 0 and any(_leads_to(view, owner, pcs, is_enough, steps - 1) for owner in _existing(view, manifest))
 
 
-def _existing(view: View, manifest: Manifest, owners: list[Manifest]) -> Iterator[Manifest]:
-    for owner in owners:
+def is_owned_by(manifest: Manifest, uid: str) -> bool:
+    """Reports whether the owner of this UID decides whose an object is."""
+    return any(owner.get("uid") == uid for owner in _deciding_owners(manifest))
+
+
+def _deciding_owners(manifest: Manifest) -> list[Manifest]:
+    """Returns the owners that decide whose an object is: its controller, or all of one that we have made and nobody controls any more.
+
+    Whoever names a set as an owner that does not control an object only has it go with the set.
+    """
+    controller = controller_of(manifest)
+    if controller is not None:
+        return [controller]
+    return manifest["metadata"].get("ownerReferences") or [] if applied_by(manifest, OPERATOR) else []
+
+
+def _existing(view: View, manifest: Manifest) -> Iterator[Manifest]:
+    for owner in _deciding_owners(manifest):
         if owner.get("kind") not in PARTS:
             continue
         namespace = manifest["metadata"].get("namespace") or ""

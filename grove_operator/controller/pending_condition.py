@@ -8,8 +8,7 @@ from typing import NamedTuple
 from applier.ref import Manifest, Ref
 from grove_compiler.engine.runtime.results import Event, ObjectWait, StatusCondition, event_name
 from grove_compiler.graph.node import ObjectRef
-from grove_compiler.kube.conditions import condition_of, is_true
-from grove_compiler.model.expanded.live_object import STALLED
+from grove_compiler.kube.conditions import STALLED, condition_of, is_true
 from grove_compiler.step import GROUP, Key, StepResult
 from grove_operator.cluster.why import reasons, root_cause
 from grove_operator.controller.stalled_condition import set_key

@@ -18,7 +18,7 @@ from applier.ref import Ref
 from grove_compiler.engine.runtime.results import Event, StatusCondition, StatusPatch, event_name
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.node import Manifest, ObjectRef
-from grove_compiler.model.expanded.live_object import STALLED
+from grove_compiler.kube.conditions import HELD, STALLED
 from grove_compiler.step import Key, StepHold
 from grove_operator.controller.live_objects import COMPUTE_DOMAIN
 
@@ -67,11 +67,6 @@ class WriteFailures:
         """Returns the objects of which is reported that they cannot be written, with a message for each."""
         return self._reported.get(key, {})
 
-    def forget(self, key: Key) -> None:
-        """Forgets a key that is gone."""
-        self._failures.pop(key, None)
-        self._reported.pop(key, None)
-
 
 def _failures(result: Result[Key]) -> Iterator[tuple[Ref, str, bool]]:
     """Yields objects that were not written, or in vain; what is said of them, and whether the failure may pass by itself.
@@ -85,6 +80,8 @@ def _failures(result: Result[Key]) -> Iterator[tuple[Ref, str, bool]]:
             yield ref, f"{ref} {CONTESTED}: {outcome.reason}", False
         elif outcome.is_overridden:
             yield ref, f"{ref} {OVERRIDDEN}: {outcome.step.reason}", False
+        elif outcome.is_blocked:
+            yield ref, f"{ref} {outcome.reason}, and is made anew once it is gone", True
         elif outcome.step.foreign:
             yield ref, f"{ref} {outcome.reason}; {WAYS_OUT}", False
         elif outcome.action is not Action.FAILED or _waits_for_driver(outcome):
@@ -121,7 +118,7 @@ def _waits_for_driver(outcome: Outcome) -> bool:
 
 
 CONDITION = STALLED
-HELD, REFUSED = "Held", "Refused"
+REFUSED = "Refused"
 MAX_FINDINGS = 5
 
 
@@ -156,13 +153,16 @@ class StallTracker:
         return self._note(key, HELD, f"nothing is changed: {message}")
 
     def release(self, key: Key, *, gone: bool = False) -> bool:
-        """Records that a key is no longer held. For a set that is `gone` everything about its replicas is forgotten as well."""
-        if gone:
-            self._failures.forget(key)
+        """Records that a key is no longer held; with a set that is `gone`, none of its replicas is.
+
+        What the server refuses is known until a result says otherwise, also of what is left of a key that is gone: forgotten before, it
+        would be news each time, and be tried at once.
+        """
         if gone and key.replica is None:
-            self._reported.pop(key, None)
-            return self._messages.pop(key, None) is not None
-        return self._note(key, HELD, "") | (gone and self._note(key, REFUSED, ""))
+            for index, reason in [*self._messages.get(key, ())]:
+                if reason == HELD and index >= 0:
+                    self._note(key._replace(replica=index), HELD, "")
+        return self._note(key, HELD, "")
 
     def observe(self, result: Result[Key], now: float) -> bool:
         """Records objects that the server does not take."""

@@ -14,9 +14,8 @@ from applier.desired import ObjectReference, StatusWrite
 from applier.ref import Manifest
 from grove_compiler.engine.runtime.results import StatusCondition, StatusPatch
 from grove_compiler.graph.node import ObjectRef
-from grove_compiler.kube.conditions import is_true_in
+from grove_compiler.kube.conditions import STALLED, is_true_in
 from grove_compiler.kube.timestamp import timestamp
-from grove_compiler.model.expanded.live_object import STALLED
 from grove_compiler.model.inputs.snapshot import ObjectReader
 from grove_operator import field_managers
 from grove_operator.controller.pending_condition import CONDITION as PENDING

@@ -10,6 +10,7 @@ import pytest
 
 from applier.ref import Kind, Manifest, Ref
 from kube_objects.manifest import is_terminating
+from tests.hostile.world import stalls
 from tests.simulation.schedules import MakeAnew
 from tests.simulation.sets import NAME, demo, replicas
 from tests.simulation.simulation import Simulation, running
@@ -51,6 +52,46 @@ def test_what_somebody_has_only_labelled_stays(part_of: str) -> None:
     simulation.operator.restart()
     simulation.settle()
     assert there(simulation, *strangers) == [True] * len(KINDS)
+
+
+def referring(simulation: Simulation, *, is_anothers: bool) -> list[Manifest]:
+    """A reference to the set that does not control, as one writes it to have an object go with the set; another owner may control."""
+    owner = {
+        "apiVersion": "grove.io/v1alpha1",
+        "kind": "PodCliqueSet",
+        "name": NAME,
+        "uid": simulation.world.get(SET, NAME)["metadata"]["uid"],
+    }
+    another = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "theirs", "uid": "theirs", "controller": True}
+    return [owner, *([another] if is_anothers else [])]
+
+
+@pytest.mark.parametrize("is_anothers", [False, True], ids=["", "and is another controller's"])
+def test_what_has_the_set_as_an_owner_that_does_not_control_it_stays(is_anothers: bool) -> None:
+    simulation = running()
+    references = referring(simulation, is_anothers=is_anothers)
+    strangers = [labelled(kind, f"{NAME}-0-theirs", NAME, ownerReferences=references) for kind in KINDS]
+    simulation.world.cluster.seed(*copy.deepcopy(strangers))
+    simulation.settle()
+    simulation.operator.restart()
+    simulation.settle()
+    assert there(simulation, *strangers) == [True] * len(KINDS)
+
+
+@pytest.mark.parametrize("is_anothers", [False, True], ids=["", "and is another controller's"])
+def test_so_does_one_by_the_name_of_one_of_ours(is_anothers: bool) -> None:
+    simulation = running()
+    theirs = labelled("Service", f"{NAME}-1", NAME, ownerReferences=referring(simulation, is_anothers=is_anothers))
+    simulation.world.cluster.seed(copy.deepcopy(theirs))
+    simulation.edit(replicas(2))
+    simulation.settle()
+    simulation.let_pass(30)
+    live = simulation.world.get(SERVICE, f"{NAME}-1")
+    assert (live["metadata"]["ownerReferences"], live["spec"]) == (theirs["metadata"]["ownerReferences"], {})
+    assert any("exists" in one for one in stalls(simulation))
+    simulation.edit(replicas(1))
+    simulation.settle()
+    assert there(simulation, theirs) == [True]
 
 
 def test_it_stays_while_the_set_is_scaled_in_rolled_and_deleted() -> None:

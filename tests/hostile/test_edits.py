@@ -7,7 +7,7 @@ import pytest
 from tests.hostile import edits
 from tests.hostile.edits import Edit
 from tests.hostile.nonsense import Change, drop, owner, put
-from tests.hostile.world import A_WHILE, OTHER, differences, interfere, look, named, serving, stalls, two_sets
+from tests.hostile.world import A_WHILE, OTHER, declared, differences, interfere, look, named, serving, stalls, two_sets
 from tests.simulation.simulation import Simulation
 from tests.simulation.world import CLIQUE, POD, SET
 from tests.suite.effort import runs
@@ -109,17 +109,26 @@ def test_a_pod_that_belongs_to_nobody_stays_and_the_set_is_whole(edit: Change) -
     assert_all_well(simulation)
 
 
-def test_a_strangers_pod_with_all_our_labels_is_nobodys_business() -> None:
+@pytest.mark.parametrize("is_owned", [False, True], ids=["", "that our PodClique owns and does not control"])
+def test_a_strangers_pod_with_all_our_labels_is_nobodys_business(is_owned: bool) -> None:
+    """Of which one is lost, whose index it has, the PodClique gets another one."""
     simulation = two_sets()
     simulation.let_pass(1)
     before, pods = look(simulation), serving(simulation)
     ours = named(simulation, POD, "demo-0-front")
     metadata = {"name": "theirs", "namespace": ours["metadata"]["namespace"], "labels": ours["metadata"]["labels"]}
+    if is_owned:
+        metadata["ownerReferences"] = [{**one, "controller": False} for one in ours["metadata"]["ownerReferences"]]
     simulation.world.put({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": ours["spec"]})
     settle_after(simulation)
     assert differences(before, look(simulation)) == []
-    assert serving(simulation).keys() - pods.keys() == {simulation.world.get(POD, "theirs")["metadata"]["uid"]}
+    stranger = simulation.world.get(POD, "theirs")["metadata"]["uid"]
+    assert serving(simulation).keys() - pods.keys() == {stranger}
     assert_all_well(simulation)
+    simulation.world.delete(POD, ours["metadata"]["name"])
+    simulation.settle()
+    assert stranger in serving(simulation)
+    assert len(serving(simulation)) == len(pods) + 1
 
 
 DELETIONS = [
@@ -140,6 +149,30 @@ def test_what_somebody_deletes_is_made_again(what: str, propagation: str) -> Non
     assert differences(before, look(simulation)) == []
     others = {uid: clique for uid, clique in pods.items() if not goes_along(what, clique)}
     assert others.items() <= serving(simulation).items()
+    assert_all_well(simulation)
+
+
+KEPT = {**edits.WATCHED, "a ControllerRevision": edits.RECORD, "a Secret": edits.TOKEN}
+
+
+@pytest.mark.parametrize("what", edits.some(KEPT, runs(4)))
+def test_what_a_finalizer_of_somebody_keeps_from_going_is_told_and_all_is_well_once_it_goes(what: str) -> None:
+    """Here that of an earlier set of the name, so that the new one cannot have its own."""
+    kind, name = KEPT[what]
+    simulation = two_sets()
+    simulation.let_pass(1)
+    interfere(simulation, kind, name, edits.METADATA["has somebody's finalizer"])
+    kept = named(simulation, kind, name)["metadata"]["name"]
+    simulation.world.delete(SET, "demo")
+    simulation.let_pass(1)
+    simulation.world.apply(declared("demo"))
+    settle_after(simulation)
+    assert ["held by example.com/bills-are-paid, and is made anew once it is gone" in one for one in stalls(simulation)] == [True]
+    assert any(one.startswith("Refused: ") and "bills-are-paid" in one for one in simulation.world.told), "an event tells"
+    interfere(simulation, kind, name, drop("metadata.finalizers"))
+    simulation.world.delete(kind, kept)
+    settle_after(simulation)
+    assert len([one for one in serving(simulation).values() if one.startswith("demo")]) == 8
     assert_all_well(simulation)
 
 

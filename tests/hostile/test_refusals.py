@@ -159,3 +159,42 @@ def forget(simulation: Simulation, namespace: Manifest) -> None:
 def without_versions(lines: list[str]) -> list[str]:
     """Without names of pods, which are new ones."""
     return [line for line in lines if "podReferences" not in line]
+
+
+@pytest.mark.parametrize("plural", ["pods", "podcliques", "services"])
+def test_a_scale_in_that_admission_refuses_is_told_and_tried_with_pauses(plural: str) -> None:
+    """Of a replica that is not declared any more, the set tells."""
+    simulation = two_sets()
+    simulation.edit(replicas(2))
+    simulation.settle()
+    simulation.world.cluster.fail(refusing(plural, "delete"), Invalid(422, "Invalid", "not today"), times=-1)
+    before = len(simulation.world.cluster.log)
+    simulation.edit(replicas(1))
+    simulation.let_pass(60)
+    tried = [one for one in simulation.world.cluster.log[before:] if one.verb == "delete" and one.resource.plural == plural]
+    assert len(tried) < 20 * len({one.name for one in tried})
+    assert ["not today" in one for one in stalls(simulation)] == [True]
+    simulation.world.cluster.faults.clear()
+    simulation.let_pass(RETRY)
+    simulation.settle()
+    assert len(serving(simulation)) == 2 * PODS_OF_A_REPLICA
+    assert stalls(simulation) == []
+
+
+def test_what_is_left_of_a_set_that_is_gone_and_cannot_be_let_go_is_tried_with_pauses() -> None:
+    simulation = two_sets()
+    for one in simulation.world.all(CLIQUE):
+        simulation.world.put({**one, "metadata": {**one["metadata"], "finalizers": ["grove.io/podclique.grove.io"]}})
+    simulation.settle()
+    simulation.world.cluster.fail(refusing("podcliques", "patch"), Invalid(422, "Invalid", "not today"), times=-1)
+    before = len(simulation.world.cluster.log)
+    simulation.world.delete(SET, "demo")
+    simulation.let_pass(1)
+    simulation.machines.tick()  # the garbage collector
+    simulation.let_pass(60)
+    tried = [one for one in simulation.world.cluster.log[before:] if one.verb == "patch" and one.resource.plural == "podcliques"]
+    assert 0 < len(tried) < 20 * len({one.name for one in tried})
+    simulation.world.cluster.faults.clear()
+    simulation.let_pass(RETRY)
+    simulation.settle()
+    assert [one for one in simulation.world.all(CLIQUE) if one["metadata"]["name"].startswith("demo-")] == []

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from applier.ref import Manifest
 from grove_compiler.model.inputs.snapshot import ObjectList
+from grove_compiler.source.document import Document
 from grove_compiler.step import StepHold, step
 from tests.features.compiling import program_with
 from tests.model.sets import clique, pcs
-from tests.simulation.sets import image
+from tests.simulation.sets import image, replicas
 from tests.simulation.simulation import Simulation
+from tests.simulation.world import POD
 
 from .world import NOW, context, key_of, stored
 
@@ -23,6 +26,7 @@ assert: "'@sha256:' in (container.manifest.image or '')"
 path: "{{{{ container.path }}}}.image"
 message: has no digest
 """
+CONFIGURATION = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
 
 
 def rule(id: str, holds: str = "") -> str:
@@ -48,3 +52,43 @@ def test_one_that_the_api_server_has_too_lets_a_new_set_come_up_and_holds_an_upd
     simulation.settle()
     assert {one["metadata"]["uid"] for one in simulation.world.pods()} == before
     assert [one["status"] for one in simulation.status()["conditions"] if one["type"] == "Stalled"] == ["True"]
+
+
+def test_what_the_configuration_allows_no_new_set_holds_none_that_runs() -> None:
+    """Its annotation cannot be removed any more, so that nothing could end that."""
+    allowed = Document({**CONFIGURATION, "network": {"autoMNNVLEnabled": True}})
+    simulation = Simulation(context(config=allowed))
+    simulation.world.apply(pcs([clique("worker", 2)], metadata={"name": "demo", "annotations": {"grove.io/mnnvl-group": "racks"}}))
+    simulation.settle()
+    simulation.operator.restart(context(config=Document(CONFIGURATION)))
+    simulation.edit(image("new", 0))
+    simulation.settle()
+    assert simulation.images("demo") == {"new"}
+    assert simulation.operator.held == {}
+
+
+def test_a_release_that_validates_more_holds_no_set_that_runs_and_what_is_added_later_as_ever() -> None:
+    """Decisions §10: where pods are lost they come again, the set is scaled and rolled, and an event names what is wrong."""
+    simulation = Simulation(context())
+    simulation.world.apply(pcs([clique("front", 2), clique("back", 2)]))
+    simulation.settle()
+    simulation.operator.restart(context(program=program_with(rule("policy/digest"))))
+    simulation.settle()
+    simulation.world.delete(POD, simulation.world.pods()[0]["metadata"]["name"])
+    simulation.settle()
+    assert (len(simulation.world.pods()), simulation.operator.held) == (4, {})
+    assert any(one.startswith("InvalidAsBefore: ") for one in simulation.world.told)
+    simulation.edit(replicas(2), image("new", 0))
+    simulation.operator.restart()
+    simulation.settle()
+    assert (len(simulation.world.pods()), simulation.operator.held) == (8, {})
+    simulation.edit(with_init_container)
+    simulation.settle()
+    simulation.operator.restart()
+    simulation.settle()
+    assert ["initContainers[0].image: has no digest" in why for why in set(simulation.operator.held.values())] == [True]
+
+
+def with_init_container(set: Manifest) -> None:
+    pod = set["spec"]["template"]["cliques"][0]["spec"]["podSpec"]
+    pod["initContainers"] = [{"name": "first", "image": "first"}]

@@ -18,11 +18,11 @@ def at(place: str, path: str = LIST) -> Diagnostic:
     return Diagnostic("my/rule", "error", "is wrong", path, at=place)
 
 
-def severities(recorded: str, *findings: Diagnostic) -> list[str]:
+def severities(recorded: str, *findings: Diagnostic, has_run: bool = False) -> list[str]:
     """What becomes of errors of a set whose newest revision has recorded one at this path."""
     revision = SimpleNamespace(accepted_findings=frozenset({("my/rule", recorded)}))
-    pcs: Any = SimpleNamespace(revisions=[revision], ran_elsewhere=False, accepted_findings=[])
-    program: Any = SimpleNamespace(hold_updates=(), about_updates=())
+    pcs: Any = SimpleNamespace(revisions=[revision], ran_elsewhere=False, has_run=has_run, accepted_findings=[])
+    program: Any = SimpleNamespace(hold_updates=(), about_updates=(), about_creations=("new/rule",), hold_always=("others/rule",))
     return [finding.severity for finding in accept_recorded(list(findings), pcs, program)]
 
 
@@ -41,3 +41,16 @@ def test_an_error_of_the_same_rule_at_another_place_is_new() -> None:
 
 def test_an_error_of_another_rule_at_that_place_is_new() -> None:
     assert severities(FIRST, Diagnostic("other/rule", "error", "is wrong", LIST, at=FIRST)) == ["error"]
+
+
+def test_a_rule_about_new_sets_has_nothing_to_say_about_one_that_has_run() -> None:
+    assert severities(FIRST, Diagnostic("new/rule", "error", "is wrong", SECOND)) == []
+
+
+def test_what_a_release_finds_in_a_set_that_has_run_as_it_is_was_there_before() -> None:
+    assert severities(LIST, Diagnostic("stricter/rule", "error", "is wrong", SECOND), has_run=True) == ["warning"]
+
+
+@pytest.mark.parametrize(("rule", "path"), [("others/rule", SECOND), ("any/rule", "metadata.annotations[a]")])
+def test_what_may_have_come_later_was_not(rule: str, path: str) -> None:
+    assert severities(LIST, Diagnostic(rule, "error", "is wrong", path), has_run=True) == ["error"]

@@ -94,9 +94,10 @@ VERB_KEYS: dict[Verb, dict[str, RuleKey]] = {
         "severity": RuleKey("word", "`error` by default", choices=("error", "warning")),
         "holds": RuleKey(
             "word",
-            "which sets the operator holds for an error: `all` by default; with `updates`, for one of a clique's template, only those with "
-            "pods of another template, as the API server rejects new pods with the same error",
-            choices=("all", "updates"),
+            "which sets the operator holds for an error: `all` by default, but for those that have run as they are; with `always`, those "
+            "as well, since it is about what others have made; with `updates`, for one of a clique's template, only those with pods of "
+            "another template, as the API server rejects new pods with the same error",
+            choices=("all", "always", "updates"),
         ),
     },
     "decide": {

@@ -108,6 +108,16 @@ class Program:
         return frozenset(rule.id for rule in self.rules if rule.details.get("operations") == ["update"])
 
     @cached_property
+    def about_creations(self) -> frozenset[str]:
+        """The `validate` rules that are only about an object that is new."""
+        return frozenset(rule.id for rule in self.rules if rule.details.get("operations") == ["create"])
+
+    @cached_property
+    def hold_always(self) -> frozenset[str]:
+        """The `validate` rules whose errors hold sets that have run as they are, too."""
+        return self.about_updates | {rule.id for rule in self.rules if rule.details.get("holds") == "always"}
+
+    @cached_property
     def hold_updates(self) -> frozenset[str]:
         """The `validate` rules whose errors hold only sets with pods of another template."""
         return frozenset(rule.id for rule in self.rules if rule.details.get("holds") == "updates")

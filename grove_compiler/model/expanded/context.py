@@ -8,6 +8,7 @@ from functools import partial
 from typing import Protocol
 
 from grove_compiler.graph.node import ObjectRef
+from grove_compiler.kube.conditions import HELD, STALLED, condition_of, is_true
 from grove_compiler.labels import PART_OF
 from grove_compiler.model.expanded.recorded_templates import (
     Hashes,
@@ -118,6 +119,12 @@ class SetInContext(PodCliqueSet):
         return not self.revisions and any(
             self.snapshot.owned(kind, self.ref, "grove.io") for kind in ("PodClique", "PodCliqueScalingGroup")
         )
+
+    @lazy
+    def has_run(self) -> bool:
+        """Whether an operator has followed its spec as it is, and nothing has held it then."""
+        is_held = is_true(self.manifest, STALLED) and condition_of(self.manifest, STALLED).get("reason") == HELD
+        return knows_hashes(self.manifest, self.metadata.get("generation")) and not is_held
 
     @lazy
     def template_hashes(self) -> Hashes:

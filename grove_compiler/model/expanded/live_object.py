@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from grove_compiler.graph.node import Manifest
-from grove_compiler.kube.conditions import condition_in, is_true_in, status_of
+from grove_compiler.kube.conditions import STALLED, condition_in, is_true_in, status_of
 from grove_compiler.model.expanded.gang import Gang
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, ScalingGroup
 from grove_compiler.model.lazy import memoized
 
-STALLED = "Stalled"
-"""The condition of an object that is held or rejected, by the name that kstatus knows."""
 Part = Clique | ScalingGroup | Gang
 
 

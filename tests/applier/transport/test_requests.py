@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
@@ -173,6 +174,23 @@ async def test_an_answer_that_is_no_json_is_an_error(server: Scripted, cluster: 
     error = await raised(lambda: cluster.get(CONFIG_MAPS, "ns", "a"))
     assert isinstance(error, ClusterError)
     assert "is not JSON" in str(error)
+
+
+@pytest.mark.parametrize("answer", [{"kind": "Status", "metadata": {}, "status": "Success"}, {"ok": True}, [], None])
+async def test_an_answer_that_is_no_object_is_an_error(server: Scripted, cluster: ApiCluster, answer: Any) -> None:
+    """Such as that of a proxy which says that all is well: nothing was written, and nothing says so later."""
+    server.on("GET", OBJECT, Answer(200, json.dumps(answer)))
+    error = await raised(lambda: cluster.get(CONFIG_MAPS, "ns", "a"))
+    assert isinstance(error, ClusterError)
+    assert "the server's answer is no " in str(error)
+
+
+@pytest.mark.parametrize("answer", [{"kind": "Status", "metadata": {}, "status": "Success"}, {"ok": True}, [], None, "<html>log in</html>"])
+async def test_an_answer_that_is_no_list_is_not_an_empty_one(server: Scripted, cluster: ApiCluster, answer: Any) -> None:
+    server.on("GET", "/api/v1/namespaces/ns/configmaps", Answer(200, answer if isinstance(answer, str) else json.dumps(answer)))
+    error = await raised(lambda: cluster.list(CONFIG_MAPS, "ns"))
+    assert isinstance(error, ClusterError)
+    assert "the server's answer is no" in str(error)
 
 
 async def test_a_redirect_is_not_followed(server: Scripted, cluster: ApiCluster) -> None:
