@@ -89,6 +89,22 @@ def test_a_release_that_validates_more_holds_no_set_that_runs_and_what_is_added_
     assert ["initContainers[0].image: has no digest" in why for why in set(simulation.operator.held.values())] == [True]
 
 
+def test_whoever_takes_the_condition_of_a_set_that_is_held_lets_nothing_pass() -> None:
+    simulation = Simulation(context(program=program_with(rule("policy/digest"))))
+    simulation.world.apply(pcs([clique("front", 2, podSpec={"containers": [{"name": "main", "image": "old@sha256:0"}]})]))
+    simulation.settle()
+    simulation.edit(image("new", 0))
+    simulation.settle()
+    simulation.edit(without_conditions)
+    simulation.settle()
+    assert simulation.images("demo") == {"old@sha256:0"}
+    assert [one["reason"] for one in simulation.status()["conditions"] if one["type"] == "Stalled"] == ["Held"]
+
+
+def without_conditions(set: Manifest) -> None:
+    set["status"]["conditions"] = []
+
+
 def with_init_container(set: Manifest) -> None:
     pod = set["spec"]["template"]["cliques"][0]["spec"]["podSpec"]
     pod["initContainers"] = [{"name": "first", "image": "first"}]

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Protocol
 
 from grove_compiler.graph.node import ObjectRef
-from grove_compiler.kube.conditions import HELD, STALLED, condition_of, is_true
+from grove_compiler.kube.conditions import HELD, STALLED, condition_of, is_true, status_of
 from grove_compiler.labels import PART_OF
 from grove_compiler.model.expanded.recorded_templates import (
     Hashes,
@@ -122,9 +122,14 @@ class SetInContext(PodCliqueSet):
 
     @lazy
     def has_run(self) -> bool:
-        """Whether an operator has followed its spec as it is, and nothing has held it then."""
-        is_held = is_true(self.manifest, STALLED) and condition_of(self.manifest, STALLED).get("reason") == HELD
-        return knows_hashes(self.manifest, self.metadata.get("generation")) and not is_held
+        """Whether an operator has followed its spec as it is, and nothing has held it then.
+
+        A set that is held has a condition, which somebody may remove, and the hash of the templates that it had before.
+        """
+        if is_true(self.manifest, STALLED) and condition_of(self.manifest, STALLED).get("reason") == HELD:
+            return False
+        is_known = knows_hashes(self.manifest, self.metadata.get("generation"))
+        return is_known and status_of(self.manifest).get("currentGenerationHash") == self.template_hashes[1]
 
     @lazy
     def template_hashes(self) -> Hashes:
