@@ -85,3 +85,19 @@ def test_a_pod_whose_attempt_somebody_has_written_over_goes_on_and_gets_its_labe
     simulation.world.put({**pod, "metadata": {**pod["metadata"], "labels": {key: value for key, value in labels.items() if value}}})
     simulation.settle()
     assert (uids(simulation), attempts(simulation), causes(simulation)) == (pods, {"2"}, ["PodFailed"])
+
+
+@pytest.mark.parametrize("field", [{"suspendTime": "2027-01-15T08:00:30Z"}, {"completionTime": "2027-01-15T08:00:30Z"}])
+def test_a_field_of_the_status_that_somebody_else_has_written_goes_away(field: Manifest) -> None:
+    simulation = started(maxRestarts=2, maxRuntime="10m")
+    pods = uids(simulation)
+    write_status(simulation, SET, "demo", {**simulation.status(), **field})
+    assert (uids(simulation), phase(simulation)) == (pods, "Running")
+    assert not field.keys() & simulation.status().keys()
+
+
+def test_a_failure_that_somebody_else_has_written_restarts_a_replica_once() -> None:
+    simulation = started(maxRestarts=2)
+    failure = {"cause": "PodFailed", "time": "2027-01-15T08:00:30Z", "early": True}
+    write_status(simulation, CLIQUE, WORKER, {**simulation.status(CLIQUE, WORKER), "failure": failure})
+    assert (attempts(simulation), phase(simulation), causes(simulation)) == ({"2"}, "Running", ["PodFailed"])
