@@ -89,13 +89,15 @@ class StatusWrite:
     """Represents the desired status of a live object, which is written to the status subresource.
 
     `status` is read-only and has only the fields that we want to own. With a `resource_version` it is only written over this version of the
-    object: for a status that depends on a count or on the previous status. `manager` owns the fields; empty for the default one.
+    object: for a status that depends on a count or on the previous status. `manager` owns the fields; empty for the default one. Fields in
+    `removes` that it lacks are removed, also where somebody else has written them: an apply leaves those.
     """
 
     of: ObjectReference
     status: Mapping[str, Any]
     resource_version: str = ""
     manager: str = ""
+    removes: Collection[str] = ()
 
 
 @dataclass(slots=True, eq=False)

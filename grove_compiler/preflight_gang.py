@@ -42,9 +42,14 @@ def key_of(pod: Manifest) -> GangKey | None:
     return GangKey(metadata.get("namespace") or "", label, name) if label and name and name.startswith(PREFIX) else None
 
 
+def pods_of(key: GangKey, view: ObjectReader) -> list[Manifest]:
+    """Returns the pods of a gang in the cluster."""
+    return [pod for pod in view.by_label("", "Pod", LABEL, key.label, key.namespace) if key_of(pod) == key]
+
+
 def forming_gang(key: GangKey, view: ObjectReader, preflight: Preflight, decisions: DecisionRules) -> FormingGang:
     """Returns a gang with its pods in the cluster, which are none once it has ended."""
-    pods = [pod for pod in view.by_label("", "Pod", LABEL, key.label, key.namespace) if key_of(pod) == key]
+    pods = pods_of(key, view)
     snapshot = Snapshot(view=view)
     reference = CheckedPod(_newest(pods), key.namespace, preflight, snapshot, decisions).gang if pods else None
     peers = [Peer(pod, _instance_type(pod, preflight, snapshot)) for pod in pods]

@@ -56,6 +56,8 @@ class StatusWriter:
         """Reports whether writing would change anything, as far as the live object shows."""
         if live.get(STATUS) == status.status:
             return False
+        if _left_over(status, live):
+            return True
         if not entries_of(live):
             return True  # without managedFields in the cache, only an equal status is known to need no write
         schema = known.with_status() if (known := schemas.get(status.of.kind)) is not None else None
@@ -71,7 +73,15 @@ class StatusWriter:
                 raise WriteConflict(409, "Conflict", "the object has changed since its status was computed")
             resource, manager = await self.cluster.resource(status.of.kind), status.manager or self.manager
             body = _manifest(status, bound=True)
-            await self._concurrency.run(lambda: self.cluster.apply(resource, body, manager=manager, force=True, subresource=STATUS), group)
+            written = await self._concurrency.run(
+                lambda: self.cluster.apply(resource, body, manager=manager, force=True, subresource=STATUS), group
+            )
+            if left := _left_over(status, written):
+                ref, identity = status.of.ref, {"uid": uid, "resourceVersion": resource_version_of(written)}
+                patch = {"metadata": identity, STATUS: dict.fromkeys(left)}
+                await self._concurrency.run(
+                    lambda: self.cluster.patch(resource, ref.namespace, ref.name, patch, manager=manager, subresource=STATUS), group
+                )
         except ClusterError as refusal:
             # If another object has the name by now, the server refuses the status because the UID is immutable.
             error = WriteConflict(409, "Conflict", str(refusal)) if is_other_object(refusal) else refusal
@@ -89,6 +99,11 @@ class StatusWriter:
             await find(self.cluster, resource, status.of.ref.namespace, status.of.ref.name)
         except ClusterError:
             return  # the key is retried anyway, after a watch event or a back-off
+
+
+def _left_over(status: StatusWrite, live: Manifest) -> list[str]:
+    """Returns the fields that a live status has, and that are to be removed from it."""
+    return [field for field in status.removes if field not in status.status and field in (live.get(STATUS) or {})]
 
 
 def _manifest(status: StatusWrite, *, bound: bool = False) -> Manifest:

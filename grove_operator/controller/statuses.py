@@ -34,6 +34,13 @@ the report a gang that still waits for its first nodes would seem to have lost t
 DECISIONS = ("updateProgress", "attempt", "startTime", "succeededIndexes", "lostSince", "failure")
 """Status fields that later steps decide by, in addition to the whole status of a set."""
 
+OF_TRAINING = {
+    "PodCliqueSet": ("startTime", "completionTime", "suspendTime", "suspendedSeconds", "trainingReplicas", "attempts"),
+    "PodClique": ("startTime", "succeededIndexes", "lostSince", "failure"),
+}
+"""Status fields of training workloads that mean something by being there. One that somebody else has written as well would stay:
+a job that was resumed counted as suspended, and wrote ever longer suspensions without end."""
+
 
 def status_writes(
     patches: Iterable[StatusPatch], conditions: Iterable[StatusCondition], objects: ObjectReader, now: float
@@ -52,7 +59,8 @@ def status_writes(
         status = dict(bodies.get(of, {}))
         if of in by_object:
             status["conditions"] = [*status.get("conditions", []), *(_as_manifest(condition, live, now) for condition in by_object[of])]
-        yield StatusWrite(ObjectReference.of(live), status, _expected_version(status, live), field_managers.STATUS)
+        removes = OF_TRAINING.get(of.kind, ()) if {"phase", "attempt"} & status.keys() else ()
+        yield StatusWrite(ObjectReference.of(live), status, _expected_version(status, live), field_managers.STATUS, removes)
 
 
 def _expected_version(status: Manifest, live: Manifest) -> str:

@@ -19,7 +19,7 @@ from grove_compiler.model.inputs.check_run import CheckRun, TestedPod
 from grove_compiler.model.inputs.snapshot import Unknown
 from grove_compiler.model.preflight.gang import LABEL, PREFIX
 from grove_compiler.model.preflight.values import Preflight
-from grove_compiler.preflight_gang import ForeignName, GangKey, gang_objects, key_of
+from grove_compiler.preflight_gang import ForeignName, GangKey, gang_objects, key_of, pods_of
 from grove_compiler.preflight_result import LABEL as CHECKED
 from grove_compiler.preflight_result import check_events
 from grove_operator import field_managers
@@ -96,7 +96,7 @@ class GangController:
     def _keys(self, ref: Ref, old: Manifest | None, new: Manifest | None) -> Iterator[Key]:
         """Yields the gangs of a changed pod before and after, the pod if one of its checks has ended, and the gang of a ConfigMap."""
         if ref[:2] == ("", "ConfigMap") and new is not None:
-            label = (new["metadata"].get("labels") or {}).get(LABEL)
+            label = _label(new)
             if label and ref.name.startswith(PREFIX):
                 yield GangKey(ref.namespace, label, ref.name)
         if ref[:2] != ("", "Pod"):
@@ -126,7 +126,12 @@ class GangController:
 
     def _config_map(self, view: View, key: GangKey) -> Graph | Gone | Hold:
         objects = LiveObjects(view)
+        live = view.get(_ref(key))
+        owner = key._replace(label=_label(live) or key.label) if live is not None else key
         try:
+            if owner != key and pods_of(owner, objects):
+                # A pod keeps its ConfigMap's name whatever label somebody gives it. Two gangs would write over each other without end.
+                return Hold(f"the ConfigMap is of the gang {owner.label}; put the label {LABEL} of the pods of {key.label} back")
             nodes = gang_objects(key, objects, self._preflight, self._program)
         except (ForeignName, RuleFailure) as error:
             return Hold(str(error))
@@ -138,11 +143,19 @@ class GangController:
 
 
 def _members(view: View, key: Key) -> list[Manifest]:
-    """Returns the ConfigMap of a gang, if it exists and has our prefix."""
+    """Returns the ConfigMap of a gang, if it exists and has our prefix. One with another label is another gang's, if only by an edit."""
     if isinstance(key, PodKey) or not key.name.startswith(PREFIX):
         return []
-    live = view.get(Ref("", "ConfigMap", key.namespace, key.name))
-    return [live] if live is not None else []
+    live = view.get(_ref(key))
+    return [live] if live is not None and _label(live) in ("", key.label) else []
+
+
+def _ref(key: GangKey) -> Ref:
+    return Ref("", "ConfigMap", key.namespace, key.name)
+
+
+def _label(manifest: Manifest) -> str:
+    return str((manifest["metadata"].get("labels") or {}).get(LABEL) or "")
 
 
 def ended_runs(old: Manifest | None, new: Manifest) -> list[CheckRun]:

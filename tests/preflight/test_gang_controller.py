@@ -15,6 +15,7 @@ from applier.errors import Unreachable
 from applier.ref import Manifest, Ref
 from applier.testing.memory import MemoryCluster
 from applier.testing.virtual_time import in_virtual_time
+from grove_compiler.model.preflight.gang import LABEL
 from grove_operator.preflight.gangs import WATCHED, GangController
 
 from ..applier.free_schemas import FreeSchemas
@@ -133,6 +134,39 @@ async def test_a_config_map_of_somebody_else_s_is_not_the_gang_s_whatever_its_na
     async with controller_running(cluster):
         config = found(cluster) or {}
         assert (config["data"], config["metadata"].get("ownerReferences")) == ({"a": "b"}, None)
+
+
+def relabelled(manifest: Manifest) -> Manifest:
+    """An object that somebody has given the label of another gang."""
+    metadata = manifest["metadata"]
+    return {**manifest, "metadata": {**metadata, "labels": {**metadata["labels"], LABEL: "another"}}}
+
+
+@in_virtual_time
+async def test_a_config_map_with_the_label_of_another_gang_is_put_right_once() -> None:
+    cluster = world()
+    cluster.seed(WORKLOAD, pod("pod-0", "10.0.1.5"))
+    async with controller_running(cluster):
+        config, before = found(cluster) or {}, cluster.store.version
+        cluster.seed(relabelled(config))
+        await asyncio.sleep(60)
+        assert ((found(cluster) or {})["metadata"]["labels"], peers(cluster)) == (config["metadata"]["labels"], ["pod-0:10.0.1.5"])
+        assert cluster.store.version <= before + 3
+
+
+@in_virtual_time
+async def test_a_pod_with_the_label_of_another_gang_does_not_take_the_config_map_of_its_own() -> None:
+    cluster = world()
+    cluster.seed(WORKLOAD, pod("pod-0", "10.0.1.5"), pod("pod-1", "10.0.1.6"))
+    async with controller_running(cluster):
+        before = cluster.store.version
+        cluster.seed(relabelled(pod("pod-1", "10.0.1.6")))
+        await asyncio.sleep(60)
+        assert peers(cluster) == ["pod-0:10.0.1.5"]
+        assert cluster.store.version <= before + 2
+        cluster.store.remove(Ref("", "Pod", "training", "pod-0"))
+        await asyncio.sleep(5)
+        assert peers(cluster) == ["pod-1:10.0.1.6"], "nobody else is left to say so"
 
 
 @in_virtual_time

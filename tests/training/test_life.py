@@ -236,9 +236,10 @@ def test_an_eviction_costs_nothing_where_the_set_says_so() -> None:
     assert failed_because(simulation) == ["MaxRestartsExceeded"]
 
 
-def test_a_workload_whose_pods_were_refused_by_nodes_is_restarted_as_disrupted() -> None:
+@pytest.mark.parametrize("reason", ["NodeShutdown", "OutOfcpu", "OutOfnvidia.com/gpu", "NodeAffinity", "TopologyAffinityError"])
+def test_a_workload_whose_pods_were_refused_by_nodes_is_restarted_as_disrupted(reason: str) -> None:
     simulation = started(ignoreDisruptions=True)
-    simulation.world.report(pod_of(simulation, WORKER, 0), phase="Failed", reason="NodeShutdown", containerStatuses=[])
+    simulation.world.report(pod_of(simulation, WORKER, 0), phase="Failed", reason=reason, containerStatuses=[])
     simulation.settle()
     assert last_attempt(simulation)["cause"] == "PodDisrupted"
     assert simulation.status()["restartCount"] == 0

@@ -13,8 +13,10 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.conditions import is_true_in, status_of
 from grove_compiler.kube.timestamp import time
 from grove_compiler.labels import ATTEMPT_LABEL
+from grove_compiler.model import names
 from grove_compiler.model.expanded.live_pods import LivePod, leaving_pods, live_pods
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, Replica
+from grove_compiler.model.inputs.snapshot import controller_of
 from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.record import record
 
@@ -86,9 +88,23 @@ class ReplicaAttempt:
 
 @memoized
 def replica_attempt(replica: Replica) -> ReplicaAttempt:
-    """Returns the current attempt of a replica."""
+    """Returns the current attempt of a replica.
+
+    The set's status is written before its PodCliques report about an attempt. One that knows only an older attempt, or none, was emptied or
+    edited: by it, pods that run would count as left over.
+    """
     entries = recorded_job(replica.set).get("trainingReplicas") or []
-    return ReplicaAttempt(replica, next((entry for entry in entries if entry.get("index") == replica.index), {}))
+    recorded = ReplicaAttempt(replica, next((entry for entry in entries if entry.get("index") == replica.index), {}))
+    reported = max(map(_reported_attempt, replica.all_cliques), default=1)
+    return recorded if reported <= recorded.number else ReplicaAttempt(replica, {"attempt": reported})
+
+
+def _reported_attempt(clique: Clique) -> int:
+    """Returns the attempt that a PodClique reports about, from 1. One of another set of that name reports nothing."""
+    live = clique.set.snapshot.live(clique.ref)
+    is_of_another = live is not None and (controller_of(live) or {}).get("uid") not in (None, "", clique.owner.uid)
+    reported = None if is_of_another else status_of(live).get("attempt")
+    return reported if isinstance(reported, int) else 1
 
 
 @memoized
@@ -126,9 +142,15 @@ def is_kept(pod: LivePod) -> bool:
 
 
 def attempt_number(pod: LivePod) -> int:
-    """Returns the attempt that a pod was made for; 1 without the label, as on pods made before attempts were counted."""
+    """Returns the attempt that a pod was made for; 1 without the label, as on pods made before attempts were counted.
+
+    Whatever somebody has made of the label, a pod of the current attempt has a name that follows from it.
+    """
     text = pod.labels.get(ATTEMPT_LABEL) or ""
-    return int(text) if text.isascii() and text.isdecimal() else 1
+    labelled = int(text) if text.isascii() and text.isdecimal() else 1
+    current = replica_attempt(pod.clique.replica).number
+    is_current = labelled != current and pod.name == names.pod(pod.clique.name, pod.index, lambda _: False, current)
+    return current if is_current else labelled
 
 
 def start_of(attempt: ReplicaAttempt) -> float | None:

@@ -121,9 +121,12 @@ class CliqueAttempt:
 
     @lazy
     def was_forgotten(self) -> bool:
-        """Whether the PodClique that ran was deleted, and its recorded status with it, so that this is a new one."""
+        """Whether the PodClique that ran was deleted, and its recorded status with it, so that this is a new one.
+
+        Where all pods are there only the status was lost, which is reported again: a new PodClique has none.
+        """
         starts_together = self.clique.base_gang_name is None and self.clique.gang_name == self.clique.replica.name
-        return starts_together and self.attempt.has_started and not self.old
+        return starts_together and self.attempt.has_started and not self.old and bool(self.missing)
 
     @lazy
     def to_create(self) -> list[int]:

@@ -13,8 +13,11 @@ from grove_compiler.model.expanded.live_pods import LivePod
 from grove_compiler.model.inputs.check_run import PREFIX
 from grove_compiler.record import record
 
-DISRUPTIONS = ("Evicted", "NodeLost", "NodeShutdown", "Preempting", "Terminated", "UnexpectedAdmissionError")
+DISRUPTIONS = ("Evicted", "NodeLost", "NodeShutdown", "Preempting", "Terminated")
 """Reasons of failed pods that blame the node and not the program, for pods without the condition `DisruptionTarget`."""
+REJECTIONS = ("InvalidNodeInfo", "NodeAffinity", "NodePorts", "TaintToleration", "TopologyAffinityError", "UnexpectedAdmissionError")
+"""Reasons with which a kubelet rejects a pod that its scheduler has sent to the node: the program has never run. So does `OutOf` with the
+name of a resource, such as OutOfcpu."""
 DISRUPTED_BY = ("DisruptionTarget", "TerminationTarget")
 """Conditions of disrupted pods: Kubernetes' own, and Kueue's for pods that it preempts."""
 INIT_CONTAINER = "init container "
@@ -112,7 +115,9 @@ def _disruption(pod: LivePod) -> str:
     for condition_type in DISRUPTED_BY:
         if is_true_in(status, condition_type):
             return str(condition_in(status, condition_type).get("reason") or condition_type)
-    return str(status["reason"]) if pod.phase == "Failed" and status.get("reason") in DISRUPTIONS else ""
+    reason = str(status.get("reason") or "")
+    is_of_node = reason in (*DISRUPTIONS, *REJECTIONS) or reason.startswith("OutOf")
+    return reason if pod.phase == "Failed" and is_of_node else ""
 
 
 def _failed_container(pod: LivePod) -> tuple[str, Manifest]:

@@ -42,7 +42,7 @@ class JobStatus:
     @lazy
     def completion_time(self) -> str:
         """When it ended; empty before."""
-        recorded: str = self.job.old.get("completionTime") or ""
+        recorded: str = self.job.old.get("completionTime") or "" if self.job.recorded_outcome else ""
         return recorded or (timestamp(self.now) if self.outcome else "")
 
     @lazy

@@ -1,0 +1,103 @@
+"""Statuses and labels that somebody has emptied or edited: pods that run go on in their attempt, and what is done stays done."""
+
+from __future__ import annotations
+
+import pytest
+
+from applier.ref import Kind, Manifest
+from tests.simulation.simulation import Simulation
+from tests.simulation.world import CLIQUE, POD, SET
+from tests.training.jobs import WORKER, attempts, causes, events, exit_pod, fail, finish, job, phase, pod_of, started, uids
+
+
+def write_status(simulation: Simulation, kind: Kind, name: str, status: Manifest) -> None:
+    """Somebody writes another status, as `kubectl patch --subresource=status` does, and what follows happens."""
+    simulation.world.put({**simulation.world.get(kind, name), "status": status})
+    simulation.settle()
+    simulation.wait(60)
+
+
+@pytest.mark.parametrize("status", [{}, {"trainingReplicas": [{"index": 0, "attempt": 1, "phase": "Running"}]}], ids=["emptied", "edited"])
+def test_pods_of_a_later_attempt_go_on_where_the_status_of_their_set_does_not_know_it(status: Manifest) -> None:
+    simulation = started(maxRestarts=2)
+    fail(simulation)
+    pods = uids(simulation)
+    write_status(simulation, SET, "demo", status)
+    assert (uids(simulation), attempts(simulation), phase(simulation)) == (pods, {"2"}, "Running")
+    finish(simulation)
+    assert phase(simulation) == "Succeeded"
+
+
+def test_a_job_that_has_succeeded_in_a_later_attempt_does_not_run_again_without_its_status() -> None:
+    simulation = started(maxRestarts=2)
+    fail(simulation)
+    finish(simulation)
+    pods = uids(simulation)
+    write_status(simulation, SET, "demo", {})
+    assert (uids(simulation), phase(simulation)) == (pods, "Succeeded")
+
+
+def test_pods_of_a_podclique_go_on_without_its_status() -> None:
+    simulation = started(maxRestarts=2)
+    pods = uids(simulation)
+    write_status(simulation, CLIQUE, WORKER, {})
+    assert (uids(simulation), causes(simulation)) == (pods, [])
+    assert "PodCliqueFailed" not in events(simulation)
+
+
+def test_a_finished_rank_that_nobody_remembers_any_more_is_not_made_alone() -> None:
+    simulation = started(maxRestarts=2)
+    exit_pod(simulation, 0)
+    simulation.settle()
+    simulation.world.delete(POD, pod_of(simulation, WORKER, 0)["metadata"]["name"])
+    simulation.settle()
+    simulation.operator.restart()
+    write_status(simulation, CLIQUE, WORKER, {})
+    assert (attempts(simulation), causes(simulation)) == ({"2"}, ["PodCliqueDeleted"])
+
+
+def test_a_job_that_is_made_anew_over_what_it_has_orphaned_goes_on_in_its_attempt() -> None:
+    simulation = started(maxRestarts=2)
+    fail(simulation)
+    pods = uids(simulation)
+    simulation.world.delete(SET, "demo", "Orphan")
+    simulation.world.apply(job(maxRestarts=2))
+    simulation.settle()
+    assert (uids(simulation), phase(simulation), attempts(simulation)) == (pods, "Running", {"2"})
+
+
+def test_what_belongs_to_a_set_of_the_same_name_says_nothing_about_the_attempt() -> None:
+    simulation = started(maxRestarts=2)
+    fail(simulation)
+    simulation.world.delete(SET, "demo")
+    simulation.world.apply(job(maxRestarts=2))  # before the garbage collector comes
+    simulation.settle()
+    simulation.wait(60)
+    assert (phase(simulation), attempts(simulation)) == ("Running", {"1"})
+
+
+@pytest.mark.parametrize("label", [None, "x", "1", "7"])
+def test_a_pod_whose_attempt_somebody_has_written_over_goes_on_and_gets_its_label_back(label: str | None) -> None:
+    simulation = started(maxRestarts=2)
+    fail(simulation)
+    pods, pod = uids(simulation), pod_of(simulation, WORKER, 0)
+    labels = {**pod["metadata"]["labels"], "grove.io/attempt": label}
+    simulation.world.put({**pod, "metadata": {**pod["metadata"], "labels": {key: value for key, value in labels.items() if value}}})
+    simulation.settle()
+    assert (uids(simulation), attempts(simulation), causes(simulation)) == (pods, {"2"}, ["PodFailed"])
+
+
+@pytest.mark.parametrize("field", [{"suspendTime": "2027-01-15T08:00:30Z"}, {"completionTime": "2027-01-15T08:00:30Z"}])
+def test_a_field_of_the_status_that_somebody_else_has_written_goes_away(field: Manifest) -> None:
+    simulation = started(maxRestarts=2, maxRuntime="10m")
+    pods = uids(simulation)
+    write_status(simulation, SET, "demo", {**simulation.status(), **field})
+    assert (uids(simulation), phase(simulation)) == (pods, "Running")
+    assert not field.keys() & simulation.status().keys()
+
+
+def test_a_failure_that_somebody_else_has_written_restarts_a_replica_once() -> None:
+    simulation = started(maxRestarts=2)
+    failure = {"cause": "PodFailed", "time": "2027-01-15T08:00:30Z", "early": True}
+    write_status(simulation, CLIQUE, WORKER, {**simulation.status(CLIQUE, WORKER), "failure": failure})
+    assert (attempts(simulation), phase(simulation), causes(simulation)) == ({"2"}, "Running", ["PodFailed"])
