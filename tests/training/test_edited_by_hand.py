@@ -28,6 +28,19 @@ def test_pods_of_a_later_attempt_go_on_where_the_status_of_their_set_does_not_kn
     assert phase(simulation) == "Succeeded"
 
 
+def test_pods_of_a_later_attempt_go_on_where_nobody_reports_it_any_more() -> None:
+    simulation = started(maxRestarts=2)
+    fail(simulation)
+    pods = uids(simulation)
+    simulation.operator.kill()
+    for kind, name in [(CLIQUE, WORKER), (SET, "demo")]:
+        simulation.world.put({**simulation.world.get(kind, name), "status": {}})
+    simulation.operator.restart()
+    simulation.settle()
+    simulation.wait(60)
+    assert (uids(simulation), attempts(simulation), phase(simulation)) == (pods, {"2"}, "Running")
+
+
 def test_a_job_that_has_succeeded_in_a_later_attempt_does_not_run_again_without_its_status() -> None:
     simulation = started(maxRestarts=2)
     fail(simulation)
@@ -43,6 +56,14 @@ def test_pods_of_a_podclique_go_on_without_its_status() -> None:
     write_status(simulation, CLIQUE, WORKER, {})
     assert (uids(simulation), causes(simulation)) == (pods, [])
     assert "PodCliqueFailed" not in events(simulation)
+
+
+def test_an_attempt_that_no_pod_was_made_for_is_none_whatever_somebody_has_a_podclique_report() -> None:
+    simulation = started(maxRestarts=2)
+    fail(simulation)
+    pods = uids(simulation)
+    write_status(simulation, CLIQUE, WORKER, {**simulation.status(CLIQUE, WORKER), "attempt": 7})
+    assert (uids(simulation), attempts(simulation), causes(simulation)) == (pods, {"2"}, ["PodFailed"])
 
 
 def test_a_finished_rank_that_nobody_remembers_any_more_is_not_made_alone() -> None:

@@ -16,7 +16,6 @@ from grove_compiler.labels import ATTEMPT_LABEL
 from grove_compiler.model import names
 from grove_compiler.model.expanded.live_pods import LivePod, leaving_pods, live_pods
 from grove_compiler.model.expanded.structure import Clique, ExpandedSet, Replica
-from grove_compiler.model.inputs.snapshot import controller_of
 from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.record import record
 
@@ -90,21 +89,14 @@ class ReplicaAttempt:
 def replica_attempt(replica: Replica) -> ReplicaAttempt:
     """Returns the current attempt of a replica.
 
-    The set's status is written before its PodCliques report about an attempt. One that knows only an older attempt, or none, was emptied or
-    edited: by it, pods that run would count as left over.
+    The set's status is written before the first pod of an attempt is made. One that knows only an older attempt than a pod, or none, was
+    emptied or edited: by it, pods that run would count as left over.
     """
     entries = recorded_job(replica.set).get("trainingReplicas") or []
     recorded = ReplicaAttempt(replica, next((entry for entry in entries if entry.get("index") == replica.index), {}))
-    reported = max(map(_reported_attempt, replica.all_cliques), default=1)
-    return recorded if reported <= recorded.number else ReplicaAttempt(replica, {"attempt": reported})
-
-
-def _reported_attempt(clique: Clique) -> int:
-    """Returns the attempt that a PodClique reports about, from 1. One of another set of that name reports nothing."""
-    live = clique.set.snapshot.live(clique.ref)
-    is_of_another = live is not None and (controller_of(live) or {}).get("uid") not in (None, "", clique.owner.uid)
-    reported = None if is_of_another else status_of(live).get("attempt")
-    return reported if isinstance(reported, int) else 1
+    later = (pod for clique in replica.all_cliques for pod in live_pods(clique) if _labelled(pod) > recorded.number)
+    attempts = [_labelled(pod) for pod in later if _is_named_for(pod, _labelled(pod))]
+    return ReplicaAttempt(replica, {"attempt": max(attempts)}) if attempts else recorded
 
 
 @memoized
@@ -146,11 +138,17 @@ def attempt_number(pod: LivePod) -> int:
 
     Whatever somebody has made of the label, a pod of the current attempt has a name that follows from it.
     """
+    labelled, current = _labelled(pod), replica_attempt(pod.clique.replica).number
+    return current if labelled != current and _is_named_for(pod, current) else labelled
+
+
+def _labelled(pod: LivePod) -> int:
     text = pod.labels.get(ATTEMPT_LABEL) or ""
-    labelled = int(text) if text.isascii() and text.isdecimal() else 1
-    current = replica_attempt(pod.clique.replica).number
-    is_current = labelled != current and pod.name == names.pod(pod.clique.name, pod.index, lambda _: False, current)
-    return current if is_current else labelled
+    return int(text) if text.isascii() and text.isdecimal() else 1
+
+
+def _is_named_for(pod: LivePod, attempt: int) -> bool:
+    return pod.name == names.pod(pod.clique.name, pod.index, lambda _: False, attempt)
 
 
 def start_of(attempt: ReplicaAttempt) -> float | None:
