@@ -18,21 +18,31 @@ def demanding() -> Manifest:
     return manifest
 
 
-@pytest.fixture(params=["demo-0-front", "demo-0-sg-0-pre", "demo-0-sg-2-pre"])
-def scaled(request: pytest.FixtureRequest) -> Simulation:
-    """Somebody has scaled a clique of the base gang, alone or in a group, or of a scaled gang to one pod of two."""
-    simulation = running(demanding())
-    simulation.edit(replicas(1), kind=CLIQUE, name=request.param)
+def scaled_to(manifest: Manifest, count: int, clique: str) -> Simulation:
+    """A set that runs, after somebody has scaled a clique."""
+    simulation = running(manifest)
+    simulation.edit(replicas(count), kind=CLIQUE, name=clique)
     simulation.settle()
     return simulation
 
 
+@pytest.fixture(params=["demo-0-front", "demo-0-sg-0-pre", "demo-0-sg-2-pre"])
+def scaled(request: pytest.FixtureRequest) -> Simulation:
+    """Somebody has scaled a clique of the base gang, alone or in a group, or of a scaled gang to one pod of two."""
+    return scaled_to(demanding(), 1, request.param)
+
+
+def assert_goes_through(simulation: Simulation) -> None:
+    """An edit of the image reaches all pods, and the update ends."""
+    watched(simulation).edit(image("new"))
+    simulation.settle()
+    assert simulation.images() == {"new"}
+    assert_all_ready(simulation)
+    assert "updateEndedAt" in simulation.status(SET, "demo")["updateProgress"]
+
+
 def test_an_update_goes_through_the_whole_set(scaled: Simulation) -> None:
-    watched(scaled).edit(image("new"))
-    scaled.settle()
-    assert scaled.images() == {"new"}
-    assert_all_ready(scaled)
-    assert "updateEndedAt" in scaled.status(SET, "demo")["updateProgress"]
+    assert_goes_through(scaled)
 
 
 @pytest.mark.parametrize("count", [0, 1])
@@ -40,14 +50,7 @@ def test_an_update_goes_through_the_whole_set(scaled: Simulation) -> None:
 def test_an_update_goes_through_a_group_that_needs_all_of_its_other_replicas(member: int, count: int) -> None:
     manifest = demanding()
     manifest["spec"]["template"]["podCliqueScalingGroups"][0]["minAvailable"] = 2
-    simulation = running(manifest)
-    simulation.edit(replicas(count), kind=CLIQUE, name=f"demo-0-sg-{member}-pre")
-    simulation.settle()
-    watched(simulation).edit(image("new"))
-    simulation.settle()
-    assert simulation.images() == {"new"}
-    assert_all_ready(simulation)
-    assert "updateEndedAt" in simulation.status(SET, "demo")["updateProgress"]
+    assert_goes_through(scaled_to(manifest, count, f"demo-0-sg-{member}-pre"))
 
 
 @pytest.mark.parametrize("count", [0, 1])
@@ -55,14 +58,7 @@ def test_an_update_goes_through_a_group_that_needs_all_of_its_other_replicas(mem
 def test_an_update_goes_on_from_a_replica_of_the_set_in_which_no_group_has_what_it_needs(members: int, count: int) -> None:
     manifest = demo(replicas=3, members=members)
     manifest["spec"]["template"]["podCliqueScalingGroups"][0]["minAvailable"] = members
-    simulation = running(manifest)
-    simulation.edit(replicas(count), kind=CLIQUE, name="demo-1-sg-0-pre")
-    simulation.settle()
-    watched(simulation).edit(image("new"))
-    simulation.settle()
-    assert simulation.images() == {"new"}
-    assert_all_ready(simulation)
-    assert "updateEndedAt" in simulation.status(SET, "demo")["updateProgress"]
+    assert_goes_through(scaled_to(manifest, count, "demo-1-sg-0-pre"))
 
 
 def test_a_lost_pod_of_a_scaled_gang_comes_back_and_further_gangs_come_up(scaled: Simulation) -> None:
