@@ -39,8 +39,11 @@ async def test_a_job_is_suspended_resumed_and_restarted(world: LiveCluster) -> N
     assert await grove(world, "suspend", "chat") == (0, "podcliqueset.grove.io/chat suspended\n", "")
     await world.until(lambda: hostnames(world), [])
     assert await suspended(world) == ["True"]
+    edited = json.dumps({"status": {"suspendTime": await told(world, "suspendTime"), "completionTime": "2027-01-15T08:00:30Z"}})
+    await world.kubectl("patch", "podcliqueset", "chat", "--subresource=status", "--type=merge", "-p", edited)
     assert (await grove(world, "resume", "chat"))[0] == 0
     await world.until_ready(*RANKS)
+    assert [await told(world, field) for field in ("suspendTime", "completionTime")] == [None, None], "what others have written goes, too"
     assert await attempts(world) == {"2"}
     assert await grove(world, "restart", "chat", "--dry-run=server") == (0, "podcliqueset.grove.io/chat restarted (server dry run)\n", "")
     assert (await grove(world, "restart", "chat"))[0] == 0
