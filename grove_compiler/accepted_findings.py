@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
+from grove_compiler.engine.runtime.failure import FAILED
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.model.expanded.structure import AcceptedFinding, ExpandedSet
@@ -67,7 +68,8 @@ def accept_recorded(findings: list[Diagnostic], pcs: ExpandedSet, program: Progr
 
 
 def _may_have_run(findings: list[Diagnostic], program: Program) -> frozenset[ErrorKey]:
-    return frozenset((code, path) for code, path in errors_in(findings) if code not in program.hold_updates)
+    """Returns the errors with which pods can run. That a rule fails says nothing about the set, and what the rule would say is unknown."""
+    return frozenset((code, path) for code, path in errors_in(findings) if code != FAILED and code not in program.hold_updates)
 
 
 def _new_here(findings: list[Diagnostic], program: Program) -> frozenset[ErrorKey]:

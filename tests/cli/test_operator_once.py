@@ -124,7 +124,9 @@ def test_programs_get_the_same(tmp_path: Path) -> None:
 
 def test_a_set_that_is_held_is_an_error_with_its_reason(tmp_path: Path) -> None:
     def edit(objects: Objects) -> None:
-        one(objects, "PodCliqueSet", "demo")["spec"]["template"]["cliques"][0]["spec"]["minAvailable"] = 9
+        edited = one(objects, "PodCliqueSet", "demo")
+        edited["spec"]["template"]["cliques"][0]["spec"]["minAvailable"] = 9
+        edited["metadata"]["generation"] += 1
 
     ended = once(tmp_path, edit)
     assert ended.code == 2
