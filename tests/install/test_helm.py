@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,16 +43,27 @@ def helm_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlan
 
 @pytest.fixture
 def cluster(helm_plane: ControlPlane, tmp_path: Path) -> Iterator[Cluster]:
-    """One that has nothing of ours, and nothing again after the test, which leaves no set behind.
-
-    A server that has served a definition for only a moment may take a minute to remove it: its attempts back off.
-    """
+    """One that has nothing of ours, and nothing again after the test, which leaves no set behind."""
     there = Cluster(helm_plane, tmp_path)
     yield there
     there.kubectl("delete", "secrets", "-n", NAMESPACE, "-l", "owner=helm")
-    there.kubectl(
-        "delete", "--ignore-not-found", "--timeout=110s", "-f", "-", input="\n---\n".join(map(json.dumps, manifests(VALUES, NAMESPACE)))
-    )
+    if names := definitions(there):
+        there.kubectl("delete", "crds", "--wait=false", *names)
+    there.until(partial(definitions_left, there), [])
+    there.kubectl("delete", "--ignore-not-found", "-f", "-", input="\n---\n".join(map(json.dumps, manifests(VALUES, NAMESPACE))))
+
+
+def definitions(there: Cluster) -> list[str]:
+    """The names of our definitions."""
+    return [name for one in there.items("crds") if (name := one["metadata"]["name"]).endswith("grove.io")]
+
+
+def definitions_left(there: Cluster) -> list[str]:
+    """The names of those that are still being removed. A change of one has the server try at once, whose attempts back off for minutes."""
+    left = definitions(there)
+    for name in left:
+        there.plane.kubectl("annotate", "crd", name, f"example.com/tried={time.monotonic()}", "--overwrite", check=False)
+    return left
 
 
 @pytest.fixture

@@ -43,11 +43,11 @@ def breakable_plane(cluster_kind: ClusterKind) -> Iterator[ControlPlane]:
 async def world(breakable_plane: ControlPlane) -> AsyncIterator[LiveCluster]:
     """A set that runs, and an operator of which nothing unforeseen may come."""
     async with opened(breakable_plane, breakable_plane.create_namespace()) as there:
+        around = asyncio.create_task(look_after(there))
         await there.start()
         await there.apply(SERVING)
         await there.until_ready(*ALL)
         await there.at_rest()
-        around = asyncio.create_task(look_after(there))
         yield there
         around.cancel()
         await asyncio.gather(around, return_exceptions=True)
