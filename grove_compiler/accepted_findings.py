@@ -48,21 +48,23 @@ def accept_recorded(findings: list[Diagnostic], pcs: ExpandedSet, program: Progr
     Rules that are only about new sets have nothing to say about one that has a revision, as admission has not asked them about its edits.
     What the API server refuses as well (`hold_updates`) is no such error: its pods would not run, and it holds updates alone.
     """
-    if not pcs.revisions:
-        former = _may_have_run(findings, program) if pcs.ran_elsewhere else frozenset()
-    else:
+    if pcs.revisions:
         findings = [finding for finding in findings if finding.code not in program.about_creations]
-        former = _by_place(pcs.revisions[-1].accepted_findings, findings)
-        former |= _new_here(findings, program) if pcs.has_run else frozenset()
+    errors = _may_have_run(findings, program)
+    if not pcs.revisions:
+        former = errors if pcs.ran_elsewhere else frozenset()
+    else:
+        new = _new_here(errors, program)
+        former = _by_place(pcs.revisions[-1].accepted_findings, findings) | (new if new and pcs.has_run else frozenset())
     if not former:
         return findings
     accepted = accept(findings, former, program.about_updates)
-    present, messages = _may_have_run(findings, program), {_key(one): one.message for one in accepted}
+    messages = {_key(one): one.message for one in accepted}
     has_repairs = any(one is not finding and one.code in program.about_updates for one, finding in zip(accepted, findings, strict=True))
     pcs.accepted_findings = [
         AcceptedFinding(code, path, messages.get((code, path), ""))
         for code, path in sorted(former)
-        if (code, path) in present or has_repairs  # as long as the revision records what was repaired
+        if (code, path) in errors or has_repairs  # as long as the revision records what was repaired
     ]
     return accepted
 
@@ -72,13 +74,12 @@ def _may_have_run(findings: list[Diagnostic], program: Program) -> frozenset[Err
     return frozenset((code, path) for code, path in errors_in(findings) if code != FAILED and code not in program.hold_updates)
 
 
-def _new_here(findings: list[Diagnostic], program: Program) -> frozenset[ErrorKey]:
-    """Returns the errors of a set that has run as it is, which only this release, or this configuration, has found.
+def _new_here(errors: frozenset[ErrorKey], program: Program) -> frozenset[ErrorKey]:
+    """Returns the errors that, in a set that has run as it is, only this release, or this configuration, has found.
 
     A generation does not tell of labels and annotations, and that something has changed is told by the rules about updates.
     """
-    found = _may_have_run(findings, program)
-    return frozenset((code, path) for code, path in found if code not in program.hold_always and not path.startswith("metadata"))
+    return frozenset((code, path) for code, path in errors if code not in program.hold_always and not path.startswith("metadata"))
 
 
 def _by_place(recorded: Iterable[ErrorKey], findings: Iterable[Diagnostic]) -> frozenset[ErrorKey]:

@@ -24,6 +24,7 @@ from grove_compiler.preflight_result import LABEL as CHECKED
 from grove_compiler.preflight_result import check_events
 from grove_operator import field_managers
 from grove_operator.controller.live_objects import LiveObjects
+from kube_objects.manifest import labels_of
 
 COMPONENT = "app.kubernetes.io/component=preflight-gang"
 CONFIG_MAP = Kind("", "v1", "ConfigMap")
@@ -155,7 +156,7 @@ def _ref(key: GangKey) -> Ref:
 
 
 def _label(manifest: Manifest) -> str:
-    return str((manifest["metadata"].get("labels") or {}).get(LABEL) or "")
+    return str(labels_of(manifest).get(LABEL) or "")
 
 
 def ended_runs(old: Manifest | None, new: Manifest) -> list[CheckRun]:

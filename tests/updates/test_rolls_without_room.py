@@ -20,7 +20,7 @@ def test_where_there_is_room_for_no_more_than_what_is_needed_an_update_waits_for
     assert serving(simulation.world)["demo-0-front"] == 2
     watched(simulation).edit(image("new", FRONT))
     simulation.wait(60)
-    simulation.wait(10)
+    simulation.wait(10)  # a reason is an event once it has lasted
     assert serving(simulation.world)["demo-0-front"] == 2
     assert "updateEndedAt" not in simulation.status()["updateProgress"]
     assert any("cannot place it" in event for event in simulation.world.told)
