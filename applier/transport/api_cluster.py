@@ -20,8 +20,9 @@ from applier.transport.disk import Disk
 from applier.transport.login.target import Target
 from applier.transport.openapi import OpenApi
 from applier.transport.reads import Watches, list_all, text_lines
+from applier.transport.refusals import WRONG_ADDRESS
 from applier.transport.retries import ApiRequest, Retries
-from applier.transport.wire import NO_SERVER, Answer, Trace, Uncertain, Wire, untraced
+from applier.transport.wire import Answer, Trace, Uncertain, Wire, untraced
 from kube_objects.manifest import is_terminating
 
 APPLY, JSON_PATCH, MERGE_PATCH = "application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json"
@@ -213,7 +214,7 @@ def _object(answer: Answer) -> Manifest:
     """Returns the object of an answer. Raises `ClusterError` for anything else, such as the word of a proxy that all is well."""
     manifest = answer.document()
     if manifest.get("kind") == "Status" or not isinstance(manifest.get("metadata"), dict):
-        raise ClusterError(f"the server's answer is no object; {NO_SERVER}")
+        raise ClusterError(f"the server's answer is no object; {WRONG_ADDRESS}")
     return manifest
 
 

@@ -15,6 +15,7 @@ from applier.cluster import Cluster, Resource
 from applier.errors import ClusterError, NotFound, UnknownKind, Unreachable
 from applier.ref import DEFINITION_KIND, Kind, Manifest
 from applier.transport.disk import Disk
+from applier.transport.refusals import WRONG_ADDRESS
 from applier.transport.retries import ApiRequest
 from applier.transport.wire import Wire
 
@@ -148,7 +149,7 @@ class Discovery:
         try:
             answer = await self.wire.call(ApiRequest("get", "discovery"), "GET", path, headers={"Accept": AGGREGATED})
         except (NotFound, UnknownKind):
-            raise Unreachable(f"{where} is not found, as with a proxy without a server; is the address correct?") from None
+            raise Unreachable(f"{where} is not found, as with a proxy without a server; {WRONG_ADDRESS}") from None
         try:
             document = orjson.loads(answer.body)
         except orjson.JSONDecodeError:
@@ -159,7 +160,7 @@ class Discovery:
             raise ClusterError(
                 f"{where} does not support aggregated discovery: Kubernetes 1.27 or later is required, without a proxy that removes it"
             )
-        raise ClusterError(f"{where} does not respond like a Kubernetes API server; is the address correct?")
+        raise ClusterError(f"the answer of {where} is no list of APIs; {WRONG_ADDRESS}")
 
     def _unknown(self, kind: Kind) -> UnknownKind:
         served = self.served or ServedResources()
@@ -170,7 +171,7 @@ class Discovery:
             group = kind.group or "the core"
             return UnknownKind(f"the server serves {kind.kind} of {group} not in {kind.version}, but in {', '.join(others)}")
         groups = sorted({known.api_version for known in served.by_kind if known.kind == kind.kind})
-        missing = "install its CustomResourceDefinition first" if kind.group else "is the address that of a Kubernetes API server?"
+        missing = "install its CustomResourceDefinition first" if kind.group else WRONG_ADDRESS
         hint = f"; {kind.kind} is known in {', '.join(groups)}" if groups else f"; {missing}"
         return UnknownKind(f"the server serves no {kind.kind} of {kind.api_version}{hint}")
 

@@ -14,9 +14,9 @@ from applier.cluster import Listing, Resource, WatchEvent
 from applier.errors import ApiError, ClusterError, Expired, Invalid
 from applier.ref import Manifest, Ref
 from applier.transport.connection_errors import ConnectionErrors
-from applier.transport.refusals import status_error
+from applier.transport.refusals import WRONG_ADDRESS, status_error
 from applier.transport.retries import ApiRequest
-from applier.transport.wire import NO_SERVER, Wire
+from applier.transport.wire import Wire
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -62,7 +62,7 @@ async def _page(wire: Wire, request: ApiRequest, path: str, query: dict[str, str
         raise
     page = answer.document()
     if "items" not in page and not str(page.get("kind")).endswith("List"):  # taken for an empty one, it would say that nothing exists
-        raise ClusterError(f"the server's answer is no list; {NO_SERVER}")
+        raise ClusterError(f"the server's answer is no list; {WRONG_ADDRESS}")
     return page
 
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from applier.transport.login.target import Target
     from applier.transport.retries import ApiRequest
 
+WRONG_ADDRESS = "is the address that of a Kubernetes API server?"
 DENIED = re.compile(r"admission webhook .* denied the request|ValidatingAdmissionPolicy .* denied request", re.S)
 TYPED = re.compile(r"failed to create typed (patch|live) object|field not declared in schema|unable to (decode|convert)", re.S)
 MAX_PAUSE = 30.0
@@ -53,8 +54,7 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes, request: ApiRe
         return Unreachable(f"{target.server} uses TLS; should the address begin with https:// ?", passing=False)
     if 300 <= status < 400:
         there = f" to {where}" if (where := headers.get("Location", "").partition("?")[0]) else ""  # a query may hold secrets
-        why = "like a login page or a proxy; is this the address of the API server?"
-        return ApiError(status, "Redirect", f"{target.server} redirects us{there}, {why}")
+        return ApiError(status, "Redirect", f"{target.server} redirects us{there}, like a login page or a proxy; {WRONG_ADDRESS}")
     error_type = _type(status, reason, message, causes)
     if error_type is NotFound and _no_such_kind(message, given, details):
         return UnknownKind(f"the server does not serve {request.plural}; is its definition installed, in this version?")

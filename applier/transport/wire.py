@@ -18,13 +18,12 @@ from applier.ref import Manifest
 from applier.transport.connection_errors import ConnectionErrors, unreachable
 from applier.transport.login.credentials import Renewal
 from applier.transport.login.target import Target, trust
-from applier.transport.refusals import refusal
+from applier.transport.refusals import WRONG_ADDRESS, refusal
 from applier.transport.retries import ApiRequest, Retries, RetryBudget, Tries
 
 T = TypeVar("T")
 
 JSON = "application/json"
-NO_SERVER = "is the address that of a Kubernetes API server?"
 READS = frozenset({"get", "list", "watch"})
 
 
@@ -49,9 +48,9 @@ class Answer(NamedTuple):
         try:
             document = orjson.loads(self.body)
         except orjson.JSONDecodeError:
-            raise ClusterError(f"the server's answer is not JSON; {NO_SERVER}") from None
+            raise ClusterError(f"the server's answer is not JSON; {WRONG_ADDRESS}") from None
         if not isinstance(document, dict):
-            raise ClusterError(f"the server's answer is no JSON object; {NO_SERVER}")
+            raise ClusterError(f"the server's answer is no JSON object; {WRONG_ADDRESS}")
         return document
 
 

@@ -146,7 +146,7 @@ async def test_an_address_of_something_else_is_told(server: Scripted, cluster: A
         server.on("GET", path, Answer(200, "<html>welcome</html>"))
     error = await raised(lambda: cluster.resource(DEPLOYMENT))
     assert isinstance(error, ClusterError)
-    assert "does not respond like a Kubernetes API server; is the address correct?" in str(error)
+    assert "is no list of APIs; is the address that of a Kubernetes API server?" in str(error)
 
 
 async def test_the_disk_spares_the_next_run_all_requests(server: Scripted, tmp_path: Path) -> None:

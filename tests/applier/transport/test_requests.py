@@ -11,6 +11,7 @@ import pytest
 from applier.errors import ClusterError
 from applier.ref import Ref
 from applier.transport import ApiCluster, connect_to
+from applier.transport.refusals import WRONG_ADDRESS
 from applier.transport.retries import ApiRequest
 
 from ..http.raw_server import serving
@@ -196,7 +197,7 @@ async def test_an_answer_that_is_no_list_is_not_an_empty_one(server: Scripted, c
 async def test_a_redirect_is_not_followed(server: Scripted, cluster: ApiCluster) -> None:
     server.on("GET", OBJECT, Answer(302, "", {"Location": "/login?state=hunter2"}))
     error = await raised(lambda: cluster.get(CONFIG_MAPS, "ns", "a"))
-    assert str(error) == f"{server.url} redirects us to /login, like a login page or a proxy; is this the address of the API server?"
+    assert str(error) == f"{server.url} redirects us to /login, like a login page or a proxy; {WRONG_ADDRESS}"
     assert len(server.heard) == 1
 
 
