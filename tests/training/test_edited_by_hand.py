@@ -50,6 +50,17 @@ def test_a_job_that_has_succeeded_in_a_later_attempt_does_not_run_again_without_
     assert (uids(simulation), phase(simulation)) == (pods, "Succeeded")
 
 
+def test_nobody_waits_for_longer_than_the_backoff_of_a_set_allows() -> None:
+    """The clock of the operator that recorded the end of the wait was ahead, or somebody has written it."""
+    simulation = started(maxRestarts=3, restartBackoff={"initial": "20m", "maximum": "30m"})
+    fail(simulation)
+    status = simulation.status()
+    entry = {**status["trainingReplicas"][0], "backoffUntil": "2199-01-01T00:00:00Z"}
+    assert attempts(simulation) == set()
+    write_status(simulation, SET, "demo", {**status, "trainingReplicas": [entry]})
+    assert attempts(simulation) == {"2"}
+
+
 def test_pods_of_a_podclique_go_on_without_its_status() -> None:
     simulation = started(maxRestarts=2)
     pods = uids(simulation)

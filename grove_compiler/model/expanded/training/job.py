@@ -29,6 +29,9 @@ from grove_compiler.model.expanded.structure import ExpandedSet
 from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.record import record
 
+CLOCK_SKEW = 60.0
+"""Seconds by which the clocks of two operators, of which one has recorded what the other reads, may well differ."""
+
 
 @record(slots=False)
 class ReplicaFailure:
@@ -187,8 +190,8 @@ class Job:
 
     @lazy
     def longest_wait(self) -> float:
-        """The longest wait, in seconds; 10 minutes by default."""
-        return seconds((self._backoff or {}).get("maximum") or "10m")
+        """The longest wait, in seconds."""
+        return longest_wait(self.set)
 
     @lazy
     def _backoff(self) -> Manifest | None:
@@ -248,10 +251,21 @@ def time_is_up(pcs: ExpandedSet, now: float) -> bool:
     return now >= start + seconds(pcs.max_runtime or "0") + (status.get("suspendedSeconds") or 0)
 
 
+def longest_wait(pcs: ExpandedSet) -> float:
+    """Returns the longest wait before an attempt, in seconds; 10 minutes by default."""
+    return seconds((pcs.training_limits.get("restartBackoff") or {}).get("maximum") or "10m")
+
+
 def backing_off(pcs: ExpandedSet, now: float) -> frozenset[int]:
-    """Returns the indices of the replicas that still wait before their next attempt, by the set's status."""
-    entries = recorded_job(pcs).get("trainingReplicas") or [] if pcs.is_training else []
-    return frozenset(entry["index"] for entry in entries if (until := time(entry.get("backoffUntil") or None)) is not None and now < until)
+    """Returns the indices of the replicas that still wait before their next attempt, by the set's status.
+
+    None waits for longer than it may: a later end was recorded by a clock that is ahead, or by hand.
+    """
+    entries = [entry for entry in recorded_job(pcs).get("trainingReplicas") or [] if entry.get("backoffUntil")] if pcs.is_training else []
+    if not entries:
+        return frozenset()
+    latest = now + longest_wait(pcs) + CLOCK_SKEW
+    return frozenset(entry["index"] for entry in entries if (until := time(entry["backoffUntil"])) is not None and now < until <= latest)
 
 
 def _first_failure(attempt: ReplicaAttempt) -> tuple[str, Manifest] | None:
