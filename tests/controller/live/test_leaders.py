@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -115,6 +116,7 @@ async def acts_as_leader(process: Process) -> bool:
 async def test_one_that_was_paused_while_another_took_over_writes_nothing_any_more(candidates: Candidates) -> None:
     leader, _ = await candidates.leader()
     first = await candidates.holder()
+    await rests(leader)
     leader.send(signal.SIGSTOP)
     try:
         await candidates.world.until(lambda: another_holds(candidates, first), True)
@@ -131,6 +133,18 @@ async def test_one_that_was_paused_while_another_took_over_writes_nothing_any_mo
     # Without an answer is what it has given up itself: the time for it was over when it woke up.
     assert {one.code for one in refused} <= {409, 0}, "it may try to renew its lease, and is refused"
     assert await candidates.holder() != first
+
+
+async def rests(process: Process) -> None:
+    """Returns once a process has written nothing for a second.
+
+    No lease keeps one from writing that is stopped right between its look at the clock and the write that follows.
+    """
+    written, since = -1, time.monotonic()
+    while time.monotonic() - since < 1.0:
+        if written != len(process.writes):
+            written, since = len(process.writes), time.monotonic()
+        await asyncio.sleep(0.05)
 
 
 async def another_holds(candidates: Candidates, first: str) -> bool:
