@@ -112,6 +112,14 @@ class Reading:
 
 def read_subjects(inputs: Inputs, program: Program) -> Reading:
     """Returns the topologies and sets of the input, validated. Bad input raises nothing."""
+    reading = _read(inputs, program)
+    configuration = next((subject.entry for subject in reading.subjects if subject.kind == CONFIGURATION_KIND), None)
+    if configuration is not None and configuration.faults:
+        _drop_consequences(reading, configuration, inputs, program)
+    return reading
+
+
+def _read(inputs: Inputs, program: Program) -> Reading:
     settings, namespace, decisions = inputs.settings, inputs.settings.namespace, DecisionRules(program.decisions)
     scope: dict[str, Any] = {"settings": settings}
     decoder = Decoder(program, scope)
@@ -199,6 +207,22 @@ def _own_mistakes(findings: list[Diagnostic], subject: Subject, entry: Decoded, 
         found = {(finding.code, finding.path) for finding in map(other.restore, raw)}
         findings = [finding for finding in findings if (finding.code, finding.path) in found]
     return [finding for finding in findings if not others.may_explain(finding)]
+
+
+def _drop_consequences(reading: Reading, configuration: Decoded, inputs: Inputs, program: Program) -> None:
+    """Drops findings about sets and topologies that only follow from invalid values of the configuration: with valid ones there are none."""
+    from grove_compiler.stand_ins import StandIns  # only where something is wrong
+
+    others = [subject for subject in reading.subjects if subject.findings and subject.kind != CONFIGURATION_KIND]
+    for document in StandIns(configuration, is_configuration=True).documents() if others else ():
+        stand_in = {id(configuration.document): document}
+        documents = [stand_in.get(id(each), each) for each in inputs.documents]
+        trial = _read(replace(inputs, documents=documents, config=stand_in.get(id(inputs.config), inputs.config)), program)
+        found = {(finding.code, finding.file, finding.path) for finding in trial.findings}
+        for subject in others:
+            dropped = {id(finding) for finding in subject.findings if (finding.code, finding.file, finding.path) not in found}
+            for findings in (reading.findings, subject.findings):
+                findings[:] = [finding for finding in findings if id(finding) not in dropped]
 
 
 def validate_topologies(topologies: Known, scope: dict[str, Any], settings: Settings, program: Program) -> None:
