@@ -210,7 +210,7 @@ def _own_mistakes(findings: list[Diagnostic], subject: Subject, entry: Decoded, 
 
 
 def _drop_consequences(reading: Reading, configuration: Decoded, inputs: Inputs, program: Program) -> None:
-    """Drops findings about sets and topologies that only follow from invalid values of the configuration: with valid ones there are none."""
+    """Drops findings about sets and topologies that only follow from invalid values of the configuration."""
     from grove_compiler.stand_ins import StandIns  # only where something is wrong
 
     others = [subject for subject in reading.subjects if subject.findings and subject.kind != CONFIGURATION_KIND]

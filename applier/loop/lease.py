@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, TypeVar
 
@@ -154,27 +154,15 @@ class Lease:
             await asyncio.sleep(self._pause())
 
     async def release(self) -> None:
-        """Releases the lease, so that others need not wait. Does nothing if it is not ours; a failure is harmless.
-
-        It is read first: of a renewal that was cancelled, or whose answer was lost, nobody knows whether the server has taken it.
-        """
+        """Releases the lease, so that others need not wait. Does nothing if it is not ours; a failure is harmless."""
+        was_held = self.held.is_set() and self.fence.is_open
         self._lose()
-        with suppress(ClusterError, TimeoutError):
-            async with asyncio.timeout(self.timing.retry):
-                while await self._is_ours() and not await self._is_given_up():
-                    pass  # a renewal that was on its way has arrived in between
-
-    async def _is_ours(self) -> bool:
-        found = await self._read(await self._cluster.resource(LEASE))
-        return found is not None and (found.get("spec") or {}).get("holderIdentity") == self.identity
-
-    async def _is_given_up(self) -> bool:
-        """Gives the lease up as we have just read it; returns false if it has changed since."""
-        try:
-            await self._write({"holderIdentity": "", "leaseDurationSeconds": 1, "renewTime": self._stamp()})
-        except WriteConflict:
-            return False
-        return True
+        if was_held:
+            try:
+                async with asyncio.timeout(self.timing.retry):
+                    await self._write({"holderIdentity": "", "leaseDurationSeconds": 1, "renewTime": self._stamp()})
+            except (ClusterError, TimeoutError):
+                return
 
     def _pause(self) -> float:
         if self.held.is_set():

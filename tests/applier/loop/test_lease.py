@@ -103,36 +103,6 @@ async def test_a_leader_that_gives_up_the_lease_lets_others_lead_soon() -> None:
             assert now() - began < 6.0
 
 
-@pytest.mark.parametrize("error", [Unreachable("reset", maybe_done=True), asyncio.CancelledError()], ids=["lost", "cancelled"])
-@pytest.mark.parametrize("verb", ["create", "patch"])
-def test_a_lease_is_released_though_nobody_knows_whether_its_last_write_was_taken(verb: str, error: BaseException) -> None:
-    @in_virtual_time
-    async def holder() -> str:
-        cluster = MemoryCluster()
-        lease = candidate(cluster, "a")
-        cluster.fail(verb, error, after=True)
-        async with standing(lease) as tasks:
-            while cluster.faults[0].left:
-                await asyncio.sleep(0.1)
-            tasks[0].cancel()
-            await lease.release()
-        return str(spec(cluster)["holderIdentity"])
-
-    assert holder() == ""
-
-
-@in_virtual_time
-async def test_a_lease_that_another_has_taken_is_not_released() -> None:
-    cluster = MemoryCluster()
-    lease = candidate(cluster, "a")
-    async with standing(lease) as tasks:
-        await lease.held.wait()
-        cluster.seed({**(cluster.find(NAMED) or {}), "spec": {"holderIdentity": "b", "leaseDurationSeconds": 15}})
-        tasks[0].cancel()
-        await lease.release()
-    assert spec(cluster)["holderIdentity"] == "b"
-
-
 @in_virtual_time
 async def test_a_leader_that_cannot_renew_stops_before_another_can_lead() -> None:
     cluster = MemoryCluster()

@@ -123,11 +123,3 @@ def test_whatever_stands_in_a_snapshot_no_rule_fails_of_it(data: st.DataObject) 
     taken = read_objects(Document({"kind": "List", "items": objects}), problems.append)
     result = compile_inputs(Inputs(documents(name), snapshot=taken, config=config(), settings=SETTINGS), shipped.program())
     assert [finding for finding in result.diagnostics if finding.code == "rules/failed"] == []
-
-
-def test_a_warning_about_a_snapshot_keeps_no_command_from_reading_it(tmp_path: Path) -> None:
-    recorded, odd = (ROOT / "docs/snapshots/no-room.yaml").read_text(), tmp_path / "now.yaml"
-    odd.write_text(recorded + "\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {on: x}}\n")
-    ended = run("why", "chat", "--snapshot", str(odd))
-    assert "[yaml/truth-key]" in ended.err
-    assert (ended.code, ended.out) == run("why", "chat", "--snapshot", str(ROOT / "docs/snapshots/no-room.yaml"))[:2]
