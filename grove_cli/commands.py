@@ -70,6 +70,10 @@ COMMANDS = {name: entry.module for section in SECTIONS.values() for name, entry 
 class LazyGroup(click.Group):
     """A group that imports its commands when they are called, so that `grove compile` does not import `grove crds`."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Takes `grove help COMMAND` for `grove COMMAND --help`, as kubectl, Helm and git do."""
+        return super().parse_args(ctx, [*args[1:], "--help"] if args[:1] == ["help"] else args)
+
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(COMMANDS)
 

@@ -96,10 +96,11 @@ def _invoke(arguments: Sequence[str], name: str) -> int:
         return EXIT_INTERRUPTED
     except click.ClickException as error:
         if isinstance(error, click.NoSuchOption):
-            from grove_cli.suggestions import likely_options  # only for a mistake
+            from grove_cli.suggestions import ELSEWHERE, likely_options  # only for a mistake
 
             # click would filter the possibilities by its own similarity, so they are replaced.
-            vars(error)["possibilities"] = likely_options(error.option_name, error.ctx.command if error.ctx else None)
+            message = " ".join(filter(None, (error.message, ELSEWHERE.get(error.option_name))))
+            vars(error).update(message=message, possibilities=likely_options(error.option_name, error.ctx.command if error.ctx else None))
         error.show()
         return EXIT_ERROR
     except Reported as reported:

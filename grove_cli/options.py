@@ -57,12 +57,16 @@ def _kube_version(_: click.Context, __: click.Parameter, value: str) -> str:
 files_arguments = (
     click.argument("arguments", metavar="FILE…|DIR|-", nargs=-1, type=FILES),
     click.option("-f", "--filename", "filenames", multiple=True, metavar="FILE", type=FILES, help="Same as FILE; repeatable."),
+    click.option(
+        "-R", "--recursive", is_flag=True, help="Accepted for compatibility with kubectl: directories are always searched recursively."
+    ),
 )
 """Files as arguments or, as with kubectl, after `-f`; `take_files` combines them."""
 
 
 def take_files(given: dict[str, Any], *, required: bool = True) -> tuple[str, ...]:
     """Removes the files from a command's values and returns them. Raises `click.UsageError` without any."""
+    given.pop("recursive")
     files = (*given.pop("arguments"), *given.pop("filenames"))
     if required and not files:
         raise click.UsageError("FILE is missing: specify a manifest, a directory, or - for standard input.")

@@ -10,6 +10,10 @@ import click
 ALIKE = 0.75
 """The least similarity of suggestions, from 0 to 1. At click's 0.6 `--server-side` would suggest `--recursive`."""
 
+KUSTOMIZE = "Build it first, as in `kustomize build DIR | grove apply -`."
+ELSEWHERE = {"-k": KUSTOMIZE, "--kustomize": KUSTOMIZE}
+"""Options of kubectl for what other programs do, with what to do instead."""
+
 
 def likely_options(word: str, command: click.Command | None) -> list[str]:
     """Returns the options of a command that are similar to a word, begin with it, or consist of its parts."""

@@ -32,18 +32,30 @@ VALUES: Mapping[str, Sequence[Any]] = {
 class StandIns:
     """The stand-ins of an object. Names, lists and maps have none: they would have to fit to other values.
 
-    Objects of other kinds than sets have none at all, since validation does not try them.
+    Only sets have them, since validation tries no other object, and the configuration where findings about sets are tried
+    (`is_configuration`).
     """
 
-    def __init__(self, entry: Decoded) -> None:
+    def __init__(self, entry: Decoded, *, is_configuration: bool = False) -> None:
         self._entry = entry
-        is_tried = entry.kind == SET_KIND
+        is_tried = entry.kind == SET_KIND or is_configuration
         values = {path: values_of(schema_at(entry.manifest, path)) if is_tried else () for path in entry.faults}
         self._values = {path: found for path, found in values.items() if found}
         self._parents = {path[:-1] for path, found in values.items() if not found}
 
     def decoded(self, program: Program, scope: Mapping[str, Any]) -> Iterator[Decoded]:
         """Yields the object several times, each with other valid values."""
+        for manifest in self.manifests():
+            yield Decoder(program, scope).take([Document(manifest)])[0]
+
+    def documents(self) -> Iterator[Document]:
+        """Yields the object's document several times, each with other valid values, and without places."""
+        whole = self._entry.document
+        for manifest in self.manifests():
+            yield Document(replace(whole.value, self._entry.at, manifest), whole.file)
+
+    def manifests(self) -> Iterator[Manifest]:
+        """Yields the manifest several times, each with other valid values."""
         original = self._entry.document.value
         for step in self._entry.at:
             original = original[step]
@@ -51,7 +63,7 @@ class StandIns:
             manifest = original
             for path, values in self._values.items():
                 manifest = replace(manifest, path, values[number % len(values)])
-            yield Decoder(program, scope).take([Document(manifest)])[0]
+            yield manifest
 
     def may_explain(self, finding: Diagnostic) -> bool:
         """Reports whether a finding is inside an invalid value, or beside or below one without stand-ins, and may only follow from that."""

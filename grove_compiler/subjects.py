@@ -112,6 +112,14 @@ class Reading:
 
 def read_subjects(inputs: Inputs, program: Program) -> Reading:
     """Returns the topologies and sets of the input, validated. Bad input raises nothing."""
+    reading = _read(inputs, program)
+    configuration = next((subject.entry for subject in reading.subjects if subject.kind == CONFIGURATION_KIND), None)
+    if configuration is not None and configuration.faults:
+        _drop_consequences(reading, configuration, inputs, program)
+    return reading
+
+
+def _read(inputs: Inputs, program: Program) -> Reading:
     settings, namespace, decisions = inputs.settings, inputs.settings.namespace, DecisionRules(program.decisions)
     scope: dict[str, Any] = {"settings": settings}
     decoder = Decoder(program, scope)
@@ -144,13 +152,14 @@ def read_subjects(inputs: Inputs, program: Program) -> Reading:
     in_use = [(topology, entry) for topology, entry in topologies if not topology.is_declared and id(topology) in used]
     validate_topologies(in_use, scope, settings, program)
     owner = Expansion(*(topology for topology, _ in topologies))
+    configurations, claim_templates = decoder.of_kind(CONFIGURATION_KIND), decoder.of_kind(CLAIM_TEMPLATE_KIND)
     for subject in subjects:
         subject.owners = [*subject.owners, owner]
         subject.scope |= scope
         subject.is_update = subject.scope["old"] is not None
         subject.findings = subject.entry.findings if subject.entry else []
         decoder.findings += validate(subject, program, settings)
-        subject.needs = list(_needs(subject, decoder, by_topology))
+        subject.needs = list(_needs(subject, configurations, by_topology, claim_templates))
         _report_unusable_topology(subject, existing, decoder)
     is_complete = inputs.is_complete and decoder.is_complete
     if inputs.is_complete and not has_errors(decoder.findings) and not _has_subject(decoder, inputs):
@@ -199,6 +208,22 @@ def _own_mistakes(findings: list[Diagnostic], subject: Subject, entry: Decoded, 
         found = {(finding.code, finding.path) for finding in map(other.restore, raw)}
         findings = [finding for finding in findings if (finding.code, finding.path) in found]
     return [finding for finding in findings if not others.may_explain(finding)]
+
+
+def _drop_consequences(reading: Reading, configuration: Decoded, inputs: Inputs, program: Program) -> None:
+    """Drops findings about sets and topologies that only follow from invalid values of the configuration."""
+    from grove_compiler.stand_ins import StandIns  # only where something is wrong
+
+    others = [subject for subject in reading.subjects if subject.findings and subject.kind != CONFIGURATION_KIND]
+    for document in StandIns(configuration, is_configuration=True).documents() if others else ():
+        stand_in = {id(configuration.document): document}
+        documents = [stand_in.get(id(each), each) for each in inputs.documents]
+        trial = _read(replace(inputs, documents=documents, config=stand_in.get(id(inputs.config), inputs.config)), program)
+        found = {(finding.code, finding.file, finding.path) for finding in trial.findings}
+        about = (finding for subject in others for finding in subject.findings)
+        dropped = {id(finding) for finding in about if (finding.code, finding.file, finding.path) not in found}
+        for findings in (reading.findings, *(subject.findings for subject in others)):
+            findings[:] = [finding for finding in findings if id(finding) not in dropped]
 
 
 def validate_topologies(topologies: Known, scope: dict[str, Any], settings: Settings, program: Program) -> None:
@@ -255,17 +280,19 @@ def too_many(limit: int) -> Diagnostic:
     )
 
 
-def _needs(subject: Subject, decoder: Decoder, by_topology: dict[int, Decoded]) -> Iterator[Decoded]:
+def _needs(
+    subject: Subject, configurations: Sequence[Decoded], by_topology: dict[int, Decoded], claim_templates: Sequence[Decoded]
+) -> Iterator[Decoded]:
     """Yields the inputs that a subject needs: the configuration, and for a valid set its topology and its claim templates."""
     if subject.kind != CONFIGURATION_KIND:
-        yield from decoder.of_kind(CONFIGURATION_KIND)
+        yield from configurations
     expanded = subject.set
     if expanded is None or has_errors(subject.findings):
         return
     if id(expanded.topology) in by_topology:
         yield by_topology[id(expanded.topology)]
     names = {ref.name for level in sharing_levels(expanded) for ref in level.refs}
-    yield from (entry for entry in decoder.of_kind(CLAIM_TEMPLATE_KIND) if entry.key[2] in names)
+    yield from (entry for entry in claim_templates if entry.key[2] in names)
 
 
 def _configuration(decoder: Decoder) -> Configuration:

@@ -166,9 +166,6 @@ _LOGIN = (
 
 _INPUT = (
     *files_arguments,
-    click.option(
-        "-R", "--recursive", is_flag=True, help="Accepted for compatibility with kubectl: directories are always searched recursively."
-    ),
     text_option("-l", "--selector", metavar="SELECTOR", help="Select objects by label: app=web,tier!=cache."),
     click.option("--config", metavar="FILE", type=FILES, help="The OperatorConfiguration to compile with."),
     text_option(
@@ -283,7 +280,6 @@ operator_config_option = click.option(
 def take_input(given: dict[str, Any], *, required: bool = True) -> InputOptions:
     """Removes the input options from a command's values and returns them. Raises `click.UsageError` without any file."""
     files = take_files(given, required=required)
-    given.pop("recursive")
     names = ("selector", "config", "kube_version", "rules", "strict", "pods", "mnnvl_shape")
     options = InputOptions(files, **{name: given.pop(name) for name in names})
     options.force = given.pop("force", ())

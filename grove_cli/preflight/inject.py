@@ -40,6 +40,7 @@ Exit codes: 0 success, also for pods that get no checks, 1 a pod would be reject
 )
 @files_arguments[0]
 @files_arguments[1]
+@files_arguments[2]
 @preflight_values_option("--values")
 @click.option("--snapshot", metavar="FILE", type=FILES, help="Existing objects: claims, their templates, device classes, gangs.")
 @click.option("-n", "--namespace", default="default", show_default=True, help="Namespace of pods that name none.")

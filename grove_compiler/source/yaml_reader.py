@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,9 @@ SYNTAX_ERRORS = 20
 TAG_DIRECTIVES = 100
 """The most %TAG directives: libyaml compares each with all before it, which is quadratic."""
 
+LATER_MARKS = re.compile(r"^(---.*\n)\ufeff|^\ufeff(?=---)", re.MULTILINE)
+"""Byte order marks before the first line of a document that is not the first of its text."""
+
 
 def read_yaml(text: str, file: str, limits: Limits = DEFAULT_LIMITS) -> tuple[list[Document], list[Diagnostic]]:
     """Returns the documents of a YAML text, without empty ones, and its diagnostics, in the order of the text.
@@ -27,6 +31,8 @@ def read_yaml(text: str, file: str, limits: Limits = DEFAULT_LIMITS) -> tuple[li
     key, an unknown tag) is returned for further checks, but must not be used.
     """
     text = text.removeprefix("\ufeff")
+    if "\n\ufeff" in text:  # files that were joined, each with its byte order mark
+        text = LATER_MARKS.sub(r"\1", text)
     is_too_large = len(text) > limits.size
     reader = _Reader("" if is_too_large else text, file, limits)  # which would be looked through for line 1
     if is_too_large:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .processes import EXAMPLE, Grove
+from .processes import EXAMPLE, SET, Grove
 
 
 def test_it_knows_its_version(grove: Grove) -> None:
@@ -16,6 +16,24 @@ def test_it_knows_its_version(grove: Grove) -> None:
 def test_help_lists_every_command(grove: Grove) -> None:
     text = grove("--help").out
     assert all(f"  {command} " in text for command in ("compile", "lint", "crds", "rules", "test", "completion"))
+
+
+@pytest.mark.parametrize("words", ["", "compile", "rollout status"])
+def test_help_is_asked_for_as_of_kubectl_too(grove: Grove, words: str) -> None:
+    asked = grove("help", *words.split())
+    assert (asked.code, asked.out) == (0, grove(*words.split(), "--help").out)
+
+
+@pytest.mark.parametrize("command", ["compile", "lint", "graph"])
+def test_files_are_named_as_to_kubectl(grove: Grove, command: str) -> None:
+    folder = grove.file("sets/more/a.yaml", SET).partition("/")[0]
+    assert grove(command, "-R", "-f", folder) == grove(command, folder)
+
+
+@pytest.mark.parametrize("option", ["-k", "--kustomize"])
+def test_of_a_folder_for_kustomize_it_is_said_what_to_do(grove: Grove, option: str) -> None:
+    ended = grove("apply", option, "overlays/prod")
+    assert (ended.code, "kustomize build DIR | grove apply -" in ended.err) == (2, True)
 
 
 @pytest.mark.parametrize("group", ["get", "job", "operator", "preflight", "dev"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from grove_compiler.compile import Inputs, lint_manifests
+from grove_compiler.compile import Inputs, lint, lint_manifests
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.source.document import Document
 from tests.model.sets import clique, group, pcs
@@ -59,3 +59,30 @@ def test_an_order_that_an_invalid_type_would_allow_is_no_mistake(program: Progra
 
 def test_what_stands_beside_a_name_that_is_none_may_follow_from_it(program: Program) -> None:
     assert TOO_MANY not in paths(faulty(spec__template__cliques__0__spec__roleName=5), program)
+
+
+LEVELS = [{"domain": "zone", "key": "z"}, {"domain": "host", "key": "kubernetes.io/hostname"}]
+SETTINGS = {
+    "a switch": {"topologyAwareScheduling": {"enabled": "true", "levels": LEVELS}},
+    "a domain": {"topologyAwareScheduling": {"enabled": True, "levels": [LEVELS[0], {**LEVELS[1], "domain": "hst"}]}},
+}
+
+
+def paths_with(settings: dict[str, Any], manifest: dict[str, Any], program: Program) -> list[str]:
+    config = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration", **settings}
+    both = (Inputs([Document(manifest)], config=Document(config)), Inputs([Document(config), Document(manifest)]))
+    found, same = (sorted(finding.path for finding in lint(inputs, program) if finding.severity == "error") for inputs in both)
+    assert found == same
+    return [path for path in found if path.startswith("spec")]
+
+
+@rows("settings", SETTINGS.values(), ids=SETTINGS.keys())
+def test_what_may_only_follow_from_an_invalid_setting_is_not_told_of_a_set(settings: dict[str, Any], program: Program) -> None:
+    made = faulty(spec__template__topologyConstraint={"packDomain": "host"})
+    assert paths_with(settings, made, program) == [TOO_MANY]
+
+
+def test_an_invalid_setting_excuses_no_topology_that_does_not_exist(program: Program) -> None:
+    made = faulty(spec__template__topologyConstraint={"packDomain": "host"}, spec__template__clusterTopologyName="none")
+    settings = {"topologyAwareScheduling": {"enabled": True}, "controllers": {"podClique": {"concurrentSyncs": "x"}}}
+    assert paths_with(settings, made, program) == sorted([TOO_MANY, "spec.template.clusterTopologyName"])

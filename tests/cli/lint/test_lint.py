@@ -28,6 +28,21 @@ def test_an_update_that_is_not_allowed_is_an_error(grove: Grove) -> None:
     assert "roleName" in ended.err
 
 
+def test_an_edit_of_replicas_alone_is_told_how_min_available_stays(grove: Grove) -> None:
+    more = "          replicas: 3\n          podSpec"
+    old, new = grove.file("old.yaml", SET), grove.file("new.yaml", SET.replace("          replicas: 1\n          podSpec", more))
+    ended = grove("lint", new, "--old", old)
+    assert (ended.code, "to change only replicas, set minAvailable: 1" in ended.err) == (1, True)
+
+
+def test_a_status_that_an_operator_of_another_release_has_written_is_no_error(grove: Grove) -> None:
+    status = "status: {replicas: 1, currentRevision: demo-1, startTime: soon, rollingUpdateProgress: {updatedPodCliques: [demo-0-web]}}\n"
+    dump = grove.file("dump.yaml", SET + status)
+    ended = grove("lint", dump)
+    assert (ended.code, ended.err.splitlines()[-1]) == (0, "3 warnings")
+    assert grove("compile", dump, "-o", "json").out == grove("compile", grove.file("a.yaml", SET), "-o", "json").out
+
+
 @pytest.mark.parametrize("old", ["[]", "text", "a: 1", '{"apiVersion": "v1", "kind": "List", "items": [3]}'])
 def test_a_former_state_that_is_no_manifest_is_an_error(old: str, grove: Grove) -> None:
     ended = grove("lint", grove.file("new.yaml", SET), "--old", grove.file("old.yaml", old))
