@@ -102,6 +102,11 @@ def whose(desired: Manifest, live: Manifest, manager: str) -> str:
     return f"created by {manager_names(live)}"
 
 
+def controllers_of(manifest: Manifest) -> set[str]:
+    """Returns the UID of an object's controller; empty for none."""
+    return {uid for uid, owner in _owners(manifest).items() if owner.get("controller")}
+
+
 def _owners(manifest: Manifest) -> dict[str, Manifest]:
     return {str(owner.get("uid")): owner for owner in manifest["metadata"].get("ownerReferences") or ()}
 
