@@ -13,6 +13,7 @@ from typing import NamedTuple
 from applier.errors import Forbidden, Invalid
 from applier.loop import Result
 from applier.outcome import Action, Outcome
+from applier.plan.membership import EARLIER
 from applier.plan.planner import NOT_SERVED
 from applier.ref import Ref
 from grove_compiler.engine.runtime.results import Event, StatusCondition, StatusPatch, event_name
@@ -87,6 +88,8 @@ def _failures(result: Result[Key]) -> Iterator[tuple[Ref, str, bool]]:
             yield ref, f"{ref} {OVERRIDDEN}: {outcome.step.reason}", False
         elif outcome.is_blocked:
             yield ref, f"{ref} {outcome.reason}, and is made anew once it is gone", True
+        elif outcome.step.foreign and f"exists, {EARLIER} " in outcome.reason:
+            yield ref, f"{ref} {outcome.reason}; it is made anew once the garbage collector has deleted it", True
         elif outcome.step.foreign:
             yield ref, f"{ref} {outcome.reason}; {WAYS_OUT}", False
         elif outcome.action is not Action.FAILED or _waits_for_driver(outcome):
