@@ -93,6 +93,10 @@ class Invalid(ApiError):
     """422 or 400: the object is invalid; the causes name the fields."""
 
 
+class TakenBack(Invalid):
+    """Reports an object that was created, and deleted again, since an admission webhook had made it one that nobody would find."""
+
+
 class Forbidden(ApiError):
     """403: permission is missing, a quota is exceeded, or admission has denied the request."""
 

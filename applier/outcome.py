@@ -144,4 +144,4 @@ class Outcome:
     @property
     def is_blocked(self) -> bool:
         """Whether an object is not created, since finalizers of others keep one of its name that is being deleted."""
-        return self.action is Action.UNCHANGED and self.step.action is Action.CREATED
+        return self.action is Action.UNCHANGED and self.step.action is Action.CREATED and bool(self.reason)

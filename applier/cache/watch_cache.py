@@ -116,6 +116,10 @@ class WatchCache:
         """Reports whether a watch shows this object, and thus will show its changes and its end."""
         return self._objects.get(ref) is not None
 
+    def is_unselected(self, ref: Ref) -> bool:
+        """Reports whether an object was written a moment ago without the labels by which its kind is watched, so that no watch shows it."""
+        return ref in self._unselected and self._objects.get(ref) is None
+
     def by_owner(self, uid: str, kinds: Iterable[GroupKind] = ()) -> list[Manifest]:
         """Returns the objects of some kinds, or of all that are watched, that have an owner with this UID, sorted by kind and name.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from applier.events import Sink, nowhere
-from applier.ref import Manifest
+from applier.ref import Manifest, Ref
 from applier.stop import Stop
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class ExecuteOptions:
     With `dry_run` the server validates every write and stores none. `sink` receives the events of the run. `after_write` is called with
     each written object as the server returned it, in a dry run as it would be. `concurrency` limits the writes in flight, by default with
     a limit of this run alone; writes count for `group` (see `Concurrency`). `stop` ends the run early. With `exact` an object is written
-    only in the version that the plan was decided on.
+    only in the version that the plan was decided on. `is_unseen` reports whether nobody would see an object that was just written.
     """
 
     dry_run: bool = False
@@ -52,6 +52,7 @@ class ExecuteOptions:
     timeouts: Timeouts = Timeouts()
     stop: Stop = field(default_factory=Stop)
     exact: bool = False
+    is_unseen: Callable[[Ref], bool] = lambda _: False
 
 
 async def poll(timeouts: Timeouts, stop: Stop, seconds: float) -> AsyncIterator[None]:

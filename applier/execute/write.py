@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ from applier.decision.emptied import emptied_parts
 from applier.decision.intent import revealed
 from applier.decision.managers import applied_by, entries_of
 from applier.desired import Desired
-from applier.errors import AlreadyExists, ClusterError, FieldConflict, Invalid, Unreachable, WriteConflict
+from applier.errors import AlreadyExists, ClusterError, FieldConflict, Invalid, NotFound, TakenBack, Unreachable, WriteConflict
 from applier.execute.refusals import is_immutable, is_other_object
 from applier.execute.requests import (
     Execution,
@@ -26,11 +27,15 @@ from applier.execute.requests import (
     with_owner_uid,
 )
 from applier.outcome import QUIET, WRITTEN, Action, Conflict, Step
+from applier.plan.follow import LABELS, follow
+from applier.plan.membership import controllers_of
 from applier.plan.planner import step_for
-from applier.plan.reasons import RECREATE, manager_names, what_conflicts
-from applier.ref import Kind, Manifest, being_deleted, resource_version_of, uid_of
+from applier.plan.reasons import RECREATE, manager_names, what_conflicts, what_differs
+from applier.ref import Kind, Manifest, Ref, being_deleted, resource_version_of, uid_of
 from kube_objects.manifest import is_terminating
 from kube_objects.words import listed
+
+POD = ("", "Pod")
 
 
 class WriteResult(NamedTuple):
@@ -66,6 +71,8 @@ async def execute_step(run: Execution, desired: Desired, step: Step) -> WriteRes
     for _ in range(run.options.timeouts.decisions):
         try:
             result = await _write(run, desired, step, live)
+            if planned is Action.CREATED and result.action is Action.UNCHANGED and step.changes:
+                return result._replace(action=Action.FAILED, reason=f"an admission webhook sets other values: {step.reason}")
             return result._replace(action=planned) if is_ours and result.action is Action.CONFIGURED else result
         except ObjectChanged as changed:
             cause = changed.cause
@@ -121,7 +128,7 @@ async def _create(run: Execution, desired: Desired, old: Manifest | None) -> Wri
     if policy.create_only:
         resource = await run.cluster.resource(kind)
         create = partial(run.cluster.create, resource, manifest, manager=run.manager, dry_run=run.options.dry_run)
-        after = await run.write(create, kind)
+        after = await _as_created(run, desired, manifest, await run.write(create, kind))
     elif not policy.adopt or run.options.exact:
         after = await apply_new(run, manifest)
     else:
@@ -130,6 +137,37 @@ async def _create(run: Execution, desired: Desired, old: Manifest | None) -> Wri
         return _created(run, after, is_new=bool(created))
     run.notify_written(after)
     return WriteResult(Action.CREATED, "", after)
+
+
+async def _as_created(run: Execution, desired: Desired, manifest: Manifest, after: Manifest) -> Manifest:
+    """Returns an object that was just created with the labels of its manifest, where admission has changed those that it follows.
+
+    A pod that is without its controller, or that nobody would see, is deleted again: who looks for it by its owner, or by a label, would
+    not find it, and create one more by another name, without end. What is found by its name stays. Raises `TakenBack`.
+    """
+    if run.options.dry_run:
+        return after
+    is_pod = desired.ref[:2] == POD
+    if is_pod and controllers_of(manifest) != controllers_of(after):
+        raise await _taken_back(run, after, f"metadata.ownerReferences, so that {desired.owner} does not control it")
+    labels = [pointer for pointer in desired.policy.follows if pointer.startswith(LABELS)]
+    if not (patch := follow(manifest, after, labels).patch):
+        return after
+    run.notify_written(after)
+    resource, ref = await run.cluster.resource(Kind.of(after)), desired.ref
+    patch.insert(0, {"op": "test", "path": "/metadata/uid", "value": uid_of(after)})
+    after = await run.request(partial(run.cluster.patch, resource, ref.namespace, ref.name, patch, manager=run.manager))
+    if labels_left := follow(manifest, after, labels).changes if is_pod and run.options.is_unseen(ref) else []:
+        raise await _taken_back(run, after, f"{what_differs(labels_left)}, so that no watch shows it")
+    return after
+
+
+async def _taken_back(run: Execution, after: Manifest, what: str) -> TakenBack:
+    """Deletes an object that was just created; returns the error that says what admission has changed."""
+    resource, ref = await run.cluster.resource(Kind.of(after)), Ref.of(after)
+    with suppress(NotFound, WriteConflict):
+        await run.request(partial(run.cluster.delete, resource, ref.namespace, ref.name, uid=uid_of(after)))
+    return TakenBack(422, "Invalid", f"an admission webhook changes {what}")
 
 
 def _created(run: Execution, after: Manifest, *, is_new: bool) -> WriteResult:
@@ -186,7 +224,7 @@ async def _follow(run: Execution, step: Step, before: Manifest) -> WriteResult:
             raise ObjectChanged(error) from None
         raise
     run.notify_written(after)
-    return WriteResult(Action.CONFIGURED, "", after)
+    return WriteResult(Action.UNCHANGED if _is_same(run, before, after) else Action.CONFIGURED, "", after)
 
 
 async def _recreate(run: Execution, desired: Desired, live: Manifest, reason: str) -> WriteResult:

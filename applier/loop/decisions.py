@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 import orjson
 
 from applier.decision import Type
 from applier.desired import Desired, Policy
+from applier.errors import TakenBack
 from applier.outcome import WRITTEN, Action, Outcome, Step
 from applier.plan import Intent, step_for
 from applier.ref import Manifest, Ref
@@ -104,42 +105,76 @@ MAX_WRITES = 5
 a stale cache may cause a write or two."""
 SOON = 60.0
 """Seconds after which a write is forgotten. Longer than the longest rest."""
+AT_ONCE = 2.0
+"""Seconds within which an object is created again that is deleted or changed by a program, and not by a person."""
 MIN_REST, MAX_REST = 1.0, 30.0
 """Seconds that a key rests at first, and at most: twice as long after each write."""
 
 
 class _Write(NamedTuple):
-    intent: Manifest
+    intent: Manifest | None
     times: int
     at: float
 
 
+class Contested(NamedTuple):
+    """Tells for how many seconds a key should rest, which of its objects are contested, and which are created again and again, by whose."""
+
+    rest: float
+    written: list[Ref]
+    created: dict[Ref, Ref | None]
+
+
+def _is_created(outcome: Outcome) -> bool:
+    """Reports whether an object was created, of which watches tell, whether it is still there or not."""
+    return outcome.action is Action.CREATED or isinstance(outcome.error, TakenBack)
+
+
 class Contests(Generic[K]):
-    """Counts how often the same fields of an object are written with the same intent.
+    """Counts how often the same fields of an object are written with the same intent, and the same object is created by whatever name.
 
     Another controller that wants other values, or an admission webhook that sets new ones at each request, reacts within milliseconds, and
-    its change wakes us. Times are in seconds of any clock.
+    its change wakes us. So does what it deletes, or takes from its owner. Times are in seconds of any clock.
     """
 
     def __init__(self) -> None:
-        self._writes: OrderedDict[tuple[K, Ref, str], _Write] = OrderedDict()  # the oldest first
+        self._writes: OrderedDict[tuple[K, Ref | None, str | bytes], _Write] = OrderedDict()  # the oldest first
+        self._rests: dict[K, float] = {}  # until when
 
-    def observe(self, key: K, outcomes: Sequence[Outcome], now: float) -> tuple[float, list[Ref]]:
-        """Takes in what came of a reconcile; returns for how many seconds its key should rest, and which objects are contested."""
+    def observe(self, key: K, outcomes: Sequence[Outcome], now: float, desired: Mapping[Ref, Desired]) -> Contested:
+        """Takes in what came of a reconcile of a key that has desired these objects."""
         while self._writes and now - next(iter(self._writes.values())).at > SOON:
             self._writes.popitem(last=False)
-        most, contested = 0, []
+        most, contested = 0, Contested(0.0, [], {})
         for outcome in outcomes:
+            ref = outcome.step.ref
             if outcome.action is Action.CONFIGURED and outcome.step.intent is not None:
-                count = self._count(key, outcome, outcome.step.intent, now)
-                most = max(most, count)
+                most = max(most, count := self._count((key, ref, outcome.reason), outcome.step.intent, now))
                 if count > MAX_WRITES:
-                    contested.append(outcome.step.ref)
-        return (min(MIN_REST * 2.0 ** min(most - MAX_WRITES - 1, 64), MAX_REST) if contested else 0.0), contested
+                    contested.written.append(ref)
+            elif _is_created(outcome) and (one := desired.get(ref)) is not None and one.policy.create_only:
+                most = max(most, count := self._count_created(key, one, now))
+                if count > MAX_WRITES:
+                    contested.created[ref] = one.owner
+        self._rests.pop(key, None)
+        if most <= MAX_WRITES:
+            return contested
+        rest = min(MIN_REST * 2.0 ** min(most - MAX_WRITES - 1, 64), MAX_REST)
+        self._rests[key] = now + rest
+        return contested._replace(rest=rest)
 
-    def _count(self, key: K, outcome: Outcome, intent: Manifest, now: float) -> int:
+    def _count_created(self, key: K, one: Desired, now: float) -> int:
+        """Returns how often the same was created at once, which it is not if it was there for a while: then somebody has deleted it."""
+        metadata = {name: value for name, value in one.manifest["metadata"].items() if name != "name"}
+        if (digest := _digest({**one.manifest, "metadata": metadata})) is None:
+            return 0
+        place = key, one.owner, digest
+        if (last := self._writes.get(place)) is not None and now > max(last.at, self._rests.get(key, 0.0)) + AT_ONCE:
+            del self._writes[place]
+        return self._count(place, None, now)
+
+    def _count(self, place: tuple[K, Ref | None, str | bytes], intent: Manifest | None, now: float) -> int:
         """Returns how often the same has been written, this time included."""
-        place = (key, outcome.step.ref, outcome.reason)
         last = self._writes.pop(place, None)
         count = last.times + 1 if last is not None and last.intent == intent else 1
         self._writes[place] = _Write(intent, count, now)

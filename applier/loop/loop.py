@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
@@ -44,7 +44,8 @@ class Result(Generic[K]):
     """Represents the result of reconciling a key: an outcome for each object that was not in its desired state.
 
     `held` is why the key as a whole was left unchanged, empty if it was not; `error` is the exception that caused it. `contested` are
-    objects that somebody has changed after each of several writes, and that are written less and less often.
+    objects that somebody has changed after each of several writes, and that are written less and less often; `recreated` are those, each
+    with its owner, of which the same was created several times in a row by other names.
     """
 
     key: K
@@ -52,6 +53,7 @@ class Result(Generic[K]):
     held: str = ""
     error: Exception | None = None
     contested: Sequence[Ref] = ()
+    recreated: Mapping[Ref, Ref | None] = field(default_factory=dict)
 
 
 MAX_BACKOFF_UNSYNCED = 5.0
@@ -239,10 +241,12 @@ class Loop(Generic[K]):
                 return self._dependencies.drop(key)
             requeue_after = None if isinstance(desired, Gone) else desired.requeue_after
             outcomes = await self._reconcile_desired(key, desired, view)
-            rest, contested = self._contests.observe(key, outcomes, asyncio.get_running_loop().time())
-            if rest:
-                self.queue.rest(key, rest)
-            result = Result(key, outcomes, desired.reason if isinstance(desired, Hold) else "", contested=contested)
+            objects = desired.objects if isinstance(desired, Graph) else {}
+            contested = self._contests.observe(key, outcomes, asyncio.get_running_loop().time(), objects)
+            if contested.rest:
+                self.queue.rest(key, contested.rest)
+            reason = desired.reason if isinstance(desired, Hold) else ""
+            result = Result(key, outcomes, reason, contested=contested.written, recreated=contested.created)
         except Exception as error:  # of the function or of the server: an error of one key must not end the others
             result = Result(key, held=_message(error), error=error)
         self._on_result(result)

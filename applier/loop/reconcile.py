@@ -163,7 +163,7 @@ class Reconciler(Generic[K]):
             view.thaw()
 
     def _options(self, key: K) -> ExecuteOptions:
-        return ExecuteOptions(sink=self.sink, concurrency=self._concurrency, group=self._group(key))
+        return ExecuteOptions(sink=self.sink, concurrency=self._concurrency, group=self._group(key), is_unseen=self._cache.is_unselected)
 
     async def _delete(self, key: K, graph: Graph, view: View, failed: Outcome | None = None) -> list[Outcome]:
         """Deletes members that are no longer desired and the graph's deletions; removes our finalizers from what others have deleted."""

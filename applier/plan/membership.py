@@ -86,8 +86,12 @@ def conflicts_over(live: Manifest) -> list[Conflict]:
     return [Conflict(LABEL, owner) for owner in owners_at(live, LABEL)]
 
 
+EARLIER = "left by an earlier"
+"""The beginning of whose an object is that belongs to an owner of the desired name and another UID, and goes with that."""
+
+
 def whose(desired: Manifest, live: Manifest, manager: str) -> str:
-    """Returns whose object this is, as a part of a sentence: `made by helm`, `of PodClique.grove.io shop/a-0-b`; empty if it is ours.
+    """Returns whose object this is, as a part of a sentence: `created by helm`, `of PodClique.grove.io/shop/a-0-b`; empty if ours.
 
     An object has one controller at most: where it has another than the desired one, it is that one's, whoever wrote it. Without one, it is
     ours if `manager` has applied or created it, or if it has a desired owner that is not to control it: to name one that is, as an owner
@@ -96,10 +100,18 @@ def whose(desired: Manifest, live: Manifest, manager: str) -> str:
     wanted, existing = _owners(desired), _owners(live)
     controller = next((owner for owner in existing.values() if owner.get("controller")), None)
     if controller is not None:
-        return "" if controller.get("uid") in wanted else f"of {_ref(controller, live)}"
+        if controller.get("uid") in wanted:
+            return ""
+        ref = _ref(controller, live)
+        return f"{EARLIER} {ref}" if ref in (_ref(owner, live) for owner in wanted.values()) else f"of {ref}"
     if any(uid in existing and not owner.get("controller") for uid, owner in wanted.items()) or applied_by(live, manager):
         return ""
     return f"created by {manager_names(live)}"
+
+
+def controllers_of(manifest: Manifest) -> set[str]:
+    """Returns the UID of an object's controller; empty for none."""
+    return {uid for uid, owner in _owners(manifest).items() if owner.get("controller")}
 
 
 def _owners(manifest: Manifest) -> dict[str, Manifest]:

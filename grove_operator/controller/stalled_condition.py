@@ -13,6 +13,7 @@ from typing import NamedTuple
 from applier.errors import Forbidden, Invalid
 from applier.loop import Result
 from applier.outcome import Action, Outcome
+from applier.plan.membership import EARLIER
 from applier.plan.planner import NOT_SERVED
 from applier.ref import Ref
 from grove_compiler.engine.runtime.results import Event, StatusCondition, StatusPatch, event_name
@@ -30,6 +31,9 @@ name of its own pod, say, would be asked without end."""
 WAYS_OUT = "delete it, rename what conflicts with it, or hand it over with `grove adopt --field-manager grove-operator`"
 """What people can do about an object of somebody else that has the name of one of ours."""
 CONTESTED = "is changed by another client, or an admission webhook, after each write of the operator, which writes it less and less often"
+RECREATED = (
+    "is created again and again, less and less often: another client, or an admission webhook, deletes it, or changes what it is found by"
+)
 OVERRIDDEN = "stays as it was when the operator writes it, since an admission webhook sets other values"
 _NUMBERED = re.compile(r"[0-9a-f-]*[0-9][0-9a-f-]*")
 
@@ -78,10 +82,14 @@ def _failures(result: Result[Key]) -> Iterator[tuple[Ref, str, bool]]:
         ref = outcome.step.ref
         if ref in result.contested:
             yield ref, f"{ref} {CONTESTED}: {outcome.reason}", False
+        elif outcome.action is Action.CREATED and ref in result.recreated:
+            yield ref, f"each {ref.kind} of {result.recreated[ref]} {RECREATED}", False
         elif outcome.is_overridden:
             yield ref, f"{ref} {OVERRIDDEN}: {outcome.step.reason}", False
         elif outcome.is_blocked:
             yield ref, f"{ref} {outcome.reason}, and is made anew once it is gone", True
+        elif outcome.step.foreign and f"exists, {EARLIER} " in outcome.reason:
+            yield ref, f"{ref} {outcome.reason}; it is made anew once the garbage collector has deleted it", True
         elif outcome.step.foreign:
             yield ref, f"{ref} {outcome.reason}; {WAYS_OUT}", False
         elif outcome.action is not Action.FAILED or _waits_for_driver(outcome):

@@ -10,6 +10,7 @@ import pytest
 
 from applier.ref import Kind, Manifest, Ref
 from kube_objects.manifest import is_terminating
+from tests.controller.test_held_is_told import stalled_of
 from tests.hostile.world import stalls
 from tests.simulation.schedules import MakeAnew
 from tests.simulation.sets import NAME, demo, replicas
@@ -173,3 +174,21 @@ def test_a_set_that_is_made_anew_comes_up_beside_what_goes(tenths: int) -> None:
     simulation.settle()
     assert_all_ready(simulation)
     assert_no_orphan(simulation)
+
+
+@pytest.mark.parametrize("seconds", [0, 30])
+def test_what_an_earlier_set_of_the_name_has_left_is_told_if_it_stays(seconds: int) -> None:
+    """As long as the garbage collector has not come; people would not know whose it is, and what to do."""
+    simulation = running(demo())
+    simulation.world.delete(SET, NAME)
+    simulation.world.apply(demo())
+    simulation.let_pass(5 + seconds)
+    messages = stalled_of(simulation.world.get(SET, NAME))
+    assert [f"exists, left by an earlier PodCliqueSet.grove.io/default/{NAME}, and" in message for message in messages] == [True] * bool(
+        seconds
+    )
+    assert any("left by an earlier" in told for told in simulation.world.told) is bool(seconds)
+    simulation.settle()
+    simulation.wait(30)
+    assert_all_ready(simulation)
+    assert stalled_of(simulation.world.get(SET, NAME)) == []

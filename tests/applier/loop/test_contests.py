@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from itertools import count
 
-from applier.loop.decisions import MAX_REST, MAX_WRITES, SOON, Contests
+from applier.desired import DEFAULT_POLICY, Desired, Policy
+from applier.loop.decisions import AT_ONCE, MAX_REST, MAX_WRITES, SOON, Contests
 from applier.outcome import Action, Outcome, Step
 from applier.ref import Manifest
 from applier.testing.virtual_time import in_virtual_time
@@ -23,7 +25,7 @@ def wrote(value: str, *, what: str = "data.value") -> Outcome:
 
 def rests(*writes: Outcome, every: float = 0.1) -> list[float]:
     contests = Contests[str]()
-    return [contests.observe("set", [write], number * every)[0] for number, write in enumerate(writes)]
+    return [contests.observe("set", [write], number * every, {}).rest for number, write in enumerate(writes)]
 
 
 def test_the_same_write_again_and_again_rests_longer_and_longer() -> None:
@@ -43,8 +45,39 @@ def test_writes_with_a_while_between_them_are_no_contest() -> None:
 def test_what_is_forgotten_takes_no_room() -> None:
     contests = Contests[str]()
     for number in range(1000):
-        contests.observe(f"set{number}", [wrote("1")], float(number))
+        contests.observe(f"set{number}", [wrote("1")], float(number), {})
     assert len(contests._writes) <= SOON + 2
+
+
+ONCE = Policy(create_only=True)
+
+
+def created(name: str, index: int = 0, policy: Policy = ONCE) -> Desired:
+    """An object that a set creates by any name."""
+    return Desired(config_map(name, {"index": str(index)}), owner=ref("set"), policy=policy)
+
+
+def rests_after(creations: Sequence[Sequence[Desired]], every: float = 0.1) -> list[float]:
+    contests, at, rests = Contests[str](), 0.0, []
+    for batch in creations:
+        outcomes = [Outcome(Step(one.ref, Action.CREATED), Action.CREATED) for one in batch]
+        found = contests.observe("set", outcomes, at, {one.ref: one for one in batch})
+        assert found.created == ({one.ref: one.owner for one in batch} if found.rest else {})
+        rests.append(found.rest)
+        at += every + found.rest
+    return rests
+
+
+def test_the_same_that_is_created_again_by_other_names_rests_longer_and_longer() -> None:
+    again = [[created(f"set-{number}")] for number in range(MAX_WRITES + 7)]
+    assert rests_after(again) == [*[0.0] * MAX_WRITES, 1.0, 2.0, 4.0, 8.0, 16.0, MAX_REST, MAX_REST]
+
+
+def test_creations_of_others_and_of_what_was_there_for_a_while_are_no_contest() -> None:
+    assert not any(rests_after([[created(f"set-{number}", number)] for number in range(50)]))
+    assert not any(rests_after([[created(f"set-{number}", number) for number in range(50)]]))
+    assert not any(rests_after([[created(f"set-{number}")] for number in range(50)], every=AT_ONCE + 1))
+    assert not any(rests_after([[created("set", policy=DEFAULT_POLICY)]] * 50)), "of one name, which is written and not only created"
 
 
 @in_virtual_time

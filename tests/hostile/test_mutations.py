@@ -1,0 +1,120 @@
+"""Admission that stores pods otherwise than they were written: it must cost no pod without end, be told, and be over when it is over."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from applier.ref import Manifest
+from tests.hostile.world import serving, stalls
+from tests.simulation.sets import demo
+from tests.simulation.simulation import Simulation
+from tests.simulation.world import POD
+
+PODS = 4
+MINUTE, RETRY = 60, 75.0
+"""Seconds, of which the second is longer than anything rests."""
+MANY = 20
+"""More pods than may be created for one in a minute."""
+Mutate = Callable[[Manifest], None]
+THEIRS = {"apiVersion": "v1", "kind": "ConfigMap", "name": "theirs", "uid": "theirs", "controller": True}
+
+
+def label(name: str, value: str | None) -> Mutate:
+    def mutate(pod: Manifest) -> None:
+        pod["metadata"]["labels"].pop(name, None)
+        if value is not None:
+            pod["metadata"]["labels"][name] = value
+
+    return mutate
+
+
+def owners(*others: Manifest, **changed: Any) -> Mutate:
+    """Adds owners, and changes the PodClique's entry; drops that without either."""
+
+    def mutate(pod: Manifest) -> None:
+        ours = [{**one, **changed} for one in pod["metadata"]["ownerReferences"]] if changed else []
+        pod["metadata"]["ownerReferences"] = [*ours, *others]
+
+    return mutate
+
+
+def started(mutate: Mutate, *, on_each_write: bool) -> Simulation:
+    """A set that comes up for a minute, where admission changes pods when they are created, or on each write."""
+    simulation = Simulation()
+    cluster, before = simulation.world.cluster, simulation.world.cluster.admit
+
+    def admit(manifest: Manifest) -> Manifest:
+        manifest = before(manifest)
+        if manifest["kind"] == "Pod" and (on_each_write or simulation.world.find(POD, manifest["metadata"]["name"]) is None):
+            mutate(manifest := copy.deepcopy(manifest))
+        return manifest
+
+    cluster.admit = admit
+    simulation.world.apply(demo(front=1, members=1))
+    for _ in range(MINUTE // 2):
+        simulation.let_pass(2)
+        simulation.machines.tick()
+    cluster.admit = before
+    return simulation
+
+
+def creations(simulation: Simulation) -> int:
+    return sum(request.verb == "create" and request.resource.plural == "pods" for request in simulation.world.cluster.log)
+
+
+FOUND_BY = ("app.kubernetes.io/managed-by", "grove.io/pod-template-hash")
+"""The label by which pods are watched, and the one that tells whether a pod is outdated."""
+
+
+@pytest.mark.parametrize("value", [None, "theirs"])
+@pytest.mark.parametrize("name", FOUND_BY)
+def test_labels_that_a_new_pod_has_lost_are_put_back_and_it_serves(name: str, value: str | None) -> None:
+    simulation = started(label(name, value), on_each_write=False)
+    assert (creations(simulation), len(serving(simulation)), stalls(simulation)) == (PODS, PODS, [])
+
+
+@pytest.mark.parametrize("name", FOUND_BY)
+def test_labels_that_no_write_puts_back_are_told_and_cost_no_pods_without_end(name: str) -> None:
+    simulation = started(label(name, "theirs"), on_each_write=True)
+    assert creations(simulation) < PODS * MANY
+    assert len(simulation.world.all(POD)) <= PODS
+    assert any("admission webhook" in message for message in stalls(simulation))
+    simulation.let_pass(RETRY)
+    simulation.settle()
+    assert (len(serving(simulation)), stalls(simulation)) == (PODS, [])
+
+
+TAKEN = {
+    "without an owner": owners(),
+    "with an owner that does not control it": owners(controller=False),
+    "controlled by another": owners(THEIRS, controller=False),
+}
+
+
+@pytest.mark.parametrize("mutate", TAKEN.values(), ids=TAKEN)
+def test_a_pod_that_is_taken_from_its_clique_is_deleted_again_and_told(mutate: Mutate) -> None:
+    """Nothing of ours would find it."""
+    simulation = started(mutate, on_each_write=False)
+    assert (creations(simulation) < PODS * MANY, simulation.world.all(POD)) == (True, [])
+    assert any("an admission webhook changes metadata.ownerReferences" in message for message in stalls(simulation))
+    simulation.let_pass(RETRY)
+    simulation.settle()
+    assert (len(serving(simulation)), stalls(simulation)) == (PODS, [])
+
+
+def test_a_label_of_a_pod_that_no_write_puts_right_is_told_and_put_right_once_one_does() -> None:
+    """The server stores nothing then, and no watch tells of it."""
+    simulation = started(label("grove.io/podgang", "theirs"), on_each_write=True)
+    assert any('an admission webhook sets other values: metadata.labels["grove.io/podgang"]' in message for message in stalls(simulation))
+    simulation.let_pass(RETRY)
+    simulation.settle()
+    assert (len(serving(simulation)), stalls(simulation)) == (PODS, [])
+
+
+def test_one_more_owner_is_nobodys_business() -> None:
+    simulation = started(owners({**THEIRS, "controller": False}, controller=True), on_each_write=False)
+    assert (creations(simulation), len(serving(simulation)), stalls(simulation)) == (PODS, PODS, [])
