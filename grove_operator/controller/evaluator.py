@@ -20,7 +20,7 @@ from grove_compiler.replay.replay import StepFunction
 from grove_compiler.step import GROUP, Key, StepContext, StepGone, StepHold, StepResult, step
 from grove_operator.cluster.desired import Sources, desired_graph
 from grove_operator.controller.live_objects import LiveObjects
-from grove_operator.controller.membership import replicas_of
+from grove_operator.controller.membership import is_of_older_set, replicas_of
 from grove_operator.controller.pending_condition import PendingTracker, pending_condition
 from grove_operator.controller.stalled_condition import (
     REFUSED,
@@ -117,8 +117,28 @@ class Evaluator:
                 return self._hold(key, outcome, objects, now)
             case StepResult():
                 self._enqueue_set(key, self._stalls.release(key) | self._pending.observe(key, outcome))
+                if self._yields(view, key, outcome):
+                    return Graph([])
                 return (yield from self._graph(key, outcome, objects, now, context))
         raise TypeError(f"a step returned {outcome!r}")
+
+    def _yields(self, view: View, key: Key, result: StepResult) -> bool:
+        """Reports whether a replica has to leave its names to an older set, which has the name of one of its objects already.
+
+        Two sets made in one moment may each get some of the names that both want. Both would wait for good, so the newer one gives back
+        what it has got, unless pods of it have been started.
+        """
+        refused = self._stalls.refused(key)
+        if not refused or key.replica is None:
+            return False
+        pcs = view.peek(Ref(GROUP, SET_KIND, key.namespace, key.name))
+        desired = {Ref.of(node.object) for node in result.graph.nodes}
+        taken = [(ref, view.get(ref)) for ref in refused if ref in desired]
+        older = {ref: refused[ref] for ref, live in taken if live is not None and pcs is not None and is_of_older_set(view, live, pcs)}
+        if older and any(_is_started(view.peek(ref)) for ref in desired if ref.kind == "Pod"):
+            older = {}
+        self._stalls.yield_for(key, older)
+        return bool(older)
 
     def observe(self, result: Result[Key]) -> None:
         """Records which objects the server refused, so that the next evaluations report it on their owners and on the set."""
@@ -209,6 +229,10 @@ def _pending_condition(
 ) -> StatusCondition | None:
     taken = step(objects, replica, now, context)
     return pending_condition(_ref(live), [*result.waits(), *taken.waits()]) if isinstance(taken, StepResult) else None
+
+
+def _is_started(pod: Manifest | None) -> bool:
+    return pod is not None and not pod["spec"].get("schedulingGates")
 
 
 def _done(evaluation: Evaluation[Any], work: Work) -> Work:

@@ -292,6 +292,20 @@ def _deciding_owners(manifest: Manifest) -> list[Manifest]:
     return manifest["metadata"].get("ownerReferences") or [] if applied_by(manifest, OPERATOR) else []
 
 
+def is_of_older_set(view: View, manifest: Manifest, pcs: Manifest) -> bool:
+    """Reports whether an object is of another set that exists, and that is older than this one; of the same second, the UID decides."""
+    namespace = pcs["metadata"].get("namespace") or ""
+    other: Manifest | None = manifest
+    for _ in range(MAX_CHAIN + 1):
+        owner = controller_of(other) if other is not None and other["kind"] != SET_KIND else None
+        if owner is None:
+            break
+        ref = Ref(group_of(owner.get("apiVersion") or ""), owner.get("kind") or "", namespace, owner.get("name") or "")
+        live = view.peek(ref) if ref.kind in (SET_KIND, *PARTS) and ref.group in ("grove.io", "scheduler.grove.io") else None
+        other = live if live is not None and uid_of(live) == owner.get("uid") else None
+    return other is not None and other["kind"] == SET_KIND and (_created(other), uid_of(other)) < (_created(pcs), uid_of(pcs))
+
+
 def _existing(view: View, manifest: Manifest) -> Iterator[Manifest]:
     for owner in _deciding_owners(manifest):
         if owner.get("kind") not in PARTS:

@@ -155,6 +155,7 @@ class StallTracker:
         self._messages: dict[Key, dict[tuple[int, str], str]] = {}  # by set; then by replica (-1 for the set itself) and reason
         self._reported: dict[Key, tuple[int, str]] = {}  # by set: the replica and reason that its condition describes
         self._failures = WriteFailures()
+        self._yielded: dict[Key, Mapping[Ref, str]] = {}
 
     def hold(self, key: Key, message: str) -> bool:
         """Records that a key is held."""
@@ -170,6 +171,8 @@ class StallTracker:
             for index, reason in [*self._messages.get(key, ())]:
                 if reason == HELD and index >= 0:
                     self._note(key._replace(replica=index), HELD, "")
+        if gone:
+            self._yielded.pop(key, None)
         return self._note(key, HELD, "")
 
     def observe(self, result: Result[Key], now: float) -> bool:
@@ -180,8 +183,18 @@ class StallTracker:
         return self._note(result.key, REFUSED, next(iter(self.refused(result.key).values()), "")) | is_changed
 
     def refused(self, key: Key) -> Mapping[Ref, str]:
-        """Returns the objects that the server did not take at the last reconciliation of a key, with a message for each."""
-        return self._failures.reported(key)
+        """Returns the objects that the server did not take at the last reconciliation of a key, with a message for each.
+
+        Those are among them for which the key yields, and which are not tried.
+        """
+        return {**self._yielded.get(key, {}), **self._failures.reported(key)}
+
+    def yield_for(self, key: Key, refused: Mapping[Ref, str]) -> None:
+        """Records for which of the refused objects a key desires nothing at all; none ends that."""
+        if refused:
+            self._yielded[key] = refused
+        else:
+            self._yielded.pop(key, None)
 
     def stall(self, key: Key) -> Stall | None:
         """Returns why the set of a key, or one of its replicas, is stalled; none when it is not."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from functools import cache
+from random import Random
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from tests.model.sets import clique, pcs
 from tests.simulation.sets import NAME, demo, replicas
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.watch import assert_all_ready
-from tests.simulation.world import EVENT, NAMESPACE, POD, SET
+from tests.simulation.world import CLIQUE, EVENT, NAMESPACE, POD, SET
 from tests.step.world import context
 
 LABELS = {"app.kubernetes.io/managed-by": "grove-operator", "app.kubernetes.io/part-of": NAME}
@@ -181,6 +182,32 @@ def test_of_two_sets_whose_names_collide_the_older_one_runs_and_the_newer_one_sa
     simulation.wait(10)
     assert stalled_of(simulation.world.get(SET, "a-0")) == []
     assert len(simulation.world.pods()) == 2
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3, 10])
+def test_of_two_sets_made_in_one_moment_that_share_out_the_names_that_both_want_one_runs(seed: int) -> None:
+    """Answers are slow, and each set gets some of three PodCliques before it is told that the other has the rest."""
+    simulation = Simulation(context(Settings(pods=True, is_operator=True)))
+    simulation.network.latency, simulation.network.chance = 5.0, Random(seed)
+    both = [named(pcs([clique(of + each, 1) for each in "cde"]), name) for name, of in (("a", "0-"), ("a-0", ""))]
+    for one in both if seed % 2 else reversed(both):
+        simulation.world.apply(one)
+    for _ in range(60):
+        simulation.let_pass(3)
+        simulation.machines.tick()
+    simulation.network.calm_down()
+    simulation.settle()
+    simulation.operator.restart()
+    simulation.settle()
+    [[message]] = filter(None, (stalled_of(simulation.world.get(SET, name)) for name in ("a", "a-0")))
+    assert "and is left unchanged" in message
+    assert_all_ready(simulation)
+    assert len(simulation.world.pods()) == 3
+    [runs] = {one["metadata"]["ownerReferences"][0]["name"] for one in simulation.world.all(CLIQUE)}
+    simulation.world.delete(SET, runs)
+    simulation.wait(20)
+    assert_all_ready(simulation)
+    assert len(simulation.world.pods()) == 3
 
 
 def named(set: Manifest, name: str) -> Manifest:
