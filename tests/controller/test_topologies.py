@@ -9,8 +9,9 @@ import pytest
 from applier.ref import Kind, Manifest
 from grove_compiler.source.document import Document
 from grove_compiler.step import StepContext
+from tests.simulation.sets import demo
 from tests.simulation.simulation import Simulation
-from tests.simulation.world import EVENT, KAI_TOPOLOGY
+from tests.simulation.world import EVENT, KAI_TOPOLOGY, SET, TOPOLOGY
 from tests.step.world import context
 
 BINDING = Kind("grove.io", "v1alpha1", "ClusterTopologyBinding")
@@ -85,3 +86,21 @@ def test_a_topology_of_somebody_else_that_drifts_is_told(simulation: Simulation)
     simulation.edit(edit_levels, kind=BINDING, name="lab")
     simulation.settle()
     assert (reported(simulation, before), events(simulation)) == (["False", "True"], ["TopologyDriftDetected"])
+
+
+def test_a_default_topology_that_the_configuration_drops_stays_whole_while_a_set_refers_to_it() -> None:
+    """The finalizer alone, applied by the manager that has made the rest, would take the levels with it."""
+    described = {**CONFIG, "topologyAwareScheduling": {"enabled": True, "levels": levels("zone", "rack")}}
+    simulation = Simulation(StepContext(context().program, context().settings, Document(described)))
+    simulation.settle()
+    placed = demo(1, clusterTopologyName="grove-topology", topologyConstraint={"packDomain": "zone"})
+    simulation.world.apply(placed)
+    simulation.settle()
+    before = simulation.world.get(TOPOLOGY, "grove-topology")
+    simulation.operator.restart(StepContext(context().program, context().settings, Document(CONFIG)))
+    simulation.settle()
+    assert simulation.world.get(TOPOLOGY, "grove-topology") == before
+    assert simulation.operator.held == {}
+    simulation.world.delete(SET, "demo")
+    simulation.settle()
+    assert simulation.world.find(TOPOLOGY, "grove-topology") is None
