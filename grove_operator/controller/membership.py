@@ -8,7 +8,7 @@ its UID, for labels can be written by anybody (decisions §8).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from applier.decision.managers import applied_by
 from applier.loop import View
@@ -24,8 +24,9 @@ from grove_compiler.step import Key
 from kube_objects.manifest import group_of, is_terminating, mapping
 
 KAI_TOPOLOGY: GroupKind = ("kai.scheduler", "Topology")
-PARTS = ("PodClique", "PodCliqueScalingGroup", "PodGang")
-"""The kinds of the parts of a set: they are owned, and own objects themselves."""
+PARTS = {"PodClique": "grove.io", "PodCliqueScalingGroup": "grove.io", "PodGang": "scheduler.grove.io"}
+"""The kinds of the parts of a set, with their groups: they are owned, and own objects themselves."""
+OWNERS = {**PARTS, SET_KIND: "grove.io"}
 OWN_KINDS: frozenset[GroupKind] = frozenset({("grove.io", SET_KIND), ("", "Event")})
 """Kinds that belong to no key: sets are created by users, and events are never pruned."""
 
@@ -294,25 +295,26 @@ def _deciding_owners(manifest: Manifest) -> list[Manifest]:
 
 def is_of_older_set(view: View, manifest: Manifest, pcs: Manifest) -> bool:
     """Reports whether an object is of another set that exists, and that is older than this one; of the same second, the UID decides."""
-    namespace = pcs["metadata"].get("namespace") or ""
-    other: Manifest | None = manifest
-    for _ in range(MAX_CHAIN + 1):
-        owner = controller_of(other) if other is not None and other["kind"] != SET_KIND else None
-        if owner is None:
-            break
-        ref = Ref(group_of(owner.get("apiVersion") or ""), owner.get("kind") or "", namespace, owner.get("name") or "")
-        live = view.peek(ref) if ref.kind in (SET_KIND, *PARTS) and ref.group in ("grove.io", "scheduler.grove.io") else None
-        other = live if live is not None and uid_of(live) == owner.get("uid") else None
-    return other is not None and other["kind"] == SET_KIND and (_created(other), uid_of(other)) < (_created(pcs), uid_of(pcs))
+    return any((_created(one), uid_of(one)) < (_created(pcs), uid_of(pcs)) for one in _sets_of(view, manifest))
 
 
-def _existing(view: View, manifest: Manifest) -> Iterator[Manifest]:
+def _sets_of(view: View, manifest: Manifest, steps: int = MAX_CHAIN) -> Iterator[Manifest]:
+    """Yields the existing sets to which an object's owners lead."""
+    for owner in _existing(view, manifest, OWNERS):
+        if owner["kind"] == SET_KIND:
+            yield owner
+        elif steps > 0:
+            yield from _sets_of(view, owner, steps - 1)
+
+
+def _existing(view: View, manifest: Manifest, kinds: Mapping[str, str] = PARTS) -> Iterator[Manifest]:
+    """Yields the owners of some kinds that exist. Kinds of other groups by these names are not watched, and cannot be looked for."""
     for owner in _deciding_owners(manifest):
-        if owner.get("kind") not in PARTS:
+        group = group_of(owner.get("apiVersion") or "")
+        if not group or kinds.get(owner.get("kind") or "") != group:
             continue
         namespace = manifest["metadata"].get("namespace") or ""
-        ref = Ref(group_of(owner.get("apiVersion") or ""), owner["kind"], namespace, owner.get("name") or "")
-        live = view.peek(ref)
+        live = view.peek(Ref(group, owner["kind"], namespace, owner.get("name") or ""))
         if live is not None and uid_of(live) == owner.get("uid"):
             yield live
 

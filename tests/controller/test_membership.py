@@ -6,9 +6,13 @@ from typing import Any
 
 import pytest
 
+from applier.loop import View
 from applier.ref import Manifest, Ref
 from grove_compiler.step import Key
-from grove_operator.controller.membership import Keys, MemberIndex, key_of
+from grove_operator.controller.membership import Keys, MemberIndex, is_of_set, key_of
+from tests.simulation.sets import NAME
+from tests.simulation.simulation import running
+from tests.simulation.world import SET as SETS
 from tests.suite.rows import rows
 
 SET = Key("PodCliqueSet", "ml", "chat")
@@ -166,3 +170,12 @@ def test_a_set_that_decides_which_replica_is_updated_wakes_them() -> None:
     world = FewObjects()
     world.put(declared(2))
     assert len(world.put(declared(2, updateProgress={"currentlyUpdating": [{"replicaIndex": 1}]}))) == 3
+
+
+@pytest.mark.parametrize("group", ["example.com", "grove.io"])
+def test_an_owner_of_another_group_that_has_the_name_of_one_of_our_kinds_leads_nowhere(group: str) -> None:
+    """Nobody watches it: to ask for it would hold whoever looks for the members of a replica."""
+    simulation = running()
+    owner = {"apiVersion": f"{group}/v1", "kind": "PodGang", "name": "theirs", "uid": "theirs", "controller": True}
+    theirs = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "theirs", "namespace": "default", "ownerReferences": [owner]}}
+    assert not is_of_set(View(simulation.operator.process.cache), theirs, simulation.world.get(SETS, NAME))
