@@ -30,12 +30,14 @@ async def test_every_look_at_a_set_that_comes_up_replays_equal(grove_plane: Cont
         await world.apply(pod_clique_set(clique("front")))
         await world.until_ready("chat-0-front-0")
 
-        async def kept_so_far(why: str) -> int:
-            return min(IN_MEMORY, len(await asyncio.to_thread(lambda: list(kept.glob(f"{why}-*.json")))))
+        async def written(pattern: str, most: int) -> int:
+            return min(most, len(await asyncio.to_thread(lambda: list(kept.glob(pattern)))))
 
-        await world.until(lambda: kept_so_far("step"), IN_MEMORY)
+        # A look is recorded once its writes are done: where these are slow, the set's first one after all those that make its pod ready.
+        await world.until(lambda: written(f"step-*-PodCliqueSet_{namespace}_chat.json", 1), 1)
+        await world.until(lambda: written("step-*.json", IN_MEMORY), IN_MEMORY)
         process.send(signal.SIGUSR1)
-        await world.until(lambda: kept_so_far("asked"), IN_MEMORY)
+        await world.until(lambda: written("asked-*.json", IN_MEMORY), IN_MEMORY)
     files = sorted(map(str, kept.glob("*.json")))
     ended = await asyncio.to_thread(run, "replay", *files)
     assert (ended.code, ended.err) == (0, "")
