@@ -82,12 +82,15 @@ def _private_file() -> tuple[int, str]:
 class CertificateFiles:
     """A certificate chain and its key in a folder (a `CertificateSource`).
 
-    `name` is the DNS name by which API servers call us, empty if that is not known; `clock` gives seconds since the epoch.
+    `name` is the DNS name by which API servers call us, empty if that is not known; `clock` gives seconds since the epoch, and `note` takes
+    good news.
     """
 
-    def __init__(self, folder: str, shown: ServedCertificate, name: str, clock: Callable[[], float], interval: float = INTERVAL) -> None:
+    def __init__(
+        self, folder: str, shown: ServedCertificate, name: str, clock: Callable[[], float], note: Log, interval: float = INTERVAL
+    ) -> None:
         self._files = [os.path.join(folder, name) for name in (CERTIFICATE, KEY)]
-        self._shown, self._name, self._clock, self._interval = shown, name, clock, interval
+        self._shown, self._name, self._clock, self._note, self._interval = shown, name, clock, note, interval
         self._loaded: list[tuple[int, int, int]] = []
         self._chain, self._fault = b"", ""
 
@@ -112,7 +115,7 @@ class CertificateFiles:
             except NoCertificate as error:
                 log(f"the new certificate cannot be used; still using the old one: {error}")
             else:
-                log("the certificate was renewed")
+                self._note("the certificate was renewed")
 
     def _load(self) -> None:
         self._shown.show_files(*self._files)
@@ -125,7 +128,10 @@ class CertificateFiles:
 
         fault = serving_fault(self._chain, self._name, datetime.fromtimestamp(self._clock(), UTC))
         if fault != self._fault:
-            log(f"{self._files[0]}: {fault}" if fault else "API servers can accept the certificate")
+            if fault:
+                log(f"{self._files[0]}: {fault}")
+            else:
+                self._note("API servers can accept the certificate")
         self._fault = fault
 
     def _state(self) -> list[tuple[int, int, int]]:

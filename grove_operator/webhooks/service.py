@@ -85,7 +85,7 @@ class RunningWebhooks:
 def source_of(cluster: Cluster, serving: Serving, shown: ServedCertificate, clock: Callable[[], float], note: Log) -> CertificateSource:
     """Returns the source of certificates: existing files, or a Secret that the operator maintains."""
     if serving.folder:
-        return CertificateFiles(serving.folder, shown, serving.service and f"{serving.service}.{serving.namespace}.svc", clock)
+        return CertificateFiles(serving.folder, shown, serving.service and f"{serving.service}.{serving.namespace}.svc", clock, note)
     # Imported lazily, as only the creation of certificates needs the library `cryptography`.
     from grove_operator.webhooks.shared_certificate import CertificateLocation, Service, SharedCertificate
 

@@ -44,7 +44,7 @@ async def test_a_new_certificate_counts_for_new_connections(ca: Pair, folder: Pa
     told: list[str] = []
     install(signed(ca, "first"), folder)
     shown = ServedCertificate()
-    files = CertificateFiles(str(folder), shown, "", time.time, interval=0.01)
+    files = CertificateFiles(str(folder), shown, "", time.time, told.append, interval=0.01)
     await files.first()
     before = await _subject(shown, ca)
     install(signed(ca, "second"), folder)
@@ -56,7 +56,7 @@ async def test_files_that_do_not_belong_together_leave_the_old_certificate(ca: P
     told: list[str] = []
     install(signed(ca, "first"), folder)
     shown = ServedCertificate()
-    files = CertificateFiles(str(folder), shown, "", time.time, interval=0.01)
+    files = CertificateFiles(str(folder), shown, "", time.time, told.append, interval=0.01)
     await files.first()
     shutil.copy(signed(ca, "other").key, folder / "tls.key")
     await _until_told(files, told)
@@ -71,7 +71,7 @@ async def test_a_missing_file_is_named(missing: str, ca: Pair, folder: Path) -> 
     install(signed(ca, "first"), folder)
     (folder / missing).unlink()
     with pytest.raises(NoCertificate, match=missing):
-        await CertificateFiles(str(folder), ServedCertificate(), "", time.time).first()
+        await CertificateFiles(str(folder), ServedCertificate(), "", time.time, print).first()
 
 
 @pytest.mark.parametrize("newest", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
@@ -141,7 +141,7 @@ async def test_a_certificate_that_ends_is_told_once_and_so_is_its_successor(ca: 
     told: list[str] = []
     install(signed(ca, "first", days=8), folder)
     now = [time.time()]
-    files = CertificateFiles(str(folder), ServedCertificate(), "", lambda: now[0], interval=0.01)
+    files = CertificateFiles(str(folder), ServedCertificate(), "", lambda: now[0], told.append, interval=0.01)
     await files.first()
     task = asyncio.create_task(files.keep_fresh(told.append))
     await asyncio.sleep(0.1)
