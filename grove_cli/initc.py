@@ -7,6 +7,8 @@ import sys
 
 import click
 
+from grove_cli.exit_codes import EXIT_TERMINATED
+
 POD_INFO = "/var/grove/pod-info"
 """The mount of the volume `pod-info-vol` of shipped Grove (§5.2), with the files `namespace` and `podgangname`."""
 
@@ -32,7 +34,7 @@ Example:
   grove initc --podcliques=demo-0-router:2 --podcliques=demo-0-model-0-leader:1
 
 \b
-Exit codes: 0 all are ready, 1 not within --timeout, 2 usage error, or the files about the pod are missing.""",
+Exit codes: 0 all are ready, 1 not within --timeout, 2 usage error, or the files about the pod are missing, 143 ended by SIGTERM.""",
 )
 @click.option(
     "-p", "--podcliques", "needed", multiple=True, type=RequirementParam(), help="Wait for this number of ready pods of this PodClique."
@@ -52,9 +54,8 @@ def command(needed: tuple[tuple[str, int], ...], pod_info: str, timeout: float |
 
     import asyncio  # only after the validation of arguments
 
-    from applier.errors import ApplierError
-    from applier.transport import connect, run
-    from grove_operator.initc.wait import Parents, wait_for
+    from applier.transport import Terminated, connect, run
+    from grove_operator.initc.wait import Parents, connected, wait_for
 
     counts: dict[str, int] = {}
     for name, count in needed:
@@ -62,17 +63,19 @@ def command(needed: tuple[tuple[str, int], ...], pod_info: str, timeout: float |
     parents = Parents(counts)
 
     async def wait() -> None:
-        async with connect(user_agent="grove-initc") as cluster, asyncio.timeout(timeout):
-            await wait_for(parents, cluster, namespace, gang, say)
+        async with asyncio.timeout(timeout):
+            await connected(
+                lambda: connect(user_agent="grove-initc"), lambda cluster: wait_for(parents, cluster, namespace, gang, say), say
+            )
 
     try:
         run(wait())
     except TimeoutError:
         say(f"not within {timeout:g} s: {parents.describe()}")
         return 1
-    except ApplierError as error:
-        say(str(error))
-        return 2
+    except Terminated:  # as when the pod is deleted
+        say(f"ended while waiting for {parents.describe()}")
+        return EXIT_TERMINATED
     say("all are ready: " + ", ".join(counts))
     return 0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 POD_NAMESPACE = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
+RETRY = 10.0
+"""Seconds until an operator without a certificate for its webhooks looks for one again."""
+
 SERVICE_ACCOUNT = "GROVE_OPERATOR_SERVICE_ACCOUNT_NAME"
 """Names the ServiceAccount of the operator's pods, as the shipped chart does."""
 
@@ -33,6 +36,10 @@ def own_namespace(session: Session) -> str:
             return file.read().strip()
     except OSError:
         return session.namespace
+
+
+class WithoutCertificate(Failed):
+    """Ends a command that has no certificate to serve with."""
 
 
 @asynccontextmanager
@@ -48,8 +55,9 @@ async def admission(
 ) -> AsyncIterator[RunningWebhooks]:
     """Serves the webhooks while entered; they answer 503 until `ready`. The caller starts and stops the `cache`.
 
-    Raises `Failed` when they cannot be served, and `ClusterError`.
+    Raises `Failed` when they cannot be served, which is `WithoutCertificate` for want of one.
     """
+    from applier.errors import ClusterError
     from grove_operator.webhooks.certificate import NoCertificate
 
     try:
@@ -59,8 +67,8 @@ async def admission(
     try:
         try:
             log.line("listening", port=await webhooks.start())
-        except NoCertificate as error:
-            raise Failed(str(error)) from None
+        except (NoCertificate, ClusterError) as error:
+            raise WithoutCertificate(str(error)) from None
         except OSError as error:
             raise Failed(f"cannot listen: {error.strerror or error}") from None
         yield webhooks
@@ -73,13 +81,29 @@ def serves_webhooks(context: StepContext) -> bool:
     return bool(((context.config.manifest.get("server") or {}).get("webhooks") or {}).get("enabled"))
 
 
-async def serve_beside(session: Session, context: StepContext, document: Document | None, cache: WatchCache, log: Log) -> None:
-    """Serves the webhooks from an operator's watches until cancelled, leader or not: an API server calls any replica."""
-    async with admission(session, context, document, cache, log) as webhooks:
-        await wait_for_cache(cache, log)
-        webhooks.ready()
-        log.line("webhooks are ready")
-        await asyncio.Event().wait()
+async def serve_beside(
+    session: Session, context: StepContext, document: Document | None, cache: WatchCache, log: Log, wait: Callable[[str], None]
+) -> None:
+    """Serves the webhooks from an operator's watches until cancelled, leader or not: an API server calls any replica.
+
+    Without a certificate it tries again: the operator looks after its sets meanwhile. `wait` takes what is waited for, empty for nothing.
+    """
+    wait("webhooks do not listen yet")
+    told = ""
+    while True:
+        try:
+            async with admission(session, context, document, cache, log) as webhooks:
+                await wait_for_cache(cache, log)
+                webhooks.ready()
+                wait("")
+                log.line("webhooks are ready")
+                await asyncio.Event().wait()
+        except WithoutCertificate as error:
+            text = f"webhooks wait for a certificate: {error}"
+        if text != told:
+            log.line(text, "error")
+        wait(told := text)
+        await asyncio.sleep(RETRY)
 
 
 async def wait_for_cache(cache: WatchCache, log: Log) -> None:

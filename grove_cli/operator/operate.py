@@ -57,7 +57,8 @@ async def operate(session: Session, files: StartFiles, context: StepContext, rel
     operator = Operator(session.cluster, context, time.time, options)
     log.line("started", rules=len(context.program.rules), kubernetes=context.settings.kube_version, namespace=namespace or "all")
     log_unused(files.document, log, with_webhooks=serves_webhooks(context))
-    webhooks = partial(serve_beside, session, context, files.document, operator.cache, log) if serves_webhooks(context) else None
+    beside = partial(serve_beside, session, context, files.document, operator.cache, log, telemetry.wait_for)
+    webhooks = beside if serves_webhooks(context) else None
     events = OperatorEvents(session.cluster, own_namespace(session), _lease_name(session, context), relay)
     reports = Reports(log, telemetry.reloaded, events.record)
     reload = Reload(Files(files.folders, files.path), context, files.document, operator, reports)

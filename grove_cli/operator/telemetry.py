@@ -46,6 +46,7 @@ class Telemetry:
         if self._metrics_at.get("port"):
             self._metrics, self._metrics_listener = _metrics()
         self._missing = MissingRights()
+        self._awaited = ""
         self._spans: Spans | None = None
         self._end_spans: Callable[[], None] = lambda: None
         tracing = config.get("tracing") or {}
@@ -54,6 +55,10 @@ class Telemetry:
         relay.listeners += [listener for listener in (self._metrics, self._spans) if listener is not None]
         self.wait: Callable[[float], None] = self._metrics.queue_wait if self._metrics else lambda _: None
         self.work: Callable[[float], None] = self._metrics.queue_work if self._metrics else lambda _: None
+
+    def wait_for(self, awaited: str) -> None:
+        """Has the operator be not ready while this is waited for; empty for nothing."""
+        self._awaited = awaited
 
     def start(self, key: Key) -> None:
         """Observes the start of a reconciliation."""
@@ -79,7 +84,7 @@ class Telemetry:
         """Serves while entered. Raises `Failed` when it cannot listen on an address."""
         from grove_operator.telemetry.health import HealthCheck
 
-        check = HealthCheck(operator)
+        check = HealthCheck(operator, lambda: self._awaited)
         async with AsyncExitStack() as stack:
             stack.callback(self._end_spans)
             if self._metrics:

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import field
 
 from applier.backoff import Backoff
-from applier.cluster import Cluster, Listing, WatchEvent
-from applier.errors import ClusterError
+from applier.cluster import Cluster, Listing, Resource, WatchEvent
+from applier.errors import ClusterError, CredentialsError
 from applier.ref import Kind, Manifest, uid_of
 from applier.reflector import list_and_watch
 from grove_compiler.labels import CLIQUE_LABEL, GANG_LABEL
 from grove_compiler.record import record
 from kube_objects.manifest import is_terminating, labels_of, maps, section
 
-POD = Kind("", "v1", "Pod")
+PODS = Resource(Kind("", "v1", "Pod"), "pods", namespaced=True)
+"""Known without discovery, which a thousand pods that start would ask for at once, and which not every cluster permits them."""
 FIRST_WAIT, MAX_WAIT = 0.5, 10.0
 """Seconds until a refused request is retried. A restart of the init container may take up to 300 (CrashLoopBackOff)."""
+
+Log = Callable[[str], None]
 
 
 @record
@@ -73,19 +76,45 @@ def is_up(pod: Manifest) -> bool:
     return not is_terminating(pod) and any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions)
 
 
-async def wait_for(parents: Parents, cluster: Cluster, namespace: str, gang: str, log: Callable[[str], None]) -> None:
+async def connected(
+    connect: Callable[[], AbstractAsyncContextManager[Cluster]], wait: Callable[[Cluster], Awaitable[None]], log: Log
+) -> None:
+    """Connects, and waits then. Credentials that are missing are awaited, and reported to `log`.
+
+    The kubelet mounts the Secret of the token before it has one, and puts in later what it gets. An init container that ended instead would
+    be restarted more and more slowly, and with `restartPolicy: Never` its pod would have failed.
+    """
+    backoff = Backoff(FIRST_WAIT, MAX_WAIT)
+    while True:
+        try:
+            async with connect() as cluster:
+                await wait(cluster)
+                return
+        except CredentialsError as error:
+            log(f"cannot log in; retrying: {error}")
+        await asyncio.sleep(backoff.next())
+
+
+async def wait_for(parents: Parents, cluster: Cluster, namespace: str, gang: str, log: Log) -> None:
     """Returns once enough pods of every parent are ready. `gang` is the PodGang of the waiting pod and its parents.
 
     `log` is called with the missing pods whenever they change, and with errors. Errors are retried, `Forbidden` too: the API server's
     authorizer may not know the role of the service account yet when the pod starts.
     """
     backoff, logged = Backoff(FIRST_WAIT, MAX_WAIT), ""
+
+    def report(error: ClusterError) -> None:
+        nonlocal logged
+        logged = ""
+        log(f"cannot read the pods of {namespace}/{gang}; retrying: {error}")
+
     while True:
         try:
-            pods = await cluster.resource(POD)
-            async with aclosing(list_and_watch(cluster, pods, namespace, labels=f"{GANG_LABEL}={gang}")) as events:
+            labels = f"{GANG_LABEL}={gang}"
+            async with aclosing(list_and_watch(cluster, PODS, namespace, labels=labels, on_outage=report)) as events:
                 async for event in events:
-                    backoff.reset()
+                    if isinstance(event, WatchEvent):  # a list may be allowed where a watch is not
+                        backoff.reset()
                     _apply(parents, event)
                     if not parents.waiting():
                         return
@@ -93,7 +122,7 @@ async def wait_for(parents: Parents, cluster: Cluster, namespace: str, gang: str
                         logged = parents.describe()
                         log(f"waiting for {logged}")
         except ClusterError as error:
-            log(f"cannot read the pods of {namespace}/{gang}; retrying: {error}")
+            report(error)
         await asyncio.sleep(backoff.next())
 
 

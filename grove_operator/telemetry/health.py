@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -28,10 +28,11 @@ class OperatorState(StrEnum):
 
 
 class Health(NamedTuple):
-    """A state, and a message of one line about it."""
+    """A state, and a message of one line about it. `awaited` is what it waits for before others may rely on it; empty for nothing."""
 
     state: OperatorState
     message: str
+    awaited: str = ""
 
     @property
     def is_alive(self) -> bool:
@@ -39,18 +40,25 @@ class Health(NamedTuple):
 
     @property
     def is_ready(self) -> bool:
-        return self.state in (OperatorState.STANDBY, OperatorState.LEADING)
+        return self.state in (OperatorState.STANDBY, OperatorState.LEADING) and not self.awaited
 
 
 class HealthCheck:
-    """Checks an operator. `stuck_after` is in seconds of the event loop's clock."""
+    """Checks an operator. `awaited` is what else of its process is not ready yet; `stuck_after` is in seconds of the event loop's clock.
 
-    def __init__(self, operator: Operator, stuck_after: float = STUCK_AFTER) -> None:
-        self._operator, self._stuck_after = operator, stuck_after
+    A replica whose webhooks do not listen is not ready, or API servers would ask it, and a roll-out would end those that do.
+    """
+
+    def __init__(self, operator: Operator, awaited: Callable[[], str] = str, stuck_after: float = STUCK_AFTER) -> None:
+        self._operator, self._awaited, self._stuck_after = operator, awaited, stuck_after
         self._done, self._since = -1, 0.0
 
     def __call__(self) -> Health:
         """Returns the current health."""
+        health, awaited = self._of_operator(), self._awaited()
+        return health._replace(message=f"{health.message}; {awaited}", awaited=awaited) if awaited else health
+
+    def _of_operator(self) -> Health:
         sources = (source for source in self._operator.cache.sources() if not source.complete and not isinstance(source.error, Forbidden))
         pending = [source.query.kind.group_kind for source in sources]
         if pending or not self._operator.cache.sources():

@@ -13,6 +13,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.types import CertificateIssuerPrivateKeyTypes, PrivateKeyTypes
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from kube_objects.words import listed
+
 ORGANIZATION, AUTHORITY_NAME = "Grove", "Grove-CA"
 """As the shipped operator names them (shipped semantics §11)."""
 AUTHORITY_LIFE, SERVING_LIFE = timedelta(days=365), timedelta(days=30)
@@ -99,6 +101,40 @@ def names_of(certificate: x509.Certificate) -> set[str]:
     except (x509.ExtensionNotFound, ValueError):
         return set()
     return set(names.get_values_for_type(x509.DNSName))
+
+
+SOON = timedelta(days=7)
+"""How long before its end a certificate that others renew should have been renewed."""
+
+
+def serving_fault(chain: bytes, name: str, now: datetime) -> str:
+    """Returns why API servers will not accept the first certificate of a chain, or soon will not; empty if they may.
+
+    `name` is the DNS name by which they call the server; empty if that is not known.
+    """
+    try:
+        shown = x509.load_pem_x509_certificates(chain)[0]
+        usage = shown.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
+    except x509.ExtensionNotFound:
+        usage = None
+    except (ValueError, IndexError):
+        return ""  # of a form that TLS has accepted, and we cannot read
+    if now < shown.not_valid_before_utc:
+        return f"API servers reject the certificate, which is valid from {shown.not_valid_before_utc:%Y-%m-%d %H:%M} UTC"
+    if name and not any(_is_for(pattern, name) for pattern in names_of(shown)):
+        return f"API servers reject the certificate, which is for {listed(sorted(names_of(shown))) or 'no name'}, and not for {name}"
+    if usage is not None and not {ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE} & set(usage):
+        return "API servers reject the certificate, which is not for servers (extended key usage)"
+    end = f"{shown.not_valid_after_utc:%Y-%m-%d %H:%M} UTC"
+    if now >= shown.not_valid_after_utc:
+        return f"API servers reject the certificate, which has expired on {end}"
+    return f"the certificate expires on {end}, and nobody has renewed it" if now >= shown.not_valid_after_utc - SOON else ""
+
+
+def _is_for(pattern: str, name: str) -> bool:
+    """Returns whether a name of a certificate, which may begin with a wildcard for one label, is this name."""
+    pattern = pattern.lower()
+    return pattern == name or (pattern.startswith("*.") and pattern[2:] == name.partition(".")[2])
 
 
 def read_bundle(pem: bytes) -> list[x509.Certificate]:

@@ -7,6 +7,8 @@ import os
 import ssl
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any, Protocol
 
 Log = Callable[[str], None]
@@ -45,7 +47,7 @@ class ServedCertificate:
         try:
             context.load_cert_chain(certificate, key)
         except ssl.SSLError as error:
-            raise NoCertificate(f"{certificate}: not a certificate that matches its key ({error.reason})") from None
+            raise NoCertificate(f"{certificate}: not a certificate that matches its key ({error.reason or 'nothing in PEM'})") from None
         except OSError as error:
             raise NoCertificate(f"{certificate} and {key} are needed: {(error.strerror or str(error)).lower()}") from None
         self._newest = context
@@ -78,31 +80,59 @@ def _private_file() -> tuple[int, str]:
 
 
 class CertificateFiles:
-    """A certificate chain and its key in a folder (a `CertificateSource`)."""
+    """A certificate chain and its key in a folder (a `CertificateSource`).
 
-    def __init__(self, folder: str, shown: ServedCertificate, interval: float = INTERVAL) -> None:
+    `name` is the DNS name by which API servers call us, empty if that is not known; `clock` gives seconds since the epoch, and `note` takes
+    good news.
+    """
+
+    def __init__(
+        self, folder: str, shown: ServedCertificate, name: str, clock: Callable[[], float], note: Log, interval: float = INTERVAL
+    ) -> None:
         self._files = [os.path.join(folder, name) for name in (CERTIFICATE, KEY)]
-        self._shown, self._interval = shown, interval
+        self._shown, self._name, self._clock, self._note, self._interval = shown, name, clock, note, interval
         self._loaded: list[tuple[int, int, int]] = []
+        self._chain, self._fault = b"", ""
 
     async def first(self) -> None:
         """Loads the files. Raises `NoCertificate` if they are invalid."""
         self._loaded = self._state()
-        self._shown.show_files(*self._files)
+        self._load()
 
     async def keep_fresh(self, log: Log) -> None:
-        """Reloads the files whenever they change, until cancelled. Invalid files are logged, and the old certificate stays in use."""
+        """Reloads the files whenever they change, until cancelled. Invalid files are logged, and the old certificate stays in use.
+
+        So is what API servers will not accept in the one in use: nobody else would tell whoever looks after it.
+        """
         while True:
+            self._judge(log)
             await asyncio.sleep(self._interval)
             if (state := self._state()) == self._loaded:
                 continue
             self._loaded = state
             try:
-                self._shown.show_files(*self._files)
+                self._load()
             except NoCertificate as error:
                 log(f"the new certificate cannot be used; still using the old one: {error}")
             else:
-                log("the certificate was renewed")
+                self._note("the certificate was renewed")
+
+    def _load(self) -> None:
+        self._shown.show_files(*self._files)
+        with suppress(OSError), open(self._files[0], "rb") as file:
+            self._chain = file.read()
+
+    def _judge(self, log: Log) -> None:
+        """Logs what is wrong with the certificate in use, once, and the end of that."""
+        from grove_operator.webhooks.authority import serving_fault  # `cryptography` takes 50 ms to import
+
+        fault = serving_fault(self._chain, self._name, datetime.fromtimestamp(self._clock(), UTC))
+        if fault != self._fault:
+            if fault:
+                log(f"{self._files[0]}: {fault}")
+            else:
+                self._note("API servers can accept the certificate")
+        self._fault = fault
 
     def _state(self) -> list[tuple[int, int, int]]:
         """Returns inode, modification time and size of each file, by which a change is detected."""

@@ -17,7 +17,8 @@ from grove_operator.webhooks.server import Answer, ReviewServer
 class Serving:
     """Address and certificate of the server. The certificate is that of a `folder`; without one the operator creates its own.
 
-    `secret` and `service` are names in the operator's `namespace`.
+    `secret` and `service` are names in the operator's `namespace`. The latter is empty for a folder that an option names: nobody has said
+    how API servers call us.
     """
 
     address: str
@@ -31,10 +32,11 @@ class Serving:
 def serving_of(config: Manifest, namespace: str, *, folder: str = "", port: int | None = None) -> Serving:
     """Returns the options of an OperatorConfiguration, for an operator in a namespace. `folder` and `port` override it."""
     options = config["server"]["webhooks"]
+    service = "" if folder else options["serviceName"]
     if not folder and options["certProvisionMode"] == "manual":
         folder = options["serverCertDir"]
     port = options["port"] if port is None else port
-    return Serving(options["bindAddress"], port, folder, namespace, options["secretName"], options["serviceName"])
+    return Serving(options["bindAddress"], port, folder, namespace, options["secretName"], service)
 
 
 class RunningWebhooks:
@@ -83,7 +85,7 @@ class RunningWebhooks:
 def source_of(cluster: Cluster, serving: Serving, shown: ServedCertificate, clock: Callable[[], float], note: Log) -> CertificateSource:
     """Returns the source of certificates: existing files, or a Secret that the operator maintains."""
     if serving.folder:
-        return CertificateFiles(serving.folder, shown)
+        return CertificateFiles(serving.folder, shown, serving.service and f"{serving.service}.{serving.namespace}.svc", clock, note)
     # Imported lazily, as only the creation of certificates needs the library `cryptography`.
     from grove_operator.webhooks.shared_certificate import CertificateLocation, Service, SharedCertificate
 

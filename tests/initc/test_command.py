@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -51,6 +54,27 @@ def test_the_arguments_that_the_rules_write_are_understood(pod_info: Path) -> No
     for container in containers:
         ended = run("initc", *container["args"], "--pod-info", str(pod_info))
         assert "cannot be read" in ended.err
+
+
+def test_a_pod_without_a_token_waits_for_it(pod_info: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A container that ended would be restarted after up to five minutes, or never: `restartPolicy: Never` is the default of training."""
+    monkeypatch.setenv("KUBECONFIG", str(pod_info / "none"))
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "127.0.0.1")
+    ended = run("initc", "-p", "router:1", "--pod-info", str(pod_info), "--timeout=1")
+    assert (ended.code, ended.err.splitlines()[-1]) == (1, "grove: not within 1 s: router (0 of 1 ready)")
+    assert "cannot log in; retrying" in ended.err
+
+
+def test_a_pod_that_is_deleted_while_it_waits_ends_in_order(pod_info: Path) -> None:
+    environment = {**os.environ, "KUBECONFIG": str(pod_info / "none")}
+    command = [sys.executable, "-m", "grove_cli", "initc", "-p", "router:1", "--pod-info", str(pod_info)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stderr is not None
+        process.stderr.readline()
+        process.terminate()
+        said = process.stderr.read()
+    assert (process.returncode, said.splitlines()[-1]) == (143, "grove: ended while waiting for router (0 of 1 ready)")
+    assert "Traceback" not in said
 
 
 @pytest.fixture

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
-from applier.errors import Forbidden, Unauthorized, Unreachable
+from applier.backoff import Backoff
+from applier.errors import CredentialsError, Forbidden, Unauthorized, Unreachable
 from applier.testing.memory import MemoryCluster
 from grove_operator.initc import wait as module
-from grove_operator.initc.wait import Parents, wait_for
+from grove_operator.initc.wait import Parents, connected, wait_for
 
 from .pods import GANG, pod
 
@@ -72,8 +76,51 @@ async def test_a_refusal_or_an_outage_is_said_and_tried_again(cluster: MemoryClu
         await asyncio.sleep(0)
     cluster.seed(pod("r-1", "router"))
     await asyncio.wait_for(waiting.task, 20)
-    refused = [line for line in waiting.said if "retrying" in line]
-    assert len(refused) == (0 if isinstance(error, Unreachable) else 2)
+    assert [line for line in waiting.said if "retrying" in line] == [f"cannot read the pods of ml/{GANG}; retrying: {error}"] * 2
+
+
+async def test_after_an_outage_it_says_again_what_it_waits_for(cluster: MemoryCluster) -> None:
+    waiting = Waiting(cluster, {"router": 2})
+    await waiting.settle()
+    cluster.end_watches(Unreachable("reset"))
+    cluster.seed(pod("r-1", "router", ready=False))
+    while len(waiting.said) < 3:
+        await asyncio.sleep(0.001)
+    outage = f"cannot read the pods of ml/{GANG}; retrying: reset"
+    assert waiting.said == ["waiting for router (0 of 2 ready)", outage, "waiting for router (0 of 2 ready)"]
+    waiting.task.cancel()
+
+
+async def test_a_watch_that_is_refused_is_asked_for_less_and_less_often(cluster: MemoryCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[int] = []
+
+    def counted(backoff: Backoff) -> float:
+        pauses.append(backoff.failures)
+        backoff.failures += 1
+        return 0.001
+
+    monkeypatch.setattr(Backoff, "next", counted)
+    cluster.fail("watch", Forbidden(403, "Forbidden", "no"), times=-1)
+    waiting = Waiting(cluster, {"router": 1})
+    while len(pauses) < 4:
+        await asyncio.sleep(0.001)
+    assert pauses[:4] == [0, 1, 2, 3]
+    waiting.task.cancel()
+
+
+async def test_a_token_that_is_not_there_yet_is_awaited(cluster: MemoryCluster) -> None:
+    answers: list[Any] = [CredentialsError("no token"), CredentialsError("no token"), cluster]
+    said: list[str] = []
+
+    @asynccontextmanager
+    async def connect() -> AsyncIterator[Any]:
+        if isinstance(answer := answers.pop(0), Exception):
+            raise answer
+        yield answer
+
+    cluster.seed(pod("r-1", "router"))
+    await asyncio.wait_for(connected(connect, lambda it: wait_for(Parents({"router": 1}), it, "ml", GANG, said.append), said.append), 5)
+    assert (said, answers) == (["cannot log in; retrying: no token"] * 2, [])
 
 
 async def test_only_the_pods_of_the_gang_are_asked_for(cluster: MemoryCluster) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -78,6 +79,13 @@ def test_what_kubectl_remembers_of_the_set_is_no_business_of_others() -> None:
     """The shipped operator copies it to every PodGang (shipped semantics §14.27)."""
     found = PodCliqueSet(pcs([], metadata={"annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}", "team": "a"}}))
     assert found.foreign_annotations == {"team": "a"}
+
+
+@pytest.mark.parametrize("key", ["applyset.kubernetes.io/part-of", "objectset.rio.cattle.io/hash"])
+def test_what_makes_the_set_a_member_of_what_a_tool_has_applied_makes_its_gangs_none(key: str) -> None:
+    """The tool would delete them, since it has not applied them."""
+    found = PodCliqueSet(pcs([], metadata={"labels": {key: "x", "team": "a"}, "annotations": {key: "x", "team": "a"}}))
+    assert (found.foreign_labels, found.foreign_annotations) == ({"team": "a"}, {"team": "a"})
 
 
 def test_the_template_is_read() -> None:

@@ -25,9 +25,9 @@ async def test_it_starts_until_every_kind_is_listed() -> None:
     assert world.health().state is OperatorState.STARTING
     async with at_work(world):
         await asyncio.sleep(0.1)
-        assert world.health() == (OperatorState.STARTING, "starting: Pod not listed yet")
+        assert world.health() == (OperatorState.STARTING, "starting: Pod not listed yet", "")
         await asyncio.sleep(60.0)
-        assert world.health() == (OperatorState.LEADING, "leading")
+        assert world.health() == (OperatorState.LEADING, "leading", "")
 
 
 @in_virtual_time
@@ -38,7 +38,7 @@ async def test_it_leads_without_a_right_and_shows_which() -> None:
     world.cluster.fail(lambda one: one.verb in ("list", "watch") and one.resource.plural == "horizontalpodautoscalers", error, times=-1)
     async with at_work(world):
         await asyncio.sleep(5.0)
-        assert world.health() == (OperatorState.LEADING, "leading")
+        assert world.health() == (OperatorState.LEADING, "leading", "")
         assert world.samples()['grove_operator_missing_rights{resource="horizontalpodautoscalers.autoscaling",verb="watch"}'] == 1.0
 
 
@@ -56,6 +56,19 @@ async def test_one_of_two_leads_and_the_other_stands_by() -> None:
             await asyncio.sleep(5.0)
             assert [world.health().state for world in (first, second)] == [OperatorState.LEADING, OperatorState.STANDBY]
             assert second.health().is_ready
+
+
+@in_virtual_time
+async def test_a_leader_whose_webhooks_do_not_listen_is_alive_and_not_ready() -> None:
+    world, awaited = Watched(), ["webhooks wait for a certificate"]
+    world.health = HealthCheck(world.operator, lambda: awaited[0])
+    async with at_work(world):
+        await asyncio.sleep(5.0)
+        health = world.health()
+        assert (health.state, health.is_alive, health.is_ready) == (OperatorState.LEADING, True, False)
+        assert health.message == "leading; webhooks wait for a certificate"
+        awaited[0] = ""
+        assert world.health().is_ready
 
 
 async def hangs(request: MemoryRequest) -> None:

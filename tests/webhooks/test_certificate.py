@@ -6,12 +6,20 @@ import asyncio
 import shutil
 import ssl
 import subprocess
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
+from grove_operator.webhooks.authority import serving_fault
 from grove_operator.webhooks.certificate import CertificateFiles, NoCertificate, ServedCertificate
 from tests.applier.transport.certificates import Pair, authority, needs_openssl, signed
+from tests.suite.rows import rows
 
 pytestmark = needs_openssl
 
@@ -36,7 +44,7 @@ async def test_a_new_certificate_counts_for_new_connections(ca: Pair, folder: Pa
     told: list[str] = []
     install(signed(ca, "first"), folder)
     shown = ServedCertificate()
-    files = CertificateFiles(str(folder), shown, interval=0.01)
+    files = CertificateFiles(str(folder), shown, "", time.time, told.append, interval=0.01)
     await files.first()
     before = await _subject(shown, ca)
     install(signed(ca, "second"), folder)
@@ -48,7 +56,7 @@ async def test_files_that_do_not_belong_together_leave_the_old_certificate(ca: P
     told: list[str] = []
     install(signed(ca, "first"), folder)
     shown = ServedCertificate()
-    files = CertificateFiles(str(folder), shown, interval=0.01)
+    files = CertificateFiles(str(folder), shown, "", time.time, told.append, interval=0.01)
     await files.first()
     shutil.copy(signed(ca, "other").key, folder / "tls.key")
     await _until_told(files, told)
@@ -63,7 +71,7 @@ async def test_a_missing_file_is_named(missing: str, ca: Pair, folder: Path) -> 
     install(signed(ca, "first"), folder)
     (folder / missing).unlink()
     with pytest.raises(NoCertificate, match=missing):
-        await CertificateFiles(str(folder), ServedCertificate()).first()
+        await CertificateFiles(str(folder), ServedCertificate(), "", time.time, print).first()
 
 
 @pytest.mark.parametrize("newest", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
@@ -97,6 +105,70 @@ def with_rsa(by: Pair, name: str) -> tuple[str, str]:
     more = ["-extfile", f"{name}.ext", "-CAcreateserial", "-out", f"{name}.crt"]
     subprocess.run([*sign, *more], cwd=folder, check=True, capture_output=True)
     return pair.pem
+
+
+NAME, NOW = "admission.grove-system.svc", datetime(2026, 3, 1, tzinfo=UTC)
+REJECTED = "API servers reject the certificate, which "
+
+
+@rows(
+    ("names", "starts", "ends", "fault"),
+    [
+        ([NAME], -1, 30, ""),
+        (["other", "*.grove-system.svc"], -1, 30, ""),
+        ([NAME.upper()], -1, 30, ""),
+        ([NAME], -1, 6, "the certificate expires on 2026-03-07 00:00 UTC, and nobody has renewed it"),
+        ([NAME], -9, -1, f"{REJECTED}has expired on 2026-02-28 00:00 UTC"),
+        ([NAME], 1, 30, f"{REJECTED}is valid from 2026-03-02 00:00 UTC"),
+        (["other", "*.svc"], -1, 30, f"{REJECTED}is for *.svc, other, and not for {NAME}"),
+        ([], -1, 30, f"{REJECTED}is for no name, and not for {NAME}"),
+    ],
+    ids=["right", "wildcard", "capitals", "ends soon", "ended", "begins later", "other names", "no name"],
+)
+def test_what_api_servers_reject_is_told(names: list[str], starts: int, ends: int, fault: str) -> None:
+    assert serving_fault(made(names, starts, ends), NAME, NOW) == fault
+
+
+def test_a_name_that_is_not_known_is_not_compared() -> None:
+    assert serving_fault(made(["other"], -1, 30), "", NOW) == ""
+
+
+def test_what_cannot_be_read_is_left_to_tls() -> None:
+    assert [serving_fault(chain, NAME, NOW) for chain in (b"", b"nonsense")] == ["", ""]
+
+
+async def test_a_certificate_that_ends_is_told_once_and_so_is_its_successor(ca: Pair, folder: Path) -> None:
+    told: list[str] = []
+    install(signed(ca, "first", days=8), folder)
+    now = [time.time()]
+    files = CertificateFiles(str(folder), ServedCertificate(), "", lambda: now[0], told.append, interval=0.01)
+    await files.first()
+    task = asyncio.create_task(files.keep_fresh(told.append))
+    await asyncio.sleep(0.1)
+    now[0] += 9 * 86400
+    await _until(lambda: told)
+    await asyncio.sleep(0.1)
+    install(signed(ca, "second"), folder)
+    await _until(lambda: len(told) >= 3)
+    task.cancel()
+    assert f"{folder / 'tls.crt'}: {REJECTED}has expired on" in told[0]
+    assert told[1:] == ["the certificate was renewed", "API servers can accept the certificate"]
+
+
+def made(names: list[str], starts: int, ends: int) -> bytes:
+    """A certificate for DNS names, with the days of its beginning and end from now."""
+    key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([])
+    builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    builder = builder.not_valid_before(NOW + timedelta(days=starts)).not_valid_after(NOW + timedelta(days=ends))
+    if names:
+        builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName(one) for one in names]), critical=False)
+    return builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+
+
+async def _until(look: Callable[[], object]) -> None:
+    async with asyncio.timeout(60):
+        while not look():
+            await asyncio.sleep(0.01)
 
 
 async def _subject(shown: ServedCertificate, ca: Pair, newest: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3) -> str:

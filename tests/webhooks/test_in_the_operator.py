@@ -16,6 +16,7 @@ import pytest
 
 from applier.testing.control_plane import ControlPlane
 from grove_operator.install.webhook_configurations import ALWAYS, AUTHORIZE, VALIDATE_TOPOLOGIES, Hook, Installation, webhook_configurations
+from tests.applier.transport.certificates import authority, needs_openssl, signed
 from tests.cli.conftest import cache_of_the_session
 from tests.cli.running import ROOT
 from tests.webhooks.conftest import Manifest
@@ -74,7 +75,8 @@ class Place:
 
     def uninstall(self) -> None:
         names = {f"{manifest['kind']}/{manifest['metadata']['name']}" for manifest in self.installed}
-        self.plane.kubectl("delete", *sorted(names), "--ignore-not-found")
+        if names:
+            self.plane.kubectl("delete", *sorted(names), "--ignore-not-found")
 
     def apply(self, *manifests: Manifest) -> None:
         self.plane.kubectl("apply", "-f", "-", input="\n---\n".join(map(json.dumps, manifests)))
@@ -115,21 +117,27 @@ def place(crds: None, control_plane: ControlPlane, namespace: str) -> Iterator[P
 @contextmanager
 def operators(place: Place, folder: Path, *names: str) -> Iterator[list[int]]:
     """Processes of the operator. Gives the ports of their webhooks once all are ready."""
+    with running(place, folder, CONFIGURATION, *names) as processes:
+        yield [_port(process, folder / f"{name}.log") for process, name in zip(processes, names, strict=True)]
+
+
+@contextmanager
+def running(place: Place, folder: Path, configuration: str, *names: str) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Processes of the operator, each with a log in the folder, which end in good order with the block."""
     kubeconfig, config = folder / "kubeconfig", folder / "operator.yaml"
     text = json.loads(place.plane.kubectl("config", "view", "--raw", "-o", "json").stdout)
     for context in text["contexts"]:
         context["context"]["namespace"] = place.namespace
     kubeconfig.write_text(json.dumps(text))
-    config.write_text(CONFIGURATION)
+    config.write_text(configuration)
     command = [sys.executable, "-m", "grove_cli", "operator", "run", "-n", place.namespace]
     arguments = [*command, "--kubeconfig", str(kubeconfig), "--config", str(config)]
-    logs = [folder / f"{name}.log" for name in names]
     processes = list[subprocess.Popen[bytes]]()
     try:
-        for log in logs:
-            with log.open("w") as output:
+        for name in names:
+            with (folder / f"{name}.log").open("w") as output:
                 processes.append(subprocess.Popen(arguments, cwd=ROOT, stderr=output, env=os.environ | {"PYTHONUNBUFFERED": "1"}))
-        yield [_port(process, log) for process, log in zip(processes, logs, strict=True)]
+        yield processes
     finally:
         for process in processes:
             process.terminate()
@@ -203,6 +211,29 @@ def test_webhooks_that_are_down_keep_others_out_and_not_the_operator(place: Plac
         *("annotate", "pcs/chat", "-n", place.namespace, "by=operator"),
         f"--as=system:serviceaccount:{place.namespace}:grove-operator",
     )
+
+
+@needs_openssl
+def test_an_operator_without_a_certificate_looks_after_its_sets_and_takes_the_one_that_comes(
+    place: Place, workload: Manifest, tmp_path: Path
+) -> None:
+    """A Secret that somebody has emptied, or an issuer that is late, leaves nobody without an operator."""
+    served, log = tmp_path / "served", tmp_path / "one.log"
+    served.mkdir()
+    mode = f"certProvisionMode: manual, serverCertDir: {served}, "
+    with running(place, tmp_path, CONFIGURATION.replace("webhooks: {", f"webhooks: {{{mode}"), "one"):
+        workload["metadata"] = {"name": "chat", "namespace": place.namespace}
+        place.apply(workload)
+        place.plane.kubectl("wait", "pclq/chat-0-worker", "-n", place.namespace, "--for=create", "--timeout=90s")
+        assert "webhooks wait for a certificate" in log.read_text()
+        pair = signed(authority(tmp_path), "webhook")
+        (served / "tls.key").write_text(pair.key.read_text())
+        (served / "tls.crt").write_text(pair.certificate.read_text())
+        deadline = time.monotonic() + PATIENCE
+        while "which is for localhost, and not for admission" not in log.read_text():
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.2)
+        assert "webhooks are ready" in log.read_text()
 
 
 def edited(manifest: Manifest, by: str) -> Manifest:

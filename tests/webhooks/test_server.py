@@ -6,6 +6,7 @@ import asyncio
 import json
 import shutil
 import ssl
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -59,7 +60,7 @@ def install(pair: Pair, folder: Path) -> Path:
 async def server_running(judge: Reviewer, ca: Pair, folder: Path) -> AsyncIterator[Serving]:
     told: list[str] = []
     shown = ServedCertificate()
-    await CertificateFiles(str(install(signed(ca, "webhook"), folder)), shown).first()
+    await CertificateFiles(str(install(signed(ca, "webhook"), folder)), shown, "", time.time, print).first()
     server = ReviewServer(Answers(lambda: judge).by_path(), shown.tls, told.append)
     port = await server.start("127.0.0.1", 0)
     tls = ssl.create_default_context(cafile=str(ca.certificate))

@@ -30,6 +30,9 @@ from kube_objects.manifest import LAST_APPLIED
 
 API_VERSION = "grove.io/v1alpha1"
 GROVE_PREFIX = "grove.io/"
+MEMBERSHIP = ("applyset.kubernetes.io/", "objectset.rio.cattle.io/")
+"""Labels and annotations by which `kubectl apply --prune --applyset` and Rancher's controllers find what they have applied: whatever bears
+them and is not among that, they delete."""
 LIMITS = "spec.trainingSpec"
 
 
@@ -88,12 +91,12 @@ class PodCliqueSet:
 
     @lazy
     def foreign_labels(self) -> dict[str, str]:
-        """The labels that are not Grove's own; PodGangs inherit them."""
+        """The labels except Grove's own and those by which a tool finds what it has applied; PodGangs inherit them."""
         return _foreign(self.labels)
 
     @lazy
     def foreign_annotations(self) -> dict[str, str]:
-        """The annotations except Grove's own and kubectl's last-applied-configuration; PodGangs inherit them."""
+        """The annotations except Grove's own and those of tools that have applied the set; PodGangs inherit them."""
         return {key: value for key, value in _foreign(self.annotations).items() if key != LAST_APPLIED}
 
     @lazy
@@ -267,4 +270,4 @@ def share_templates(owner: PodCliqueSet, other: PodCliqueSet) -> None:
 
 
 def _foreign(entries: dict[str, str]) -> dict[str, str]:
-    return {key: value for key, value in entries.items() if not key.startswith(GROVE_PREFIX)}
+    return {key: value for key, value in entries.items() if not key.startswith((GROVE_PREFIX, *MEMBERSHIP))}
