@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from applier.ref import Manifest
-from tests.hostile.world import serving, stalls
+from grove_compiler.labels import MANAGED_BY, OPERATOR
+from tests.hostile.world import A_WHILE, serving, stalls
 from tests.simulation.sets import demo
 from tests.simulation.simulation import Simulation
 from tests.simulation.world import POD
@@ -118,3 +119,24 @@ def test_a_label_of_a_pod_that_no_write_puts_right_is_told_and_put_right_once_on
 def test_one_more_owner_is_nobodys_business() -> None:
     simulation = started(owners({**THEIRS, "controller": False}, controller=True), on_each_write=False)
     assert (creations(simulation), len(serving(simulation)), stalls(simulation)) == (PODS, PODS, [])
+
+
+@pytest.mark.parametrize("value", [None, "theirs"])
+@pytest.mark.parametrize("is_new_process", [False, True], ids=["", "while nobody looks"])
+def test_a_label_that_a_policy_sets_in_all_pods_that_run_is_put_back_and_none_is_replaced(value: str | None, is_new_process: bool) -> None:
+    """Of these pods none has the name that is tried first for its index."""
+    simulation = started(lambda _: None, on_each_write=False)
+    for pod in simulation.world.all(POD):
+        simulation.world.delete(POD, pod["metadata"]["name"])
+    simulation.settle()
+    before, pods = creations(simulation), serving(simulation)
+    if is_new_process:
+        simulation.operator.kill()
+    for pod in simulation.world.all(POD):
+        simulation.world.change(POD, pod["metadata"]["name"], label(MANAGED_BY, value))
+    if is_new_process:
+        simulation.operator.start()
+    simulation.settle()
+    simulation.wait(A_WHILE)
+    assert (len(pods), serving(simulation), creations(simulation) - before, stalls(simulation)) == (PODS, pods, 0, [])
+    assert {pod["metadata"]["labels"].get(MANAGED_BY) for pod in simulation.world.all(POD)} == {OPERATOR}
