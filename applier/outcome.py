@@ -127,7 +127,10 @@ class Step:
 
 @dataclass(slots=True, eq=False)
 class Outcome:
-    """Represents the result of a step: what was planned, the actual `action` with its `reason`, and its duration in `seconds`."""
+    """Represents the result of a step: what was planned, the actual `action` with its `reason`, and its duration in `seconds`.
+
+    `retry_after` is the number of seconds for which a loop does not try the same again, 0 for none.
+    """
 
     step: Step
     action: Action
@@ -135,6 +138,7 @@ class Outcome:
     uid: str = ""
     seconds: float = 0.0
     error: Exception | None = None
+    retry_after: float = 0.0
 
     @property
     def is_overridden(self) -> bool:

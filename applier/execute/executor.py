@@ -50,6 +50,8 @@ async def _execute_wave(run: Execution, steps: Sequence[Step]) -> None:
             _record(run, Outcome(step, step.action, step.reason, step.uid))
         elif reason := held_back(step.ref, run.plan, run.outcomes, run.causes):
             _record(run, Outcome(step, Action.HELD, reason, step.uid))
+        elif step.ref in run.options.overridden:
+            _record(run, Outcome(step, Action.UNCHANGED, step.reason, step.uid))
         else:
             pending.append(step)
     workers = [asyncio.create_task(_work(run, pending)) for _ in range(min(len(pending), WORKERS))]

@@ -72,9 +72,9 @@ MAX_BACKOFF_FOREIGN = 5.0
 """The longest back-off, in seconds, of a key one of whose names an object has that is somebody else's and that no watch selects, and thus
 none shows that it is gone. A try costs one read."""
 
-MAX_BACKOFF_OVERRIDDEN = 30.0
-"""The longest back-off, in seconds, of a key in one of whose objects an admission webhook sets other values: no watch event shows when it
-ceases to. A try costs one write, and none for a key one of whose objects finalizers keep from going."""
+MAX_BACKOFF_BLOCKED = 30.0
+"""The longest back-off, in seconds, of a key one of whose objects finalizers keep from going, or in one of whose an admission webhook sets
+other values: no watch event shows when it ceases to. A try costs nothing; the write of such an object has a back-off of its own."""
 
 PORTION = 1_000
 """Objects of a graph that are freed at once, in about a millisecond."""
@@ -259,6 +259,8 @@ class Loop(Generic[K]):
 
     def _requeue(self, result: Result[K], desired: Graph | Gone | Hold) -> None:
         """Requeues a key that failed, with a back-off that depends on the error; resets the back-off of one that succeeded."""
+        if rests := [outcome.retry_after for outcome in result.outcomes if outcome.retry_after]:
+            self.queue.add_after(result.key, min(rests))
         errors = [result.error, *(outcome.error for outcome in result.outcomes)]
         if any(isinstance(error, NotSynced | Unreachable | UnknownKind) for error in errors):
             self._until_current[result.key] = None
@@ -271,7 +273,7 @@ class Loop(Generic[K]):
         elif result.error is not None or any(map(_may_succeed_on_retry, result.outcomes)):
             self.queue.retry(result.key)
         elif any(outcome.is_overridden or outcome.is_blocked for outcome in result.outcomes):
-            self.queue.retry(result.key, MAX_BACKOFF_OVERRIDDEN)
+            self.queue.retry(result.key, MAX_BACKOFF_BLOCKED)
         else:
             self._until_current.pop(result.key, None)
             self.queue.forget(result.key)

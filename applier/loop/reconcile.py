@@ -8,7 +8,7 @@ Deletions come last, and only if everything before succeeded and nothing that wa
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Iterator
 from functools import partial
 from typing import Generic, TypeVar
 
@@ -142,7 +142,15 @@ class Reconciler(Generic[K]):
         if any(step.unsure for step in planned.steps):
             self._schemas.clear()
         blocked = list(self._blocked(filter(leaving.__contains__, graph.objects), view))
-        return blocked + (await execute(planned, staying, self.cluster, self._options(key)) if planned.changed() else [])
+        return blocked + await self._execute(key, planned, staying, decisions)
+
+    async def _execute(self, key: K, planned: Plan, graph: Graph, decisions: Decisions) -> list[Outcome]:
+        """Executes a plan, without the writes that were in vain a moment ago."""
+        clock = asyncio.get_running_loop().time
+        resting = decisions.resting(planned.steps, clock())
+        outcomes = await execute(planned, graph, self.cluster, self._options(key, resting)) if planned.changed() else []
+        decisions.observe(outcomes, resting, clock())
+        return outcomes
 
     def _blocked(self, leaving: Iterable[Ref], view: View) -> Iterator[Outcome]:
         """Yields an outcome for each object that others keep from going: nobody else would say why it is not created again."""
@@ -162,8 +170,14 @@ class Reconciler(Generic[K]):
         finally:
             view.thaw()
 
-    def _options(self, key: K) -> ExecuteOptions:
-        return ExecuteOptions(sink=self.sink, concurrency=self._concurrency, group=self._group(key), is_unseen=self._cache.is_unselected)
+    def _options(self, key: K, overridden: Collection[Ref]) -> ExecuteOptions:
+        return ExecuteOptions(
+            sink=self.sink,
+            concurrency=self._concurrency,
+            group=self._group(key),
+            is_unseen=self._cache.is_unselected,
+            overridden=overridden,
+        )
 
     async def _delete(self, key: K, graph: Graph, view: View, failed: Outcome | None = None) -> list[Outcome]:
         """Deletes members that are no longer desired and the graph's deletions; removes our finalizers from what others have deleted."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -67,6 +68,14 @@ def creations(simulation: Simulation) -> int:
     return sum(request.verb == "create" and request.resource.plural == "pods" for request in simulation.world.cluster.log)
 
 
+def most_patches(simulation: Simulation) -> int:
+    """How often the pod was patched that was patched most."""
+    requests = simulation.world.cluster.log
+    return max(Counter(one.name for one in requests if (one.verb, one.resource.plural) == ("patch", "pods")).values())
+
+
+FEW = 15
+"""Patches of a pod in the first minute: the pauses between them double, up to half a minute."""
 FOUND_BY = ("app.kubernetes.io/managed-by", "grove.io/pod-template-hash")
 """The label by which pods are watched, and the one that tells whether a pod is outdated."""
 
@@ -82,6 +91,7 @@ def test_labels_that_a_new_pod_has_lost_are_put_back_and_it_serves(name: str, va
 def test_labels_that_no_write_puts_back_are_told_and_cost_no_pods_without_end(name: str) -> None:
     simulation = started(label(name, "theirs"), on_each_write=True)
     assert creations(simulation) < PODS * MANY
+    assert most_patches(simulation) < FEW
     assert len(simulation.world.all(POD)) <= PODS
     assert any("admission webhook" in message for message in stalls(simulation))
     simulation.let_pass(RETRY)
