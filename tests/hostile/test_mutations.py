@@ -143,7 +143,8 @@ def test_a_label_that_a_policy_sets_in_all_pods_that_run_is_put_back_and_none_is
     if is_new_process:
         simulation.operator.kill()
     for pod in simulation.world.all(POD):
-        simulation.world.change(POD, pod["metadata"]["name"], label(MANAGED_BY, value))
+        label(MANAGED_BY, value)(edited := copy.deepcopy(pod))
+        simulation.world.put(edited)
     if is_new_process:
         simulation.operator.start()
     simulation.settle()
