@@ -101,7 +101,7 @@ async def _outcome(run: Execution, step: Step) -> Outcome:
         result, error = WriteResult(Action.FAILED, f"{type(failure).__name__}: {failure}"), failure
     if result.conflicts:
         step.conflicts = list(result.conflicts)
-    step.foreign = step.foreign or result.foreign
+    step.obstacle = step.obstacle or result.obstacle
     uid = uid_of(result.live) if result.live else step.uid
     return Outcome(step, result.action, _reason(step, result), uid, time.monotonic() - started, error)
 

@@ -26,7 +26,7 @@ from applier.execute.requests import (
     wait_until_gone,
     with_owner_uid,
 )
-from applier.outcome import QUIET, WRITTEN, Action, Conflict, Step
+from applier.outcome import QUIET, WRITTEN, Action, Conflict, Obstacle, Step
 from applier.plan.follow import LABELS, follow
 from applier.plan.membership import controllers_of
 from applier.plan.planner import step_for
@@ -45,7 +45,7 @@ class WriteResult(NamedTuple):
     reason: str = ""
     live: Manifest | None = None
     conflicts: Sequence[Conflict] = ()
-    foreign: bool = False
+    obstacle: Obstacle = Obstacle.NONE
 
 
 class ObjectChanged(Exception):
@@ -67,7 +67,7 @@ async def execute_step(run: Execution, desired: Desired, step: Step) -> WriteRes
     if live is not None and step.action is not Action.CREATED and step.intent is None:
         step = await decide_again(run, desired, live)
         if step.action not in WRITTEN:
-            return WriteResult(step.action, step.reason, live, step.conflicts, step.foreign)
+            return WriteResult(step.action, step.reason, live, step.conflicts, step.obstacle)
     for _ in range(run.options.timeouts.decisions):
         try:
             result = await _write(run, desired, step, live)
@@ -81,7 +81,7 @@ async def execute_step(run: Execution, desired: Desired, step: Step) -> WriteRes
         if step.action not in WRITTEN:
             if isinstance(cause, Unreachable) and step.action in QUIET:
                 return WriteResult(planned, "no response was received, but the write was done", live)
-            return WriteResult(step.action, step.reason, live, step.conflicts, step.foreign)
+            return WriteResult(step.action, step.reason, live, step.conflicts, step.obstacle)
         lost = isinstance(cause, Unreachable)  # the answer, not the request
         is_ours = is_ours or (lost and planned is Action.CREATED and live is not None and applied_by(live, run.manager_of(desired.ref)))
         if run.options.exact and not (is_ours or (lost and (planned is not Action.CREATED or live is None))):

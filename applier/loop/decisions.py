@@ -126,7 +126,7 @@ def _copy(step: Step) -> Step:
         unsure=step.unsure,
         force=step.force,
         patch=step.patch,
-        foreign=step.foreign,
+        obstacle=step.obstacle,
     )
 
 

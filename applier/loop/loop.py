@@ -268,7 +268,7 @@ class Loop(Generic[K]):
             self.queue.retry(result.key, MAX_BACKOFF_UNSYNCED)
         elif any(isinstance(error, Unreachable | ServerFailure | TooManyRequests | UnknownKind) for error in errors):
             self.queue.retry(result.key, MAX_BACKOFF_OUTAGE, least=_asked_for(errors))
-        elif any(each.step.foreign and not self.cache.selects(each.step.ref) for each in result.outcomes):
+        elif any(each.step.is_foreign and not self.cache.selects(each.step.ref) for each in result.outcomes):
             self.queue.retry(result.key, MAX_BACKOFF_FOREIGN)
         elif result.error is not None or any(map(_may_succeed_on_retry, result.outcomes)):
             self.queue.retry(result.key)
@@ -361,7 +361,7 @@ def _may_succeed_on_retry(outcome: Outcome) -> bool:
 
     Watches show when that is gone. Of all else that could make it ours the retries are a safeguard.
     """
-    return outcome.action is Action.FAILED or outcome.step.foreign or isinstance(outcome.error, WriteConflict | NotFound)
+    return outcome.action is Action.FAILED or outcome.step.is_foreign or isinstance(outcome.error, WriteConflict | NotFound)
 
 
 def _message(error: Exception) -> str:
