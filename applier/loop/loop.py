@@ -305,17 +305,11 @@ class Loop(Generic[K]):
             desired = await self._aside(view, key)
             _check(desired, view)
         finally:
-            before = view.thaw()
+            changes = view.thaw()
             self._dependencies.replace(key, view, desired.objects if isinstance(desired, Graph) else ())
-            if any(key in self._dependencies.of(ref, old, self._known(ref)) for ref, old in before.items()):
+            if any(key in self._dependencies.of(ref, *change) for ref, change in changes.items()):
                 self.queue.add(key)
         return desired
-
-    def _known(self, ref: Ref) -> Manifest | None:
-        try:
-            return self.cache.get(ref)
-        except NotSynced:
-            return None
 
     async def _reconcile_desired(self, key: K, desired: Graph | Gone | Hold, view: View) -> Sequence[Outcome]:
         if isinstance(desired, Gone):
