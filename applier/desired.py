@@ -18,7 +18,8 @@ class Policy:
     changed if another client has created it, as with server-side apply; otherwise it is held. `recreate`: it is deleted and created again
     if an immutable field differs. `yields`: JSON pointers of fields that other managers may own; they are set on creation, and left
     unchanged once another manager sets them. `part`: only a part of the object is ours, so nobody's ownership of fields is taken over: what
-    we took over and do not apply would be removed. `force`: the managers whose fields may be taken over; `*` stands for all.
+    we took over and do not apply would be removed. Nor would it do to apply a part as the manager that owns the rest, which has one of its
+    own for parts. `force`: the managers whose fields may be taken over; `*` stands for all.
     """
 
     create_only: bool = False

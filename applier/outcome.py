@@ -45,6 +45,15 @@ UNDONE = frozenset({Action.FAILED, Action.HELD})
 """Actions after which an object is not in its desired state at the end of the run."""
 
 
+class Obstacle(StrEnum):
+    """Enumerates why an object is not written, where a caller may have more to say about it than its reason does."""
+
+    NONE = ""
+    FOREIGN = "foreign"  # it is somebody else's
+    EARLIER = "earlier"  # so it is, but of an earlier owner of the desired name, with which it goes
+    UNSERVED = "unserved"  # the server does not serve its kind
+
+
 class Owner(NamedTuple):
     """Represents the owner of a field: an entry of `metadata.managedFields`. `operation` is Apply or Update, `time` RFC 3339."""
 
@@ -107,7 +116,7 @@ class Step:
     `unsure` step is confirmed by a dry run on the server before it is executed. All steps of an earlier `wave` are executed first. `intent`
     is the manifest to apply, with values of Secrets hidden, and `force` whether to apply it by force; it is None if it still has to be
     computed, because an owner's UID is unknown or the step is from a saved plan. `patch` is a JSON patch that is sent instead, for a
-    create-only object. `foreign` says that the object is somebody else's and must not be changed.
+    create-only object. `obstacle` is why it cannot be written.
     """
 
     ref: Ref
@@ -122,12 +131,20 @@ class Step:
     intent: Manifest | None = None
     force: bool = False
     patch: list[dict[str, Any]] = field(default_factory=list)
-    foreign: bool = False
+    obstacle: Obstacle = Obstacle.NONE
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the object is somebody else's and must not be changed."""
+        return self.obstacle in (Obstacle.FOREIGN, Obstacle.EARLIER)
 
 
 @dataclass(slots=True, eq=False)
 class Outcome:
-    """Represents the result of a step: what was planned, the actual `action` with its `reason`, and its duration in `seconds`."""
+    """Represents the result of a step: what was planned, the actual `action` with its `reason`, and its duration in `seconds`.
+
+    `retry_after` is the number of seconds for which a loop does not try the same again, 0 for none.
+    """
 
     step: Step
     action: Action
@@ -135,6 +152,7 @@ class Outcome:
     uid: str = ""
     seconds: float = 0.0
     error: Exception | None = None
+    retry_after: float = 0.0
 
     @property
     def is_overridden(self) -> bool:

@@ -150,6 +150,8 @@ def _read_folder(folder: str, origin: str, *, flat: bool) -> Iterator[RulebookFi
         if os.path.isdir(inner):
             for name, path in _yaml_files(inner):
                 yield RulebookFile(f"{part}/{name}", path, origin, _data(path))
+        elif os.path.lexists(inner):
+            raise UnreadableInput([f"{inner}: expected a folder with *.yaml; a file of {part} has a name with .yaml"])
 
 
 def _flat_name(name: str) -> str:
@@ -159,20 +161,32 @@ def _flat_name(name: str) -> str:
 
 
 def _yaml_files(folder: str, *, deep: bool = True) -> Iterable[tuple[str, str]]:
-    """Returns the YAML files of a folder by their relative path, with `/` on every system, sorted."""
+    """Returns the YAML files of a folder by their relative path, with `/` on every system, sorted.
+
+    Raises `UnreadableInput` for what has the name of a file and gives none: a kubelet makes a folder of a file that it cannot mount.
+    """
     files: list[tuple[str, str]] = []
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
                 if entry.name[0] == ".":
                     continue
+                found: list[tuple[str, str]] = []
                 if entry.is_dir(follow_symlinks=False):  # links may be cyclic
-                    files += [(f"{entry.name}/{name}", path) for name, path in _yaml_files(entry.path)] if deep else []
-                elif entry.name.endswith((".yaml", ".yml")) and _is_readable(entry.path):
-                    files.append((entry.name, entry.path))
+                    found = [(f"{entry.name}/{name}", path) for name, path in _yaml_files(entry.path)] if deep else []
+                elif _is_named_so(entry) and _is_readable(entry.path):
+                    found = [(entry.name, entry.path)]
+                if _is_named_so(entry) and not found:
+                    kind = "a folder" if entry.is_dir() else "no regular file"
+                    raise UnreadableInput([f"{entry.path}: expected a file of rules or a template, found {kind}"])
+                files += found
     except OSError as error:
         raise UnreadableInput([f"{folder}: {os_reason(error)}"]) from None
     return sorted(files)
+
+
+def _is_named_so(entry: os.DirEntry[str]) -> bool:
+    return entry.name.endswith((".yaml", ".yml"))
 
 
 def _is_readable(path: str) -> bool:

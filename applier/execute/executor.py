@@ -50,6 +50,8 @@ async def _execute_wave(run: Execution, steps: Sequence[Step]) -> None:
             _record(run, Outcome(step, step.action, step.reason, step.uid))
         elif reason := held_back(step.ref, run.plan, run.outcomes, run.causes):
             _record(run, Outcome(step, Action.HELD, reason, step.uid))
+        elif step.ref in run.options.overridden:
+            _record(run, Outcome(step, Action.UNCHANGED, step.reason, step.uid))
         else:
             pending.append(step)
     workers = [asyncio.create_task(_work(run, pending)) for _ in range(min(len(pending), WORKERS))]
@@ -99,7 +101,7 @@ async def _outcome(run: Execution, step: Step) -> Outcome:
         result, error = WriteResult(Action.FAILED, f"{type(failure).__name__}: {failure}"), failure
     if result.conflicts:
         step.conflicts = list(result.conflicts)
-    step.foreign = step.foreign or result.foreign
+    step.obstacle = step.obstacle or result.obstacle
     uid = uid_of(result.live) if result.live else step.uid
     return Outcome(step, result.action, _reason(step, result), uid, time.monotonic() - started, error)
 

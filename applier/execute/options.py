@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Hashable
+from collections.abc import AsyncIterator, Callable, Collection, Hashable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -53,6 +53,7 @@ class ExecuteOptions:
     stop: Stop = field(default_factory=Stop)
     exact: bool = False
     is_unseen: Callable[[Ref], bool] = lambda _: False
+    overridden: Collection[Ref] = ()
 
 
 async def poll(timeouts: Timeouts, stop: Stop, seconds: float) -> AsyncIterator[None]:

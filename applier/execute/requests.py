@@ -75,8 +75,12 @@ class Execution:
 
     @property
     def manager(self) -> str:
-        """Returns the field manager of all writes."""
+        """Returns the field manager of all writes but applies of parts."""
         return self.plan.intent.manager
+
+    def manager_of(self, ref: Ref) -> str:
+        """Returns the field manager that applies an object."""
+        return self.plan.intent.manager_of(self.graph.objects[ref].policy)
 
     def is_new(self, ref: Ref) -> bool:
         """Reports whether this run has created or recreated an object."""
@@ -122,9 +126,8 @@ class Execution:
 async def apply_manifest(run: Execution, manifest: Manifest, *, force: bool, on_created: Callable[[], None] | None = None) -> Manifest:
     """Applies a manifest on the server; returns the resulting object. `on_created` is called if this request has created it."""
     resource = await run.cluster.resource(Kind.of(manifest))
-    call = partial(
-        run.cluster.apply, resource, manifest, manager=run.manager, force=force, dry_run=run.options.dry_run, on_created=on_created
-    )
+    manager, dry_run = run.manager_of(Ref.of(manifest)), run.options.dry_run
+    call = partial(run.cluster.apply, resource, manifest, manager=manager, force=force, dry_run=dry_run, on_created=on_created)
     return await run.write(call, resource.kind)
 
 
@@ -201,7 +204,7 @@ async def repair_ownership(run: Execution, desired: Desired, resource: Resource,
     """
     # The repair comes first: on a write the server drops entries of versions that it no longer serves, and their fields lose their owner.
     live = await _patch(run, resource, live, rewrite_old_versions(live, await _served(run, resource, live)))
-    return await _patch(run, resource, live, ownership_patch(live, run.manager, run.plan.intent.taken_over(desired.policy)))
+    return await _patch(run, resource, live, ownership_patch(live, run.manager_of(desired.ref), run.plan.intent.taken_over(desired.policy)))
 
 
 async def empty_first(

@@ -26,7 +26,7 @@ from applier.execute.requests import (
     wait_until_gone,
     with_owner_uid,
 )
-from applier.outcome import QUIET, WRITTEN, Action, Conflict, Step
+from applier.outcome import QUIET, WRITTEN, Action, Conflict, Obstacle, Step
 from applier.plan.follow import LABELS, follow
 from applier.plan.membership import controllers_of
 from applier.plan.planner import step_for
@@ -45,7 +45,7 @@ class WriteResult(NamedTuple):
     reason: str = ""
     live: Manifest | None = None
     conflicts: Sequence[Conflict] = ()
-    foreign: bool = False
+    obstacle: Obstacle = Obstacle.NONE
 
 
 class ObjectChanged(Exception):
@@ -67,7 +67,7 @@ async def execute_step(run: Execution, desired: Desired, step: Step) -> WriteRes
     if live is not None and step.action is not Action.CREATED and step.intent is None:
         step = await decide_again(run, desired, live)
         if step.action not in WRITTEN:
-            return WriteResult(step.action, step.reason, live, step.conflicts, step.foreign)
+            return WriteResult(step.action, step.reason, live, step.conflicts, step.obstacle)
     for _ in range(run.options.timeouts.decisions):
         try:
             result = await _write(run, desired, step, live)
@@ -81,9 +81,9 @@ async def execute_step(run: Execution, desired: Desired, step: Step) -> WriteRes
         if step.action not in WRITTEN:
             if isinstance(cause, Unreachable) and step.action in QUIET:
                 return WriteResult(planned, "no response was received, but the write was done", live)
-            return WriteResult(step.action, step.reason, live, step.conflicts, step.foreign)
+            return WriteResult(step.action, step.reason, live, step.conflicts, step.obstacle)
         lost = isinstance(cause, Unreachable)  # the answer, not the request
-        is_ours = is_ours or (lost and planned is Action.CREATED and live is not None and applied_by(live, run.manager))
+        is_ours = is_ours or (lost and planned is Action.CREATED and live is not None and applied_by(live, run.manager_of(desired.ref)))
         if run.options.exact and not (is_ours or (lost and (planned is not Action.CREATED or live is None))):
             return WriteResult(Action.HELD, f"has changed since the plan was made: {cause}", live)
     raise cause
@@ -134,7 +134,7 @@ async def _create(run: Execution, desired: Desired, old: Manifest | None) -> Wri
     else:
         created: list[bool] = []
         after = await apply_manifest(run, manifest, force=False, on_created=lambda: created.append(True))
-        return _created(run, after, is_new=bool(created))
+        return _created(run, desired, after, is_new=bool(created))
     run.notify_written(after)
     return WriteResult(Action.CREATED, "", after)
 
@@ -170,16 +170,17 @@ async def _taken_back(run: Execution, after: Manifest, what: str) -> TakenBack:
     return TakenBack(422, "Invalid", f"an admission webhook changes {what}")
 
 
-def _created(run: Execution, after: Manifest, *, is_new: bool) -> WriteResult:
+def _created(run: Execution, desired: Desired, after: Manifest, *, is_new: bool) -> WriteResult:
     """Returns the result of an apply to an object that did not exist: created, or configured if another client was faster.
 
     `is_new` distinguishes two runs under one manager, which managedFields cannot.
     """
     run.notify_written(after)
-    others = listed(dict.fromkeys(name for entry in entries_of(after) if (name := str(entry.get("manager"))) != run.manager))
+    ours = run.manager_of(desired.ref)
+    others = listed(dict.fromkeys(name for entry in entries_of(after) if (name := str(entry.get("manager"))) != ours))
     if is_new and not others:
         return WriteResult(Action.CREATED, "", after)
-    return WriteResult(Action.CONFIGURED, f"was created meanwhile by {others or f'another run of {run.manager}'}", after)
+    return WriteResult(Action.CONFIGURED, f"was created meanwhile by {others or f'another run of {ours}'}", after)
 
 
 async def _configure(run: Execution, desired: Desired, step: Step, before: Manifest) -> WriteResult:
@@ -188,7 +189,7 @@ async def _configure(run: Execution, desired: Desired, step: Step, before: Manif
         return await _follow(run, step, before)
     intent = await with_owner_uid(run, desired, revealed(step.intent or desired.manifest, desired.manifest))
     resource = await run.cluster.resource(Kind.of(intent))
-    if emptied := emptied_parts(intent, before, await run.schema(resource.kind), manager=run.manager):
+    if emptied := emptied_parts(intent, before, await run.schema(resource.kind), manager=run.manager_of(desired.ref)):
         intent, live = await empty_first(run, resource, intent, before, emptied)
     else:
         live = before

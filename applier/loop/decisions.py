@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Generic, NamedTuple, TypeVar
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import orjson
 
 from applier.decision import Type
 from applier.desired import Desired, Policy
 from applier.errors import TakenBack
-from applier.outcome import WRITTEN, Action, Outcome, Step
+from applier.outcome import WRITTEN, Action, Outcome, Path, Step
 from applier.plan import Intent, step_for
 from applier.ref import Manifest, Ref
 from kube_objects.digest import digest_of
@@ -33,7 +33,7 @@ class _Decided(NamedTuple):
 
 
 class Decisions:
-    """Decides the steps of a key's objects, as `step_for` does, and remembers those of its last plan that write nothing.
+    """Decides the steps of a key's objects, as `step_for` does, and remembers those of its last plan that write nothing, or wrote in vain.
 
     Most objects of most reconciles are as they were, in a simulated cluster nine in ten, and to find that takes a tenth of the time of a
     decision. As much is remembered as the key desires, without the manifests: a digest of each is kept. Nothing is remembered of objects
@@ -43,6 +43,7 @@ class Decisions:
     def __init__(self) -> None:
         self._known: dict[Ref, _Decided] = {}
         self._last: dict[Ref, _Decided] = {}
+        self._vain: dict[Ref, _VainWrite] = {}
 
     def begin(self) -> None:
         """Begins a plan. Of objects that it has none of nothing is remembered."""
@@ -72,6 +73,45 @@ class Decisions:
         self._known[desired.ref] = known
         return _copy(known.step)
 
+    def resting(self, steps: Iterable[Step], now: float) -> set[Ref]:
+        """Returns the objects to which the same was written in vain a moment ago: an admission webhook has set other values.
+
+        Nothing is stored then, so that no watch event wakes the key. But whatever else does would have it written again.
+        """
+        vain = ((step, self._vain.get(step.ref)) for step in steps) if self._vain else ()
+        return {step.ref for step, last in vain if last is not None and now < last.until and last.content == _content(step)}
+
+    def observe(self, outcomes: Iterable[Outcome], resting: Collection[Ref], now: float) -> None:
+        """Takes in which writes were in vain, and for how long they rest: twice as long after each."""
+        last, self._vain = self._vain, {}
+        for outcome in outcomes:
+            if not outcome.is_overridden:
+                continue
+            ref, content = outcome.step.ref, _content(outcome.step)
+            vain = last.get(ref)
+            if vain is None or ref not in resting:
+                times = vain.times + 1 if vain is not None and vain.content == content else 0
+                vain = _VainWrite(content, times, now + min(FIRST_REST * 2.0 ** min(times, 64), MAX_REST))
+            self._vain[ref] = vain
+            outcome.retry_after = max(vain.until - now, 0.0)
+
+
+class _VainWrite(NamedTuple):
+    """Holds what was written to an object without a change, how often before, and until when it is not written again."""
+
+    content: _Content
+    times: int
+    until: float
+
+
+_Content = tuple[str, list[tuple[Path, Any, Any]]]
+"""The UID of an object, and what is changed in it."""
+
+
+def _content(step: Step) -> _Content:
+    """Returns what a step changes, without who has set it before, and when."""
+    return step.uid, [(change.path, change.old, change.new) for change in step.changes]
+
 
 def _copy(step: Step) -> Step:
     """Returns a step of its own for each plan, since its wave and what comes of it are noted in it; the intent only serves writes."""
@@ -86,7 +126,7 @@ def _copy(step: Step) -> Step:
         unsure=step.unsure,
         force=step.force,
         patch=step.patch,
-        foreign=step.foreign,
+        obstacle=step.obstacle,
     )
 
 
@@ -109,6 +149,12 @@ AT_ONCE = 2.0
 """Seconds within which an object is created again that is deleted or changed by a program, and not by a person."""
 MIN_REST, MAX_REST = 1.0, 30.0
 """Seconds that a key rests at first, and at most: twice as long after each write."""
+FIRST_REST = 0.1
+"""Seconds for which an object is not written at first to which a write was in vain. Its key does not rest."""
+
+
+_What = tuple[Path, ...] | bytes
+"""The fields that are written, or the digest of what is created."""
 
 
 class _Write(NamedTuple):
@@ -138,7 +184,7 @@ class Contests(Generic[K]):
     """
 
     def __init__(self) -> None:
-        self._writes: OrderedDict[tuple[K, Ref | None, str | bytes], _Write] = OrderedDict()  # the oldest first
+        self._writes: OrderedDict[tuple[K, Ref | None, _What], _Write] = OrderedDict()  # the oldest first
         self._rests: dict[K, float] = {}  # until when
 
     def observe(self, key: K, outcomes: Sequence[Outcome], now: float, desired: Mapping[Ref, Desired]) -> Contested:
@@ -149,7 +195,8 @@ class Contests(Generic[K]):
         for outcome in outcomes:
             ref = outcome.step.ref
             if outcome.action is Action.CONFIGURED and outcome.step.intent is not None:
-                most = max(most, count := self._count((key, ref, outcome.reason), outcome.step.intent, now))
+                fields = tuple(change.path for change in outcome.step.changes)
+                most = max(most, count := self._count((key, ref, fields), outcome.step.intent, now))
                 if count > MAX_WRITES:
                     contested.written.append(ref)
             elif _is_created(outcome) and (one := desired.get(ref)) is not None and one.policy.create_only:
@@ -173,7 +220,7 @@ class Contests(Generic[K]):
             del self._writes[place]
         return self._count(place, None, now)
 
-    def _count(self, place: tuple[K, Ref | None, str | bytes], intent: Manifest | None, now: float) -> int:
+    def _count(self, place: tuple[K, Ref | None, _What], intent: Manifest | None, now: float) -> int:
         """Returns how often the same has been written, this time included."""
         last = self._writes.pop(place, None)
         count = last.times + 1 if last is not None and last.intent == intent else 1

@@ -72,9 +72,9 @@ MAX_BACKOFF_FOREIGN = 5.0
 """The longest back-off, in seconds, of a key one of whose names an object has that is somebody else's and that no watch selects, and thus
 none shows that it is gone. A try costs one read."""
 
-MAX_BACKOFF_OVERRIDDEN = 30.0
-"""The longest back-off, in seconds, of a key in one of whose objects an admission webhook sets other values: no watch event shows when it
-ceases to. A try costs one write, and none for a key one of whose objects finalizers keep from going."""
+MAX_BACKOFF_BLOCKED = 30.0
+"""The longest back-off, in seconds, of a key one of whose objects finalizers keep from going, or in one of whose an admission webhook sets
+other values: no watch event shows when it ceases to. A try costs nothing; the write of such an object has a back-off of its own."""
 
 PORTION = 1_000
 """Objects of a graph that are freed at once, in about a millisecond."""
@@ -259,6 +259,8 @@ class Loop(Generic[K]):
 
     def _requeue(self, result: Result[K], desired: Graph | Gone | Hold) -> None:
         """Requeues a key that failed, with a back-off that depends on the error; resets the back-off of one that succeeded."""
+        if rests := [outcome.retry_after for outcome in result.outcomes if outcome.retry_after]:
+            self.queue.add_after(result.key, min(rests))
         errors = [result.error, *(outcome.error for outcome in result.outcomes)]
         if any(isinstance(error, NotSynced | Unreachable | UnknownKind) for error in errors):
             self._until_current[result.key] = None
@@ -266,12 +268,12 @@ class Loop(Generic[K]):
             self.queue.retry(result.key, MAX_BACKOFF_UNSYNCED)
         elif any(isinstance(error, Unreachable | ServerFailure | TooManyRequests | UnknownKind) for error in errors):
             self.queue.retry(result.key, MAX_BACKOFF_OUTAGE, least=_asked_for(errors))
-        elif any(each.step.foreign and not self.cache.selects(each.step.ref) for each in result.outcomes):
+        elif any(each.step.is_foreign and not self.cache.selects(each.step.ref) for each in result.outcomes):
             self.queue.retry(result.key, MAX_BACKOFF_FOREIGN)
         elif result.error is not None or any(map(_may_succeed_on_retry, result.outcomes)):
             self.queue.retry(result.key)
         elif any(outcome.is_overridden or outcome.is_blocked for outcome in result.outcomes):
-            self.queue.retry(result.key, MAX_BACKOFF_OVERRIDDEN)
+            self.queue.retry(result.key, MAX_BACKOFF_BLOCKED)
         else:
             self._until_current.pop(result.key, None)
             self.queue.forget(result.key)
@@ -303,17 +305,11 @@ class Loop(Generic[K]):
             desired = await self._aside(view, key)
             _check(desired, view)
         finally:
-            before = view.thaw()
+            changes = view.thaw()
             self._dependencies.replace(key, view, desired.objects if isinstance(desired, Graph) else ())
-            if any(key in self._dependencies.of(ref, old, self._known(ref)) for ref, old in before.items()):
+            if any(key in self._dependencies.of(ref, *change) for ref, change in changes.items()):
                 self.queue.add(key)
         return desired
-
-    def _known(self, ref: Ref) -> Manifest | None:
-        try:
-            return self.cache.get(ref)
-        except NotSynced:
-            return None
 
     async def _reconcile_desired(self, key: K, desired: Graph | Gone | Hold, view: View) -> Sequence[Outcome]:
         if isinstance(desired, Gone):
@@ -359,7 +355,7 @@ def _may_succeed_on_retry(outcome: Outcome) -> bool:
 
     Watches show when that is gone. Of all else that could make it ours the retries are a safeguard.
     """
-    return outcome.action is Action.FAILED or outcome.step.foreign or isinstance(outcome.error, WriteConflict | NotFound)
+    return outcome.action is Action.FAILED or outcome.step.is_foreign or isinstance(outcome.error, WriteConflict | NotFound)
 
 
 def _message(error: Exception) -> str:

@@ -8,7 +8,7 @@ Deletions come last, and only if everything before succeeded and nothing that wa
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Iterator
 from functools import partial
 from typing import Generic, TypeVar
 
@@ -16,7 +16,6 @@ from applier.cache import Query, WatchCache, WriteThrough
 from applier.cluster import Cluster
 from applier.decision import Schemas
 from applier.desired import Deletion, Gone, Graph, Hold, ObjectReference
-from applier.errors import NotSynced
 from applier.events import Sink, nowhere
 from applier.execute.concurrency import Concurrency
 from applier.execute.executor import execute
@@ -97,7 +96,7 @@ class Reconciler(Generic[K]):
 
     async def _reconcile_graph(self, key: K, graph: Graph, view: View) -> list[Outcome]:
         # Before anything is awaited: the state that the graph is about.
-        existing = {ref for ref in graph.objects if ref in view.gone_since or _live(view, ref)}
+        existing = {ref for ref in graph.objects if ref in view.gone_since or view.known(ref)}
         schemas = await self._watch_and_load_schemas(graph, view)
         outcomes = await self._report(key, graph, view, schemas)
         # A status that was rejected for its resourceVersion was computed from a stale state, so its decisions must not be carried out.
@@ -142,13 +141,21 @@ class Reconciler(Generic[K]):
         if any(step.unsure for step in planned.steps):
             self._schemas.clear()
         blocked = list(self._blocked(filter(leaving.__contains__, graph.objects), view))
-        return blocked + (await execute(planned, staying, self.cluster, self._options(key)) if planned.changed() else [])
+        return blocked + await self._execute(key, planned, staying, decisions)
+
+    async def _execute(self, key: K, planned: Plan, graph: Graph, decisions: Decisions) -> list[Outcome]:
+        """Executes a plan, without the writes that were in vain a moment ago."""
+        clock = asyncio.get_running_loop().time
+        resting = decisions.resting(planned.steps, clock())
+        outcomes = await execute(planned, graph, self.cluster, self._options(key, resting)) if planned.changed() else []
+        decisions.observe(outcomes, resting, clock())
+        return outcomes
 
     def _blocked(self, leaving: Iterable[Ref], view: View) -> Iterator[Outcome]:
         """Yields an outcome for each object that others keep from going: nobody else would say why it is not created again."""
         for ref in leaving:
-            live = _live(view, ref)
-            if is_terminating(live) and not self._deletions.finalizers.issuperset(finalizers_of(live)):
+            live = view.known(ref)
+            if live and is_terminating(live) and not self._deletions.finalizers.issuperset(finalizers_of(live)):
                 yield Outcome(Step(ref, Action.CREATED), Action.UNCHANGED, being_deleted(live))
 
     async def _plan(self, graph: Graph, view: View, schemas: Schemas, decisions: Decisions) -> Plan:
@@ -162,8 +169,14 @@ class Reconciler(Generic[K]):
         finally:
             view.thaw()
 
-    def _options(self, key: K) -> ExecuteOptions:
-        return ExecuteOptions(sink=self.sink, concurrency=self._concurrency, group=self._group(key), is_unseen=self._cache.is_unselected)
+    def _options(self, key: K, overridden: Collection[Ref]) -> ExecuteOptions:
+        return ExecuteOptions(
+            sink=self.sink,
+            concurrency=self._concurrency,
+            group=self._group(key),
+            is_unseen=self._cache.is_unselected,
+            overridden=overridden,
+        )
 
     async def _delete(self, key: K, graph: Graph, view: View, failed: Outcome | None = None) -> list[Outcome]:
         """Deletes members that are no longer desired and the graph's deletions; removes our finalizers from what others have deleted."""
@@ -190,9 +203,9 @@ def _leaving(graph: Graph, view: View, existing: set[Ref]) -> set[Ref]:
 
     What they own is collected with them.
     """
-    leaving = {deletion.of.ref for deletion in graph.deletions if uid_of(_live(view, deletion.of.ref)) == deletion.of.uid}
+    leaving = {deletion.of.ref for deletion in graph.deletions if _is_there(deletion, view)}
     for ref in graph.objects:
-        live = _live(view, ref)
+        live = view.known(ref)
         if is_terminating(live) if live else ref in existing:
             leaving.add(ref)
     while leaving and (more := {ref for ref, desired in graph.objects.items() if desired.owner in leaving} - leaving):
@@ -200,8 +213,6 @@ def _leaving(graph: Graph, view: View, existing: set[Ref]) -> set[Ref]:
     return leaving
 
 
-def _live(view: View, ref: Ref) -> Manifest:
-    try:
-        return view.get(ref) or {}
-    except NotSynced:  # the kind is not served, which its step reports
-        return {}
+def _is_there(deletion: Deletion, view: View) -> bool:
+    live = view.known(deletion.of.ref)
+    return live is not None and uid_of(live) == deletion.of.uid

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from applier.cache import Changes, FrozenCache, Query, WatchCache, as_one
+from applier.cluster import Live
 from applier.errors import Forbidden, NotSynced
 from applier.ref import GroupKind, Kind, Manifest, Ref
 
@@ -30,6 +31,13 @@ class SelectorRead(NamedTuple):
     kind: str
     namespace: str
     selector: str
+
+
+class Change(NamedTuple):
+    """Holds the states of an object before and after: None for a new one before, and after for one that is gone, or not known any more."""
+
+    old: Manifest | None
+    new: Manifest | None
 
 
 @dataclass(slots=True, eq=False)
@@ -67,24 +75,30 @@ class View:
         """Shows everything as it is now, also to another thread, until `thaw`."""
         self._cache = FrozenCache(self._live)
 
-    def thaw(self) -> dict[Ref, Manifest | None]:
-        """Shows everything as it is; returns the former state of each object that has changed meanwhile, None for a new one."""
+    def thaw(self) -> dict[Ref, Change]:
+        """Shows everything as it is; returns the changes of the objects that have changed meanwhile."""
         before = self._cache.release() if isinstance(self._cache, FrozenCache) else {}
         self._cache = self._live
-        self.gone_since = frozenset(ref for ref, old in before.items() if old is not None and not self._exists(ref))
-        return before
-
-    def _exists(self, ref: Ref) -> bool:
-        try:
-            return self._live.get(ref) is not None
-        except NotSynced:
-            return True
+        changes = {ref: Change(old, _or_none(self._live, ref)) for ref, old in before.items()}
+        gone = (ref for ref, change in changes.items() if change.old is not None and change.new is None)
+        self.gone_since = frozenset(ref for ref in gone if self._live.covers(ref))
+        return changes
 
     def get(self, ref: Ref) -> Manifest | None:
         """Returns the live object, or None when there is none. Raises `NotSynced` when that is not known."""
         self.read.refs.add(ref)
         self.read.kinds.add(ref[:2])
         return self._cache.get(ref)
+
+    def known(self, ref: Ref) -> Manifest | None:
+        """Returns the live object; None where there is none, and where that is not known.
+
+        It is not known of kinds that are not watched, not served or not listed yet, or that may not be read. For callers that leave alone
+        what they do not see, whether it exists or not: nothing may be created or deleted because of it.
+        """
+        self.read.refs.add(ref)
+        self.read.kinds.add(ref[:2])
+        return _or_none(self._cache, ref)
 
     def peek(self, ref: Ref) -> Manifest | None:
         """Returns the live object without recording an interest in it: `keys` decides which of its changes enqueue the key."""
@@ -147,3 +161,10 @@ class View:
         errors = [error for error in (await self._live.settled(*queries) if queries else ()) if not isinstance(error, Forbidden)]
         if errors:
             raise as_one(errors)
+
+
+def _or_none(live: Live, ref: Ref) -> Manifest | None:
+    try:
+        return live.get(ref)
+    except NotSynced:
+        return None

@@ -8,11 +8,11 @@ label either, although the manifest lacks it.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, NamedTuple
 
 from applier.decision import owners_at
 from applier.decision.managers import applied_by
-from applier.outcome import Conflict
+from applier.outcome import Conflict, Obstacle
 from applier.plan.reasons import manager_names
 from applier.ref import Manifest, Ref
 
@@ -86,12 +86,15 @@ def conflicts_over(live: Manifest) -> list[Conflict]:
     return [Conflict(LABEL, owner) for owner in owners_at(live, LABEL)]
 
 
-EARLIER = "left by an earlier"
-"""The beginning of whose an object is that belongs to an owner of the desired name and another UID, and goes with that."""
+class Whose(NamedTuple):
+    """Tells whose an object is, as a part of a sentence (`created by helm`, `of PodClique.grove.io/shop/a-0-b`), and what that means."""
+
+    words: str
+    obstacle: Obstacle
 
 
-def whose(desired: Manifest, live: Manifest, manager: str) -> str:
-    """Returns whose object this is, as a part of a sentence: `created by helm`, `of PodClique.grove.io/shop/a-0-b`; empty if ours.
+def whose(desired: Manifest, live: Manifest, manager: str) -> Whose | None:
+    """Returns whose object this is; None if ours.
 
     An object has one controller at most: where it has another than the desired one, it is that one's, whoever wrote it. Without one, it is
     ours if `manager` has applied or created it, or if it has a desired owner that is not to control it: to name one that is, as an owner
@@ -101,12 +104,13 @@ def whose(desired: Manifest, live: Manifest, manager: str) -> str:
     controller = next((owner for owner in existing.values() if owner.get("controller")), None)
     if controller is not None:
         if controller.get("uid") in wanted:
-            return ""
+            return None
         ref = _ref(controller, live)
-        return f"{EARLIER} {ref}" if ref in (_ref(owner, live) for owner in wanted.values()) else f"of {ref}"
+        is_earlier = ref in (_ref(owner, live) for owner in wanted.values())
+        return Whose(f"left by an earlier {ref}", Obstacle.EARLIER) if is_earlier else Whose(f"of {ref}", Obstacle.FOREIGN)
     if any(uid in existing and not owner.get("controller") for uid, owner in wanted.items()) or applied_by(live, manager):
-        return ""
-    return f"created by {manager_names(live)}"
+        return None
+    return Whose(f"created by {manager_names(live)}", Obstacle.FOREIGN)
 
 
 def controllers_of(manifest: Manifest) -> set[str]:

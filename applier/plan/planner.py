@@ -11,10 +11,10 @@ from applier.decision import CLIENT_SIDE, Decision, Schemas, Type, Verdict, deci
 from applier.decision.managers import after_takeover, entries_of, managers_to_take_over, ownership_patch
 from applier.desired import Desired, Graph, Policy
 from applier.errors import NotSynced
-from applier.outcome import ABSENT, QUIET, WRITTEN, Action, Step
+from applier.outcome import ABSENT, QUIET, WRITTEN, Action, Obstacle, Step
 from applier.plan.follow import follow
 from applier.plan.immutable import fixed_fields
-from applier.plan.membership import LABEL, applyset_left, conflicts_over, may_change_applyset, staying, whose
+from applier.plan.membership import LABEL, Whose, applyset_left, conflicts_over, may_change_applyset, staying, whose
 from applier.plan.order import Edges, HardEdges, defined_kinds, order
 from applier.plan.reasons import RECREATE, what_conflicts, what_differs, what_is_fixed, which_set
 from applier.ref import GroupKind, Kind, Manifest, Ref, being_deleted, refers_to, resource_version_of, uid_of, with_owner
@@ -33,6 +33,10 @@ class Intent:
     force: tuple[str, ...] = ()
     take_over: tuple[str, ...] = CLIENT_SIDE
     brief: bool = False
+
+    def manager_of(self, policy: Policy) -> str:
+        """Returns the field manager of an object: for a part one of its own, whose apply gives up nothing that `manager` owns beside."""
+        return f"{self.manager}-part" if policy.part else self.manager
 
     def taken_over(self, policy: Policy) -> tuple[str, ...]:
         """Returns the managers whose ownership of an object's fields becomes ours."""
@@ -109,12 +113,16 @@ def plan(
     return planned
 
 
-NOT_SERVED = "the server does not serve"
-"""How the reason of a step begins whose kind the server does not know."""
-
-
 class UnknownState(Exception):
     """Reports that an object's live state is unknown, with the reason."""
+
+    obstacle = Obstacle.NONE
+
+
+class UnservedKind(UnknownState):
+    """Reports that the server does not serve an object's kind."""
+
+    obstacle = Obstacle.UNSERVED
 
 
 @dataclass(slots=True, eq=False)
@@ -138,7 +146,7 @@ class _PlannedState:
         try:
             live = self.live_object(desired)
         except UnknownState as error:
-            return Step(desired.ref, Action.FAILED, str(error))
+            return Step(desired.ref, Action.FAILED, str(error), obstacle=error.obstacle)
         uid = self.uid(desired.owner) if desired.owner is not None else ""
         return self.decide_step(desired, live, schemas.get(Kind.of(desired.manifest)), intent, uid, self.replaced(desired.ref))
 
@@ -154,7 +162,7 @@ class _PlannedState:
         if definition is not None and self._is_new(definition) and definition not in self._recreated:
             return None
         if self.unserved and definition is None and (kind := Kind.of(desired.manifest)) in self.unserved:
-            raise UnknownState(f"{NOT_SERVED} {kind.kind} in {kind.api_version}; install its definition first")
+            raise UnservedKind(f"the server does not serve {kind.kind} in {kind.api_version}; install its definition first")
         try:
             live = self.live.get(desired.ref)
         except NotSynced as error:
@@ -226,13 +234,13 @@ def _decide(
 
 
 def _compare_foreign(
-    step: Step, desired: Desired, manifest: Manifest, live: Manifest, schema: Type | None, intent: Intent, other: str
+    step: Step, desired: Desired, manifest: Manifest, live: Manifest, schema: Type | None, intent: Intent, other: Whose
 ) -> None:
     """Holds the step of an object of somebody else that differs, or that is only ever created, since it is not compared then."""
     _compare(step, desired, manifest, live, schema, intent)
     if step.action not in QUIET or desired.policy.create_only:
-        step.foreign, step.intent, step.patch = True, None, []
-        _settle(step, Action.HELD, f"exists, {other}, and is left unchanged (policy adopt)")
+        step.obstacle, step.intent, step.patch = other.obstacle, None, []
+        _settle(step, Action.HELD, f"exists, {other.words}, and is left unchanged (policy adopt)")
 
 
 def _compare(step: Step, desired: Desired, manifest: Manifest, live: Manifest, schema: Type | None, intent: Intent) -> None:
@@ -241,19 +249,19 @@ def _compare(step: Step, desired: Desired, manifest: Manifest, live: Manifest, s
     if policy.create_only and intent.brief:
         _follow(step, desired, live, "is only created, never changed")
         return
-    take_over = intent.taken_over(policy)
-    patch = ownership_patch(live, intent.manager, take_over)
+    take_over, manager = intent.taken_over(policy), intent.manager_of(policy)
+    patch = ownership_patch(live, manager, take_over)
     may = (*intent.force, *policy.force)
     over = after_takeover(live, patch)
-    manifest = staying(manifest, over, intent.manager)
-    decision = decide(manifest, over, schema, manager=intent.manager, yields=policy.yields, force=may)
+    manifest = staying(manifest, over, manager)
+    decision = decide(manifest, over, schema, manager=manager, yields=policy.yields, force=may)
     step.changes, step.conflicts = decision.changes, decision.conflicts
     # Stored for the execution: deciding again would take 260 us per written object, more than the 110 us of its request.
     step.intent, step.force = decision.intent, decision.force
     _apply_verdict(step, desired, live, decision)
     only_records = step.action is Action.CONFIGURED and not step.changes and not step.unsure
     if patch and (step.action in QUIET or only_records) and not policy.create_only:
-        others = ", ".join(managers_to_take_over(live, intent.manager, take_over))
+        others = ", ".join(managers_to_take_over(live, manager, take_over))
         _settle(step, Action.CONFIGURED, f"ownership is taken over from {others}")
     if other := applyset_left(manifest, live):
         _hold_in_set(step, live, other, may)

@@ -67,7 +67,8 @@ def _takes_over(step: Step, state: PreparedApply) -> bool:
     live, intent = state.plan.live.get(step.ref), state.plan.intent
     if live is None or step.action is not Action.CONFIGURED:
         return False
-    return bool(ownership_patch(live, intent.manager, intent.taken_over(state.graph.objects[step.ref].policy)))
+    policy = state.graph.objects[step.ref].policy
+    return bool(ownership_patch(live, intent.manager_of(policy), intent.taken_over(policy)))
 
 
 def _difference(step: Step, state: PreparedApply, results: dict[Ref, Manifest | None]) -> Difference:
@@ -94,16 +95,17 @@ def _predict(step: Step, state: PreparedApply, now: str) -> Manifest | None:
 def _merged(step: Step, desired: Desired, state: PreparedApply, now: str) -> Manifest | None:
     """Merges without a request; None if only the server can. Raises `Invalid`."""
     intent, schema, live = state.plan.intent, state.schemas.get(Kind.of(desired.manifest)), state.plan.live.get(step.ref)
+    manager = intent.manager_of(desired.policy)
     if live is None or step.action is not Action.CONFIGURED:
         created = hide_secrets(prepared(desired.manifest, schema))
         if schema is None:
             return created if step.action is Action.CREATED else None
-        return merged(created, None, schema, manager=intent.manager, now=now)
+        return merged(created, None, schema, manager=manager, now=now)
     if schema is None or step.intent is None:
         return None
-    base = after_takeover(live, ownership_patch(live, intent.manager, intent.taken_over(desired.policy)))
+    base = after_takeover(live, ownership_patch(live, manager, intent.taken_over(desired.policy)))
     force = {*intent.force, *desired.policy.force}
     try:
-        return merged(step.intent, base, schema, manager=intent.manager, now=now, force=force)
+        return merged(step.intent, base, schema, manager=manager, now=now, force=force)
     except FieldConflict:
         return None

@@ -133,7 +133,7 @@ class Evaluator:
             return False
         pcs = view.peek(Ref(GROUP, SET_KIND, key.namespace, key.name))
         desired = {Ref.of(node.object) for node in result.graph.nodes}
-        taken = [(ref, _readable(view, ref)) for ref in refused if ref in desired]
+        taken = [(ref, view.known(ref)) for ref in refused if ref in desired]
         older = {ref: refused[ref] for ref, live in taken if live is not None and pcs is not None and is_of_older_set(view, live, pcs)}
         if older and any(_is_started(view.peek(ref)) for ref in desired if ref.kind == "Pod"):
             older = {}
@@ -229,14 +229,6 @@ def _pending_condition(
 ) -> StatusCondition | None:
     taken = step(objects, replica, now, context)
     return pending_condition(_ref(live), [*result.waits(), *taken.waits()]) if isinstance(taken, StepResult) else None
-
-
-def _readable(view: View, ref: Ref) -> Manifest | None:
-    """Returns an object that exists; none where its kind cannot be read, for which it may have been refused as well."""
-    try:
-        return view.get(ref)
-    except NotSynced:
-        return None
 
 
 def _is_started(pod: Manifest | None) -> bool:

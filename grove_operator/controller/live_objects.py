@@ -29,7 +29,7 @@ WATCHED = (
     Query(Kind("grove.io", "v1alpha1", "PodClique")),
     Query(Kind("grove.io", "v1alpha1", "PodCliqueScalingGroup")),
     Query(Kind("scheduler.grove.io", "v1alpha1", "PodGang")),
-    Query(Kind("", "v1", "Pod"), managed=False, labels=MANAGED, keeps_deleted=CLIQUE_LABEL),
+    Query(Kind("", "v1", "Pod"), managed=False, labels=CLIQUE_LABEL, keeps_deleted=CLIQUE_LABEL),
     Query(Kind("apps", "v1", "ControllerRevision"), labels=MANAGED),
     Query(Kind("grove.io", "v1alpha1", "ClusterTopology")),
     Query(Kind("grove.io", "v1alpha1", "ClusterTopologyBinding"), optional=True),
@@ -48,9 +48,10 @@ WATCHED = (
 """The kinds that steps read, in their newest versions, and those that they create, whose leftovers have to be known to be pruned.
 
 The kinds of schedulers and drivers are optional: when they are not served they have no objects. Of the built-in kinds only objects with our
-label are watched, not the other pods and Secrets of the cluster. Pods are cached without `managedFields`, half of their size: no field of
-a Pod is decided by its owner. Of deleted pods the last states are kept: they say why a replica of a training workload has failed, and
-which names were used.
+label are watched, not the other pods and Secrets of the cluster. Pods are watched by the label of their clique, which nobody else sets: a
+pod that leaves the selection is replaced, and policies set `managed-by` in all pods of a cluster. All else is found by its name. Pods are
+cached without `managedFields`, half of their size: no field of a Pod is decided by its owner. Of deleted pods the last states are kept:
+they say why a replica of a training workload has failed, and which names were used.
 """
 
 CLUSTER_WIDE = frozenset({"ClusterTopology", "ClusterTopologyBinding", "Topology", "PriorityClass"})

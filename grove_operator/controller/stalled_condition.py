@@ -12,9 +12,7 @@ from typing import NamedTuple
 
 from applier.errors import Forbidden, Invalid
 from applier.loop import Result
-from applier.outcome import Action, Outcome
-from applier.plan.membership import EARLIER
-from applier.plan.planner import NOT_SERVED
+from applier.outcome import Action, Obstacle, Outcome
 from applier.ref import Ref
 from grove_compiler.engine.runtime.results import Event, StatusCondition, StatusPatch, event_name
 from grove_compiler.graph.diagnostic import Diagnostic
@@ -88,9 +86,9 @@ def _failures(result: Result[Key]) -> Iterator[tuple[Ref, str, bool]]:
             yield ref, f"{ref} {OVERRIDDEN}: {outcome.step.reason}", False
         elif outcome.is_blocked:
             yield ref, f"{ref} {outcome.reason}, and is made anew once it is gone", True
-        elif outcome.step.foreign and f"exists, {EARLIER} " in outcome.reason:
+        elif outcome.step.obstacle is Obstacle.EARLIER:
             yield ref, f"{ref} {outcome.reason}; it is made anew once the garbage collector has deleted it", True
-        elif outcome.step.foreign:
+        elif outcome.step.is_foreign:
             yield ref, f"{ref} {outcome.reason}; {WAYS_OUT}", False
         elif outcome.action is not Action.FAILED or _waits_for_driver(outcome):
             continue
@@ -122,7 +120,7 @@ def _without_numbers(message: str) -> str:
 def _waits_for_driver(outcome: Outcome) -> bool:
     """Returns whether a ComputeDomain waits for NVIDIA's driver, of which the condition ComputeDomainsUnavailable tells."""
     ref = outcome.step.ref
-    return (ref.group, ref.kind) == (COMPUTE_DOMAIN.group, COMPUTE_DOMAIN.kind) and outcome.reason.startswith(NOT_SERVED)
+    return (ref.group, ref.kind) == (COMPUTE_DOMAIN.group, COMPUTE_DOMAIN.kind) and outcome.step.obstacle is Obstacle.UNSERVED
 
 
 CONDITION = STALLED

@@ -154,10 +154,12 @@ class TestWhatCannotBeRead:
         with pytest.raises(UnreadableInput, match="no rules here"):
             rulebook.read([str(mine)])
 
-    def test_a_folder_that_is_named_like_a_rule_file_is_no_rule(self, mine: Path) -> None:
+    def test_a_folder_that_is_named_like_a_rule_file_is_named(self, mine: Path) -> None:
+        """Also where others are read, or where there may be none."""
+        write(mine / "first.yaml", RULE)
         (mine / "more.yaml").mkdir(parents=True)
-        with pytest.raises(UnreadableInput, match=f"^{mine}: no rules here"):
-            rulebook.read([str(mine)])
+        with pytest.raises(UnreadableInput, match=f"^{mine}/more.yaml: expected a file of rules or a template, found a folder$"):
+            rulebook.read([str(mine)], may_be_empty=True)
 
     def test_text_that_is_not_utf_8_is_named(self, mine: Path) -> None:
         write(mine / "more.yaml", b"rule: \xff")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -88,19 +90,61 @@ def test_a_topology_of_somebody_else_that_drifts_is_told(simulation: Simulation)
     assert (reported(simulation, before), events(simulation)) == (["False", "True"], ["TopologyDriftDetected"])
 
 
+DESCRIBED = {**CONFIG, "topologyAwareScheduling": {"enabled": True, "levels": levels("zone", "rack")}}
+DEFAULT = "grove-topology"
+
+
+def placed_by_default() -> Simulation:
+    """A set in the default topology that the configuration describes."""
+    simulation = Simulation(StepContext(context().program, context().settings, Document(DESCRIBED)))
+    simulation.settle()
+    simulation.world.apply(demo(1, clusterTopologyName=DEFAULT, topologyConstraint={"packDomain": "zone"}))
+    simulation.settle()
+    return simulation
+
+
+def configure(simulation: Simulation, config: Manifest) -> None:
+    simulation.operator.restart(StepContext(context().program, context().settings, Document(config)))
+    simulation.settle()
+
+
 def test_a_default_topology_that_the_configuration_drops_stays_whole_while_a_set_refers_to_it() -> None:
     """The finalizer alone, applied by the manager that has made the rest, would take the levels with it."""
-    described = {**CONFIG, "topologyAwareScheduling": {"enabled": True, "levels": levels("zone", "rack")}}
-    simulation = Simulation(StepContext(context().program, context().settings, Document(described)))
-    simulation.settle()
-    placed = demo(1, clusterTopologyName="grove-topology", topologyConstraint={"packDomain": "zone"})
-    simulation.world.apply(placed)
-    simulation.settle()
-    before = simulation.world.get(TOPOLOGY, "grove-topology")
-    simulation.operator.restart(StepContext(context().program, context().settings, Document(CONFIG)))
-    simulation.settle()
-    assert simulation.world.get(TOPOLOGY, "grove-topology") == before
+    simulation = placed_by_default()
+    before = simulation.world.get(TOPOLOGY, DEFAULT)
+    configure(simulation, CONFIG)
+    assert simulation.world.get(TOPOLOGY, DEFAULT) == before
     assert simulation.operator.held == {}
     simulation.world.delete(SET, "demo")
     simulation.settle()
-    assert simulation.world.find(TOPOLOGY, "grove-topology") is None
+    assert simulation.world.find(TOPOLOGY, DEFAULT) is None
+
+
+def without_our_label(manifest: Manifest) -> None:
+    manifest["metadata"].pop("labels")
+
+
+def by_its_author_as_us(manifest: Manifest) -> None:
+    """As `grove adopt` leaves it, or `kubectl apply --server-side --field-manager grove-operator`."""
+    without_our_label(manifest)
+    manifest["metadata"]["finalizers"] = []
+
+
+@pytest.mark.parametrize("change", [without_our_label, by_its_author_as_us])
+def test_so_does_one_that_is_not_known_as_ours_any_more(change: Callable[[Manifest], None]) -> None:
+    """Its finalizer belongs to a manager of its own, so that nothing else goes with it, or because of it."""
+    simulation = placed_by_default()
+    simulation.operator.kill()
+    edited = copy.deepcopy(simulation.world.get(TOPOLOGY, DEFAULT))
+    change(edited)
+    simulation.world.put(edited)
+    configure(simulation, CONFIG)
+    live = simulation.world.get(TOPOLOGY, DEFAULT)
+    assert (live["spec"], live["metadata"]["finalizers"]) == ({"levels": levels("zone", "rack")}, ["grove.io/clustertopology.grove.io"])
+    assert simulation.operator.held == {}
+    configure(simulation, DESCRIBED)
+    configure(simulation, CONFIG)
+    assert simulation.world.get(TOPOLOGY, DEFAULT)["spec"] == live["spec"], "ours again, and not again"
+    simulation.world.delete(SET, "demo")
+    simulation.settle()
+    assert simulation.world.find(TOPOLOGY, DEFAULT) is None

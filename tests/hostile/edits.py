@@ -7,7 +7,7 @@ from random import Random
 from typing import Any, NamedTuple, TypeVar
 
 from applier.ref import Kind
-from grove_compiler.labels import POD_HASH_LABEL
+from grove_compiler.labels import CLIQUE_LABEL, POD_HASH_LABEL
 from tests.hostile.nonsense import (
     ACCOUNT,
     AUTOSCALER,
@@ -160,14 +160,15 @@ PODS: dict[str, Change] = {
     "has no index": label("grove.io/podclique-pod-index", None),
     "has garbage as the hash of its template": label(POD_HASH_LABEL, "garbage"),
     "has no hash of its template": label(POD_HASH_LABEL, None),
-    "has the label of another clique": label("grove.io/podclique", "demo-0-sg-1-dec"),
+    "has the label of another clique": label(CLIQUE_LABEL, "demo-0-sg-1-dec"),
+    "has no label of a clique": label(CLIQUE_LABEL, None),
     "has the label of another gang": label("grove.io/podgang", "other-0"),
     "is of a group that is not there": label("grove.io/podcliquescalinggroup", "garbage"),
     "costs garbage": put("metadata.annotations", {"controller.kubernetes.io/pod-deletion-cost": "cheap"}),
     "was to be deleted": put("metadata.annotations", {"grove.io/deletion-reason": "GangTermination"}),
 }
-LEAVES_THE_SET = ("has lost all labels", "has lost our label", "has the label of another manager", "has garbage in all labels")
-"""A pod without our label is not seen any more, and replaced: so one takes a pod out of a ReplicaSet, to look into it."""
+LEAVES_THE_SET = ("has lost all labels", "has no label of a clique")
+"""A pod without the label of its clique is not seen any more, and replaced: so one takes a pod out of a ReplicaSet, to look into it."""
 BELONGS_TO_NOBODY = "has no owner"
 
 
@@ -182,7 +183,8 @@ def _all() -> Iterator[tuple[str, Edit]]:
                 yield f"{what} {how}", Edit(kind, name, change)
     for what, (kind, name) in WRITTEN_ONCE.items():
         for how, change in PODS.items():
-            yield f"{what} {how}", Edit(kind, name, change)
+            if how not in LEAVES_THE_SET:
+                yield f"{what} {how}", Edit(kind, name, change)
     for how, change in METADATA.items():
         if "label" in how:
             yield f"a Secret {how}", Edit(*TOKEN, change)
@@ -208,6 +210,9 @@ FOUND = (
     "a pod of a group has garbage as the hash of its template",
     "a Secret has lost our label",
     "a pod has the label of another set",
+    "a pod has the label of another manager",
+    "a pod of a group has lost our label",
+    "a pod has garbage in all labels",
     "a ControllerRevision has no data",
     "a ControllerRevision has a text as data",
     "a ControllerRevision has no hash",

@@ -87,7 +87,7 @@ def test_a_pod_that_somebody_takes_out_of_the_set_goes_on_and_the_set_is_whole(h
         simulation.operator.kill()
     else:
         simulation.let_pass(1)
-    interfere(simulation, POD, "demo-0-front", edits.METADATA[how])
+    interfere(simulation, POD, "demo-0-front", {**edits.METADATA, **edits.PODS}[how])
     if is_new_process:
         simulation.operator.start()
     settle_after(simulation)

@@ -45,6 +45,11 @@ def a_link_to_nothing(path: Path) -> None:
     path.symlink_to("..data/not-there.yaml")
 
 
+def a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
 BAD_RULES: dict[str, Spoil] = {
     "half a file": text(GOOD[: len(GOOD) * 2 // 3]),
     "half a file that is YAML": text(GOOD[: GOOD.index("do:")]),
@@ -60,6 +65,7 @@ BAD_RULES: dict[str, Spoil] = {
     "a rule that fails for each set": text(FAILS),
     "a rule without an end": text(FOR_EVER),
     "a link to nothing": a_link_to_nothing,
+    "a folder in the place of the file": a_folder,
     "no folder": gone,
 }
 
@@ -140,6 +146,7 @@ BAD_CONFIGURATIONS: dict[str, Spoil] = {
     "a field of another type": text(CONFIG.replace('"text"', "{}")),
     "a scheduler that nobody knows": text(CONFIG.replace('"logFormat": "text"', '"scheduler": {"profiles": [{"name": "x y"}]}')),
     "a link to nothing": a_link_to_nothing,
+    "a folder in the place of the file": a_folder,
     "no folder": gone,
 }
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from applier.ref import Manifest
-from tests.hostile.world import serving, stalls
+from grove_compiler.labels import MANAGED_BY, OPERATOR
+from tests.hostile.world import A_WHILE, serving, stalls
 from tests.simulation.sets import demo
 from tests.simulation.simulation import Simulation
 from tests.simulation.world import POD
@@ -66,6 +68,14 @@ def creations(simulation: Simulation) -> int:
     return sum(request.verb == "create" and request.resource.plural == "pods" for request in simulation.world.cluster.log)
 
 
+def most_patches(simulation: Simulation) -> int:
+    """How often the pod was patched that was patched most."""
+    requests = simulation.world.cluster.log
+    return max(Counter(one.name for one in requests if (one.verb, one.resource.plural) == ("patch", "pods")).values())
+
+
+FEW = 15
+"""Patches of a pod in the first minute: the pauses between them double, up to half a minute."""
 FOUND_BY = ("app.kubernetes.io/managed-by", "grove.io/pod-template-hash")
 """The label by which pods are watched, and the one that tells whether a pod is outdated."""
 
@@ -81,6 +91,7 @@ def test_labels_that_a_new_pod_has_lost_are_put_back_and_it_serves(name: str, va
 def test_labels_that_no_write_puts_back_are_told_and_cost_no_pods_without_end(name: str) -> None:
     simulation = started(label(name, "theirs"), on_each_write=True)
     assert creations(simulation) < PODS * MANY
+    assert most_patches(simulation) < FEW
     assert len(simulation.world.all(POD)) <= PODS
     assert any("admission webhook" in message for message in stalls(simulation))
     simulation.let_pass(RETRY)
@@ -118,3 +129,25 @@ def test_a_label_of_a_pod_that_no_write_puts_right_is_told_and_put_right_once_on
 def test_one_more_owner_is_nobodys_business() -> None:
     simulation = started(owners({**THEIRS, "controller": False}, controller=True), on_each_write=False)
     assert (creations(simulation), len(serving(simulation)), stalls(simulation)) == (PODS, PODS, [])
+
+
+@pytest.mark.parametrize("value", [None, "theirs"])
+@pytest.mark.parametrize("is_new_process", [False, True], ids=["", "while nobody looks"])
+def test_a_label_that_a_policy_sets_in_all_pods_that_run_is_put_back_and_none_is_replaced(value: str | None, is_new_process: bool) -> None:
+    """Of these pods none has the name that is tried first for its index."""
+    simulation = started(lambda _: None, on_each_write=False)
+    for pod in simulation.world.all(POD):
+        simulation.world.delete(POD, pod["metadata"]["name"])
+    simulation.settle()
+    before, pods = creations(simulation), serving(simulation)
+    if is_new_process:
+        simulation.operator.kill()
+    for pod in simulation.world.all(POD):
+        label(MANAGED_BY, value)(edited := copy.deepcopy(pod))
+        simulation.world.put(edited)
+    if is_new_process:
+        simulation.operator.start()
+    simulation.settle()
+    simulation.wait(A_WHILE)
+    assert (len(pods), serving(simulation), creations(simulation) - before, stalls(simulation)) == (PODS, pods, 0, [])
+    assert {pod["metadata"]["labels"].get(MANAGED_BY) for pod in simulation.world.all(POD)} == {OPERATOR}

@@ -189,7 +189,9 @@ DECISION_CASE_KEYS = {"when": CASE_KEYS["when"], "value": RuleKey("expression", 
 POLICY_KEYS = {
     "create": RuleKey("word", "the object is created once and never changed", choices=("only",)),
     "adopt": RuleKey("boolean", "whether an object that others created may be changed; by default `grove apply` may, the operator may not"),
-    "part": RuleKey("boolean", "only a part of the object is ours: the ownership of its other fields is never taken over"),
+    "part": RuleKey(
+        "boolean", "only a part of the object is ours: a field manager of its own applies it, and never takes over other fields"
+    ),
     "recreate": RuleKey("boolean", "the object is deleted and recreated if an immutable field differs"),
     "operator": RuleKey("boolean", "only the operator writes the object, such as a part of one that people write; `grove apply` omits it"),
     "yield": RuleKey("words", "JSON pointers of the fields that others may change"),

@@ -214,3 +214,22 @@ async def test_a_gate_that_has_moved_meanwhile_is_looked_for_again() -> None:
     lab.meanwhile("patch", lambda: lab.cluster.seed({**lab.live(ref("a", "Pod")), "spec": swapped}))
     assert await lab.apply(desired("a", "Pod", spec={}, policy=GATE)) == "a=configured"
     assert (lab.requests(), lab.live(ref("a", "Pod"))["spec"]["schedulingGates"]) == ("patch a, get a, patch a", [{"name": "theirs"}])
+
+
+async def test_a_part_takes_nothing_with_it_of_the_rest_that_the_same_program_has_applied() -> None:
+    lab, part = Lab(), desired("a", data={"y": "2"}, policy=Policy(part=True))
+    await lab.apply(desired("a", data={"x": "1"}))
+    assert (await lab.apply(part), lab.live(A)["data"]) == ("a=configured", {"x": "1", "y": "2"})
+    assert await lab.apply(part) == "a=unchanged"
+    assert (await lab.apply(desired("a", data={"x": "3"})), lab.live(A)["data"]) == ("a=configured", {"x": "3", "y": "2"})
+    assert (await lab.apply(desired("a", data={"y": "3"}, policy=Policy(part=True))), lab.live(A)["data"]) == (
+        "a=configured",
+        {"x": "3", "y": "3"},
+    )
+
+
+async def test_a_part_of_what_is_not_there_is_created_as_such() -> None:
+    lab = Lab()
+    assert await lab.apply(desired("a", data={"y": "2"}, policy=Policy(part=True))) == "a=created"
+    assert await lab.apply(desired("a", data={"x": "1"})) == "a=configured"
+    assert lab.live(A)["data"] == {"x": "1", "y": "2"}

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from datetime import timedelta
 from itertools import count
 
 from applier.desired import DEFAULT_POLICY, Desired, Policy
 from applier.loop.decisions import AT_ONCE, MAX_REST, MAX_WRITES, SOON, Contests
-from applier.outcome import Action, Outcome, Step
+from applier.outcome import ABSENT, Action, FieldChange, Outcome, Step
 from applier.ref import Manifest
+from applier.testing.memory.cluster import START
 from applier.testing.virtual_time import in_virtual_time
 
-from .lab import config_map, lab, loops_running, ref, some
+from .lab import CONFIG_MAP, config_map, lab, loops_running, ref, some
 
 HOUR = 3600
 
 
 def wrote(value: str, *, what: str = "data.value") -> Outcome:
     """What comes of a write of one field of an object."""
-    step = Step(ref("set-0"), Action.CONFIGURED, what, intent=config_map("set-0", {"value": value}))
+    change = FieldChange(tuple(what.split(".")), ABSENT, value)
+    step = Step(ref("set-0"), Action.CONFIGURED, what, [change], intent=config_map("set-0", {"value": value}))
     return Outcome(step, Action.CONFIGURED, what)
 
 
@@ -102,3 +105,62 @@ async def test_a_webhook_with_another_value_each_time_does_not_keep_a_loop_busy(
         await asyncio.sleep(2 * MAX_REST)
         assert one.cluster.store.objects[ref("set-1")]["data"]["value"] == "2"
         assert one.results[-1].contested == []
+
+
+@in_virtual_time
+async def test_neither_does_another_client_that_writes_at_other_times() -> None:
+    """Its name stands in the reason of our writes, with the time of its last one."""
+    one = lab()
+    one.reconciler.force = ("*",)
+    one.cluster.now = lambda: START + timedelta(seconds=asyncio.get_running_loop().time())
+    one.cluster.seed(some("set", 1))
+
+    async def revert() -> None:
+        resource = await one.cluster.resource(CONFIG_MAP)
+        while True:
+            await asyncio.sleep(0.01)
+            live = one.cluster.store.objects.get(ref("set-0"))
+            if live is not None and live["data"]["value"] != "theirs":
+                await one.cluster.patch(resource, "default", "set-0", {"data": {"value": "theirs"}}, manager="other")
+
+    async with loops_running(one):
+        other = asyncio.ensure_future(revert())
+        await asyncio.sleep(HOUR)
+        other.cancel()
+        writes = [request for request in one.cluster.writes() if request.name == "set-0" and request.verb == "apply"]
+        assert HOUR / MAX_REST <= len(writes) <= HOUR / MAX_REST + 20
+        assert one.results[-1].contested == [ref("set-0")]
+
+
+OVERRIDDEN = {"value": "theirs"}
+
+
+@in_virtual_time
+async def test_what_a_webhook_overrides_in_each_write_is_asked_less_and_less_often_whatever_wakes_its_key() -> None:
+    """The others are written at once, and so is it where it is to have another value."""
+    one = lab()
+
+    def override(manifest: Manifest) -> Manifest:
+        return {**manifest, "data": OVERRIDDEN} if manifest["metadata"]["name"] == "set-1" else manifest
+
+    def writes() -> int:
+        return sum(request.name == "set-1" for request in one.cluster.writes())
+
+    one.cluster.seed(some("set", 3))
+    one.cluster.admit = override
+    async with loops_running(one):
+        for number in range(HOUR):
+            await asyncio.sleep(1)
+            resource = await one.cluster.resource(CONFIG_MAP)
+            await one.cluster.patch(resource, "default", "set", {"metadata": {"annotations": {"wakes": str(number)}}}, manager="other")
+        assert HOUR / MAX_REST - 1 <= writes() <= HOUR / MAX_REST + 20
+        assert [outcome.step.ref for outcome in one.results[-1].outcomes if outcome.is_overridden] == [ref("set-1")], "it stays told"
+        before = writes()
+        one.cluster.seed(some("set", 3, value="2"))
+        await asyncio.sleep(0.1)
+        assert writes() > before
+        assert one.cluster.store.objects[ref("set-2")]["data"]["value"] == "2"
+        one.cluster.admit = lambda manifest: manifest
+        await asyncio.sleep(MAX_REST + 1)
+        assert one.cluster.store.objects[ref("set-1")]["data"]["value"] == "2"
+        assert one.results[-1].outcomes == []

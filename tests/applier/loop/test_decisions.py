@@ -12,7 +12,7 @@ from applier.decision import Type
 from applier.desired import Desired, Policy
 from applier.loop import decisions
 from applier.loop.decisions import Decisions
-from applier.outcome import Action, Step
+from applier.outcome import Action, Obstacle, Step
 from applier.plan import Intent, step_for
 from applier.ref import Kind, Manifest
 from tests.suite.rows import rows
@@ -66,7 +66,7 @@ def test_an_object_that_is_somebody_elses_is_held_again_with_all_that_is_told_of
     steps = [decided(known, wanted, theirs, SCHEMA, INTENT, "", "") for _ in range(2)]
     assert len(made) == 1
     assert [repr(one) for one in steps] == [repr(made[0])] * 2
-    assert (steps[1].foreign, steps[1].action) == (True, Action.HELD)
+    assert (steps[1].obstacle, steps[1].action) == (Obstacle.FOREIGN, Action.HELD)
     assert steps[1].changes
 
 

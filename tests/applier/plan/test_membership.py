@@ -10,8 +10,8 @@ import pytest
 
 from applier.desired import Desired, Graph, Policy
 from applier.errors import Forbidden
-from applier.outcome import Conflict, Outcome, Owner
-from applier.plan.membership import LABEL, PART_OF, may_change_applyset, part_of, set_of, staying
+from applier.outcome import Conflict, Obstacle, Outcome, Owner
+from applier.plan.membership import LABEL, PART_OF, Whose, may_change_applyset, part_of, set_of, staying, whose
 from applier.prune import ApplySet, ApplySetOptions, adopt
 from applier.ref import Kind, Manifest
 from applier.run.difference import diff
@@ -57,6 +57,33 @@ def test_members_have_the_label_by_somebodys_wish(metadata: Manifest, member: bo
 
 
 BY_ANOTHER = {**APPLIED, "manager": "helm"}
+
+
+def owned_by(kind: str, uid: str, api_version: str = "v1", controller: bool = True) -> Manifest:
+    return {"apiVersion": api_version, "kind": kind, "name": "owner", "uid": uid, "controller": controller}
+
+
+OWNER = owned_by("Pod", "1")
+
+
+@rows(
+    ("owners", "expected"),
+    [
+        ([OWNER], None),
+        ([{**OWNER, "uid": "2"}], Whose("left by an earlier Pod/shop/owner", Obstacle.EARLIER)),
+        ([owned_by("Node", "1")], None),
+        ([owned_by("Node", "2")], Whose("of Node/shop/owner", Obstacle.FOREIGN)),
+        ([owned_by("Pod", "2", "example.com/v1")], Whose("of Pod.example.com/shop/owner", Obstacle.FOREIGN)),
+        ([{**OWNER, "uid": "2", "controller": False}], Whose("created by helm", Obstacle.FOREIGN)),
+        ([], Whose("created by helm", Obstacle.FOREIGN)),
+    ],
+    ids=["ours", "an earlier owner's", "by UID", "another's", "one of another group", "owned, and not controlled", "nobody's"],
+)
+def test_whose_an_object_is_follows_from_its_controller_and_its_maker(owners: list[Manifest], expected: Whose | None) -> None:
+    wanted = manifest("a", metadata={"ownerReferences": [OWNER]})
+    live = manifest("a", metadata={"ownerReferences": owners, "managedFields": [{**OTHER_FIELDS, "manager": "helm"}]})
+    assert whose(wanted, live, "grove") == expected
+    assert whose(wanted, manifest("a", metadata={"managedFields": [OTHER_FIELDS]}), "grove") is None
 
 
 @rows(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from applier.desired import Desired, Graph, Policy
-from applier.outcome import Action, Step
+from applier.outcome import Action, Obstacle, Step
 from applier.plan import Intent, Plan, plan
 from applier.ref import Kind, Manifest, Ref
 
@@ -130,10 +130,8 @@ def test_what_was_not_read_fails() -> None:
 
 def test_a_kind_that_is_not_served_fails() -> None:
     found = step(live(), desired("e", "Engine"), unserved={Kind("example.com", "v1", "Engine")})
-    assert (found.action, found.reason) == (
-        Action.FAILED,
-        "the server does not serve Engine in example.com/v1; install its definition first",
-    )
+    reason = "the server does not serve Engine in example.com/v1; install its definition first"
+    assert (found.action, found.reason, found.obstacle) == (Action.FAILED, reason, Obstacle.UNSERVED)
 
 
 def test_a_comparison_that_breaks_fails_and_hides_no_other() -> None:
@@ -189,7 +187,7 @@ def test_what_the_server_filled_in_is_no_difference_of_an_object_that_is_only_cr
 
 def test_somebody_elses_object_is_held_when_it_would_have_to_be_written() -> None:
     found = step(live(there("a", manager="rival", data={"x": "1"})), desired("a", data={"y": "1"}, policy=Policy(adopt=False)))
-    assert (found.action, "created by rival" in found.reason) == (Action.HELD, True)
+    assert (found.action, "created by rival" in found.reason, found.obstacle) == (Action.HELD, True, Obstacle.FOREIGN)
 
 
 def test_a_field_that_is_left_to_others_is_yielded() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -116,12 +117,38 @@ def test_a_rule_that_fails_for_one_set_of_two_leaves_the_other_s_objects_unprint
     assert "must be greater" in ended.err or "spec.replicas" in ended.err
 
 
-def test_what_is_no_file_is_left_alone() -> None:
+def test_what_cannot_be_a_file_of_rules_by_its_name_is_left_alone() -> None:
     write(labelled("a"))
-    os.mkfifo("mine/rules/pipe.yaml")
     os.symlink("..", "mine/rules/up")
-    (Path("mine/rules/folder.yaml")).mkdir()
+    os.mkfifo("mine/rules/pipe")
+    Path("mine/rules/folder").mkdir()
+    Path("mine/rules/.draft.yaml").mkdir()
     assert run("compile", "set.yaml", "--rules", "mine").code == 0
+
+
+NO_FILES: dict[str, Callable[[Path], object]] = {
+    "mine/rules/a.yaml": Path.mkdir,
+    "mine/a.yml": Path.mkdir,
+    "mine/templates/parts/a.yaml": lambda path: path.mkdir(parents=True),
+    "mine/rules/link.yaml": lambda path: path.symlink_to("."),
+    "mine/rules/pipe.yaml": os.mkfifo,
+    "mine/templates": Path.touch,
+}
+
+
+@pytest.mark.parametrize("path", NO_FILES)
+def test_what_has_the_name_of_a_file_of_rules_and_is_none_is_named(path: str) -> None:
+    """Else its rules, which somebody has put there, would be missing in silence."""
+    write({"rules/first.yaml": labelled("a")["rules/a.yaml"]})
+    NO_FILES[path](Path(path))
+    ended = run("compile", "set.yaml", "--rules", "mine")
+    assert_clear(ended)
+    assert (ended.code, f"{path}: expected a f" in ended.err) == (2, True), ended.err
+
+
+def test_a_folder_with_rules_may_have_any_name() -> None:
+    write({"rules/team.yaml/a.yaml": labelled("of-team")["rules/a.yaml"]})
+    assert "x: of-team" in run("compile", "set.yaml", "--rules", "mine").out
 
 
 @pytest.mark.parametrize("leads", ["nowhere.yaml", "link.yaml"])
