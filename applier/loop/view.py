@@ -33,7 +33,7 @@ class SelectorRead(NamedTuple):
     selector: str
 
 
-class Change(NamedTuple):
+class StateChange(NamedTuple):
     """Holds the states of an object before and after: None for a new one before, and after for one that is gone, or not known any more."""
 
     old: Manifest | None
@@ -75,11 +75,11 @@ class View:
         """Shows everything as it is now, also to another thread, until `thaw`."""
         self._cache = FrozenCache(self._live)
 
-    def thaw(self) -> dict[Ref, Change]:
+    def thaw(self) -> dict[Ref, StateChange]:
         """Shows everything as it is; returns the changes of the objects that have changed meanwhile."""
         before = self._cache.release() if isinstance(self._cache, FrozenCache) else {}
         self._cache = self._live
-        changes = {ref: Change(old, _or_none(self._live, ref)) for ref, old in before.items()}
+        changes = {ref: StateChange(old, _or_none(self._live, ref)) for ref, old in before.items()}
         gone = (ref for ref, change in changes.items() if change.old is not None and change.new is None)
         self.gone_since = frozenset(ref for ref in gone if self._live.covers(ref))
         return changes
