@@ -23,7 +23,7 @@ from applier.errors import (
     Unreachable,
     WriteConflict,
 )
-from applier.loop.decisions import Contests
+from applier.loop.contests import Contests
 from applier.loop.dependencies import Dependencies
 from applier.loop.lease import Lease
 from applier.loop.lease_thread import LeaseThread

@@ -20,6 +20,7 @@ from applier.events import Sink, nowhere
 from applier.execute.concurrency import Concurrency
 from applier.execute.executor import execute
 from applier.execute.options import ExecuteOptions
+from applier.loop.contests import OverriddenWrites
 from applier.loop.decisions import Decisions
 from applier.loop.deletions import DeletionOptions, DeletionWriter
 from applier.loop.status import EventRecorder, StatusWriter
@@ -67,6 +68,7 @@ class Reconciler(Generic[K]):
         self.manager, self.force, self.members, self.namespace, self.sink = manager, force, members, namespace, sink
         self._cache, self._group = cache, group
         self._decisions: dict[K, Decisions] = {}
+        self._overridden: dict[K, OverriddenWrites] = {}
         self._events = EventRecorder(self.cluster, source=manager, sink=sink)
         self._deletions = DeletionWriter(self.cluster, deletions or DeletionOptions(), manager=manager, sink=sink)
         self._schemas: dict[frozenset[Kind], Schemas] = {}
@@ -88,6 +90,7 @@ class Reconciler(Generic[K]):
         match desired:
             case Gone():
                 self._decisions.pop(key, None)
+                self._overridden.pop(key, None)
                 return await self._delete(key, Graph([]), view)
             case Hold():
                 return await self._report(key, desired, view, await self._watch_and_load_schemas(desired, view))
@@ -141,14 +144,14 @@ class Reconciler(Generic[K]):
         if any(step.unsure for step in planned.steps):
             self._schemas.clear()
         blocked = list(self._blocked(filter(leaving.__contains__, graph.objects), view))
-        return blocked + await self._execute(key, planned, staying, decisions)
+        return blocked + await self._execute(key, planned, staying)
 
-    async def _execute(self, key: K, planned: Plan, graph: Graph, decisions: Decisions) -> list[Outcome]:
-        """Executes a plan, without the writes that were in vain a moment ago."""
-        clock = asyncio.get_running_loop().time
-        resting = decisions.resting(planned.steps, clock())
+    async def _execute(self, key: K, planned: Plan, graph: Graph) -> list[Outcome]:
+        """Executes a plan, without the writes that a webhook has overridden a moment ago."""
+        clock, overridden = asyncio.get_running_loop().time, self._overridden.setdefault(key, OverriddenWrites())
+        resting = overridden.resting(planned.steps, clock())
         outcomes = await execute(planned, graph, self.cluster, self._options(key, resting)) if planned.changed() else []
-        decisions.observe(outcomes, resting, clock())
+        overridden.observe(outcomes, resting, clock())
         return outcomes
 
     def _blocked(self, leaving: Iterable[Ref], view: View) -> Iterator[Outcome]:

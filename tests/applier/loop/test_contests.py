@@ -8,7 +8,7 @@ from datetime import timedelta
 from itertools import count
 
 from applier.desired import DEFAULT_POLICY, Desired, Policy
-from applier.loop.decisions import AT_ONCE, MAX_REST, MAX_WRITES, SOON, Contests
+from applier.loop.contests import AT_ONCE, MAX_REST, MAX_WRITES, SOON, Contests
 from applier.outcome import ABSENT, Action, FieldChange, Outcome, Step
 from applier.ref import Manifest
 from applier.testing.memory.cluster import START
