@@ -124,6 +124,9 @@ CASES = {
     "update of a group's size": Case(
         lambda: running(demo(members=1)), lambda simulation: simulation.edit(size(2, DEC), image("new", PRE)), 20
     ),
+    "update of a group's size by the clique that has another image": Case(
+        lambda: running(demo(members=1)), lambda simulation: simulation.edit(size(3, PRE), image("new", PRE)), 20
+    ),
     "gang termination": Case(nearly_terminated, lambda simulation: simulation.let_pass(MINUTE), 30),
     "topology change": Case(placed, without_rack, 4),
     "adoption of what an earlier set has left": Case(orphaned, made_again, 10),

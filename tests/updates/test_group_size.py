@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
+from applier.errors import ServerFailure
+from applier.ref import Manifest
+from applier.testing.memory.faults import MemoryRequest
 from tests.simulation.admission import REFUSED
-from tests.simulation.sets import DEC, PRE, image, replicas, size
+from tests.simulation.sets import DEC, PRE, demo, image, replicas, size
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.watch import assert_all_ready, assert_no_orphan, watched
-from tests.simulation.world import CLIQUE, GROUP, POD
+from tests.simulation.world import CLIQUE, GROUP, POD, SET
 
 TOLD = "GROVE_PCSG_TEMPLATE_NUM_PODS"
 
@@ -79,6 +84,34 @@ def test_an_update_of_the_clique_whose_number_changes_tells_it_to_those_beside_i
     assert [told(simulation, index) for index in range(3)] == [{"4"}] * 3
     assert_all_ready(simulation)
     assert_no_orphan(simulation)
+
+
+EDITS = {
+    "of the clique that has another image": [size(3, PRE), image("new", PRE)],
+    "of the clique beside it": [size(2, DEC), image("new", PRE)],
+    "of a clique, and images of both": [size(2, DEC), image("new", PRE, DEC)],
+}
+
+
+@pytest.mark.parametrize("edits", EDITS.values(), ids=EDITS)
+@pytest.mark.parametrize("plural", ["pods", "podcliques"])
+def test_a_replica_that_was_replaced_in_part_for_a_deletion_has_failed_is_replaced_as_a_whole_all_the_same(
+    plural: str, edits: list[Callable[[Manifest], None]]
+) -> None:
+    """The pods that tell by their template that others beside them are due are gone by then."""
+    simulation = running(demo(members=1))
+
+    def is_deletion(request: MemoryRequest) -> bool:
+        return request.verb == "delete" and request.resource.plural == plural
+
+    simulation.world.cluster.fail(is_deletion, ServerFailure(500, "InternalError", "leader changed"), times=1)
+    simulation.edit(*edits)
+    simulation.settle()
+    simulation.wait(60.0)
+    assert told(simulation, 0) == {"4"}
+    template = simulation.world.get(SET, "demo")["spec"]["template"]["cliques"]
+    assert (sizes(simulation, "pre"), sizes(simulation, "dec")) == tuple([template[index]["spec"]["replicas"]] for index in (PRE, DEC))
+    assert_all_ready(simulation)
 
 
 def test_an_update_leaves_alone_the_scale_that_somebody_has_set() -> None:

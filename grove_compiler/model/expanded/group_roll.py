@@ -82,6 +82,7 @@ def replaced_with_member(member: ScalingGroupReplica) -> list[LivePod]:
     All are deleted, because they work together, except those that were recreated since. Where no outdated one has ever run, as those of an
     edit that fits nowhere and is taken back, the others have only waited for them, and stay unless they were told another number of pods.
     Outdated pods are deleted last: as long as one is left, the others are known to be due as well, so a crash in between changes nothing.
+    Where a deletion fails, or the outdated ones go with their PodClique, those that are left are known by the number that they were told.
     """
     if not member_is_updating(member):
         return []
@@ -104,8 +105,11 @@ def is_available(member: ScalingGroupReplica) -> bool:
 
 @memoized
 def is_outdated(member: ScalingGroupReplica) -> bool:
-    """Reports whether a PodClique or a pod of a scaling-group replica has an older template."""
-    return any(map(_is_behind, member.cliques))
+    """Reports whether a PodClique or a pod of a scaling-group replica has an older template, or was told another size than the rest.
+
+    All are told the size at which the replica was created or last replaced; where they differ, it has been replaced in part.
+    """
+    return any(map(_is_behind, member.cliques)) or len(_told_sizes(member)) > 1
 
 
 def _is_behind(clique: Clique) -> bool:
@@ -167,12 +171,18 @@ def _has_run(pod: LivePod) -> bool:
     return any(one.get("started") or one.get("restartCount") or STARTED & {*(one.get("state") or ())} for one in containers)
 
 
+def _told_sizes(member: ScalingGroupReplica) -> set[str]:
+    """Returns the sizes that the PodCliques of a scaling-group replica and their pods have in their environment."""
+    pods = (pod.manifest["spec"] for clique in member.cliques for pod in live_pods(clique))
+    return {size for size in (*map(_live_value, member.cliques), *map(_told_size, pods)) if size}
+
+
 def _live_value(clique: Clique) -> str:
-    """Returns the value of the variable in the first container of the live PodClique; empty without one."""
+    """Returns the value of the variable in the live PodClique; empty without one."""
     return _told_size((live_object(clique).get("spec") or {}).get("podSpec") or {})
 
 
 def _told_size(pod_spec: Manifest) -> str:
-    containers = pod_spec.get("containers") or [{}]
-    variables = containers[0].get("env") or []
+    """Returns the value of the variable in the first container that has it, which need not be the first one: webhooks add others."""
+    variables = (variable for container in pod_spec.get("containers") or () for variable in container.get("env") or ())
     return next((str(variable.get("value") or "") for variable in variables if variable.get("name") == SIZE_VARIABLE), "")
