@@ -269,7 +269,7 @@ class Loop(Generic[K]):
         elif any(each.step.foreign and not self.cache.selects(each.step.ref) for each in result.outcomes):
             self.queue.retry(result.key, MAX_BACKOFF_FOREIGN)
         elif result.error is not None or any(map(_may_succeed_on_retry, result.outcomes)):
-            self.queue.retry(result.key)
+            self.queue.retry(result.key, least=_asked_for(errors))  # a webhook that denies for now is not in the server's trouble
         elif any(outcome.is_overridden or outcome.is_blocked for outcome in result.outcomes):
             self.queue.retry(result.key, MAX_BACKOFF_OVERRIDDEN)
         else:
