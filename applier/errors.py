@@ -121,3 +121,7 @@ class TooManyRequests(ApiError):
 
 class ServerFailure(ApiError):
     """5xx: the server, or a webhook that it called, failed or timed out."""
+
+
+REFUSALS = (Forbidden, ServerFailure, TooManyRequests)
+"""What a server may say of one kind, and serve the others."""

@@ -22,6 +22,10 @@ from applier.ref import Manifest, Ref, resource_version_of
 FATAL = (Forbidden, Unauthorized, CredentialsError)
 """Errors that need a person's action; retrying alone does not help."""
 
+REFUSED = 30.0
+"""Seconds in which the server has answered each try with an error, after which a kind counts as one that cannot be read, as while the
+conversion webhook of its definition is away."""
+
 TOO_LARGE = "ResourceVersionTooLarge"
 YIELD_EVERY = 256  # events after which a busy stream yields to other tasks
 LONG_LIVED = 30.0  # seconds after which the end of a stream counts as normal, so that it is reopened without back-off
@@ -49,6 +53,7 @@ class Reflector:
         self.when_served: Callable[[], None] | None = None  # called when the server begins to serve the kind, or ceases to
         self.when_current: Callable[[], None] | None = None  # called when the state may no longer be stale, which no event tells
         self.error: Exception | None = None
+        self._refused_since: float | None = None  # when the server began to answer each try with an error
         self.confirmed_at = float("-inf")  # when, on the loop's clock, the server last confirmed that our state is current
         self.version = ""  # resourceVersion up to which the state is known; empty while a list is needed
         self.lists = self.streams = self.events = 0
@@ -66,6 +71,11 @@ class Reflector:
     def is_known(self) -> bool:
         """Reports whether the state is known, as of the last contact with the server."""
         return self.complete and (self.query.optional or not isinstance(self.error, UnknownKind))
+
+    @property
+    def is_refused(self) -> bool:
+        """Reports whether the server has answered each try with an error for a while: others that it answers may be read."""
+        return self._refused_since is not None and asyncio.get_running_loop().time() - self._refused_since >= REFUSED
 
     def staleness(self, since: float = float("-inf")) -> str:
         """Returns why the known state may be stale; empty if it is as current as a watch can be.
@@ -162,6 +172,10 @@ class Reflector:
         self._note_break()
         if isinstance(error, UnknownKind):
             self._note_served(False)
+        if not isinstance(error, ApiError):
+            self._refused_since = None  # a server that cannot be reached says nothing about this kind
+        elif self._refused_since is None:
+            self._refused_since = asyncio.get_running_loop().time()
         if isinstance(error, FATAL):
             self.settled.set()
         if isinstance(error, Invalid) or (isinstance(error, ApiError) and any(cause.reason == TOO_LARGE for cause in error.causes)):
@@ -289,7 +303,7 @@ class Reflector:
 
     def _note_contact(self) -> None:
         """Records that the server has answered without an error."""
-        had_error, self.error = self.error is not None, None
+        had_error, self.error, self._refused_since = self.error is not None, None, None
         if had_error:
             self._notify_current()
 

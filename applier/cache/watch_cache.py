@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 from applier.backoff import Backoff
 from applier.cache.compact import Compactor
@@ -12,7 +13,7 @@ from applier.cache.definitions import DefinitionWatch
 from applier.cache.journal import Changes, Journals, Selected
 from applier.cache.objects import Note, ObjectStore, Subscriber
 from applier.cache.snapshot import Query, as_one
-from applier.cache.source import Reflector
+from applier.cache.source import FATAL, Reflector
 from applier.cluster import Cluster
 from applier.errors import ClusterError, Forbidden, NotSynced, UnknownKind
 from applier.ref import GroupKind, Kind, Manifest, Ref, uid_of
@@ -20,6 +21,9 @@ from kube_objects.label_selector import selector as read_selector
 
 UNSELECTED_FOR = 2.0
 """Seconds for which an object is known that was read, and that its watch does not select: no event will tell of its end."""
+OVERDUE, PAUSE = 30.0, 1.0
+"""Seconds after which a kind is no longer waited for whose list fails, as while the conversion webhook of its definition is away; and
+seconds between two looks whether a server that fails for all kinds lists one of them."""
 FIRST_WAIT, MAX_WAIT = 0.8, 30.0  # seconds before a broken watch is taken up again: client-go's for its reflectors
 
 
@@ -88,6 +92,25 @@ class WatchCache:
         await asyncio.gather(*(source.settled.wait() for source in sources))
         errors = [source.error for source in sources if not source.complete]
         return [error for error in errors if isinstance(error, ClusterError)]
+
+    async def usable(self) -> list[ClusterError]:
+        """Waits until all kinds are known, or after `OVERDUE` seconds some of them; returns the errors of the others.
+
+        Reads of these raise `NotSynced`, and they become known once their errors are gone. Raises the errors that waiting does not solve.
+        """
+        end = asyncio.get_running_loop().time() + OVERDUE
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(end):
+                    await self.settled()
+            unknown = [source for source in self.sources() if not source.complete]
+            errors = [source.error for source in unknown if isinstance(source.error, ClusterError)]
+            fatal = [error for error in errors if isinstance(error, FATAL)]
+            if fatal and (len(fatal) == len(self.sources()) or not all(isinstance(error, Forbidden) for error in fatal)):
+                raise as_one(errors)
+            if len(unknown) < len(self.sources()):
+                return errors
+            await asyncio.sleep(PAUSE)
 
     async def stop(self) -> None:
         """Stops all watches. The known state can still be read."""

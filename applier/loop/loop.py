@@ -14,7 +14,6 @@ from applier.desired import Gone, Graph, Hold
 from applier.errors import (
     ApiError,
     ApplierError,
-    Forbidden,
     NotFound,
     NotSynced,
     ServerFailure,
@@ -102,7 +101,7 @@ class Loop(Generic[K]):
     back-off: an error of one key neither changes its objects nor delays other keys. A key is never reconciled concurrently with itself; up
     to `workers` keys are reconciled at a time. With a `lease` only its holder reconciles; the others keep their caches warm. `reconcile`
     has to write through the lease's fence. `on_result` is called with the result of each reconcile. The loop starts and stops its cache.
-    With `partial` it also runs without permission to read some of the kinds: only keys that read these are held.
+    With `partial` it also runs without some of the kinds, which it may not read or whose lists fail: only keys that read these are held.
 
     Keys that `is_large` are computed by `aside` instead, which may use another thread: its view stays as it was when it began, and what
     changes meanwhile counts as a change after it.
@@ -131,6 +130,7 @@ class Loop(Generic[K]):
         self._contests = Contests[K]()
         self._workers = workers
         self._is_large, self._aside = is_large, aside
+        self.has_begun = False  # the lists are read, or those that can be
         self._stopping = asyncio.Event()
         self._grace = 0.0
 
@@ -154,6 +154,7 @@ class Loop(Generic[K]):
             ended, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             if ended == {synced}:
                 synced.result()
+                self.has_begun = True
                 workers = [asyncio.create_task(self._work(), name=f"worker {number}") for number in range(self._workers)]
                 tasks += workers
                 ended, _ = await asyncio.wait([task for task in tasks if task is not synced], return_when=asyncio.FIRST_COMPLETED)
@@ -170,10 +171,9 @@ class Loop(Generic[K]):
             await self.cache.stop()
 
     async def _first_lists(self) -> None:
-        errors = await self.cache.settled()
-        if errors and self._partial and len(errors) < len(self.cache.sources()) and all(isinstance(error, Forbidden) for error in errors):
-            return
-        if errors:
+        if self._partial:
+            await self.cache.usable()
+        elif errors := await self.cache.settled():
             raise as_one(errors)
 
     def stop(self, grace: float = 25.0) -> None:
@@ -271,7 +271,7 @@ class Loop(Generic[K]):
         elif any(each.step.is_foreign and not self.cache.selects(each.step.ref) for each in result.outcomes):
             self.queue.retry(result.key, MAX_BACKOFF_FOREIGN)
         elif result.error is not None or any(map(_may_succeed_on_retry, result.outcomes)):
-            self.queue.retry(result.key)
+            self.queue.retry(result.key, least=_asked_for(errors))  # a webhook that denies for now is not in the server's trouble
         elif any(outcome.is_overridden or outcome.is_blocked for outcome in result.outcomes):
             self.queue.retry(result.key, MAX_BACKOFF_BLOCKED)
         else:

@@ -107,16 +107,14 @@ async def serve_beside(
 
 
 async def wait_for_cache(cache: WatchCache, log: Log) -> None:
-    """Waits until the cache has synced all kinds that may be read; reviews that need others answer 503. Raises `ClusterError`."""
-    from applier.cache import as_one
+    """Waits until the cache has synced all kinds that can be read; reviews that need others answer 503. Raises `ClusterError`."""
     from applier.errors import Forbidden
 
-    errors = await cache.settled()
-    denied = [error for error in errors if isinstance(error, Forbidden)]
-    if len(denied) < len(errors) or (denied and len(denied) == len(cache.sources())):
-        raise as_one(errors)
-    for error in denied:
-        log.line("missing permission", "error", verb=error.missing[0], resource=error.missing[1], why=error)
+    for error in await cache.usable():
+        if isinstance(error, Forbidden):
+            log.line("missing permission", "error", verb=error.missing[0], resource=error.missing[1], why=error)
+        else:
+            log.line("cannot be read", "error", why=error)
 
 
 def _webhooks(

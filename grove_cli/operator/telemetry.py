@@ -12,7 +12,7 @@ from grove_cli import extras
 from grove_cli.cluster.listeners import Relay
 from grove_cli.cluster.session import Failed
 from grove_compiler.version import __version__
-from grove_operator.telemetry.health import MissingRights, Right
+from grove_operator.telemetry.health import MissingRights, Right, unreadable
 
 if TYPE_CHECKING:
     from applier.cluster import Cluster
@@ -107,13 +107,14 @@ class Telemetry:
         self._log.line("listening", what=what, port=bound)
 
     async def _log_states(self, check: HealthCheck, operator: Operator) -> None:
-        before, missing = None, dict[Right, str]()
+        before, missing, unread = None, dict[Right, str](), dict[str, str]()
         while True:
             health = check()
             if health.state is not before:
                 before = health.state
                 self._log.line(health.state, "info" if health.is_alive else "error", why=health.message)
             missing = self._log_rights(missing, self._missing.now(operator.cache))
+            unread = self._log_unreadable(unread, unreadable(operator))
             await asyncio.sleep(STATE_INTERVAL)
 
     def _log_rights(self, before: dict[Right, str], now: dict[Right, str]) -> dict[Right, str]:
@@ -122,6 +123,14 @@ class Telemetry:
             self._log.line("missing permission", "error", verb=verb, resource=resource, why=now[verb, resource], meanwhile=MEANWHILE)
         for verb, resource in before.keys() - now.keys():
             self._log.line("permission restored", verb=verb, resource=resource)
+        return now
+
+    def _log_unreadable(self, before: dict[str, str], now: dict[str, str]) -> dict[str, str]:
+        """Logs which kinds can no longer be read, and which can again. Returns the former."""
+        for kind in now.keys() - before.keys():
+            self._log.line("cannot be read", "error", kind=kind, why=now[kind], meanwhile=MEANWHILE)
+        for kind in before.keys() - now.keys():
+            self._log.line("can be read again", kind=kind)
         return now
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from applier.cache import WatchCache
 from applier.desired import Deletion, Desired, EventWrite, Gone, Graph, Hold, ObjectReference, StatusWrite
-from applier.errors import Forbidden, NotSynced
+from applier.errors import REFUSALS, NotSynced
 from applier.loop import Result, View
 from applier.ref import Manifest, Ref
 from grove_compiler.decoder import SET_KIND
@@ -104,7 +104,7 @@ class Evaluator:
         now = self._clock()
         outcome = yield partial(self._record, step, objects, key, now, context)
         if objects.not_synced is not None:
-            if isinstance(objects.not_synced.cause, Forbidden):
+            if isinstance(objects.not_synced.cause, REFUSALS):
                 return self._hold(key, StepHold(str(objects.not_synced)), LiveObjects.for_step(view, key), now, FORBIDDEN_RETRY)
             raise objects.not_synced
         match outcome:

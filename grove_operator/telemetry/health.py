@@ -61,7 +61,7 @@ class HealthCheck:
     def _of_operator(self) -> Health:
         sources = (source for source in self._operator.cache.sources() if not source.complete and not isinstance(source.error, Forbidden))
         pending = [source.query.kind.group_kind for source in sources]
-        if pending or not self._operator.cache.sources():
+        if not self._operator.loop.has_begun:
             return Health(OperatorState.STARTING, f"starting: {', '.join(sorted(pending)) or 'the cluster'} not listed yet")
         lease = self._operator.loop.lease
         if lease is not None and not lease.held.is_set():
@@ -108,6 +108,12 @@ class MissingRights:
         for refused in self._by_key.values():
             missing |= refused
         return missing
+
+
+def unreadable(operator: Operator) -> dict[str, str]:
+    """Returns the kinds that an operator at work cannot read, each with the reason; that a right is missing is told otherwise."""
+    sources = (source for source in operator.cache.sources() if operator.loop.has_begun and not isinstance(source.error, Forbidden))
+    return {source.query.kind.group_kind: source.staleness() for source in sources if source.is_refused or not source.complete}
 
 
 def _missing(errors: list[Exception | None] | list[Forbidden]) -> Iterator[tuple[Right, str]]:

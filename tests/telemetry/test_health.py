@@ -7,12 +7,14 @@ import asyncio
 import aiohttp
 import pytest
 
-from applier.errors import Forbidden, Unreachable
+from applier.cluster import Resource
+from applier.errors import Forbidden, ServerFailure, Unreachable
 from applier.loop import Lease
+from applier.ref import Kind
 from applier.testing.memory.faults import MemoryRequest
 from applier.testing.virtual_time import in_virtual_time
 from grove_operator.controller.operator import Operator, OperatorOptions
-from grove_operator.telemetry.health import Health, HealthCheck, OperatorState
+from grove_operator.telemetry.health import Health, HealthCheck, OperatorState, unreadable
 from grove_operator.telemetry.server import health_listener, metrics_listener
 
 from .conftest import Watched, at_work
@@ -69,6 +71,66 @@ async def test_a_leader_whose_webhooks_do_not_listen_is_alive_and_not_ready() ->
         assert health.message == "leading; webhooks wait for a certificate"
         awaited[0] = ""
         assert world.health().is_ready
+
+
+POD, SET = Kind("", "v1", "Pod"), Kind("grove.io", "v1alpha1", "PodCliqueSet")
+FAILS = ServerFailure(500, "InternalError", "conversion webhook failed")
+
+
+OPTIONAL = [
+    Resource(Kind("kai.scheduler", "v1alpha1", "Topology"), "topologies", False),
+    Resource(Kind("autoscaling", "v2", "HorizontalPodAutoscaler"), "horizontalpodautoscalers", True),
+]
+
+
+@pytest.mark.parametrize("resource", OPTIONAL, ids=lambda resource: resource.plural)
+@in_virtual_time
+async def test_a_kind_whose_lists_fail_keeps_nobody_from_the_others(resource: Resource) -> None:
+    """As while the conversion webhook of a definition is away: an operator that started then looked after nothing at all."""
+    world = Watched()
+    world.cluster.serve(resource)
+    world.cluster.fail(lambda one: one.verb in ("list", "watch") and one.resource.plural == resource.plural, FAILS, times=-1)
+    async with at_work(world):
+        await asyncio.sleep(10.0)
+        assert world.health().state is OperatorState.STARTING
+        await asyncio.sleep(30.0)
+        assert (world.health().state, world.health().is_ready) == (OperatorState.LEADING, True)
+        name = resource.kind.group_kind
+        assert unreadable(world.operator) == {name: f"{name} cannot be listed: conversion webhook failed"}
+        await world.declare(1, 1)
+        assert len(world.of(POD)) == 2
+        world.cluster.faults.clear()
+        await asyncio.sleep(60.0)
+        assert unreadable(world.operator) == {}
+
+
+@in_virtual_time
+async def test_a_set_that_needs_a_kind_whose_lists_fail_is_told() -> None:
+    world = Watched()
+    world.cluster.fail(lambda one: one.verb in ("list", "watch") and one.resource.plural == "podcliques", FAILS, times=-1)
+    async with at_work(world):
+        await asyncio.sleep(60.0)
+        await world.declare(1, 1)
+        [pcs] = world.of(SET)
+        [stalled] = [one for one in pcs["status"]["conditions"] if one["type"] == "Stalled"]
+        assert "PodClique.grove.io cannot be listed: conversion webhook failed" in stalled["message"]
+        assert world.of(POD) == []
+        world.cluster.faults.clear()
+        await asyncio.sleep(60.0)
+        assert len(world.of(POD)) == 2
+
+
+@in_virtual_time
+async def test_a_server_that_fails_for_all_kinds_is_waited_for() -> None:
+    world = Watched()
+    world.cluster.fail(lambda one: one.verb in ("list", "watch"), FAILS, times=-1)
+    async with at_work(world):
+        await asyncio.sleep(300.0)
+        world.cluster.faults.clear()
+        await asyncio.sleep(60.0)
+        assert world.health().state is OperatorState.LEADING
+        await world.declare(1, 1)
+        assert len(world.of(POD)) == 2
 
 
 async def hangs(request: MemoryRequest) -> None:

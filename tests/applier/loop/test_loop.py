@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from applier.desired import Desired, Gone, Graph, Hold
-from applier.errors import Forbidden, Invalid, ServerFailure, TooManyRequests, Unreachable
+from applier.errors import ApiError, Forbidden, Invalid, ServerFailure, TooManyRequests, Unreachable
 from applier.loop import View
 from applier.outcome import Action
 from applier.ref import Kind
@@ -336,12 +336,13 @@ async def test_a_standby_stops_at_once() -> None:
         assert now() - began < 1.0
 
 
+@pytest.mark.parametrize("kind", [TooManyRequests, Forbidden], ids=["the server", "a webhook that denies for now"])
 @in_virtual_time
-async def test_who_goes_on_asking_for_time_is_not_asked_before() -> None:
+async def test_who_goes_on_asking_for_time_is_not_asked_before(kind: type[ApiError]) -> None:
     """A webhook of somebody, say, of which a request knows only that it was refused for good."""
     world = lab()
     world.cluster.seed(some("set", 1))
-    world.cluster.fail("apply", TooManyRequests(429, "TooManyRequests", "slowly", retry_after=30.0), times=-1)
+    world.cluster.fail("apply", kind(429, "TooManyRequests", "slowly", retry_after=30.0), times=-1)
     async with loops_running(world):
         await asyncio.sleep(299)
         assert sum(request.verb == "apply" for request in world.cluster.log) == 10
