@@ -92,11 +92,12 @@ class LivePod:
         """Whether it was created since the last update of its clique or scaling group began, if there was any."""
         clique, snapshot = self.clique, self.clique.set.snapshot
         live = snapshot.live(clique.ref) or {}
-        if (live.get("metadata") or {}).get("generation") == 1:
-            return True
+        reported = status_of(live).get("currentPodTemplateHash")
+        if (live.get("metadata") or {}).get("generation") == 1 and reported in (None, clique.live_hash):
+            return True  # its first update, to what it was created with, is reported once its pods are ready
         part = live if clique.member is None else snapshot.live(clique.member.group.ref)
         began = mapping(status_of(part).get("updateProgress")).get("updateStartedAt") or ""
-        return self.created >= str(began) if began else not status_of(live).get("currentPodTemplateHash")
+        return self.created >= str(began) if began else not reported
 
     @lazy
     def has_crashed(self) -> bool:
