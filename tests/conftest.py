@@ -27,6 +27,7 @@ pytest_plugins = [
     "tests.suite.costs",
     "tests.suite.janitor",
     "tests.suite.limits",
+    "tests.suite.memory",
     "tests.suite.order",
     "tests.suite.scheduling",
     "tests.suite.shared_parts",

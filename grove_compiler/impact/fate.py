@@ -56,13 +56,14 @@ class Rollout:
     """Tells which pods of a set an edit replaces: `templates` are the cliques whose pod template has changed.
 
     Templates are compared by meaning, not by hash, as in a cluster: see `kube.semantic_difference`. `sizes` are the cliques whose declared
-    number of pods has changed, each with the number before.
+    number of pods has changed, each with the number before, and `parts` the scaling-group replicas whose pods are deleted as a whole.
     """
 
     strategy: str
     templates: set[str]
     sizes: dict[str, int] = field(default_factory=dict)
     operator: Operator = "grove"
+    parts: set[Part] = field(default_factory=set)
 
     def restarts(self, clique: CompiledClique) -> bool:
         """Reports whether the operator replaces the pods of a PodClique."""
@@ -75,14 +76,16 @@ class Rollout:
         """
         return self.operator == "shipped" or self.sizes.get(clique.template_name) == clique.pods
 
-    def parts(self, before: Mapping[str, Node], after: Mapping[str, Node]) -> set[Part | None]:
-        """Returns the scaling-group replicas whose pods are deleted as a whole: those with any changed pod template (shipped §7.5)."""
-        cliques = [read_clique(node.object) for key, node in after.items() if key in before and node.object["kind"] == CLIQUE_KIND]
-        return {part_of(clique) for clique in cliques if clique.group and self.restarts(clique)}
+    def replaces_all(self, clique: CompiledClique) -> bool:
+        """Reports whether a PodClique is of a scaling group's replica whose pods are deleted as a whole."""
+        return part_of(clique) in self.parts
 
 
-def rollout(old: Manifest | None, new: Manifest | None, strategy: str, operator: Operator = "grove") -> Rollout:
-    """Returns the rollout of an update from `old` to `new`, two defaulted manifests of a set, under a strategy, by an operator."""
+def rollout(old: Manifest | None, new: Manifest | None, strategy: str, operator: Operator = "grove", nodes: Sequence[Node] = ()) -> Rollout:
+    """Returns the rollout of an update from `old` to `new`, two defaulted manifests of a set, under a strategy, by an operator.
+
+    `nodes` are the objects that exist. A scaling-group replica is replaced as a whole with any changed pod template (shipped §7.5).
+    """
     before, after = (PodCliqueSet(manifest or {}) for manifest in (old, new))
     templates = {clique.name: clique.hashed_template(before.priority_class) for clique in before.cliques}
     pairs = [
@@ -92,7 +95,11 @@ def rollout(old: Manifest | None, new: Manifest | None, strategy: str, operator:
     ]
     sizes = {clique.name: clique.replicas for clique in before.cliques}
     resized = {clique.name: sizes[clique.name] for clique in after.cliques if sizes.get(clique.name) not in (None, clique.replicas)}
-    return Rollout(strategy, {name for name, was, now in pairs if pod_template_differences(was, now)}, resized, operator)
+    roll = Rollout(strategy, {name for name, was, now in pairs if pod_template_differences(was, now)}, resized, operator)
+    if roll.templates:
+        cliques = (read_clique(node.object) for node in nodes if node.object["kind"] == CLIQUE_KIND)
+        roll.parts = {part for clique in cliques if (part := part_of(clique)) is not None and roll.restarts(clique)}
+    return roll
 
 
 def fates(before: Mapping[str, Node], after: Mapping[str, Node], desired: Mapping[str, Node], roll: Rollout) -> list[Fate]:
@@ -100,12 +107,11 @@ def fates(before: Mapping[str, Node], after: Mapping[str, Node], desired: Mappin
 
     `after` is compiled given what exists, `desired` as if nothing did.
     """
-    rolled = roll.parts(before, after)
     result = []
     for key, node in after.items():
         if key not in before:
             fate: Fate | None = Fate("made", node)
-        elif is_recreated(before[key], rolled, roll):
+        elif is_recreated(before[key], roll):
             fate = Fate("replaced", node, _paths(before[key], node), WITH_ITS_REPLICA if roll.operator == "shipped" else RESIZED)
         else:
             fate = _fate_of_existing(before[key], node, desired.get(key, node), roll)
@@ -124,12 +130,12 @@ def part_of(clique: CompiledClique) -> Part | None:
     return (clique.group, clique.group_replica) if clique.group else None
 
 
-def is_recreated(node: Node, rolled: set[Part | None], roll: Rollout) -> bool:
-    """Reports whether an object is a PodClique that is deleted and created again, where the pods of the parts `rolled` are replaced."""
+def is_recreated(node: Node, roll: Rollout) -> bool:
+    """Reports whether an object is a PodClique that is deleted and created again."""
     if node.object["kind"] != CLIQUE_KIND:
         return False
     clique = read_clique(node.object)
-    return part_of(clique) in rolled and roll.recreates(clique)
+    return roll.replaces_all(clique) and roll.recreates(clique)
 
 
 def _fate_of_existing(before: Node, after: Node, desired: Node, roll: Rollout) -> Fate | None:

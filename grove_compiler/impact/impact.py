@@ -100,7 +100,7 @@ def impact(
         (result.forbidden if diagnostic.code in of_updates else result.findings).append(diagnostic)
     if not result.is_known:
         return result
-    after, roll = comparison.after(new.documents, comparison.new_given, desired)
+    after, roll = comparison.after(new.documents, comparison.new_given)
     result.findings += [diagnostic for diagnostic in after.diagnostics if diagnostic.severity == "error"]
     if not result.is_known:
         return result
@@ -140,29 +140,25 @@ class _Comparison:
             return EditImpact(edit, None, f"more than {MAX_CAUSES} edits cannot be attributed individually")
         documents = applied(self.given, edit)
         desired = self.compile(documents)
-        after, roll = self.after(documents, read_given(documents, self.program, self.old.settings), desired)
+        after, roll = self.after(documents, read_given(documents, self.program, self.old.settings))
         # Removing the only set leaves nothing to compile, which is an error elsewhere but not here.
         if any(one.severity == "error" and one.code != NO_SET for one in (*desired.diagnostics, *after.diagnostics)):
             return EditImpact(edit, None, "not valid without the other edits")
         return EditImpact(edit, self.sets(desired, after, roll))
 
-    def after(
-        self, documents: list[Document], given: GivenObjects, desired: CompileResult
-    ) -> tuple[CompileResult, Mapping[SetPlace, Rollout]]:
+    def after(self, documents: list[Document], given: GivenObjects) -> tuple[CompileResult, Mapping[SetPlace, Rollout]]:
         """Compiles a new input given the PodCliques and scaling groups that stay; returns the result and the rollouts.
 
         Existing objects keep their replicas; recreated PodCliques get those of the template.
         """
-        desired_nodes = by_id(desired.graph.nodes)
         live = {_place(manifest): manifest for manifest in self.old.snapshot}
         rolls = {}
         for place, nodes in _by_set(self.before).items():
             key = SET_KIND, *place
             old, new = (known[key].defaulted if key in known else None for known in (self.given, given))
-            rolls[place] = roll = rollout(old, new, self._strategies.get(key, ""), self.operator)
-            rolled = roll.parts(by_id(nodes), desired_nodes)
+            rolls[place] = roll = rollout(old, new, self._strategies.get(key, ""), self.operator, nodes)
             for node in nodes:
-                if is_recreated(node, rolled, roll):
+                if is_recreated(node, roll):
                     live.pop(_place(node.object), None)
                 elif node.object["kind"] in KEEP_THEIR_NUMBER:
                     live.setdefault(_place(node.object), node.object)

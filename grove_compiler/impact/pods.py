@@ -7,7 +7,7 @@ from dataclasses import field
 
 from grove_compiler.gangs.clique import CLIQUE_KIND, MIG, CompiledClique, read_clique
 from grove_compiler.graph.node import Node
-from grove_compiler.impact.fate import Rollout, part_of
+from grove_compiler.impact.fate import Rollout
 from grove_compiler.record import record
 
 Amounts = dict[str, int]
@@ -49,13 +49,13 @@ class Pods:
 
 def pods_of(before: Mapping[str, Node], after: Mapping[str, Node], roll: Rollout) -> Pods:
     """Counts the pods of one set that an edit makes, restarts and deletes."""
-    total, rolled, parts = Pods(), [], roll.parts(before, after)
+    total, rolled = Pods(), []
     for key, node in {**after, **{key: node for key, node in before.items() if key not in after}}.items():
         if node.object["kind"] != CLIQUE_KIND:
             continue
         clique = read_clique(node.object)
         old = read_clique(before[key].object).pods if key in before else None
-        is_restarted = part_of(clique) in parts or roll.restarts(clique)
+        is_restarted = roll.replaces_all(clique) or roll.restarts(clique)
         counts = _counts(clique, old, is_restarted=is_restarted) if key in after else (0, 0, clique.pods)
         for what, number in zip(WHAT, counts, strict=True):
             total.pods[what] += number

@@ -171,6 +171,8 @@ class Evaluator:
     def _graph(self, key: Key, result: StepResult, objects: LiveObjects, now: float, context: StepContext) -> Evaluation[Graph]:
         live = objects.get(GROUP, key.kind, key.namespace, key.name) if key.replica is None else None
         if live is not None and (stall := self._stalls.stall(key)):
+            if key.kind not in WITHOUT_STATUS and not _writes_status(result, _ref(live)):
+                result.statuses.append(current_status(_ref(live), live))
             _report(result, _ref(live), stall)
         for of, stall in _refusals(result, self._stalls.refused(key)).items():
             _report(result, of, stall)
@@ -243,8 +245,13 @@ def _done(evaluation: Evaluation[Any], work: Work) -> Work:
         return partial(evaluation.throw, error)
 
 
+def _writes_status(result: StepResult, of: ObjectRef) -> bool:
+    return any(patch.of == of for patch in result.statuses)
+
+
 def _report(result: StepResult, of: ObjectRef, stall: Stall) -> None:
-    if of.kind not in WITHOUT_STATUS:
+    """Reports a stall in an event, and in the status of an object if that is written now: its condition alone would give up the rest."""
+    if _writes_status(result, of):
         result.conditions.append(stalled_condition(of, stall))
     result.events.append(stalled_event(of, stall))
 

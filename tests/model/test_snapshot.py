@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import pytest
 
 from grove_compiler.graph.node import ObjectRef
-from grove_compiler.model.inputs.snapshot import Snapshot, controller_of, is_finished
+from grove_compiler.model.inputs.snapshot import ObjectList, Snapshot, controller_of, is_finished
 
 from .sets import existing, existing_pod
 
@@ -85,3 +86,36 @@ def test_an_object_without_anything_harms_nobody() -> None:
 )
 def test_a_pod_is_finished_when_it_failed_or_succeeded(status: Any, expected: bool) -> None:
     assert is_finished({"status": status}) is expected
+
+
+NAMES = ["".join(letters) for length in range(1, 5) for letters in product("a-.b", repeat=length)]
+
+
+class Listed(ObjectList):
+    """Counts how often all objects of a kind were asked for."""
+
+    __slots__ = ("lists",)
+
+    def __init__(self, objects: list[Any]) -> None:
+        super().__init__(objects)
+        self.lists = 0
+
+    def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Any]:
+        self.lists += 1
+        return super().by_label(group, kind, key, value, namespace)
+
+
+def test_sets_of_which_one_begins_with_the_other_are_found_without_a_look_at_all() -> None:
+    view = Listed([existing("PodCliqueSet", name) for name in reversed(NAMES)])
+    found = Snapshot(view=view)
+    for name in NAMES:
+        expected = sorted(other for other in NAMES if name.startswith(f"{other}-") or other.startswith(f"{name}-"))
+        assert [one["metadata"]["name"] for one in found.sets_named_like(name, "default")] == expected
+    assert view.lists == 1
+    assert found.sets_named_like("a", "prod") == []
+
+
+def test_a_set_that_the_input_brings_along_takes_the_place_of_that_of_the_cluster() -> None:
+    given, stored = (existing("PodCliqueSet", "a-b") for _ in range(2))
+    [found] = Snapshot([given], ObjectList([stored])).sets_named_like("a", "default")
+    assert found is given

@@ -62,8 +62,7 @@ def collisions_with_sets(pcs: SetInContext) -> list[SetCollision]:
     """
     if pcs.settings.is_operator or not pcs.snapshot:
         return []
-    live = pcs.snapshot.labelled("grove.io", "PodCliqueSet", namespace=pcs.namespace)
-    others = [_pruned(manifest) for manifest in live if _is_prefix(pcs.name, str(manifest["metadata"].get("name")))]
+    others = map(_pruned, pcs.snapshot.sets_named_like(pcs.name, pcs.namespace))
     return [collision for other in others for collision in _between(pcs, PodCliqueSet(other, pcs.namespace, pcs.decisions))]
 
 
@@ -71,10 +70,6 @@ def _pruned(manifest: Manifest) -> Manifest:
     """Returns a set without what no server with our definitions would have stored."""
     _, pruned = check_and_prune(manifest, SET_SCHEMA, DEFINITIONS)
     return pruned if isinstance(pruned, dict) else {}
-
-
-def _is_prefix(one: str, other: str) -> bool:
-    return one.startswith(f"{other}-") or other.startswith(f"{one}-")
 
 
 def _between(pcs: PodCliqueSet, other: PodCliqueSet) -> Iterator[SetCollision]:

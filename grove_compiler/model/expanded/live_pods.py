@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 
 from grove_compiler.graph.node import Manifest, ObjectRef
+from grove_compiler.kube.conditions import status_of
 from grove_compiler.kube.names import is_hash
 from grove_compiler.labels import POD_HASH_LABEL as POD_HASH_LABEL
 from grove_compiler.labels import POD_INDEX_LABEL
@@ -14,7 +15,7 @@ from grove_compiler.model.inputs.check_run import TestedPod
 from grove_compiler.model.inputs.snapshot import is_finished
 from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.record import record
-from kube_objects.manifest import is_terminating
+from kube_objects.manifest import is_terminating, mapping
 
 SCHEDULING_GATE = "grove.io/podgang-pending-creation"
 
@@ -78,10 +79,25 @@ class LivePod:
         """The hash of the template that it was made from, by its label; empty where nobody knows it.
 
         Where somebody has taken the label, or made it something that is no hash, it is the hash that all pods of the clique were last
-        reported to have.
+        reported to have, else that of its PodClique if that has had no other since the pod exists. Else a pod whose label nobody can put
+        right would be replaced without end.
         """
         label = self.labels.get(POD_HASH_LABEL) or ""
-        return label if is_hash(label) else self.clique.reported_hash or label
+        if is_hash(label):
+            return label
+        return self.clique.reported_hash or (self.clique.live_hash if self._is_newer_than_updates else "") or label
+
+    @property
+    def _is_newer_than_updates(self) -> bool:
+        """Whether it was created since the last update of its clique or scaling group began, if there was any."""
+        clique, snapshot = self.clique, self.clique.set.snapshot
+        live = snapshot.live(clique.ref) or {}
+        reported = status_of(live).get("currentPodTemplateHash")
+        if (live.get("metadata") or {}).get("generation") == 1 and reported in (None, clique.live_hash):
+            return True  # its first update, to what it was created with, is reported once its pods are ready
+        part = live if clique.member is None else snapshot.live(clique.member.group.ref)
+        began = mapping(status_of(part).get("updateProgress")).get("updateStartedAt") or ""
+        return self.created >= str(began) if began else not reported
 
     @lazy
     def has_crashed(self) -> bool:

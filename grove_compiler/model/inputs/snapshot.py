@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
@@ -120,11 +121,12 @@ class Snapshot:
     fields and its children no longer count.
     """
 
-    __slots__ = ("_given", "_is_known", "_view")
+    __slots__ = ("_given", "_is_known", "_sets", "_view")
 
     def __init__(self, objects: Iterable[Manifest] = (), view: ObjectReader | None = None) -> None:
         self._given = ObjectList(objects)
         self._view = view
+        self._sets: dict[str, _SetNames] = {}
         # Read for each object of a set, so it is computed once. An empty cache is still a cluster; an empty list is none.
         self._is_known = bool(self._given) or (view is not None and (not isinstance(view, ObjectList) or bool(view)))
 
@@ -166,6 +168,15 @@ class Snapshot:
         cliques = self.labelled("grove.io", "PodClique", PART_OF, set_name, namespace)
         return sum(status_of(clique).get("scheduledReplicas") or 0 for clique in cliques)
 
+    def sets_named_like(self, name: str, namespace: str) -> list[Manifest]:
+        """Returns the sets of a namespace whose name and this one begin with one another, up to a dash, sorted by name.
+
+        Each set of an input asks. The names are sorted once, on first use.
+        """
+        if namespace not in self._sets:
+            self._sets[namespace] = _SetNames(self.labelled("grove.io", "PodCliqueSet", namespace=namespace))
+        return self._sets[namespace].like(name)
+
     def labelled(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
         """Returns the objects of a kind with that label, terminating or not; see `ObjectReader.by_label`."""
         in_view = self._view.by_label(group, kind, key, value, namespace) if self._view is not None else []
@@ -174,6 +185,22 @@ class Snapshot:
     def changes(self, group: str, kind: str, key: str, value: str, namespace: str, since: object = None) -> ChangedNames | None:
         """Returns which of these objects have changed since a mark (see `ObjectReader.changes`)."""
         return self._view.changes(group, kind, key, value, namespace, since) if self._view is not None and not self._given else None
+
+
+class _SetNames:
+    """Finds sets by the beginnings of names."""
+
+    def __init__(self, manifests: Iterable[Manifest]) -> None:
+        self._by_name: dict[str, Manifest] = {}
+        for manifest in manifests:
+            self._by_name.setdefault(str(_metadata(manifest).get("name")), manifest)
+        self._sorted = sorted(self._by_name)
+
+    def like(self, name: str) -> list[Manifest]:
+        beginnings = (name[:position] for position, letter in enumerate(name) if letter == "-")
+        # All that begins with the name and a dash stands together: a dot is the next character.
+        longer = self._sorted[bisect_left(self._sorted, f"{name}-") : bisect_left(self._sorted, f"{name}.")]
+        return [self._by_name[one] for one in (*beginnings, *longer) if one in self._by_name]
 
 
 def _metadata(manifest: Manifest) -> Manifest:

@@ -7,6 +7,8 @@ from functools import partial
 
 import pytest
 
+from grove_compiler.labels import MANAGED_BY, PART_OF
+
 from .world import BASE, FRONT, SCALED, SERVING, LiveCluster, clique, pod_clique_set
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
@@ -43,6 +45,20 @@ async def test_a_pod_that_is_deleted_by_force_never_has_the_name_of_its_replacem
             world.plane.kubectl("-n", world.namespace, *force)  # nothing else happens in this process
         await world.until(lambda name=name: is_there(world, name), False)  # type: ignore[misc]
     assert len(set(had)) == len(had)
+
+
+async def test_labels_that_somebody_sets_in_all_pods_are_put_back_and_no_pod_is_replaced(world: LiveCluster) -> None:
+    await world.apply(SERVING)
+    await world.until_ready(*FRONT, *BASE, *SCALED)
+    before = {pod["metadata"]["uid"] for pod in await world.objects("pods")}
+    await world.kubectl("label", "pods", "--all", "--overwrite", f"{MANAGED_BY}=helm", "app.kubernetes.io/part-of-")
+
+    async def labels() -> set[tuple[str | None, ...]]:
+        pods = await world.objects("pods")
+        return {tuple((pod["metadata"].get("labels") or {}).get(name) for name in (MANAGED_BY, PART_OF)) for pod in pods}
+
+    await world.until(labels, wanted={("grove-operator", "chat")})
+    assert {pod["metadata"]["uid"] for pod in await world.objects("pods")} == before
 
 
 async def is_there(world: LiveCluster, name: str) -> bool:
