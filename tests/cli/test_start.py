@@ -32,9 +32,9 @@ with open(os.environ["REPORT"], "w") as stream:
 
 
 def modules_after(tmp_path: Path, *arguments: str) -> tuple[int, set[str]]:
-    """Exit code and loaded modules of a second, warm start: the cache is that of the session, which may be warm for the first."""
+    """Exit code and loaded modules of a second, warm start, with a cache of its own: from that of the session others drive entries out."""
     report = tmp_path / "report"
-    environment = {**os.environ, "REPORT": str(report), "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "REPORT": str(report), "PYTHONPATH": str(ROOT), "GROVE_CACHE_DIR": str(tmp_path / "cache")}
     for _ in range(2):
         subprocess.run([sys.executable, "-c", REPORT, *arguments], env=environment, capture_output=True, check=True)
     code, *modules = report.read_text().split("\n")

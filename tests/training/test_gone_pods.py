@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from applier.ref import Manifest
+from grove_compiler.labels import CLIQUE_LABEL
 from tests.simulation.simulation import Simulation
 from tests.simulation.world import CLIQUE, POD
 from tests.training.jobs import WORKER, attempts, causes, exit_pod, last_attempt, phase, pod_of, report, started, take
@@ -79,7 +80,7 @@ def test_a_pod_that_is_only_no_longer_shown_is_lost_after_a_while() -> None:
     simulation = started(maxRestarts=1)
 
     def hide(pod: Manifest) -> None:
-        del pod["metadata"]["labels"]["app.kubernetes.io/managed-by"]
+        del pod["metadata"]["labels"][CLIQUE_LABEL]
 
     hidden: Manifest = {**pod_of(simulation, WORKER, 1), "metadata": {**pod_of(simulation, WORKER, 1)["metadata"]}}
     hidden["metadata"]["labels"] = dict(hidden["metadata"]["labels"])

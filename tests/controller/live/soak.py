@@ -18,6 +18,7 @@ from applier.ref import Kind, Manifest
 from applier.testing.control_plane import ControlPlane
 from applier.testing.proxy import Faults
 from applier.transport import connect, connect_to
+from grove_compiler.labels import DELETION_REASON
 from grove_compiler.replay.bundle import RecordedStep
 from grove_compiler.step import Key, StepContext
 from grove_operator.controller.operator import Operator, OperatorOptions, settings_of
@@ -160,9 +161,12 @@ async def seen(cluster: Cluster, namespace: str) -> Shapes:
 
 
 def _pod(one: Manifest) -> Manifest:
+    """Returns a pod without what chance decides: its node, and the reason of a deletion that an operator who was killed did not come to."""
     spec = {key: value for key, value in one["spec"].items() if key != "nodeName"}
     leaves = {"leaves": True} if "deletionTimestamp" in one["metadata"] else {}
-    return {**one, "spec": spec, "status": {"ready": is_ready(one), **leaves}}
+    annotations = {key: value for key, value in (one["metadata"].get("annotations") or {}).items() if leaves or key != DELETION_REASON}
+    metadata = {**one["metadata"], "annotations": annotations or None}
+    return {**one, "metadata": metadata, "spec": spec, "status": {"ready": is_ready(one), **leaves}}
 
 
 def _without_addresses(one: Manifest) -> Manifest:
