@@ -33,6 +33,13 @@ def labels_of(manifest: Manifest) -> Manifest:
     return section(manifest, "metadata", "labels")
 
 
+def managers_of_field(manifest: Manifest, *path: str) -> set[str]:
+    """Returns the field managers that own a field, as `managedFields` says; empty where an object comes without."""
+    *parents, name = (f"f:{part}" for part in path)
+    entries = maps(section(manifest, "metadata").get("managedFields"))
+    return {str(entry.get("manager") or "") for entry in entries if name in section(entry, "fieldsV1", *parents)}
+
+
 def group_of(api_version: str) -> str:
     """Returns the API group of an `apiVersion`; empty for the core group."""
     return api_version.rpartition("/")[0]

@@ -27,9 +27,12 @@ def plain(value: Any) -> Any:
 
 
 def redacted(manifest: Manifest) -> Manifest:
-    """Returns an object without the values of a Secret, which a bundle must not contain, and without managedFields, which no step reads."""
+    """Returns an object without the values of a Secret, which a bundle must not contain, and without managedFields.
+
+    Those of PodCliques stay, of which steps read who has set `replicas`.
+    """
     metadata = manifest.get("metadata")
-    if isinstance(metadata, dict) and "managedFields" in metadata:
+    if isinstance(metadata, dict) and "managedFields" in metadata and manifest.get("kind") != "PodClique":
         manifest = {**manifest, "metadata": {key: value for key, value in metadata.items() if key != "managedFields"}}
     if manifest.get("kind") != "Secret" or manifest.get("apiVersion") != "v1":
         return manifest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kube_objects.manifest import group_of, is_terminating, labels_of, mapping, maps, section
+from kube_objects.manifest import group_of, is_terminating, labels_of, managers_of_field, mapping, maps, section
 from tests.suite.rows import rows
 
 TERMINATING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
@@ -32,3 +32,20 @@ def test_a_section_is_the_map_at_a_path() -> None:
 def test_of_a_list_the_maps_are_read() -> None:
     assert maps([{"name": "a"}, "b", None]) == [{"name": "a"}]
     assert maps("no list") == []
+
+
+REPLICAS = {"f:spec": {"f:replicas": {}}}
+
+
+@rows(
+    ("entries", "managers"),
+    [
+        ([{"manager": "a", "fieldsV1": REPLICAS}, {"manager": "b", "fieldsV1": {"f:spec": {"f:other": {}}}}], {"a"}),
+        ([{"manager": "a", "fieldsV1": REPLICAS}, {"manager": "b", "subresource": "scale", "fieldsV1": REPLICAS}], {"a", "b"}),
+        ([{"manager": "a", "fieldsV1": "garbage"}, "garbage", {"manager": "a"}], set()),
+        (None, set()),
+        ("garbage", set()),
+    ],
+)
+def test_who_owns_a_field_is_what_managed_fields_say(entries: Any, managers: set[str]) -> None:
+    assert managers_of_field({"metadata": {"managedFields": entries}}, "spec", "replicas") == managers

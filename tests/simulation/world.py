@@ -12,7 +12,7 @@ from applier.ref import Kind, Manifest, Ref
 from applier.testing.memory import MemoryCluster
 from applier.testing.memory.faults import MemoryRequest
 from grove_compiler.api.crd import crds
-from kube_objects.manifest import is_terminating
+from kube_objects.manifest import is_terminating, section
 from tests.applier.free_schemas import FreeSchemas
 
 T = TypeVar("T")
@@ -135,6 +135,8 @@ class World:
             self._edits.append((self.now, Ref.of(manifest), old["spec"].get("replicas", 0)))
             new = {**old, **new, "metadata": {**old["metadata"], **new["metadata"]}}
             new["metadata"]["generation"] = old["metadata"]["generation"] + changed
+            if old["spec"].get("replicas") != new["spec"].get("replicas"):
+                new["metadata"]["managedFields"] = scaled_by_people(old["metadata"].get("managedFields") or [])
         self.put(new)
 
     def change(self, kind: Kind, name: str, change: Callable[[Manifest], None]) -> None:
@@ -185,6 +187,16 @@ class World:
             if change.version <= version:
                 return
             yield change.ref, change.old, change.new
+
+
+def scaled_by_people(entries: list[Manifest]) -> list[Manifest]:
+    """Returns managedFields in which nobody but people owns the number of replicas."""
+    path = {"f:spec": {"f:replicas": {}}}
+    theirs = {"manager": "people", "operation": "Update", "subresource": "scale", "fieldsType": "FieldsV1", "fieldsV1": path}
+    others = copy.deepcopy([entry for entry in entries if entry.get("manager") != "people"])
+    for entry in others:
+        section(entry, "fieldsV1", "f:spec").pop("f:replicas", None)
+    return [*others, {**theirs, "apiVersion": "grove.io/v1alpha1"}]
 
 
 def is_ready(pod: Manifest) -> bool:

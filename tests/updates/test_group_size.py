@@ -86,6 +86,20 @@ def test_an_update_of_the_clique_whose_number_changes_tells_it_to_those_beside_i
     assert_no_orphan(simulation)
 
 
+def test_an_update_resizes_also_what_was_made_when_a_size_was_declared_that_no_revision_records() -> None:
+    """Revisions record templates, each with the size at which it was declared first."""
+    simulation = running(demo(members=1))
+    simulation.edit(size(3, PRE))
+    simulation.settle()
+    simulation.edit(replicas(2), kind=GROUP, name="demo-0-sg")
+    simulation.settle()
+    assert sizes(simulation, "pre") == [2, 3]
+    simulation.edit(size(4, PRE), image("new", PRE))
+    simulation.settle()
+    assert sizes(simulation, "pre") == [4, 4]
+    assert_all_ready(simulation)
+
+
 EDITS = {
     "of the clique that has another image": [size(3, PRE), image("new", PRE)],
     "of the clique beside it": [size(2, DEC), image("new", PRE)],

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import field
 
 from grove_compiler.graph.node import Manifest
-from grove_compiler.labels import POD_HASH_LABEL
+from grove_compiler.labels import OPERATOR, POD_HASH_LABEL
 from grove_compiler.model.expanded.clique_state import is_up_to_date
 from grove_compiler.model.expanded.live_object import live_object, old_status
 from grove_compiler.model.expanded.live_pods import LivePod, leaving_pods, live_pods
@@ -17,6 +17,7 @@ from grove_compiler.model.expanded.rolls import PartRoll, Roll, selected
 from grove_compiler.model.expanded.structure import Clique, ScalingGroup, ScalingGroupReplica
 from grove_compiler.model.lazy import lazy, memoized
 from grove_compiler.record import record
+from kube_objects.manifest import managers_of_field
 
 SELECTED = "readyReplicaIndicesSelectedToUpdate"
 STARTED = {"running", "terminated"}
@@ -152,13 +153,16 @@ def advertised_group_size(clique: Clique) -> int:
 def is_resized(clique: Clique) -> bool:
     """Reports whether a PodClique is to be recreated: its scaling-group replica is replaced, and it has the size of an older generation.
 
-    A size that was never declared was set through the scale subresource, and is kept.
+    A size that somebody has set through the scale subresource is kept. Nobody has if it is ours as the server tells, or if it was declared
+    once, which revisions record for each generation: a size that is declared later in the same one is in none.
     """
     if clique.member is None or not clique.ref.uid or not _is_replaced(clique.member):
         return False
     live, generation = (live_object(clique).get("spec") or {}).get("replicas"), clique.set.generation_hash
+    if live is None or live == clique.declared.replicas:
+        return False
     older = [revision.replicas(clique.declared.name) for revision in clique.set.revisions if revision.generation_hash != generation]
-    return live is not None and live != clique.declared.replicas and live in older
+    return live in older or managers_of_field(live_object(clique), "spec", "replicas") == {OPERATOR}
 
 
 def _is_replaced(member: ScalingGroupReplica) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable
 from dataclasses import field
 
 from grove_compiler.graph.node import Manifest
@@ -14,7 +13,6 @@ from grove_compiler.model.expanded.structure import ExpandedSet
 from grove_compiler.model.lazy import memoized
 from grove_compiler.model.names import part_of
 from grove_compiler.record import record
-from kube_objects.manifest import labels_of
 
 SPARE_REVISIONS = 2
 """How many unused revisions are retained, so that reverting an edit finds the hashes that its pods had."""
@@ -60,32 +58,21 @@ def _retained(pcs: ExpandedSet, others: list[Revision]) -> list[Revision]:
     """Returns the revisions in use, and the newest of the others. All of a few are retained, which saves reading all pods."""
     if len(others) <= SPARE_REVISIONS:
         return others
-    # An unchanged template is in every revision; the newest one that has it is enough to recreate its pods, and to know a declared size.
-    unrecorded = _running(pcs) - {*pcs.template_hashes[0]} - {(clique.name, clique.replicas) for clique in pcs.cliques}
+    # An unchanged template is in every revision; the newest one that has it is enough to recreate its pods.
+    unrecorded = _running_hashes(pcs) - {*pcs.template_hashes[0]}
     used = []
     for revision in reversed(others):
-        recorded = {*revision.hashes.values(), *((name, revision.replicas(name)) for name in revision.hashes)}
-        if unrecorded & recorded:
+        if unrecorded & {*revision.hashes.values()}:
             used.append(revision)
-            unrecorded -= recorded
+            unrecorded -= {*revision.hashes.values()}
     spare = [revision for revision in others if revision not in used][-SPARE_REVISIONS:]
     return [revision for revision in others if revision in used or revision in spare]
 
 
-def _running(pcs: ExpandedSet) -> builtins.set[str | tuple[str, int | None]]:
-    """Returns the template hashes of live PodCliques and pods, and the sizes of PodCliques, each with its clique's name.
-
-    A size that no revision records counts as one that somebody has set, and is kept in an update.
-    """
-
-    def live(group: str, kind: str) -> Iterable[Manifest]:
-        return pcs.snapshot.labelled(group, kind, PART_OF, pcs.name, pcs.namespace)
-
-    cliques = [*live("grove.io", "PodClique")]
-    specs = (clique.get("spec") or {} for clique in cliques)
-    sizes = {(spec.get("roleName") or "", spec.get("replicas")) for spec in specs}
-    hashes = {labels_of(manifest).get(POD_HASH_LABEL) or "" for manifest in (*cliques, *live("", "Pod"))}
-    return sizes | hashes
+def _running_hashes(pcs: ExpandedSet) -> builtins.set[str]:
+    kinds = ("grove.io", "PodClique"), ("", "Pod")
+    live = (manifest for group, kind in kinds for manifest in pcs.snapshot.labelled(group, kind, PART_OF, pcs.name, pcs.namespace))
+    return {(manifest["metadata"].get("labels") or {}).get(POD_HASH_LABEL) or "" for manifest in live}
 
 
 def _data(pcs: ExpandedSet) -> Manifest:

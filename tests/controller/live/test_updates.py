@@ -9,7 +9,7 @@ import pytest
 
 from applier.ref import Manifest
 
-from .world import BASE, FRONT, SCALED, SERVING, LiveCluster
+from .world import BASE, FRONT, SCALED, SERVING, LiveCluster, clique, pod_clique_set
 
 pytestmark = pytest.mark.cluster("kwok", "kube-scheduler")
 
@@ -48,6 +48,30 @@ async def test_an_edit_rolls_all_pods_and_one_that_is_taken_back_rolls_them_back
     await world.until(lambda: progress(world), [True, [2, 3]])
     [set] = await world.objects("sets")
     assert set["status"]["currentGenerationHash"] == generation
+
+
+async def test_a_new_size_reaches_all_but_what_somebody_has_scaled(world: LiveCluster) -> None:
+    """The server tells whose a PodClique's replicas are. The size of the third replica of the group is in no revision."""
+
+    def declared(size: int, tag: str) -> Manifest:
+        work = clique("work", size, minAvailable=1)
+        work["spec"]["podSpec"]["containers"][0]["image"] = f"registry.example/app:{tag}"
+        group = {"name": "model", "cliqueNames": ["lead", "work"], "replicas": 2, "minAvailable": 1}
+        return pod_clique_set(clique("lead"), work, podCliqueScalingGroups=[group])
+
+    def hostnames(*sizes: int) -> list[str]:
+        works = [f"chat-0-model-{member}-work-{index}" for member, size in enumerate(sizes) for index in range(size)]
+        return [*works, *(f"chat-0-model-{member}-lead-0" for member in range(len(sizes)))]
+
+    await world.apply(declared(1, "1"))
+    await world.until_ready(*hostnames(1, 1))
+    await world.apply(declared(2, "1"))
+    await world.kubectl("scale", "podcliquescalinggroups.grove.io/chat-0-model", "--replicas=3")
+    await world.kubectl("scale", "podcliques.grove.io/chat-0-model-1-work", "--replicas=3")
+    await world.until_ready(*hostnames(1, 3, 2))
+    await world.apply(declared(4, "2"))
+    await world.until_ready(*hostnames(4, 3, 4))
+    await world.until(lambda: progress(world), [True, [1, 2]])
 
 
 async def test_another_spelling_of_a_template_restarts_nothing(world: LiveCluster) -> None:
