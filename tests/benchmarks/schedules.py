@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from applier.ref import Manifest
 from tests.benchmarks.measure import machine
-from tests.simulation.drawn import edited_schedule, refused_schedule, schedule
+from tests.simulation.drawn import edited_schedule, refused_schedule, resized_schedule, schedule
 from tests.simulation.schedules import Action
 from tests.simulation.shorten import shortened
 from tests.simulation.simulation import Simulation, running
@@ -26,6 +26,7 @@ KINDS: dict[str, tuple[Callable[[], Manifest], int, Callable[[int], list[Action]
     "demanding": (demanding_set, 1, refused_schedule),
     "edited": (demo_set, 1, edited_schedule),
     "demanding-edited": (demanding_set, 1, edited_schedule),
+    "resized": (demo_set, 1, resized_schedule),
 }
 """What is played: the set, the number of operators, and what draws schedules."""
 

@@ -31,12 +31,14 @@ from tests.simulation.schedules import (
     Pause,
     Proceed,
     Quota,
+    Resize,
     Resume,
     Room,
     Scale,
     Slow,
     Tick,
 )
+from tests.simulation.sets import DEC, PRE
 
 A = TypeVar("A", covariant=True)
 Draw = Callable[[Random], A]
@@ -45,6 +47,8 @@ TAGS = ("second", "third", "broken", "busybox", "nowhere", "nowhere-else")
 EDITED = ((), (0,), (1,), (0, 1))
 DECLARED = "busybox"
 """What sets run first: an edit to that is taken back."""
+SIZES = ((PRE, 2), (PRE, 3), (PRE, 4), (DEC, 1), (DEC, 2), (DEC, 3))
+"""Cliques of the scaling group, and how many pods of each are declared: as many as have to start together, or more."""
 STARTUPS = ("CliqueStartupTypeInOrder", "CliqueStartupTypeAnyOrder")
 SCALED = ("set", "clique", "group")
 MEDDLED_WITH = ("clique", "group", "gang", "service")
@@ -66,6 +70,7 @@ BAD_LUCK: Sequence[Draw[Lose | Die | CutOff | Slow | Late | Fault | Break | GoDo
 )
 INTERVENTIONS: Sequence[Draw[Action]] = (
     lambda draw: Edit(draw.choice(TAGS), draw.choice(EDITED)),
+    lambda draw: Resize(*draw.choice(SIZES), draw.choice(("", *TAGS))),
     lambda draw: Scale(draw.choice(SCALED), draw.randint(0, 4)),
     lambda draw: Scale("set", draw.randint(0, 2)),
     lambda draw: MakeAnew(draw.randint(0, 5)),
@@ -100,6 +105,16 @@ EDITORS: Sequence[Draw[Action]] = (
     lambda draw: Night(),
 )
 """What people do with edits that cannot work: they pause, take back, replace pods by hand, go to bed."""
+RESIZERS: Sequence[Draw[Action]] = (
+    lambda draw: Resize(*draw.choice(SIZES), draw.choice(("second", "third"))),
+    lambda draw: Resize(*draw.choice(SIZES), draw.choice(("", "second", DECLARED))),
+    lambda draw: Edit(draw.choice(("second", "third", DECLARED)), (draw.choice((PRE, DEC)),)),
+    lambda draw: Scale("group", draw.randint(1, 4)),
+    lambda draw: Fault(draw.randint(1, 4), draw.randint(0, 2)),
+    lambda draw: Die(draw.randint(0, 40), 0),
+    lambda draw: Late(draw.choice(LATE_KINDS), draw.randint(1, 20)),
+)
+"""What people do to the sizes of cliques of a scaling group, whose pods all know how many they are, and what comes between."""
 SOME = 5
 """How many kinds of events an eventful schedule has: with all of them at once two of a kind that matter to each other hardly ever meet."""
 
@@ -125,3 +140,8 @@ def refused_schedule(number: int) -> list[Action]:
 def edited_schedule(number: int) -> list[Action]:
     """Draws a schedule of a set that serves and gets edits that cannot work, or that nobody may make; between them much goes on."""
     return drawn(number, PROCEEDS, EDITORS)
+
+
+def resized_schedule(number: int) -> list[Action]:
+    """Draws a schedule of a set that serves and the cliques of whose scaling group are declared with other numbers of pods."""
+    return drawn(number, GOES_ON, RESIZERS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from applier.errors import Expired, Unreachable
@@ -12,7 +12,7 @@ from grove_compiler.labels import MANAGED_BY
 from kube_objects.manifest import is_terminating
 from tests.simulation.network import NEVER
 from tests.simulation.operator import Operator
-from tests.simulation.sets import NAME, image, replicas, strategy
+from tests.simulation.sets import NAME, image, replicas, size, strategy
 from tests.simulation.simulation import Simulation
 from tests.simulation.world import CLIQUE, GANG, GROUP, POD, REVISION, SERVICE, SET
 
@@ -76,6 +76,17 @@ class Edit(NamedTuple):
 
     def happen(self, simulation: Simulation) -> None:
         simulation.edit(image(self.tag, *self.cliques))
+
+
+class Resize(NamedTuple):
+    """Somebody declares so many pods for a clique of the scaling group, and maybe another image with it: it counts once that is rolled."""
+
+    clique: int
+    count: int
+    tag: str
+
+    def happen(self, simulation: Simulation) -> None:
+        simulation.edit(size(self.count, self.clique), *([image(self.tag, self.clique)] if self.tag else []))
 
 
 class Scale(NamedTuple):
@@ -308,7 +319,9 @@ def as_it_was(set: Manifest) -> None:
     set["spec"].pop("updateStrategy", None)
 
 
-Intervention = Pass | Tick | Edit | Scale | Autoscale | MakeAnew | Meddle | Lose | Drain | Fail | Room | Cordon | Quota | Night | Forge
+Intervention = (
+    Pass | Tick | Edit | Resize | Scale | Autoscale | MakeAnew | Meddle | Lose | Drain | Fail | Room | Cordon | Quota | Night | Forge
+)
 Action = Intervention | Proceed | Pause | Resume | Defaults | Ask | Die | CutOff | Slow | Late | Fault | Break | GoDown
 
 AMPLE_ROOM = 1000
@@ -316,8 +329,11 @@ MAX_BACKOFF = 60.0
 """Seconds. Nobody waits longer before the next try, after as many failures as a schedule has: what is still wrong then stays so."""
 
 
-def play(simulation: Simulation, schedule: Sequence[Action]) -> None:
-    """Lets all of a schedule happen, and then what is left to happen by itself; nobody's pods fail for ever, and all networks get well."""
+def play(simulation: Simulation, schedule: Sequence[Action], look: Callable[[Simulation], None] = lambda _: None) -> None:
+    """Lets all of a schedule happen, and then what is left to happen by itself; nobody's pods fail for ever, and all networks get well.
+
+    `look` is called when all is at rest, before an edit of every clique rolls what there is once more.
+    """
     for action in schedule:
         action.happen(simulation)
     simulation.machines.failing.clear()
@@ -328,6 +344,7 @@ def play(simulation: Simulation, schedule: Sequence[Action]) -> None:
     for one in simulation.operators:
         one.connection.cut_until = 0.0
         one.writes_left = NEVER
-    simulation.let_pass(MAX_BACKOFF)
+    simulation.wait(MAX_BACKOFF)
+    look(simulation)
     simulation.edit(image("last"))
     simulation.wait(MAX_BACKOFF)

@@ -9,9 +9,10 @@ from functools import cache
 import pytest
 
 from applier.ref import Manifest, Ref
-from grove_compiler.labels import MANAGED_BY
+from grove_compiler.labels import GROUP_LABEL, MANAGED_BY, MEMBER_LABEL
+from grove_compiler.model.expanded.group_roll import SIZE_VARIABLE
 from tests.simulation.admission import REFUSED
-from tests.simulation.drawn import DECLARED, edited_schedule, refused_schedule, schedule
+from tests.simulation.drawn import DECLARED, edited_schedule, refused_schedule, resized_schedule, schedule
 from tests.simulation.labels import label
 from tests.simulation.schedules import (
     MAX_BACKOFF,
@@ -29,13 +30,15 @@ from tests.simulation.schedules import (
     Meddle,
     Night,
     Pass,
+    Pause,
     Quota,
+    Resize,
     Scale,
     Slow,
     Tick,
     play,
 )
-from tests.simulation.sets import FRONT, NAME, demo, replicas
+from tests.simulation.sets import DEC, FRONT, NAME, PRE, demo, replicas
 from tests.simulation.shapes import Shapes, shapes
 from tests.simulation.simulation import Simulation, running
 from tests.simulation.telling import telling
@@ -78,7 +81,7 @@ def play_and_compare(simulation: Simulation, schedule: Sequence[Action]) -> None
     [foreign] = simulation.world.cluster.seed(
         {"apiVersion": "v1", "kind": "Service", "metadata": {"name": f"{NAME}-9", "namespace": NAMESPACE}}
     )
-    play(watched(simulation), schedule)
+    play(watched(simulation), schedule, assert_told_alike if not any(isinstance(one, Pause) for one in schedule) else lambda _: None)
     assert simulation.world.cluster.find(Ref.of(foreign)) == foreign, "what is not ours was touched"
     for one in simulation.world.all(SERVICE):
         if not label(one, MANAGED_BY):
@@ -86,8 +89,30 @@ def play_and_compare(simulation: Simulation, schedule: Sequence[Action]) -> None
     assert_all_ready(simulation)
     assert_no_orphan(simulation)
     assert simulation.images() == ({"last"} if simulation.world.pods() else set())
+    assert_sizes(simulation)
     assert shapes(simulation) == afresh(simulation)
     simulation.close()
+
+
+def assert_sizes(simulation: Simulation) -> None:
+    """Checks that each PodClique of the scaling group, which nobody scales, has as many pods as are declared in the end."""
+    cliques = {one["name"]: one["spec"]["replicas"] for one in simulation.world.get(SET, NAME)["spec"]["template"]["cliques"]}
+    live = [one for one in simulation.world.all(CLIQUE) if label(one, GROUP_LABEL)]
+    assert {(one["metadata"]["name"], one["spec"]["replicas"]) for one in live} == {
+        (one["metadata"]["name"], cliques[one["spec"]["roleName"]]) for one in live
+    }
+
+
+def assert_told_alike(simulation: Simulation) -> None:
+    """Checks that the pods of each replica of the scaling group know of one size of it. Where people replace pods, they may not."""
+    told: dict[tuple[str, str], set[str]] = {}
+    for pod in simulation.world.pods():
+        if group := label(pod, GROUP_LABEL):
+            variables = pod["spec"]["containers"][0]["env"]
+            told.setdefault((group, label(pod, MEMBER_LABEL)), set()).update(
+                one["value"] for one in variables if one["name"] == SIZE_VARIABLE
+            )
+    assert {member: sizes for member, sizes in told.items() if len(sizes) > 1} == {}
 
 
 def demo_set() -> Manifest:
@@ -97,6 +122,11 @@ def demo_set() -> Manifest:
 @pytest.mark.parametrize("number", telling(schedule, runs(12)))
 def test_any_schedule_ends_as_a_fresh_apply_does(number: int) -> None:
     play_and_compare(running(demo_set()), schedule(number))
+
+
+@pytest.mark.parametrize("number", telling(resized_schedule, runs(3)))
+def test_any_schedule_ends_so_where_sizes_of_cliques_are_declared_anew(number: int) -> None:
+    play_and_compare(running(demo_set()), resized_schedule(number))
 
 
 @pytest.mark.parametrize("number", telling(schedule, runs(6)))
@@ -146,6 +176,9 @@ FOUND: dict[str, list[Action]] = {
     ],
     "pods that go are wanted again while another one is created slowly": [
         *(Autoscale("clique", 0), Ask(8), Lose(6), Pass(24), Autoscale("clique", 2))
+    ],
+    "a clique of a group is resized twice, with other images, before another one of it is edited": [
+        *(Resize(PRE, 3, ""), Edit("third", (PRE,)), Pass(12), Resize(PRE, 4, "second"), Pass(20), Edit("second", (DEC,)))
     ],
 }
 """Schedules that have gone wrong, of the program or of what looks at it."""
