@@ -50,7 +50,7 @@ def cluster(helm_plane: ControlPlane, tmp_path: Path) -> Iterator[Cluster]:
     if names := definitions(there):
         there.kubectl("delete", "crds", "--wait=false", *names)
     there.until(partial(definitions_left, there), [])
-    there.kubectl("delete", "--ignore-not-found", "-f", "-", input="\n---\n".join(map(json.dumps, manifests(VALUES, NAMESPACE))))
+    there.kubectl("delete", "--ignore-not-found", "-f", "-", input="\n".join(map(json.dumps, manifests(VALUES, NAMESPACE))))
 
 
 def definitions(there: Cluster) -> list[str]:

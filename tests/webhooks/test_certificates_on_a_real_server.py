@@ -80,7 +80,7 @@ class WebhookReplicas:
 
     async def install(self, *options: str) -> None:
         """What Helm does with an installation or an upgrade."""
-        await self.kubectl("apply", *options, "-f", "-", input="\n---\n".join(map(json.dumps, self.manifests())))
+        await self.kubectl("apply", *options, "-f", "-", input="\n".join(map(json.dumps, self.manifests())))
 
     async def kubectl(self, *arguments: str, input: str | None = None) -> None:
         await asyncio.to_thread(self.plane.kubectl, *arguments, input=input)

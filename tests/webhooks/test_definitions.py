@@ -28,7 +28,7 @@ CASES = [path for path in FILES if path.parent.name == "topology" and is_new(pat
 @pytest.mark.usefixtures("crds")
 def test_new_sets_are_forbidden_their_pack_domain_by_both_or_by_neither(control_plane: ControlPlane, namespace: str) -> None:
     sets = {f"case-{number}": read_case(path).documents[0].value for number, path in enumerate(CASES)}
-    text = "\n---\n".join(json.dumps({**one, "metadata": {"name": name, "namespace": namespace}}) for name, one in sets.items())
+    text = "\n".join(json.dumps({**one, "metadata": {"name": name, "namespace": namespace}}) for name, one in sets.items())
     told = control_plane.kubectl("create", "--dry-run=server", "-f", "-", input=text, check=False).stderr
     by_definition = set(re.findall(r'PodCliqueSet\S* "(\S+)" is invalid: \S+ Forbidden: packDomain is deprecated', told))
     by_lint = {f"case-{number}" for number, path in enumerate(CASES) if FORBIDDEN in {one["rule"] for one in read_case(path).expected}}

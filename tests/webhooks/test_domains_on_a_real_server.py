@@ -44,7 +44,7 @@ class Place(NamedTuple):
     folder: Path
 
     def apply(self, *manifests: Manifest) -> None:
-        self.plane.kubectl("apply", "-f", "-", input="\n---\n".join(map(json.dumps, manifests)))
+        self.plane.kubectl("apply", "-f", "-", input="\n".join(map(json.dumps, manifests)))
 
     def get(self, kind: str, name: str) -> Any:
         return self.plane.objects.get(kind, name)

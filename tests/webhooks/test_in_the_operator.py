@@ -79,7 +79,7 @@ class Place:
             self.plane.kubectl("delete", *sorted(names), "--ignore-not-found")
 
     def apply(self, *manifests: Manifest) -> None:
-        self.plane.kubectl("apply", "-f", "-", input="\n---\n".join(map(json.dumps, manifests)))
+        self.plane.kubectl("apply", "-f", "-", input="\n".join(map(json.dumps, manifests)))
 
     def tried(self, manifest: Manifest, *options: str) -> str:
         """What kubectl tells of an apply that went wrong; empty when it went well."""

@@ -33,7 +33,7 @@ def asked(plane: ControlPlane, served: Served, namespace: str) -> Iterator[None]
     """Has the webhooks asked for what is in a namespace until the block ends."""
     try:
         configurations = [configuration(kind, served.url, served.bundle, namespace) for kind in ("Mutating", "Validating")]
-        plane.kubectl("apply", "-f", "-", input="\n---\n".join(map(json.dumps, configurations)))
+        plane.kubectl("apply", "-f", "-", input="\n".join(map(json.dumps, configurations)))
         yield
     finally:
         names = [f"{kind}webhookconfiguration/grove-{namespace}" for kind in ("mutating", "validating")]

@@ -145,7 +145,7 @@ def install(plane: ControlPlane, webhook: Webhook, port: int, program: Program) 
         one["webhooks"][0]["clientConfig"]["caBundle"] = bundle
     service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "admission", "namespace": "kube-system"}}
     named = {**service, "spec": {"type": "ExternalName", "externalName": "localhost"}}
-    plane.kubectl("apply", "-f", "-", input="\n---\n".join(map(json.dumps, [named, *configurations])))
+    plane.kubectl("apply", "-f", "-", input="\n".join(map(json.dumps, [named, *configurations])))
     for kind in ("PodCliqueSet", "ClusterTopology"):
         probe = next(
             case for case in map(read_case, ALONE) if case.documents[0].value["kind"] == kind and not case.expected and not case.old

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from typing import Any
 
 import pytest
@@ -36,6 +37,11 @@ def kubectl_apply(control_plane: ControlPlane, namespace: str, monkeypatch: pyte
         return (await asyncio.to_thread(control_plane.kubectl, *arguments, input=items)).stdout
 
     return apply
+
+
+def tooling_of(control_plane: ControlPlane) -> str:
+    """What this kubectl writes into its sets."""
+    return f"kubectl/{json.loads(control_plane.kubectl('version', '--client', '-o', 'json').stdout)['clientVersion']['gitVersion']}"
 
 
 def kubectls(namespace: str, tooling: str = "kubectl/ours") -> ApplySet:
@@ -74,7 +80,10 @@ async def test_kubectl_prunes_a_set_that_we_applied(
     cluster: ApiCluster, control_plane: ControlPlane, namespace: str, kubectl_apply: Kubectl
 ) -> None:
     await run(
-        cluster, kubectls(namespace, "kubectl/v1.35.4"), *(config(f"c{number}", namespace) for number in range(20)), account("a", namespace)
+        cluster,
+        kubectls(namespace, tooling_of(control_plane)),
+        *(config(f"c{number}", namespace) for number in range(20)),
+        account("a", namespace),
     )
     said = await kubectl_apply(*(config(f"c{number}", namespace) for number in range(10)))
     assert said.count("pruned") == 11
@@ -92,7 +101,7 @@ async def test_after_both_have_pruned_the_same_the_records_are_the_same(
             if turn == "kubectl":
                 await kubectl_apply(*wanted)
             else:
-                await run(cluster, kubectls(namespace, "kubectl/v1.35.4"), *wanted)
+                await run(cluster, kubectls(namespace, tooling_of(control_plane)), *wanted)
         metadata = parent(control_plane, namespace)
         records.append((metadata["labels"], metadata["annotations"]))
         control_plane.request("DELETE", f"/api/v1/namespaces/{namespace}/secrets/shop")
@@ -121,9 +130,12 @@ async def test_kubectl_warns_of_nothing_when_it_comes_after_us(
     assert done.stderr.replace("warning: prune is an alpha feature", "").count("WARNING") == 0
 
 
-async def test_we_refuse_a_set_of_another_tool(cluster: ApiCluster, namespace: str, kubectl_apply: Kubectl) -> None:
+async def test_we_refuse_a_set_of_another_tool(
+    cluster: ApiCluster, control_plane: ControlPlane, namespace: str, kubectl_apply: Kubectl
+) -> None:
     await kubectl_apply(config("a", namespace))
-    with pytest.raises(ApplySetError, match=r"is managed by kubectl/v1\.35\.4, not by grove: prune it with that tool"):
+    theirs = re.escape(tooling_of(control_plane))
+    with pytest.raises(ApplySetError, match=rf"is managed by {theirs}, not by grove: prune it with that tool"):
         await run(cluster, kubectls(namespace, "grove/1.0"), config("a", namespace))
 
 
