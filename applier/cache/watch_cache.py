@@ -94,9 +94,10 @@ class WatchCache:
         return [error for error in errors if isinstance(error, ClusterError)]
 
     async def usable(self) -> list[ClusterError]:
-        """Waits until all kinds are known, or after `OVERDUE` seconds some of them; returns the errors of the others.
+        """Waits until all kinds are known, or after `OVERDUE` seconds all but those whose lists fail; returns the errors of these.
 
-        Reads of these raise `NotSynced`, and they become known once their errors are gone. Raises the errors that waiting does not solve.
+        Reads of these raise `NotSynced`, and they become known once their errors are gone. A list that takes long has not failed, and is
+        waited for: who begins without it can do nothing but wait. Raises the errors that waiting does not solve.
         """
         end = asyncio.get_running_loop().time() + OVERDUE
         while True:
@@ -108,7 +109,7 @@ class WatchCache:
             fatal = [error for error in errors if isinstance(error, FATAL)]
             if fatal and (len(fatal) == len(self.sources()) or not all(isinstance(error, Forbidden) for error in fatal)):
                 raise as_one(errors)
-            if len(unknown) < len(self.sources()):
+            if len(unknown) < len(self.sources()) and all(source.error is not None for source in unknown):
                 return errors
             await asyncio.sleep(PAUSE)
 

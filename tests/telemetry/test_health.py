@@ -105,6 +105,28 @@ async def test_a_kind_whose_lists_fail_keeps_nobody_from_the_others(resource: Re
 
 
 @in_virtual_time
+async def test_a_list_that_takes_long_is_waited_for_also_where_another_one_fails() -> None:
+    """A hundred thousand pods, say: an operator that was ready without them would end the one that knows them."""
+    world = Watched()
+    world.cluster.serve(OPTIONAL[0])
+    world.cluster.fail(lambda one: one.verb in ("list", "watch") and one.resource.plural == OPTIONAL[0].plural, FAILS, times=-1)
+    world.cluster.before = slow
+    async with at_work(world):
+        await asyncio.sleep(SLOW - 1.0)
+        assert (world.health().state, world.health().is_ready) == (OperatorState.STARTING, False)
+        await asyncio.sleep(5.0)
+        assert (world.health().state, [*unreadable(world.operator)]) == (OperatorState.LEADING, [OPTIONAL[0].kind.group_kind])
+
+
+SLOW = 75.0
+
+
+async def slow(request: MemoryRequest) -> None:
+    if request.verb in ("list", "watch") and request.resource.plural == "pods":
+        await asyncio.sleep(SLOW)
+
+
+@in_virtual_time
 async def test_a_set_that_needs_a_kind_whose_lists_fail_is_told() -> None:
     world = Watched()
     world.cluster.fail(lambda one: one.verb in ("list", "watch") and one.resource.plural == "podcliques", FAILS, times=-1)
