@@ -175,6 +175,7 @@ class Evaluator:
                 result.statuses.append(current_status(_ref(live), live))
             _report(result, _ref(live), stall)
         for of, stall in _refusals(result, self._stalls.refused(key)).items():
+            result.write_deferred(of)  # until a gate is removed that the server keeps, say
             _report(result, of, stall)
         pending = 0.0
         if live is not None:
