@@ -20,7 +20,7 @@ from grove_compiler.engine.runtime.program import Part
 from grove_compiler.engine.runtime.results import Event, ObjectWait, RequestedDeletion, StatusCondition, StatusPatch
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.graph import CompiledGraph
-from grove_compiler.graph.node import Manifest
+from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.known_topologies import Known
 from grove_compiler.model.checks.scale_target import live_foreign_autoscalers
 from grove_compiler.model.decisions import DecisionRules
