@@ -15,7 +15,7 @@ from applier.ref import Manifest, Ref
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.engine.runtime.results import Event, RequestedDeletion, StatusCondition
 from grove_compiler.graph.node import ObjectRef
-from grove_compiler.model.inputs.snapshot import ObjectReader
+from grove_compiler.model.inputs.snapshot import ObjectReader, Unknown
 from grove_compiler.replay.replay import StepFunction
 from grove_compiler.step import GROUP, Key, StepContext, StepGone, StepHold, StepResult, step
 from grove_operator.cluster.desired import Sources, desired_graph
@@ -158,7 +158,10 @@ class Evaluator:
         message = hold_message(outcome)
         self._enqueue_set(key, self._stalls.hold(key, message))
         stall = self._stalls.stall(key)
-        live = objects.get(GROUP, key.kind, key.namespace, key.name) if key.replica is None else None
+        try:
+            live = objects.get(GROUP, key.kind, key.namespace, key.name) if key.replica is None else None
+        except Unknown:
+            live = None  # of a topology, whose own kind cannot be read: nowhere to tell it
         if live is None or stall is None:
             return Hold(message, requeue_after=requeue_after)
         of = _ref(live)

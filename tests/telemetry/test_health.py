@@ -9,13 +9,16 @@ import pytest
 
 from applier.cluster import Resource
 from applier.errors import Forbidden, ServerFailure, Unreachable
-from applier.loop import Lease
+from applier.loop import Lease, Result
 from applier.ref import Kind
 from applier.testing.memory.faults import MemoryRequest
 from applier.testing.virtual_time import in_virtual_time
-from grove_operator.controller.operator import Operator, OperatorOptions
+from grove_compiler.source.document import Document
+from grove_compiler.step import Key, StepContext
+from grove_operator.controller.operator import Operator, OperatorOptions, settings_of
 from grove_operator.telemetry.health import Health, HealthCheck, OperatorState, unreadable
 from grove_operator.telemetry.server import health_listener, metrics_listener
+from tests.features.compiling import shipped_program
 
 from .conftest import Watched, at_work
 
@@ -140,6 +143,30 @@ async def test_a_set_that_needs_a_kind_whose_lists_fail_is_told() -> None:
         world.cluster.faults.clear()
         await asyncio.sleep(60.0)
         assert len(world.of(POD)) == 2
+
+
+@in_virtual_time
+async def test_a_topology_whose_own_kind_cannot_be_listed_is_held_and_made_soon_after() -> None:
+    """It has no status, and cannot be looked at: the error of a question that nobody could answer counted as a fault of ours."""
+    results: list[Result[Key]] = []
+    world, context = Watched(), StepContext(shipped_program(), settings_of("1.35"), Document(LEVELS))
+    world.operator = Operator(world.cluster, context, world.clock, OperatorOptions(on_result=results.append))
+    world.health = HealthCheck(world.operator)
+    world.cluster.fail(lambda one: one.verb in ("list", "watch") and one.resource.plural == "clustertopologies", FAILS, times=-1)
+    async with at_work(world):
+        await asyncio.sleep(300.0)
+        held = {(result.held, result.error) for result in results if result.key.kind == "ClusterTopology"}
+        assert held == {("ClusterTopology.grove.io cannot be listed: conversion webhook failed", None)}
+        world.cluster.faults.clear()
+        await asyncio.sleep(40.0)
+        assert [one["metadata"]["name"] for one in world.cluster.store.of("grove.io", "ClusterTopology", "")] == ["grove-topology"]
+
+
+LEVELS = {
+    "apiVersion": "operator.config.grove.io/v1alpha1",
+    "kind": "OperatorConfiguration",
+    "topologyAwareScheduling": {"enabled": True, "levels": [{"domain": "zone", "key": "topology.kubernetes.io/zone"}]},
+}
 
 
 @in_virtual_time
