@@ -64,7 +64,7 @@ class StepResult:
     `statuses` and `conditions` are written before `deletions`, which follow from them, are carried out (design §6). `events` are recorded
     once, by their names. `requeue_at` is when to requeue the key even if nothing changes, in seconds since the epoch; None for never.
     `replicas` is the number of replica keys of the set; 0 for a topology. `waits` computes what objects wait for on demand, since few
-    callers need it. `deferred` are the statuses and conditions that are not written yet, since pods are just being started.
+    callers need it. `deferred_statuses` and `deferred_conditions` are not written yet, since pods are just being started.
     """
 
     graph: CompiledGraph
@@ -77,14 +77,15 @@ class StepResult:
     generation_hash: str = ""
     replicas: int = 0
     waits: Callable[[], list[ObjectWait]] = list
-    deferred: list[StatusPatch | StatusCondition] = field(default_factory=list)
+    deferred_statuses: list[StatusPatch] = field(default_factory=list)
+    deferred_conditions: list[StatusCondition] = field(default_factory=list)
 
     def write_deferred(self, of: ObjectRef) -> None:
-        """Adds what was deferred of the status of an object, if anything was: what it waits for does not happen."""
-        for part in self.deferred:
-            if part.of == of:
-                (self.statuses if isinstance(part, StatusPatch) else self.conditions).append(part)
-        self.deferred = [part for part in self.deferred if part.of != of]
+        """Moves what was deferred of the status of an object to what is written, if anything was."""
+        self.statuses += [status for status in self.deferred_statuses if status.of == of]
+        self.conditions += [condition for condition in self.deferred_conditions if condition.of == of]
+        self.deferred_statuses = [status for status in self.deferred_statuses if status.of != of]
+        self.deferred_conditions = [condition for condition in self.deferred_conditions if condition.of != of]
 
 
 class StepGone(NamedTuple):
@@ -258,14 +259,10 @@ def _run(subject: Subject, part: Part, now: float, context: StepContext) -> Step
 
     conditions, statuses = result.conditions, program.statuses(*arguments)
     deferred = deferred_statuses(chain(conditions, statuses), _replicas(subject, part), now)
-    later = [part for part in (*statuses, *conditions) if part.of in deferred] if deferred else []
-    if deferred:
-        conditions = [condition for condition in conditions if condition.of not in deferred]
-        statuses = [status for status in statuses if status.of not in deferred]
     return StepResult(
         CompiledGraph(result.nodes, context.apply_order),
-        conditions=conditions,
-        statuses=statuses,
+        conditions=[condition for condition in conditions if condition.of not in deferred],
+        statuses=[status for status in statuses if status.of not in deferred],
         events=program.events(*arguments),
         deletions=program.deletions(*arguments),
         requeue_at=program.requeue_at(*arguments),
@@ -273,7 +270,8 @@ def _run(subject: Subject, part: Part, now: float, context: StepContext) -> Step
         generation_hash=result.generation_hash,
         replicas=subject.set.replica_count if subject.set is not None else 0,
         waits=waits,
-        deferred=later,
+        deferred_statuses=[status for status in statuses if status.of in deferred],
+        deferred_conditions=[condition for condition in conditions if condition.of in deferred],
     )
 
 
