@@ -45,8 +45,8 @@ Evaluation = Generator[Work, Any, T]
 """Yields the functions that take long and change nothing but their own values; expects the result of each. Returns what follows."""
 
 
-FORBIDDEN_RETRY = 5.0
-"""Seconds until a key is evaluated again for which a kind may not be read: no watch reports that the permission was granted."""
+UNREADABLE_RETRY = 5.0
+"""Seconds until a key is evaluated again for which a kind cannot be read: no watch reports that a permission was granted."""
 WITHOUT_STATUS = ("ClusterTopology",)
 """Kinds without a status, hence without conditions: only events report their holds."""
 
@@ -105,7 +105,7 @@ class Evaluator:
         outcome = yield partial(self._record, step, objects, key, now, context)
         if objects.not_synced is not None:
             if isinstance(objects.not_synced.cause, REFUSALS):
-                return self._hold(key, StepHold(str(objects.not_synced)), LiveObjects.for_step(view, key), now, FORBIDDEN_RETRY)
+                return self._hold(key, StepHold(str(objects.not_synced)), LiveObjects.for_step(view, key), now, UNREADABLE_RETRY)
             raise objects.not_synced
         match outcome:
             case StepGone():

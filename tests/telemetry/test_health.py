@@ -80,17 +80,18 @@ POD, SET = Kind("", "v1", "Pod"), Kind("grove.io", "v1alpha1", "PodCliqueSet")
 FAILS = ServerFailure(500, "InternalError", "conversion webhook failed")
 
 
-OPTIONAL = [
+DISPENSABLE = [
     Resource(Kind("kai.scheduler", "v1alpha1", "Topology"), "topologies", False),
     Resource(Kind("autoscaling", "v2", "HorizontalPodAutoscaler"), "horizontalpodautoscalers", True),
+    Resource(Kind("", "v1", "Namespace"), "namespaces", False),
 ]
 
 
-@pytest.mark.parametrize("resource", OPTIONAL, ids=lambda resource: resource.plural)
+@pytest.mark.parametrize("resource", DISPENSABLE, ids=lambda resource: resource.plural)
 @in_virtual_time
 async def test_a_kind_whose_lists_fail_keeps_nobody_from_the_others(resource: Resource) -> None:
     """As while the conversion webhook of a definition is away: an operator that started then looked after nothing at all."""
-    world = Watched()
+    world = Watched(OperatorOptions())
     world.cluster.serve(resource)
     world.cluster.fail(lambda one: one.verb in ("list", "watch") and one.resource.plural == resource.plural, FAILS, times=-1)
     async with at_work(world):
@@ -111,14 +112,14 @@ async def test_a_kind_whose_lists_fail_keeps_nobody_from_the_others(resource: Re
 async def test_a_list_that_takes_long_is_waited_for_also_where_another_one_fails() -> None:
     """A hundred thousand pods, say: an operator that was ready without them would end the one that knows them."""
     world = Watched()
-    world.cluster.serve(OPTIONAL[0])
-    world.cluster.fail(lambda one: one.verb in ("list", "watch") and one.resource.plural == OPTIONAL[0].plural, FAILS, times=-1)
+    world.cluster.serve(DISPENSABLE[0])
+    world.cluster.fail(lambda one: one.verb in ("list", "watch") and one.resource.plural == DISPENSABLE[0].plural, FAILS, times=-1)
     world.cluster.before = slow
     async with at_work(world):
         await asyncio.sleep(SLOW - 1.0)
         assert (world.health().state, world.health().is_ready) == (OperatorState.STARTING, False)
         await asyncio.sleep(5.0)
-        assert (world.health().state, [*unreadable(world.operator)]) == (OperatorState.LEADING, [OPTIONAL[0].kind.group_kind])
+        assert (world.health().state, [*unreadable(world.operator)]) == (OperatorState.LEADING, [DISPENSABLE[0].kind.group_kind])
 
 
 SLOW = 75.0
