@@ -130,16 +130,20 @@ async def slow(request: MemoryRequest) -> None:
         await asyncio.sleep(SLOW)
 
 
+@pytest.mark.parametrize(("plural", "kind"), [("podcliques", "PodClique.grove.io"), ("services", "Service")])
 @in_virtual_time
-async def test_a_set_that_needs_a_kind_whose_lists_fail_is_told() -> None:
+async def test_a_set_that_needs_a_kind_whose_lists_fail_is_told(plural: str, kind: str) -> None:
+    """Also where it is only written, and no step asks for it: each worker waited for the list, until none was left."""
     world = Watched()
-    world.cluster.fail(lambda one: one.verb in ("list", "watch") and one.resource.plural == "podcliques", FAILS, times=-1)
+    world.cluster.fail(lambda one: one.verb in ("list", "watch") and one.resource.plural == plural, FAILS, times=-1)
     async with at_work(world):
         await asyncio.sleep(60.0)
         await world.declare(1, 1)
+        await asyncio.sleep(15.0)
+        assert world.operator.loop.queue.active() == 0
         [pcs] = world.of(SET)
         [stalled] = [one for one in pcs["status"]["conditions"] if one["type"] == "Stalled"]
-        assert "PodClique.grove.io cannot be listed: conversion webhook failed" in stalled["message"]
+        assert f"{kind} cannot be listed: conversion webhook failed" in stalled["message"]
         assert world.of(POD) == []
         world.cluster.faults.clear()
         await asyncio.sleep(60.0)
