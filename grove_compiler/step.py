@@ -20,7 +20,7 @@ from grove_compiler.engine.runtime.program import Part
 from grove_compiler.engine.runtime.results import Event, ObjectWait, RequestedDeletion, StatusCondition, StatusPatch
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.graph import CompiledGraph
-from grove_compiler.graph.node import Manifest
+from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.known_topologies import Known
 from grove_compiler.model.checks.scale_target import live_foreign_autoscalers
 from grove_compiler.model.decisions import DecisionRules
@@ -64,7 +64,7 @@ class StepResult:
     `statuses` and `conditions` are written before `deletions`, which follow from them, are carried out (design §6). `events` are recorded
     once, by their names. `requeue_at` is when to requeue the key even if nothing changes, in seconds since the epoch; None for never.
     `replicas` is the number of replica keys of the set; 0 for a topology. `waits` computes what objects wait for on demand, since few
-    callers need it.
+    callers need it. `deferred_statuses` and `deferred_conditions` are not written yet, since pods are just being started.
     """
 
     graph: CompiledGraph
@@ -77,6 +77,15 @@ class StepResult:
     generation_hash: str = ""
     replicas: int = 0
     waits: Callable[[], list[ObjectWait]] = list
+    deferred_statuses: list[StatusPatch] = field(default_factory=list)
+    deferred_conditions: list[StatusCondition] = field(default_factory=list)
+
+    def write_deferred(self, of: ObjectRef) -> None:
+        """Moves what was deferred of the status of an object to what is written, if anything was."""
+        self.statuses += [status for status in self.deferred_statuses if status.of == of]
+        self.conditions += [condition for condition in self.deferred_conditions if condition.of == of]
+        self.deferred_statuses = [status for status in self.deferred_statuses if status.of != of]
+        self.deferred_conditions = [condition for condition in self.deferred_conditions if condition.of != of]
 
 
 class StepGone(NamedTuple):
@@ -250,13 +259,10 @@ def _run(subject: Subject, part: Part, now: float, context: StepContext) -> Step
 
     conditions, statuses = result.conditions, program.statuses(*arguments)
     deferred = deferred_statuses(chain(conditions, statuses), _replicas(subject, part), now)
-    if deferred:
-        conditions = [condition for condition in conditions if condition.of not in deferred]
-        statuses = [status for status in statuses if status.of not in deferred]
     return StepResult(
         CompiledGraph(result.nodes, context.apply_order),
-        conditions=conditions,
-        statuses=statuses,
+        conditions=[condition for condition in conditions if condition.of not in deferred],
+        statuses=[status for status in statuses if status.of not in deferred],
         events=program.events(*arguments),
         deletions=program.deletions(*arguments),
         requeue_at=program.requeue_at(*arguments),
@@ -264,6 +270,8 @@ def _run(subject: Subject, part: Part, now: float, context: StepContext) -> Step
         generation_hash=result.generation_hash,
         replicas=subject.set.replica_count if subject.set is not None else 0,
         waits=waits,
+        deferred_statuses=[status for status in statuses if status.of in deferred],
+        deferred_conditions=[condition for condition in conditions if condition.of in deferred],
     )
 
 

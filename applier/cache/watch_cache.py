@@ -23,7 +23,7 @@ UNSELECTED_FOR = 2.0
 """Seconds for which an object is known that was read, and that its watch does not select: no event will tell of its end."""
 OVERDUE, PAUSE = 30.0, 1.0
 """Seconds after which a kind is no longer waited for whose list fails, as while the conversion webhook of its definition is away; and
-seconds between two looks whether a server that fails for all kinds lists one of them."""
+seconds between two looks whether a server lists what it has refused, or refuses it for long."""
 FIRST_WAIT, MAX_WAIT = 0.8, 30.0  # seconds before a broken watch is taken up again: client-go's for its reflectors
 
 
@@ -87,16 +87,23 @@ class WatchCache:
 
         A failed kind is still retried, and becomes known once the error is gone.
         """
-        scopes = [self._around(query.kind.group, query.kind.kind, query.namespace) for query in queries]
-        sources = [source for scope in scopes for source in scope] if queries else self.sources()
+        sources = self._asked(queries)
         await asyncio.gather(*(source.settled.wait() for source in sources))
-        errors = [source.error for source in sources if not source.complete]
-        return [error for error in errors if isinstance(error, ClusterError)]
+        return _errors(sources)
+
+    async def tried(self, *queries: Query) -> list[ClusterError]:
+        """Waits as `settled` does, but no longer for a kind once the server has refused each list of it for a while (`is_refused`)."""
+        while waiting := [source for source in self._asked(queries) if not (source.settled.is_set() or source.is_refused)]:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(PAUSE):
+                    await asyncio.gather(*(source.settled.wait() for source in waiting))
+        return _errors(self._asked(queries))
 
     async def usable(self) -> list[ClusterError]:
-        """Waits until all kinds are known, or after `OVERDUE` seconds some of them; returns the errors of the others.
+        """Waits until all kinds are known, or after `OVERDUE` seconds all but those whose lists fail; returns the errors of these.
 
-        Reads of these raise `NotSynced`, and they become known once their errors are gone. Raises the errors that waiting does not solve.
+        Reads of these raise `NotSynced`, and they become known once their errors are gone. A list that takes long has not failed, and is
+        waited for: who begins without it can do nothing but wait. Raises the errors that waiting does not solve.
         """
         end = asyncio.get_running_loop().time() + OVERDUE
         while True:
@@ -104,11 +111,11 @@ class WatchCache:
                 async with asyncio.timeout_at(end):
                     await self.settled()
             unknown = [source for source in self.sources() if not source.complete]
-            errors = [source.error for source in unknown if isinstance(source.error, ClusterError)]
+            errors = _errors(unknown)
             fatal = [error for error in errors if isinstance(error, FATAL)]
             if fatal and (len(fatal) == len(self.sources()) or not all(isinstance(error, Forbidden) for error in fatal)):
                 raise as_one(errors)
-            if len(unknown) < len(self.sources()):
+            if len(unknown) < len(self.sources()) and all(source.error is not None for source in unknown):
                 return errors
             await asyncio.sleep(PAUSE)
 
@@ -270,6 +277,11 @@ class WatchCache:
         self._current_subscribers[subscriber] = None
         return lambda: self._current_subscribers.pop(subscriber, None)
 
+    def _asked(self, queries: Iterable[Query]) -> list[Reflector]:
+        """Returns the sources of these kinds, or of all."""
+        scopes = [self._around(query.kind.group, query.kind.kind, query.namespace) for query in queries]
+        return [source for scope in scopes for source in scope] if queries else self.sources()
+
     def _around(self, group: str, kind: str, namespace: str) -> list[Reflector]:
         """Returns the sources that cover a kind in a namespace, the one of all namespaces first."""
         sources = (self._sources.get((group, kind, scope)) for scope in dict.fromkeys(("", namespace)))
@@ -324,6 +336,10 @@ class WatchCache:
             source = self._sources.pop(key)
             self._by_kind[key[:2]].remove(source)
             self._tasks.pop(source).cancel()
+
+
+def _errors(sources: Iterable[Reflector]) -> list[ClusterError]:
+    return [source.error for source in sources if not source.complete and isinstance(source.error, ClusterError)]
 
 
 def _call_all(subscribers: Iterable[Callable[[], None]]) -> None:

@@ -154,7 +154,7 @@ async def apply_to_live(run: Execution, desired: Desired, intent: Manifest, live
     The server takes all fields in conflict or none. To take those of some managers only, the conflicts are checked first, and then
     exactly this version of the object is applied with force.
     """
-    may = {*run.plan.intent.force, *desired.policy.force}
+    may = {*run.plan.intent.may_take_from(desired.policy)}
     if not force:
         try:
             return await apply_manifest(run, _bound_to(intent, live, exact=exact), force=False)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from applier.cache import Changes, FrozenCache, Query, WatchCache, as_one
 from applier.cluster import Live
-from applier.errors import Forbidden, NotSynced
+from applier.errors import REFUSALS, NotSynced
 from applier.ref import GroupKind, Kind, Manifest, Ref
 
 MAX_DECISION_AGE = 1.0
@@ -154,11 +154,12 @@ class View:
     async def watch(self, queries: Iterable[Query]) -> None:
         """Watches these kinds, and waits until their state is known. Raises the errors that keep us from reading them.
 
-        Missing permission raises nothing here: reading an object of such a kind raises `NotSynced` with the reason.
+        What the server refuses for one kind (`REFUSALS`) raises nothing here: reading an object of it raises `NotSynced` with the reason.
+        Nor is it waited for without an end, which would hold a worker for each key that writes the kind.
         """
         queries = tuple(queries)
         self._live.add(*queries)
-        errors = [error for error in (await self._live.settled(*queries) if queries else ()) if not isinstance(error, Forbidden)]
+        errors = [error for error in (await self._live.tried(*queries) if queries else ()) if not isinstance(error, REFUSALS)]
         if errors:
             raise as_one(errors)
 

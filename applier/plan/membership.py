@@ -93,12 +93,12 @@ class Whose(NamedTuple):
     obstacle: Obstacle
 
 
-def whose(desired: Manifest, live: Manifest, manager: str) -> Whose | None:
+def whose(desired: Manifest, live: Manifest, *managers: str) -> Whose | None:
     """Returns whose object this is; None if ours.
 
     An object has one controller at most: where it has another than the desired one, it is that one's, whoever wrote it. Without one, it is
-    ours if `manager` has applied or created it, or if it has a desired owner that is not to control it: to name one that is, as an owner
-    that does not, only has an object go with that one. `desired` has the UIDs of its owners.
+    ours if one of our `managers` has applied or created it, or if it has a desired owner that is not to control it: to name one that is, as
+    an owner that does not, only has an object go with that one. `desired` has the UIDs of its owners.
     """
     wanted, existing = _owners(desired), _owners(live)
     controller = next((owner for owner in existing.values() if owner.get("controller")), None)
@@ -108,7 +108,9 @@ def whose(desired: Manifest, live: Manifest, manager: str) -> Whose | None:
         ref = _ref(controller, live)
         is_earlier = ref in (_ref(owner, live) for owner in wanted.values())
         return Whose(f"left by an earlier {ref}", Obstacle.EARLIER) if is_earlier else Whose(f"of {ref}", Obstacle.FOREIGN)
-    if any(uid in existing and not owner.get("controller") for uid, owner in wanted.items()) or applied_by(live, manager):
+    if any(uid in existing and not owner.get("controller") for uid, owner in wanted.items()):
+        return None
+    if any(applied_by(live, manager) for manager in managers):
         return None
     return Whose(f"created by {manager_names(live)}", Obstacle.FOREIGN)
 

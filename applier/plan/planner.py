@@ -38,6 +38,10 @@ class Intent:
         """Returns the field manager of an object: for a part one of its own, whose apply gives up nothing that `manager` owns beside."""
         return f"{self.manager}-part" if policy.part else self.manager
 
+    def may_take_from(self, policy: Policy) -> tuple[str, ...]:
+        """Returns the managers from which an object's fields may be taken by force: for a part also `manager`, which once applied parts."""
+        return (*self.force, *policy.force, *((self.manager,) if policy.part else ()))
+
     def taken_over(self, policy: Policy) -> tuple[str, ...]:
         """Returns the managers whose ownership of an object's fields becomes ours."""
         return () if policy.part else self.take_over
@@ -228,7 +232,7 @@ def _decide(
         if not owner_uid:
             return _settle(step, Action.CONFIGURED, f"gets the UID of its owner {owner} once it is known", unsure=True)
         manifest = with_owner(manifest, owner, owner_uid)
-    if not desired.policy.adopt and (other := whose(manifest, live, intent.manager)):
+    if not desired.policy.adopt and (other := whose(manifest, live, intent.manager, intent.manager_of(desired.policy))):
         return _compare_foreign(step, desired, manifest, live, schema, intent, other)
     return _compare(step, desired, manifest, live, schema, intent)
 
@@ -251,7 +255,7 @@ def _compare(step: Step, desired: Desired, manifest: Manifest, live: Manifest, s
         return
     take_over, manager = intent.taken_over(policy), intent.manager_of(policy)
     patch = ownership_patch(live, manager, take_over)
-    may = (*intent.force, *policy.force)
+    may = intent.may_take_from(policy)
     over = after_takeover(live, patch)
     manifest = staying(manifest, over, manager)
     decision = decide(manifest, over, schema, manager=manager, yields=policy.yields, force=may)

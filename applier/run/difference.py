@@ -104,7 +104,7 @@ def _merged(step: Step, desired: Desired, state: PreparedApply, now: str) -> Man
     if schema is None or step.intent is None:
         return None
     base = after_takeover(live, ownership_patch(live, manager, intent.taken_over(desired.policy)))
-    force = {*intent.force, *desired.policy.force}
+    force = {*intent.may_take_from(desired.policy)}
     try:
         return merged(step.intent, base, schema, manager=manager, now=now, force=force)
     except FieldConflict:

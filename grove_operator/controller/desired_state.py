@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from applier.desired import Gone, Graph, Hold
-from applier.errors import Forbidden, NotSynced
+from applier.errors import REFUSALS, NotSynced
 from applier.loop import View
 from applier.ref import Manifest, Ref
 from grove_compiler.decoder import SET_KIND
@@ -79,7 +79,7 @@ class DesiredState:
         try:
             live = view.get(Ref("", "Namespace", "", namespace))
         except NotSynced as error:
-            if not isinstance(error.cause, Forbidden):
+            if not isinstance(error.cause, REFUSALS):
                 raise
             return False  # creations in a terminating namespace are then refused, and reported
         return live is not None and is_terminating(live)

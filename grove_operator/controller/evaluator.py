@@ -15,7 +15,7 @@ from applier.ref import Manifest, Ref
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.engine.runtime.results import Event, RequestedDeletion, StatusCondition
 from grove_compiler.graph.node import ObjectRef
-from grove_compiler.model.inputs.snapshot import ObjectReader
+from grove_compiler.model.inputs.snapshot import ObjectReader, Unknown
 from grove_compiler.replay.replay import StepFunction
 from grove_compiler.step import GROUP, Key, StepContext, StepGone, StepHold, StepResult, step
 from grove_operator.cluster.desired import Sources, desired_graph
@@ -45,8 +45,8 @@ Evaluation = Generator[Work, Any, T]
 """Yields the functions that take long and change nothing but their own values; expects the result of each. Returns what follows."""
 
 
-FORBIDDEN_RETRY = 5.0
-"""Seconds until a key is evaluated again for which a kind may not be read: no watch reports that the permission was granted."""
+UNREADABLE_RETRY = 5.0
+"""Seconds until a key is evaluated again for which a kind cannot be read: no watch reports that a permission was granted."""
 WITHOUT_STATUS = ("ClusterTopology",)
 """Kinds without a status, hence without conditions: only events report their holds."""
 
@@ -105,7 +105,7 @@ class Evaluator:
         outcome = yield partial(self._record, step, objects, key, now, context)
         if objects.not_synced is not None:
             if isinstance(objects.not_synced.cause, REFUSALS):
-                return self._hold(key, StepHold(str(objects.not_synced)), LiveObjects.for_step(view, key), now, FORBIDDEN_RETRY)
+                return self._hold(key, StepHold(str(objects.not_synced)), LiveObjects.for_step(view, key), now, UNREADABLE_RETRY)
             raise objects.not_synced
         match outcome:
             case StepGone():
@@ -158,7 +158,10 @@ class Evaluator:
         message = hold_message(outcome)
         self._enqueue_set(key, self._stalls.hold(key, message))
         stall = self._stalls.stall(key)
-        live = objects.get(GROUP, key.kind, key.namespace, key.name) if key.replica is None else None
+        try:
+            live = objects.get(GROUP, key.kind, key.namespace, key.name) if key.replica is None else None
+        except Unknown:
+            live = None  # of a topology, whose own kind cannot be read: nowhere to tell it
         if live is None or stall is None:
             return Hold(message, requeue_after=requeue_after)
         of = _ref(live)
@@ -175,6 +178,7 @@ class Evaluator:
                 result.statuses.append(current_status(_ref(live), live))
             _report(result, _ref(live), stall)
         for of, stall in _refusals(result, self._stalls.refused(key)).items():
+            result.write_deferred(of)  # until a gate is removed that the server keeps, say
             _report(result, of, stall)
         pending = 0.0
         if live is not None:

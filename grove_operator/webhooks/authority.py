@@ -103,6 +103,8 @@ def names_of(certificate: x509.Certificate) -> set[str]:
     return set(names.get_values_for_type(x509.DNSName))
 
 
+UNREADABLE = (ValueError, x509.InvalidVersion, x509.DuplicateExtension, x509.UnsupportedGeneralNameType)
+"""What the library raises for certificates of a form that TLS accepts, and it does not."""
 SOON = timedelta(days=7)
 """How long before its end a certificate that others renew should have been renewed."""
 
@@ -117,8 +119,8 @@ def serving_fault(chain: bytes, name: str, now: datetime) -> str:
         usage = shown.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
     except x509.ExtensionNotFound:
         usage = None
-    except (ValueError, IndexError):
-        return ""  # of a form that TLS has accepted, and we cannot read
+    except (*UNREADABLE, IndexError):
+        return ""  # TLS has accepted it
     if now < shown.not_valid_before_utc:
         return f"API servers reject the certificate, which is valid from {shown.not_valid_before_utc:%Y-%m-%d %H:%M} UTC"
     if name and not any(_is_for(pattern, name) for pattern in names_of(shown)):

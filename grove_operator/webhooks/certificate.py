@@ -124,8 +124,10 @@ class CertificateFiles:
 
     def _judge(self, log: Log) -> None:
         """Logs what is wrong with the certificate in use, once, and the end of that."""
-        from grove_operator.webhooks.authority import serving_fault  # `cryptography` takes 50 ms to import
-
+        try:
+            from grove_operator.webhooks.authority import serving_fault  # `cryptography` takes 50 ms to import
+        except ModuleNotFoundError:
+            return  # files need no library
         fault = serving_fault(self._chain, self._name, datetime.fromtimestamp(self._clock(), UTC))
         if fault != self._fault:
             if fault:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from applier.errors import Forbidden
 from applier.ref import Manifest
 from grove_compiler.kube.conditions import is_true
 from grove_compiler.labels import MANAGED_BY, OPERATOR
@@ -157,6 +158,57 @@ def test_what_cannot_be_written_is_told_in_a_status_that_stays_whole() -> None:
     states = [(old, new) for ref, old, new in simulation.world.changes_since(before) if ref.kind == CLIQUE.kind and old and new]
     assert any(is_true(new, "Stalled") for _, new in states)
     assert [new["status"] for old, new in states if old.get("status", {}).keys() - new["status"].keys() - PASSING] == []
+
+
+def keeping_a_gate(strategy: str = "RollingRecreate") -> tuple[Simulation, list[str]]:
+    """A set with a clique of three pods, the first of which keeps its gate; the names of the pods that do."""
+    simulation = Simulation()
+    admit, kept = simulation.world.cluster.admit, list[str]()
+
+    def keep(manifest: Manifest) -> Manifest:
+        if (manifest := admit(manifest))["kind"] == "Pod":
+            kept[:] = kept or [manifest["metadata"]["name"]]
+            if manifest["metadata"]["name"] in kept and not manifest["spec"].get("schedulingGates"):
+                raise Forbidden(403, "Forbidden", "admission webhook denied the request: not today")
+        return manifest
+
+    simulation.world.cluster.admit = keep
+    manifest = demo(front=3, members=1)
+    manifest["spec"]["updateStrategy"] = {"type": strategy}
+    simulation.world.apply(manifest)
+    work(simulation)
+    return simulation, kept
+
+
+def status_of_front(simulation: Simulation) -> Manifest:
+    [status] = [one["status"] for one in simulation.world.all(CLIQUE) if one["metadata"]["name"] == "demo-0-front"]
+    return dict(status)
+
+
+def test_a_gate_that_admission_keeps_is_told_in_a_status_that_counts_the_other_pods() -> None:
+    """A PodClique's is not written while gates are removed: it had none for good, and nobody knew of the pods that serve."""
+    simulation, kept = keeping_a_gate()
+    status = status_of_front(simulation)
+    assert (status["replicas"], status["readyReplicas"]) == (3, 2)
+    [stalled] = [one for one in status["conditions"] if one["type"] == "Stalled"]
+    assert "not today" in stalled["message"]
+    kept[:] = ["nobody"]
+    work(simulation)
+    assert (len(serving(simulation)), stalls(simulation)) == (6, [])
+    status = status_of_front(simulation)
+    assert (status["readyReplicas"], [one for one in status["conditions"] if one["type"] == "Stalled"]) == (3, [])
+
+
+@pytest.mark.parametrize(("strategy", "replaced"), [("RollingRecreate", 3), ("OnDelete", 1)])
+def test_a_pod_whose_gate_admission_keeps_is_replaced_by_an_edit(strategy: str, replaced: int) -> None:
+    """One that does what a policy wants of pods, say: it waited until the gate was removed."""
+    simulation, _ = keeping_a_gate(strategy)
+    simulation.edit(lambda one: one["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["containers"][0].update(image="other"))
+    work(simulation)
+    work(simulation)
+    images = [pod["spec"]["containers"][0]["image"] for pod in simulation.world.pods("demo-0-front")]
+    assert (len(images), images.count("other")) == (3, replaced)
+    assert (len(serving(simulation)), stalls(simulation)) == (6, [])
 
 
 EACH = 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kube_objects.manifest import group_of, is_terminating, labels_of, managers_of_field, mapping, maps, section
+from kube_objects.manifest import Manifest, group_of, is_terminating, labels_of, managers_of_field, mapping, maps, section
 from tests.suite.rows import rows
 
 TERMINATING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
@@ -34,7 +34,7 @@ def test_of_a_list_the_maps_are_read() -> None:
     assert maps("no list") == []
 
 
-REPLICAS = {"f:spec": {"f:replicas": {}}}
+REPLICAS: Manifest = {"f:spec": {"f:replicas": {}}}
 
 
 @rows(

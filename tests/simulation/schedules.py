@@ -82,11 +82,11 @@ class Resize(NamedTuple):
     """Somebody declares so many pods for a clique of the scaling group, and maybe another image with it: it counts once that is rolled."""
 
     clique: int
-    count: int
+    number: int
     tag: str
 
     def happen(self, simulation: Simulation) -> None:
-        simulation.edit(size(self.count, self.clique), *([image(self.tag, self.clique)] if self.tag else []))
+        simulation.edit(size(self.number, self.clique), *([image(self.tag, self.clique)] if self.tag else []))
 
 
 class Scale(NamedTuple):

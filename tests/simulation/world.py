@@ -191,7 +191,7 @@ class World:
 
 def scaled_by_people(entries: list[Manifest]) -> list[Manifest]:
     """Returns managedFields in which nobody but people owns the number of replicas."""
-    path = {"f:spec": {"f:replicas": {}}}
+    path: Manifest = {"f:spec": {"f:replicas": {}}}
     theirs = {"manager": "people", "operation": "Update", "subresource": "scale", "fieldsType": "FieldsV1", "fieldsV1": path}
     others = copy.deepcopy([entry for entry in entries if entry.get("manager") != "people"])
     for entry in others:

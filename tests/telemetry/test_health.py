@@ -9,13 +9,16 @@ import pytest
 
 from applier.cluster import Resource
 from applier.errors import Forbidden, ServerFailure, Unreachable
-from applier.loop import Lease
+from applier.loop import Lease, Result
 from applier.ref import Kind
 from applier.testing.memory.faults import MemoryRequest
 from applier.testing.virtual_time import in_virtual_time
-from grove_operator.controller.operator import Operator, OperatorOptions
+from grove_compiler.source.document import Document
+from grove_compiler.step import Key, StepContext
+from grove_operator.controller.operator import Operator, OperatorOptions, settings_of
 from grove_operator.telemetry.health import Health, HealthCheck, OperatorState, unreadable
 from grove_operator.telemetry.server import health_listener, metrics_listener
+from tests.features.compiling import shipped_program
 
 from .conftest import Watched, at_work
 
@@ -77,17 +80,18 @@ POD, SET = Kind("", "v1", "Pod"), Kind("grove.io", "v1alpha1", "PodCliqueSet")
 FAILS = ServerFailure(500, "InternalError", "conversion webhook failed")
 
 
-OPTIONAL = [
+DISPENSABLE = [
     Resource(Kind("kai.scheduler", "v1alpha1", "Topology"), "topologies", False),
     Resource(Kind("autoscaling", "v2", "HorizontalPodAutoscaler"), "horizontalpodautoscalers", True),
+    Resource(Kind("", "v1", "Namespace"), "namespaces", False),
 ]
 
 
-@pytest.mark.parametrize("resource", OPTIONAL, ids=lambda resource: resource.plural)
+@pytest.mark.parametrize("resource", DISPENSABLE, ids=lambda resource: resource.plural)
 @in_virtual_time
 async def test_a_kind_whose_lists_fail_keeps_nobody_from_the_others(resource: Resource) -> None:
     """As while the conversion webhook of a definition is away: an operator that started then looked after nothing at all."""
-    world = Watched()
+    world = Watched(OperatorOptions())
     world.cluster.serve(resource)
     world.cluster.fail(lambda one: one.verb in ("list", "watch") and one.resource.plural == resource.plural, FAILS, times=-1)
     async with at_work(world):
@@ -105,19 +109,69 @@ async def test_a_kind_whose_lists_fail_keeps_nobody_from_the_others(resource: Re
 
 
 @in_virtual_time
-async def test_a_set_that_needs_a_kind_whose_lists_fail_is_told() -> None:
+async def test_a_list_that_takes_long_is_waited_for_also_where_another_one_fails() -> None:
+    """A hundred thousand pods, say: an operator that was ready without them would end the one that knows them."""
     world = Watched()
-    world.cluster.fail(lambda one: one.verb in ("list", "watch") and one.resource.plural == "podcliques", FAILS, times=-1)
+    world.cluster.serve(DISPENSABLE[0])
+    world.cluster.fail(lambda one: one.verb in ("list", "watch") and one.resource.plural == DISPENSABLE[0].plural, FAILS, times=-1)
+    world.cluster.before = slow
+    async with at_work(world):
+        await asyncio.sleep(SLOW - 1.0)
+        assert (world.health().state, world.health().is_ready) == (OperatorState.STARTING, False)
+        await asyncio.sleep(5.0)
+        assert (world.health().state, [*unreadable(world.operator)]) == (OperatorState.LEADING, [DISPENSABLE[0].kind.group_kind])
+
+
+SLOW = 75.0
+
+
+async def slow(request: MemoryRequest) -> None:
+    if request.verb in ("list", "watch") and request.resource.plural == "pods":
+        await asyncio.sleep(SLOW)
+
+
+@pytest.mark.parametrize(("plural", "kind"), [("podcliques", "PodClique.grove.io"), ("services", "Service")])
+@in_virtual_time
+async def test_a_set_that_needs_a_kind_whose_lists_fail_is_told(plural: str, kind: str) -> None:
+    """Also where it is only written, and no step asks for it: each worker waited for the list, until none was left."""
+    world = Watched()
+    world.cluster.fail(lambda one: one.verb in ("list", "watch") and one.resource.plural == plural, FAILS, times=-1)
     async with at_work(world):
         await asyncio.sleep(60.0)
         await world.declare(1, 1)
+        await asyncio.sleep(15.0)
+        assert world.operator.loop.queue.active() == 0
         [pcs] = world.of(SET)
         [stalled] = [one for one in pcs["status"]["conditions"] if one["type"] == "Stalled"]
-        assert "PodClique.grove.io cannot be listed: conversion webhook failed" in stalled["message"]
+        assert f"{kind} cannot be listed: conversion webhook failed" in stalled["message"]
         assert world.of(POD) == []
         world.cluster.faults.clear()
         await asyncio.sleep(60.0)
         assert len(world.of(POD)) == 2
+
+
+@in_virtual_time
+async def test_a_topology_whose_own_kind_cannot_be_listed_is_held_and_made_soon_after() -> None:
+    """It has no status, and cannot be looked at: the error of a question that nobody could answer counted as a fault of ours."""
+    results: list[Result[Key]] = []
+    world, context = Watched(), StepContext(shipped_program(), settings_of("1.35"), Document(LEVELS))
+    world.operator = Operator(world.cluster, context, world.clock, OperatorOptions(on_result=results.append))
+    world.health = HealthCheck(world.operator)
+    world.cluster.fail(lambda one: one.verb in ("list", "watch") and one.resource.plural == "clustertopologies", FAILS, times=-1)
+    async with at_work(world):
+        await asyncio.sleep(300.0)
+        held = {(result.held, result.error) for result in results if result.key.kind == "ClusterTopology"}
+        assert held == {("ClusterTopology.grove.io cannot be listed: conversion webhook failed", None)}
+        world.cluster.faults.clear()
+        await asyncio.sleep(40.0)
+        assert [one["metadata"]["name"] for one in world.cluster.store.of("grove.io", "ClusterTopology", "")] == ["grove-topology"]
+
+
+LEVELS = {
+    "apiVersion": "operator.config.grove.io/v1alpha1",
+    "kind": "OperatorConfiguration",
+    "topologyAwareScheduling": {"enabled": True, "levels": [{"domain": "zone", "key": "topology.kubernetes.io/zone"}]},
+}
 
 
 @in_virtual_time

@@ -6,6 +6,7 @@ import asyncio
 import shutil
 import ssl
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -15,6 +16,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtensionOID
 
 from grove_operator.webhooks.authority import serving_fault
 from grove_operator.webhooks.certificate import CertificateFiles, NoCertificate, ServedCertificate
@@ -137,6 +139,33 @@ def test_what_cannot_be_read_is_left_to_tls() -> None:
     assert [serving_fault(chain, NAME, NOW) for chain in (b"", b"nonsense")] == ["", ""]
 
 
+ODD = {
+    "names of an unusual kind": (ExtensionOID.SUBJECT_ALTERNATIVE_NAME, b"\x30\x02\xa5\x00"),
+    "names that are none": (ExtensionOID.SUBJECT_ALTERNATIVE_NAME, b"\x01\x02"),
+    "usages that are none": (ExtensionOID.EXTENDED_KEY_USAGE, b"\x01\x02"),
+}
+
+
+@pytest.mark.parametrize(("identifier", "value"), ODD.values(), ids=ODD)
+def test_what_cannot_be_read_of_a_certificate_is_left_to_tls(identifier: x509.ObjectIdentifier, value: bytes) -> None:
+    assert serving_fault(made([], -1, 30, x509.UnrecognizedExtension(identifier, value)), NAME, NOW) == ""
+
+
+async def test_new_files_count_also_where_no_library_can_judge_them(ca: Pair, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files need none: it only makes certificates, and tells what is wrong with them."""
+    monkeypatch.setitem(sys.modules, "grove_operator.webhooks.authority", None)
+    told: list[str] = []
+    install(signed(ca, "first"), folder)
+    files = CertificateFiles(str(folder), ServedCertificate(), "", time.time, told.append, interval=0.01)
+    await files.first()
+    task = asyncio.create_task(files.keep_fresh(told.append))
+    await asyncio.sleep(0.1)
+    install(signed(ca, "second"), folder)
+    await _until(lambda: told)
+    task.cancel()
+    assert told == ["the certificate was renewed"]
+
+
 async def test_a_certificate_that_ends_is_told_once_and_so_is_its_successor(ca: Pair, folder: Path) -> None:
     told: list[str] = []
     install(signed(ca, "first", days=8), folder)
@@ -155,13 +184,15 @@ async def test_a_certificate_that_ends_is_told_once_and_so_is_its_successor(ca: 
     assert told[1:] == ["the certificate was renewed", "API servers can accept the certificate"]
 
 
-def made(names: list[str], starts: int, ends: int) -> bytes:
+def made(names: list[str], starts: int, ends: int, *more: x509.ExtensionType) -> bytes:
     """A certificate for DNS names, with the days of its beginning and end from now."""
     key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([])
     builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
     builder = builder.not_valid_before(NOW + timedelta(days=starts)).not_valid_after(NOW + timedelta(days=ends))
     if names:
         builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName(one) for one in names]), critical=False)
+    for extension in more:
+        builder = builder.add_extension(extension, critical=False)
     return builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
 
 

@@ -15,7 +15,7 @@ from grove_cli.queries.tree_query import is_training
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.kube.conditions import condition_of, is_true, status_of
 from grove_compiler.kube.timestamp import time, timestamp
-from grove_compiler.labels import GANG_LABEL, MANAGED, PART_OF
+from grove_compiler.labels import CLIQUE_LABEL, GANG_LABEL, PART_OF
 from grove_compiler.model.inputs.snapshot import is_finished
 from kube_objects.manifest import is_terminating
 
@@ -196,5 +196,5 @@ PODS = KindView(
     ("NAME", "READY", "STATUS", "RESTARTS", "AGE", "GANG", "GPUS", "IP", "NODE"),
     _pod_rows,
     wide=frozenset({"GANG", "GPUS", "IP", "NODE"}),
-    labels=MANAGED,
+    labels=CLIQUE_LABEL,  # as the operator finds them: policies set `managed-by` in all pods of a cluster
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 
 from grove_compiler.labels import POD_HASH_LABEL
+from grove_compiler.model.expanded.clique_state import lifts_gates
 from grove_compiler.model.expanded.live_object import live_object, old_status
 from grove_compiler.model.expanded.live_pods import LivePod, leaving_pods, live_pods
 from grove_compiler.model.expanded.pods import pods
@@ -39,13 +40,15 @@ class CliqueRoll(PartRoll):
     def replaced(self) -> list[LivePod]:
         """The pods to delete now: outdated ones that are not ready, and the selected ready one.
 
-        The selected one is checked again with `may_replace_next`: since it was selected, others may have failed.
+        The selected one is checked again with `may_replace_next`: since it was selected, others may have failed. It waits while gates are
+        removed, since the status that names it does. The others do not: one of them may be a pod whose gate the server keeps.
         """
         if not self.is_active:
             return []
         unready = [pod for pod in self._outdated if not pod.is_ready]
-        chosen = [pod for pod in self._outdated if pod.is_ready and pod.name == self.selection.current]
-        return unready + (chosen if chosen and self.roll.may_replace_next else [])
+        if lifts_gates(self.part) or not self.roll.may_replace_next:
+            return unready
+        return unready + [pod for pod in self._outdated if pod.is_ready and pod.name == self.selection.current]
 
     @lazy
     def never_placed(self) -> list[LivePod]:

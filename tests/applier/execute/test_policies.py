@@ -233,3 +233,22 @@ async def test_a_part_of_what_is_not_there_is_created_as_such() -> None:
     assert await lab.apply(desired("a", data={"y": "2"}, policy=Policy(part=True))) == "a=created"
     assert await lab.apply(desired("a", data={"x": "1"})) == "a=configured"
     assert lab.live(A)["data"] == {"x": "1", "y": "2"}
+
+
+async def test_a_part_that_was_created_as_such_is_nobody_elses() -> None:
+    lab, policy = Lab(), Policy(part=True, adopt=False)
+    assert await lab.apply(desired("a", data={"y": "2"}, policy=policy)) == "a=created"
+    assert (await lab.apply(desired("a", data={"y": "3"}, policy=policy)), lab.live(A)["data"]) == ("a=configured", {"y": "3"})
+
+
+async def test_a_part_that_was_once_applied_under_the_name_of_all_is_changed_all_the_same() -> None:
+    """By a release before this one."""
+    lab = Lab()
+    await lab.apply(desired("a", data={"y": "1"}))
+    assert (await lab.apply(desired("a", data={"y": "2"}, policy=Policy(part=True))), lab.live(A)["data"]) == ("a=configured", {"y": "2"})
+
+
+async def test_a_part_takes_nothing_from_others() -> None:
+    lab = Lab()
+    lab.cluster.seed(manifest("a", data={"y": "1"}), manager="hpa")
+    assert await lab.apply(desired("a", data={"y": "2"}, policy=Policy(part=True))) == "a=held"

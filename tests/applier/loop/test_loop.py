@@ -12,7 +12,7 @@ from applier.desired import Desired, Gone, Graph, Hold
 from applier.errors import ApiError, Forbidden, Invalid, ServerFailure, TooManyRequests, Unreachable
 from applier.loop import View
 from applier.outcome import Action
-from applier.ref import Kind
+from applier.ref import Kind, Ref
 from applier.testing.memory.faults import MemoryRequest
 from applier.testing.virtual_time import in_virtual_time
 
@@ -212,6 +212,28 @@ async def test_a_kind_that_we_may_not_read_stops_only_who_wants_it() -> None:
         assert world.made() == ["set2-0"]
         told = {outcome.reason for result in world.results for outcome in result.outcomes if outcome.action is Action.FAILED}
         assert told == {"the live object cannot be read: Secret cannot be listed: may not watch secrets"}
+
+
+@in_virtual_time
+async def test_a_kind_whose_lists_fail_holds_no_worker_of_those_who_want_others() -> None:
+    """Each key that wanted it kept one, until none was left."""
+    world = lab()
+    healthy, many = world.desired, [f"set{number}" for number in range(2, 22)]
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "default"}}
+    world.desired = lambda view, key: Graph([Desired(secret)]) if key in many else healthy(view, key)
+    away = ServerFailure(500, "InternalError", "its conversion webhook is away")
+    world.cluster.fail(lambda request: request.resource.plural == "secrets", away, times=-1)
+    world.cluster.seed(*(some(name, 1) for name in many))
+    async with loops_running(world):
+        await asyncio.sleep(60)
+        world.cluster.seed(some("set", 1))
+        await asyncio.sleep(5)
+        assert world.made() == ["set-0"]
+        told = {outcome.reason for result in world.results for outcome in result.outcomes if outcome.action is Action.FAILED}
+        assert told == {"the live object cannot be read: Secret cannot be listed: its conversion webhook is away"}
+        world.cluster.faults.clear()
+        await asyncio.sleep(120)
+        assert world.cluster.find(Ref("", "Secret", "default", "s")) is not None
 
 
 @in_virtual_time

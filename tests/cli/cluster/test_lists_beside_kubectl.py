@@ -14,7 +14,7 @@ from ..running import run
 
 pytestmark = pytest.mark.cluster
 
-OURS = "app.kubernetes.io/managed-by=grove-operator"
+OURS = "grove.io/podclique"
 FORMATS: list[tuple[str, ...]] = [
     ("-o", "name"),
     ("-o", "json"),
@@ -39,7 +39,7 @@ NAMED = [
 
 
 def pod(name: str, namespace: str, **labels: str) -> Manifest:
-    ours = {"app.kubernetes.io/managed-by": "grove-operator", **labels}
+    ours = {"grove.io/podclique": "chat-0-worker", "app.kubernetes.io/managed-by": "a-policy", **labels}
     containers = [permitted({"name": name, "image": f"registry.example/{image}"}) for name, image in (("main", "a:1"), ("side", "b:<2>"))]
     return {
         "apiVersion": "v1",
