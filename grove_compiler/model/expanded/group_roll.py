@@ -7,6 +7,7 @@ operator recreates all its PodCliques then (§3.9, §7.5); here only those are r
 from __future__ import annotations
 
 from dataclasses import field
+from typing import NamedTuple
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.labels import OPERATOR, POD_HASH_LABEL
@@ -76,25 +77,53 @@ def member_is_updating(member: ScalingGroupReplica) -> bool:
     return is_selected and roll.roll.may_replace_next
 
 
-@memoized
-def replaced_with_member(member: ScalingGroupReplica) -> list[LivePod]:
-    """Returns the pods to delete because their scaling-group replica is replaced, those of older templates last.
+@record
+class Replacement:
+    """What of a scaling-group replica is deleted now: PodCliques, which are to have another size, and pods."""
 
-    All are deleted, because they work together, except those that were recreated since. Where no outdated one has ever run, as those of an
-    edit that fits nowhere and is taken back, the others have only waited for them, and stay unless they were told another number of pods.
-    Outdated pods are deleted last: as long as one is left, the others are known to be due as well, so a crash in between changes nothing.
-    Where a deletion fails, or the outdated ones go with their PodClique, those that are left are known by the number that they were told.
+    cliques: list[Clique]
+    pods: list[LivePod]
+
+
+@memoized
+def replacement(member: ScalingGroupReplica) -> Replacement:
+    """Returns what to delete now because a scaling-group replica is replaced; what is outdated itself only once nothing else is left.
+
+    By what is outdated all else is known to be due as well, and any of several deletions may fail. So each step leaves what is left to be
+    recognized. The pods of a PodClique that is up to date itself go with it: alone they would be followed by others of the old number.
+    """
+    due, resized = _due_pods(member), [clique for clique in member.cliques if is_resized(clique)]
+    first = Replacement([clique for clique in resized if not _is_behind(clique)], due.following)
+    if first.cliques or first.pods:
+        return first
+    known_by_pods = [clique.name for clique in resized if not _is_behind_itself(clique)]
+    return Replacement(resized, [pod for pod in due.outdated if pod.clique.name not in known_by_pods])
+
+
+class DuePods(NamedTuple):
+    """The pods of a scaling-group replica that are due for replacement: by themselves, and because they work together with those."""
+
+    outdated: list[LivePod]
+    following: list[LivePod]
+
+
+def _due_pods(member: ScalingGroupReplica) -> DuePods:
+    """Returns the pods to replace. All are, because they work together, except those that were recreated since.
+
+    Where no outdated one has ever run, as those of an edit that fits nowhere and is taken back, the others have only waited for them, and
+    stay unless they were told another number of pods.
     """
     if not member_is_updating(member):
-        return []
+        return DuePods([], [])
     pods = [pod for clique in member.cliques for pod in live_pods(clique)]
     outdated = [pod for pod in pods if not pod.has_current_template]
+    current = [pod for pod in pods if pod.has_current_template]
     if not any(map(_has_run, outdated)):
         sizes = ("", str(member.group.template.pods_per_replica))
-        told_another = [pod for pod in pods if pod.has_current_template and _told_size(pod.manifest["spec"]) not in sizes]
-        return [*(told_another if is_outdated(member) else []), *outdated]
-    youngest = max((pod.created for pod in outdated), default="")
-    return [pod for pod in pods if pod.has_current_template and pod.created <= youngest] + outdated
+        told_another = [pod for pod in current if _told_size(pod.manifest["spec"]) not in sizes]
+        return DuePods([*(told_another if is_outdated(member) else []), *outdated], [])
+    youngest = max(pod.created for pod in outdated)
+    return DuePods(outdated, [pod for pod in current if pod.created <= youngest])
 
 
 @memoized
@@ -114,9 +143,13 @@ def is_outdated(member: ScalingGroupReplica) -> bool:
 
 
 def _is_behind(clique: Clique) -> bool:
+    """Reports whether a PodClique or one of its pods has an older template."""
+    return _is_behind_itself(clique) or (bool(clique.ref.uid) and any(not pod.has_current_template for pod in live_pods(clique)))
+
+
+def _is_behind_itself(clique: Clique) -> bool:
     labels = (live_object(clique).get("metadata") or {}).get("labels") or {}
-    hashes = labels.get(POD_HASH_LABEL), *(pod.template_hash for pod in live_pods(clique))
-    return bool(clique.ref.uid) and any(template_hash != clique.pod_template_hash for template_hash in hashes)
+    return bool(clique.ref.uid) and labels.get(POD_HASH_LABEL) != clique.pod_template_hash
 
 
 def _is_whole(member: ScalingGroupReplica) -> bool:
