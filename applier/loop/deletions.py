@@ -44,9 +44,9 @@ class DeletionWriter:
     are deleted along with them, so that nothing is sent to those pods any more.
 
     The annotation is written under the main `manager`, by a plain patch. If the delete then fails and the object is still desired, the next
-    apply owns that field and removes the annotation: a live object never says that it was deleted. The same patch removes our own
-    `finalizers`, whose purpose is fulfilled when we delete an object ourselves. They are also removed from objects that others have
-    deleted; `guards` only once the object is no longer desired, since they keep it while it is needed.
+    apply owns that field and removes the annotation; an object that is only created keeps it. The same patch removes our own `finalizers`,
+    whose purpose is fulfilled when we delete an object ourselves. They are also removed from objects that others have deleted; `guards`
+    only once the object is no longer desired, since they keep it while it is needed.
     """
 
     def __init__(self, cluster: Cluster, options: DeletionOptions, *, manager: str, sink: Sink) -> None:
