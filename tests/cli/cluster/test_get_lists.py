@@ -16,7 +16,7 @@ from .in_memory import Bench, Ended
 
 GROVE = "grove.io/v1alpha1"
 SET = {"app.kubernetes.io/part-of": "sft", "app.kubernetes.io/managed-by": "grove-operator"}
-MEMBER = {**SET, "grove.io/podgang": "sft-0"}
+MEMBER = {**SET, "grove.io/podgang": "sft-0", "grove.io/podclique": "sft-0-worker"}
 MANAGED = [{"manager": "kubectl", "operation": "Update", "apiVersion": GROVE, "fieldsType": "FieldsV1", "fieldsV1": {}}]
 
 
