@@ -23,8 +23,8 @@ FATAL = (Forbidden, Unauthorized, CredentialsError)
 """Errors that need a person's action; retrying alone does not help."""
 
 REFUSED = 30.0
-"""Seconds in which the server has answered each try with an error, after which a kind counts as one that cannot be read, as while the
-conversion webhook of its definition is away."""
+"""Seconds in which the server has answered each try with an error, after which a kind counts as one that cannot be read, and is no longer
+waited for, as while the conversion webhook of its definition is away."""
 
 TOO_LARGE = "ResourceVersionTooLarge"
 YIELD_EVERY = 256  # events after which a busy stream yields to other tasks

@@ -13,7 +13,7 @@ from applier.cache.definitions import DefinitionWatch
 from applier.cache.journal import Changes, Journals, Selected
 from applier.cache.objects import Note, ObjectStore, Subscriber
 from applier.cache.snapshot import Query, as_one
-from applier.cache.source import FATAL, Reflector
+from applier.cache.source import FATAL, REFUSED, Reflector
 from applier.cluster import Cluster
 from applier.errors import ClusterError, Forbidden, NotSynced, UnknownKind
 from applier.ref import GroupKind, Kind, Manifest, Ref, uid_of
@@ -21,9 +21,8 @@ from kube_objects.label_selector import selector as read_selector
 
 UNSELECTED_FOR = 2.0
 """Seconds for which an object is known that was read, and that its watch does not select: no event will tell of its end."""
-OVERDUE, PAUSE = 30.0, 1.0
-"""Seconds after which a kind is no longer waited for whose list fails, as while the conversion webhook of its definition is away; and
-seconds between two looks whether a server lists what it has refused, or refuses it for long."""
+PAUSE = 1.0
+"""Seconds between two looks whether a server lists what it has refused, or refuses it for long."""
 FIRST_WAIT, MAX_WAIT = 0.8, 30.0  # seconds before a broken watch is taken up again: client-go's for its reflectors
 
 
@@ -100,12 +99,12 @@ class WatchCache:
         return _errors(self._asked(queries))
 
     async def usable(self) -> list[ClusterError]:
-        """Waits until all kinds are known, or after `OVERDUE` seconds all but those whose lists fail; returns the errors of these.
+        """Waits until all kinds are known, or after `REFUSED` seconds all but those whose lists fail; returns the errors of these.
 
         Reads of these raise `NotSynced`, and they become known once their errors are gone. A list that takes long has not failed, and is
         waited for: who begins without it can do nothing but wait. Raises the errors that waiting does not solve.
         """
-        end = asyncio.get_running_loop().time() + OVERDUE
+        end = asyncio.get_running_loop().time() + REFUSED
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout_at(end):

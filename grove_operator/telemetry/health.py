@@ -59,10 +59,12 @@ class HealthCheck:
         return health._replace(message=f"{health.message}; {awaited}", awaited=awaited) if awaited else health
 
     def _of_operator(self) -> Health:
-        sources = (source for source in self._operator.cache.sources() if not source.complete and not isinstance(source.error, Forbidden))
-        pending = [source.query.kind.group_kind for source in sources]
         if not self._operator.loop.has_begun:
-            return Health(OperatorState.STARTING, f"starting: {', '.join(sorted(pending)) or 'the cluster'} not listed yet")
+            sources = (
+                source for source in self._operator.cache.sources() if not source.complete and not isinstance(source.error, Forbidden)
+            )
+            pending = sorted(source.query.kind.group_kind for source in sources)
+            return Health(OperatorState.STARTING, f"starting: {', '.join(pending) or 'the cluster'} not listed yet")
         lease = self._operator.loop.lease
         if lease is not None and not lease.held.is_set():
             self._done = -1  # a standby reconciles nothing
