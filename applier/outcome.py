@@ -52,6 +52,7 @@ class Obstacle(StrEnum):
     FOREIGN = "foreign"  # it is somebody else's
     EARLIER = "earlier"  # so it is, but of an earlier owner of the desired name, with which it goes
     UNSERVED = "unserved"  # the server does not serve its kind
+    UNREAD = "unread"  # the state of its kind is not known, as while lists of it fail
 
 
 class Owner(NamedTuple):

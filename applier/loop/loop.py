@@ -28,7 +28,7 @@ from applier.loop.lease import Lease
 from applier.loop.lease_thread import LeaseThread
 from applier.loop.queue import QueueClosed, WorkQueue
 from applier.loop.view import MAX_DECISION_AGE, View
-from applier.outcome import Action, Outcome
+from applier.outcome import Action, Obstacle, Outcome
 from applier.ref import Manifest, Ref
 
 K = TypeVar("K", bound=Hashable)
@@ -262,7 +262,8 @@ class Loop(Generic[K]):
         if rests := [outcome.retry_after for outcome in result.outcomes if outcome.retry_after]:
             self.queue.add_after(result.key, min(rests))
         errors = [result.error, *(outcome.error for outcome in result.outcomes)]
-        if any(isinstance(error, NotSynced | Unreachable | UnknownKind) for error in errors):
+        is_unread = any(outcome.step.obstacle is Obstacle.UNREAD for outcome in result.outcomes)
+        if is_unread or any(isinstance(error, NotSynced | Unreachable | UnknownKind) for error in errors):
             self._until_current[result.key] = None
         if any(isinstance(error, NotSynced) for error in errors):
             self.queue.retry(result.key, MAX_BACKOFF_UNSYNCED)

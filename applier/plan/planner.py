@@ -129,6 +129,12 @@ class UnservedKind(UnknownState):
     obstacle = Obstacle.UNSERVED
 
 
+class UnreadKind(UnknownState):
+    """Reports that the state of an object's kind is not known."""
+
+    obstacle = Obstacle.UNREAD
+
+
 @dataclass(slots=True, eq=False)
 class _PlannedState:
     """Combines a snapshot of the cluster with the steps decided so far.
@@ -170,7 +176,7 @@ class _PlannedState:
         try:
             live = self.live.get(desired.ref)
         except NotSynced as error:
-            raise UnknownState(f"the live object cannot be read: {error}") from None
+            raise UnreadKind(f"the live object cannot be read: {error}") from None
         except KeyError:
             raise UnknownState("the live object was not read") from None
         if live is not None:
