@@ -62,8 +62,13 @@ async def attempts(world: LiveCluster) -> set[str]:
     return {pod["metadata"]["labels"]["grove.io/attempt"] for pod in (await living(world)).values()}
 
 
-async def events(world: LiveCluster) -> set[str]:
-    return {one["reason"] for one in await world.objects("events")}
+async def until_told(world: LiveCluster, *reasons: str) -> None:
+    """Waits for events with these reasons, which come after what they tell of."""
+
+    async def told_of() -> bool:
+        return {*reasons} <= {one["reason"] for one in await world.objects("events")}
+
+    await world.until(told_of, True)
 
 
 async def test_a_job_whose_pods_all_exit_with_0_has_succeeded(world: LiveCluster) -> None:
@@ -73,7 +78,7 @@ async def test_a_job_whose_pods_all_exit_with_0_has_succeeded(world: LiveCluster
     await world.until(lambda: told(world, "phase"), "Succeeded")
     assert sorted(await living(world)) == sorted(RANKS)
     assert {one["status"]["succeededIndexes"] for one in await world.objects("cliques")} == {"0", "0-1"}
-    assert "WorkloadSucceeded" in await events(world)
+    await until_told(world, "WorkloadSucceeded")
 
 
 async def test_a_single_failure_without_restarts_ends_the_job(world: LiveCluster) -> None:
@@ -82,7 +87,7 @@ async def test_a_single_failure_without_restarts_ends_the_job(world: LiveCluster
     await world.until(lambda: told(world, "phase"), "Failed")
     assert await reasons(world) == ["MaxRestartsExceeded"]
     await world.until(lambda: hostnames(world), [RANKS[4]])
-    assert {"PodCliqueFailed", "MaxRestartsExceeded"} <= await events(world)
+    await until_told(world, "PodCliqueFailed", "MaxRestartsExceeded")
 
 
 async def hostnames(world: LiveCluster) -> list[str]:
@@ -107,7 +112,7 @@ async def test_a_job_that_runs_too_long_is_terminated(world: LiveCluster) -> Non
     await world.until(lambda: told(world, "phase"), "Failed")
     assert await reasons(world) == ["MaxRuntimeExceeded"]
     await world.until(lambda: hostnames(world), [])
-    assert "MaxRuntimeExceeded" in await events(world)
+    await until_told(world, "MaxRuntimeExceeded")
 
 
 async def test_a_job_whose_leader_is_done_ends_its_workers_and_goes_after_a_while(world: LiveCluster) -> None:
@@ -119,7 +124,7 @@ async def test_a_job_whose_leader_is_done_ends_its_workers_and_goes_after_a_whil
     await world.until(lambda: hostnames(world), [RANKS[0]])
     await world.until(lambda: world.names("sets"), [])
     await world.until(lambda: hostnames(world), [])
-    assert {"WorkloadSucceeded"} <= await events(world)
+    await until_told(world, "WorkloadSucceeded")
 
 
 async def test_a_job_waits_before_its_next_attempt_and_keeps_what_has_failed(world: LiveCluster) -> None:
