@@ -31,11 +31,12 @@ from grove_compiler.model.expanded.live_pods import live_pods
 from grove_compiler.model.expanded.structure import ExpandedSet, Replica
 from grove_compiler.model.expanded.tally import use_cached_tally
 from grove_compiler.model.expanded.training.job import backing_off, time_is_up
-from grove_compiler.model.inputs.snapshot import ObjectReader, Snapshot, Unknown
+from grove_compiler.model.inputs.snapshot import ObjectReader, Snapshot
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet, share_templates
 from grove_compiler.record import record
 from grove_compiler.step_context import Generation, StepContext
 from grove_compiler.subjects import Subject, live_sets, validate
+from grove_compiler.unknown import Unknown
 from kube_objects.manifest import is_terminating
 
 __all__ = ["GROUP", "Key", "StepContext", "StepGone", "StepHold", "StepResult", "step"]
@@ -167,15 +168,15 @@ def _expanded_set(
 
 
 def _validation_findings(subject: Subject, generation: Generation, topologies: Known, context: StepContext) -> list[Diagnostic]:
-    """Returns the findings of validation, cached for a generation until a topology, or an external autoscaler of a training set, changes.
+    """Returns the errors of validation, cached for a generation until a topology, or an external autoscaler of a training set, changes.
 
-    Rules that read anything else of the cluster only give warnings, which hold nothing.
+    Rules that read anything else of the cluster only warn. They are not run: a warning holds nothing, and nor may what it would read.
     """
     pcs: ExpandedSet = subject.scope["set"]
     autoscalers = live_foreign_autoscalers(pcs) if pcs.is_training else []
     manifests = [topology.manifest for topology, _ in topologies if not topology.is_replaced]
     if generation.findings is None or (generation.topologies, generation.autoscalers) != (manifests, autoscalers):
-        generation.findings = validate(subject, context.program, context.settings)
+        generation.findings = validate(subject, context.program, context.settings, errors_only=True)
         generation.topologies, generation.autoscalers = manifests, autoscalers
     return generation.findings
 
@@ -191,7 +192,7 @@ def _changes(manifest: Manifest, subject: Subject, generation: Generation, conte
         if entry is not None:
             old = PodCliqueSet(entry.manifest, context.settings.namespace, DecisionRules(context.program.decisions))
             update = Subject(SET_KIND, {**subject.scope, "old": old}, generation.entry, is_update=True)
-            found = validate(update, context.program, context.settings)
+            found = validate(update, context.program, context.settings, errors_only=True)
             generation.changes = [one for one in found if one.severity == "error" and one.code in context.program.about_updates]
     return generation.changes
 

@@ -172,13 +172,13 @@ def live_sets(snapshot: Snapshot) -> list[PodCliqueSet]:
     return [PodCliqueSet(manifest) for manifest in snapshot.of_kind("grove.io/v1alpha1", SET_KIND)]
 
 
-def validate(subject: Subject, program: Program, settings: Settings) -> list[Diagnostic]:
+def validate(subject: Subject, program: Program, settings: Settings, *, errors_only: bool = False) -> list[Diagnostic]:
     """Runs the validation rules for a subject; returns their findings, with places, and adds them to the subject's."""
     entry = subject.entry
     if entry is None or not entry.is_defaulted:
         return []
     try:
-        raw = program.validate(subject.scope, "update" if subject.is_update else "create", subject.kind)
+        raw = program.validate(subject.scope, "update" if subject.is_update else "create", subject.kind, errors_only=errors_only)
     except RuleFailure as failure:
         # Where invalid parts were dropped, a rule may fail because of them: the structural findings are enough.
         findings = [] if entry.faults else [failure.diagnostic]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from grove_compiler.record import record
 
 Severity = Literal["error", "warning"]
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 
 MAX_FINDINGS = 1_000
-"""The most findings for one object; then checking stops. A list of a million wrong items would cost a gigabyte, and nobody reads on."""
+"""The most findings of one severity for one object. A list of a million wrong items would cost a gigabyte, and nobody reads on."""
 
 
 @record
@@ -42,9 +43,11 @@ class Diagnostic:
         return ":".join(str(part) for part in (self.file, self.line, self.column if self.line else 0) if part)
 
 
-def too_many_findings(most: int) -> Diagnostic:
-    """Returns the diagnostic that ends the list when there are more than `most`."""
-    return Diagnostic("limit/findings", "error", f"more than {most:,} things are wrong; no more is looked at", type="Too many")
+def too_many_findings(most: int, severity: Severity = "error") -> Diagnostic:
+    """Returns the diagnostic that ends the list when there are more than `most` errors, or warnings."""
+    if severity == "warning":
+        return Diagnostic("limit/findings", severity, f"more than {most:,} things call for a warning; the others are not listed")
+    return Diagnostic("limit/findings", severity, f"more than {most:,} things are wrong; no more is looked at", type="Too many")
 
 
 def has_errors(diagnostics: list[Diagnostic]) -> bool:

@@ -15,12 +15,13 @@ from typing import Any
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.timestamp import timestamp
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.inputs.snapshot import ChangedNames, Unknown
+from grove_compiler.model.inputs.snapshot import ChangedNames
 from grove_compiler.record import record
 from grove_compiler.replay.memory import Memory, read_memory
 from grove_compiler.replay.plain import decision_value, exact_text, plain, redacted
 from grove_compiler.replay.views import Question
 from grove_compiler.step import Key, StepContext, StepGone, StepHold, StepResult
+from grove_compiler.unknown import Unknown
 from grove_compiler.version import __version__
 
 FORMAT = "grove-replay/1"

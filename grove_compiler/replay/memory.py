@@ -16,11 +16,12 @@ from grove_compiler.model.expanded.availability import ReplicaState
 from grove_compiler.model.expanded.recorded_templates import Hashes
 from grove_compiler.model.expanded.reported_breach import ReportedBreach
 from grove_compiler.model.expanded.tally import CachedTally, Tally
-from grove_compiler.model.inputs.snapshot import ObjectReader, Unknown
+from grove_compiler.model.inputs.snapshot import ObjectReader
 from grove_compiler.record import record
 from grove_compiler.replay.plain import plain
 from grove_compiler.step import GROUP, Key, StepContext
 from grove_compiler.step_context import Generation
+from grove_compiler.unknown import Unknown
 
 
 @record

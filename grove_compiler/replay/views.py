@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from grove_compiler.graph.node import Manifest, ObjectRef
-from grove_compiler.model.inputs.snapshot import ChangedNames, ObjectReader, Unknown
+from grove_compiler.model.inputs.snapshot import ChangedNames, ObjectReader
+from grove_compiler.unknown import Unknown
 
 T = TypeVar("T")
 Question = tuple[str, ...]

@@ -15,9 +15,10 @@ from applier.ref import Manifest, Ref
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.engine.runtime.results import Event, RequestedDeletion, StatusCondition
 from grove_compiler.graph.node import ObjectRef
-from grove_compiler.model.inputs.snapshot import ObjectReader, Unknown
+from grove_compiler.model.inputs.snapshot import ObjectReader
 from grove_compiler.replay.replay import StepFunction
 from grove_compiler.step import GROUP, Key, StepContext, StepGone, StepHold, StepResult, step
+from grove_compiler.unknown import Unknown
 from grove_operator.cluster.desired import Sources, desired_graph
 from grove_operator.controller.live_objects import LiveObjects
 from grove_operator.controller.membership import is_of_older_set, replicas_of

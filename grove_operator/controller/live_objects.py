@@ -14,8 +14,9 @@ from grove_compiler.graph.node import ObjectRef
 from grove_compiler.kube.definitions import DEFINITIONS, KINDS
 from grove_compiler.kube.structure import check_and_prune
 from grove_compiler.labels import CLIQUE_LABEL, MANAGED
-from grove_compiler.model.inputs.snapshot import ChangedNames, Unknown
+from grove_compiler.model.inputs.snapshot import ChangedNames
 from grove_compiler.step import Key
+from grove_compiler.unknown import Unknown
 from grove_operator.cluster.snapshot import DRIVER
 from grove_operator.controller.membership import PARTS, can_be_of_set, is_owned_by
 

@@ -16,12 +16,12 @@ from applier.ref import Kind, Manifest, Ref
 from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.model.inputs.check_run import CheckRun, TestedPod
-from grove_compiler.model.inputs.snapshot import Unknown
 from grove_compiler.model.preflight.gang import LABEL, PREFIX
 from grove_compiler.model.preflight.values import Preflight
 from grove_compiler.preflight_gang import ForeignName, GangKey, gang_objects, key_of, pods_of
 from grove_compiler.preflight_result import LABEL as CHECKED
 from grove_compiler.preflight_result import check_events
+from grove_compiler.unknown import Unknown
 from grove_operator import field_managers
 from grove_operator.controller.live_objects import LiveObjects
 from kube_objects.manifest import labels_of

@@ -16,10 +16,11 @@ from applier.ref import Ref
 from applier.stop import Stop
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.node import Manifest
-from grove_compiler.model.inputs.snapshot import ObjectReader, Unknown
+from grove_compiler.model.inputs.snapshot import ObjectReader
 from grove_compiler.model.preflight.values import Preflight
 from grove_compiler.preflight import inject
 from grove_compiler.record import record
+from grove_compiler.unknown import Unknown
 from grove_operator.controller.live_objects import LiveObjects
 from grove_operator.preflight.gangs import GangController
 from grove_operator.webhooks.certificate import NoCertificate

@@ -14,10 +14,11 @@ from grove_compiler.compile import Inputs, lint_manifests
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.inputs.snapshot import ObjectReader, Unknown
+from grove_compiler.model.inputs.snapshot import ObjectReader
 from grove_compiler.record import record
 from grove_compiler.source.document import Document
 from grove_compiler.step import StepContext
+from grove_compiler.unknown import Unknown
 from grove_operator.webhooks.effects import EffectsPreview
 from grove_operator.wording import wording
 from kube_objects import json_pointer
@@ -124,8 +125,8 @@ class Reviewer:
         settings = self.settings(request)
         try:
             return self.preview.lines(request.old, request.object, self.view, self.context.program, settings, self.config)
-        except Unknown:
-            raise
+        except Unknown as error:  # a right that is missing, say, must not keep anybody from an edit
+            return [f"the effects of this edit are not known: {error}"]
         except Exception as error:  # a bug in the preview of effects must not block the edit
             return [f"the effects of this edit could not be computed: {type(error).__name__}"]
 

@@ -13,7 +13,7 @@ from typing import Protocol
 from aiohttp import web
 
 from grove_compiler.graph.node import Manifest
-from grove_compiler.model.inputs.snapshot import Unknown
+from grove_compiler.unknown import Unknown
 from grove_operator.webhooks.review import NoReview
 
 FIRST_REQUEST = 20.0

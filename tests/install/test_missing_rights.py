@@ -48,6 +48,7 @@ LACKS = [
     Lack("podgangs", READ, has_pods=False),
     Lack("podcliquesets/status", ("patch",), is_told=False),
     Lack("resourceclaimtemplates", READ, is_told=False, is_scaled=False),
+    Lack("priorityclasses", READ, is_told=False, is_scaled=False),
     Lack("namespaces", READ, is_told=False, is_scaled=False),
     Lack("events", ("create",), is_told=False, is_scaled=False),
 ]

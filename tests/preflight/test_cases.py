@@ -9,8 +9,9 @@ import jsonpatch
 import pytest
 import yaml
 
-from grove_compiler.model.inputs.snapshot import ObjectList, Unknown
+from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.preflight import Injection
+from grove_compiler.unknown import Unknown
 from tests.suite.rows import rows
 
 from .injecting import inject_pod, pod_of

@@ -12,7 +12,8 @@ import pytest
 from applier.cache import WatchCache
 from applier.testing.memory import MemoryCluster
 from grove_compiler.graph.node import Manifest
-from grove_compiler.model.inputs.snapshot import ObjectList, Unknown
+from grove_compiler.model.inputs.snapshot import ObjectList
+from grove_compiler.unknown import Unknown
 from grove_operator.preflight.process import AdmissionServer, Injector
 from grove_operator.webhooks.review import NoReview
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from grove_compiler.graph.node import ObjectRef
-from grove_compiler.model.inputs.snapshot import ObjectList, Unknown
+from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.replay.replay import record_step, replay
 from grove_compiler.replay.views import RecordedAnswers
 from grove_compiler.source.document import Document
 from grove_compiler.step import Key, StepContext
+from grove_compiler.unknown import Unknown
 from tests.controller.test_autoscalers import autoscaler
 from tests.features.compiling import program_with, shipped_program
 from tests.replay.kept import SETTINGS, again, cluster, taken, written

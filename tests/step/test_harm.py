@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from typing import Any
 
 import pytest
@@ -11,10 +12,11 @@ from grove_compiler import step_context
 from grove_compiler.compile import Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.model.inputs.settings import Settings
-from grove_compiler.model.inputs.snapshot import ObjectList, ObjectReader, Unknown
+from grove_compiler.model.inputs.snapshot import ObjectList, ObjectReader
 from grove_compiler.source.document import Document
 from grove_compiler.step import Key, StepContext, StepGone, StepHold, StepResult, step
 from grove_compiler.subjects import validate_topologies
+from grove_compiler.unknown import Unknown
 from tests.features.compiling import program_with, shipped_program
 from tests.model.sets import clique, pcs
 
@@ -194,6 +196,39 @@ def test_what_a_view_cannot_answer_holds() -> None:
     objects = stored([named("a")])
     found = outcomes(objects, view=Unsynced(objects))
     assert "pods are not listed yet" in reasons(found)["a"]
+
+
+class WithoutClasses(ObjectList):
+    """A view of a cluster whose PriorityClasses and ComputeDomains cannot be listed: a right is missing, or a webhook is away."""
+
+    def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
+        if kind in ("PriorityClass", "ComputeDomain"):
+            raise Unknown(f"{kind}s are not listed yet")
+        return super().by_label(group, kind, key, value, namespace)
+
+
+@pytest.mark.parametrize("has_domain", [False, True])
+def test_what_only_warnings_and_sets_with_domains_read_holds_no_other_set(has_domain: bool) -> None:
+    manifest = named("a", priorityClassName="high", computeDomainConfig={"enabled": has_domain})
+    container = manifest["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["containers"][0]
+    container["resources"] = {"limits": {"nvidia.com/gpu": 1}}
+    objects, shared = stored([manifest]), context()
+    found = [step(WithoutClasses(objects), key_of(objects[0], part), NOW, shared) for part in (None, 0)]
+    reason = "ComputeDomains are not listed yet" if has_domain else None
+    assert [one.reason if isinstance(one, StepHold) else None for one in found] == [reason] * 2
+
+
+def test_a_rule_of_a_user_that_warns_and_fails_holds_no_set() -> None:
+    rule = {
+        "rule": "own/warning",
+        "doc": "Warns where a label is missing.",
+        "validate": ["create", "update"],
+        "severity": "warning",
+        "assert": "1 / (set.replica_count - 2) > 0",
+        "path": "metadata.labels",
+        "message": "which tier is it?",
+    }
+    assert reasons(outcomes(stored([named("a")]), context(program=program_with(json.dumps(rule))))) == {}
 
 
 def test_a_view_that_does_not_know_the_sets_holds_and_says_not_that_they_are_gone() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from grove_compiler.model.inputs.snapshot import ObjectList
+from grove_compiler.unknown import Unknown
 from grove_operator.webhooks import effects
 from grove_operator.webhooks.effects import TOO_LARGE, EffectsPreview
 from grove_operator.webhooks.review import MAX_WARNING_LENGTH, Reviewer
@@ -99,6 +100,14 @@ def test_what_exists_counts_and_not_what_is_declared(judge: Reviewer, serving: M
 def test_an_edit_that_changes_no_existing_object_says_why(judge: Reviewer, serving: Manifest) -> None:
     (warning,) = warnings_of(judge, serving, more_group_replicas)
     assert warning.startswith("unchanged: spec.replicas of PodCliqueScalingGroup chat-0-model: existing objects keep their number")
+
+
+def test_what_cannot_be_read_for_the_preview_blocks_no_edit(judge: Reviewer, serving: Manifest, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unreadable(*_: object, **__: object) -> None:
+        raise Unknown("PodCliques are not listed yet")
+
+    monkeypatch.setattr(effects, "impact", unreadable)
+    assert warnings_of(judge, serving, new_image(0)) == ["the effects of this edit are not known: PodCliques are not listed yet"]
 
 
 def test_with_on_delete_no_pod_restarts_by_itself(judge: Reviewer, serving: Manifest) -> None:

@@ -90,3 +90,17 @@ def test_a_list_that_nobody_looks_at_is_told_with_its_length(program: Program, w
 
 def test_of_a_set_that_has_too_many_mistakes_the_defaults_are_no_matter(judge: Reviewer, workload: Manifest) -> None:
     assert "patch" not in judge.default(asked("CREATE", damaged(workload, "cliques that are numbers", MILLION)))["response"]
+
+
+def test_warnings_however_many_refuse_nothing_and_hide_no_mistake(judge: Reviewer, workload: Manifest, program: Program) -> None:
+    """A variable of a group in a clique that is in none stays as it is written, which is a warning."""
+    variables = [{"name": f"V{number}", "value": "$(GROVE_PCSG_INDEX)"} for number in range(MAX_FINDINGS + 5)]
+    pod_spec(workload)["containers"][0]["env"] = variables
+    assert judge.validate(asked("CREATE", workload))["response"]["allowed"]
+    warnings = lint(Inputs([Document(workload)]), program)
+    assert (len(warnings), warnings[-1].message) == (
+        MAX_FINDINGS + 1,
+        "more than 1,000 things call for a warning; the others are not listed",
+    )
+    workload["spec"]["template"]["cliques"][0]["spec"]["minAvailable"] = 9
+    assert [one.path for one in found(workload, program)] == ["spec.template.cliques[0].spec.minAvailable"]

@@ -18,6 +18,7 @@ from grove_compiler.model.inputs.settings import OFFLINE_KUBE_VERSION, Settings
 from grove_compiler.model.inputs.snapshot import ObjectList
 from grove_compiler.source.document import Document
 from grove_compiler.step import StepContext
+from grove_compiler.unknown import Unknown
 from grove_operator.webhooks import review
 from grove_operator.webhooks.review import MAX_WARNING_LENGTH, NoReview, Reviewer, read_request
 from tests.suite.rows import rows
@@ -234,6 +235,23 @@ def test_what_is_wrong_gets_no_defaults_and_is_left_to_its_validation(judge: Rev
 def test_what_is_no_review_is_refused_with_what_is_wrong(body: Any, says: str) -> None:
     with pytest.raises(NoReview, match=says):
         read_request(body)
+
+
+class WithoutClasses(ObjectList):
+    """A cluster whose PriorityClasses cannot be listed."""
+
+    def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
+        if kind == "PriorityClass":
+            raise Unknown("PriorityClasses are not listed yet")
+        return super().by_label(group, kind, key, value, namespace)
+
+
+def test_what_only_a_warning_asks_and_nobody_can_answer_keeps_nobody_from_an_edit(workload: Manifest, program: Program) -> None:
+    workload["spec"]["template"]["priorityClassName"] = "high"
+    known = ObjectList([{"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "low"}}])
+    judges = [Reviewer(StepContext(program, Settings()), view=view) for view in (known, WithoutClasses())]
+    answers = [response(judge.validate(asked("CREATE", workload))) for judge in judges]
+    assert [(one["allowed"], len(one.get("warnings") or [])) for one in answers] == [(True, 1), (True, 0)]
 
 
 def _name(manifest: Manifest) -> tuple[str, str]:

@@ -14,9 +14,10 @@ from grove_compiler.engine.runtime.failure import FAILURES, LinePlaces, RuleInfo
 from grove_compiler.engine.runtime.namespace import runtime
 from grove_compiler.engine.runtime.results import Event, ObjectWait, RequestedDeletion, StatusCondition, StatusPatch
 from grove_compiler.engine.sources import Vocabulary
-from grove_compiler.graph.diagnostic import MAX_FINDINGS, Diagnostic, Severity, too_many_findings
+from grove_compiler.graph.diagnostic import MAX_FINDINGS, SEVERITIES, Diagnostic, Severity, too_many_findings
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.graph.node import Manifest, Node, ObjectRef
+from grove_compiler.unknown import Unknown
 
 Part = int | Literal["all", "rest"]
 """Selects the part of an input to evaluate: all of it, what belongs to no slice, or the slice with this index.
@@ -65,7 +66,7 @@ class Program:
         self._roots = vocabulary.root_names
         self._first_subject = next(iter(vocabulary.subjects), "")
         self._budget, self._vocabulary = budget or CostBudget(), vocabulary
-        self._chosen: dict[tuple[str, str, str, str], Sequence[tuple[RuleInfo, Callable[..., Any], bool]]] = {}
+        self._chosen: dict[tuple[str, str, str, str, bool], Sequence[tuple[RuleInfo, Callable[..., Any], bool]]] = {}
         self._namespace = runtime(vocabulary.functions, self._budget) | {"failed": self._failed}
         exec(code, self._namespace)  # our own module: see `Compiled.load` on whose bytes are trusted
         names = [rule.details["decision"] for rule in self.rules if rule.verb == "decide"]
@@ -143,36 +144,45 @@ class Program:
                     report(Diagnostic(rule.id, "warning", warning, render(place)))
         return manifest
 
-    def validate(self, scope: Scope, operation: str, about: str = "", most: int = MAX_FINDINGS) -> list[Diagnostic]:
+    def validate(
+        self, scope: Scope, operation: str, about: str = "", most: int = MAX_FINDINGS, *, errors_only: bool = False
+    ) -> list[Diagnostic]:
         """Returns the findings of the `validate` rules for a kind and an operation (`create` or `update`). The caller adds files and lines.
 
-        After `most` findings validation stops, and the last finding says so. Raises `RuleFailure` for a rule that cannot run.
+        After `most` errors validation stops, and of more warnings than that the others are left out; the last finding says so. A warning
+        that depends on what is `Unknown` is left out, too: it must not keep anybody from an edit. With `errors_only` rules that warn are
+        not run. Raises `RuleFailure` for a rule that cannot run.
         """
         findings: list[Diagnostic] = []
-        enough = most - 1
+        left = dict.fromkeys(SEVERITIES, most)
 
         def report(index: int, path: str, at: str, message: str, value: Any, known: Any, hint: str) -> None:
             rule = self.rules[index]
             severity: Severity = rule.details["severity"]
+            left[severity] -= 1
+            if left[severity] < 0:
+                if severity == "error":
+                    raise _Enough
+                return
             nearest = _nearest(value, known) if known and len(findings) < MAX_NEAREST else ""
             kind = rule.details["type"]
             self._budget.spend(STEPS_OF_A_FINDING)
             findings.append(Diagnostic(rule.id, severity, message, path, nearest=nearest, type=kind, value=value, hint=hint, at=at))
 
-            if len(findings) > enough:
-                raise _Enough
-
         arguments = [*self._arguments(scope), report]
         try:
-            for chosen in self._rules_of("validate", about, operation=operation):
-                rule, function, _ = chosen
+            for rule, function, _ in self._rules_of("validate", about, operation=operation, errors_only=errors_only):
                 self._budget.start()
-                function(*arguments)
+                try:
+                    function(*arguments)
+                except Unknown:
+                    if rule.details["severity"] == "error":
+                        raise
         except FAILURES as error:
             raise self._places.failure(error, rule) from error
         except _Enough:
-            findings.append(too_many_findings(most))
-        return findings
+            pass
+        return findings + [too_many_findings(most, severity) for severity in SEVERITIES if left[severity] < 0]
 
     def generate(self, scope: Scope, limit: int, position: tuple[int, ...] = (), about: str = "", part: Part = "all") -> list[Node]:
         """Returns every object for an input of a kind, or for a part of it, rule by rule in apply order.
@@ -240,23 +250,25 @@ class Program:
             raise self._places.failure(error, rule) from error
 
     def _rules_of(
-        self, verb: str, about: str, part: str = "all", operation: str = ""
+        self, verb: str, about: str, part: str = "all", operation: str = "", *, errors_only: bool = False
     ) -> Sequence[tuple[RuleInfo, Callable[..., Any], bool]]:
         """Returns the rules of a verb about a kind, each with its function and whether it loops over slices.
 
-        `part` selects: `all`, `one` (only those that loop over slices) or `rest` (only the others).
+        `part` selects: `all`, `one` (only those that loop over slices) or `rest` (only the others); `operation` those of validation.
 
         Cached: a step in a cluster asks for six verbs, and looking through all rules for each of them took a quarter of its time.
         """
         subject = about or self._first_subject
-        cached = self._chosen.get((verb, subject, part, operation))
+        cached = self._chosen.get((verb, subject, part, operation, errors_only))
         if cached is None:
             rules = [(index, rule) for index, rule in enumerate(self.rules) if rule.verb == verb and rule.is_about(subject)]
             if operation:
                 rules = [(index, rule) for index, rule in rules if operation in rule.details["operations"]]
+            if errors_only:
+                rules = [(index, rule) for index, rule in rules if rule.details["severity"] == "error"]
             runnable = [(rule, self._function(index), bool(rule.details.get("sliced"))) for index, rule in rules]
             cached = [entry for entry in runnable if part == "all" or entry[2] == (part == "one")]
-            self._chosen[verb, subject, part, operation] = cached
+            self._chosen[verb, subject, part, operation, errors_only] = cached
         return cached
 
     def _function(self, index: int) -> Callable[..., Any]:

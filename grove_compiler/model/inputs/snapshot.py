@@ -14,13 +14,6 @@ from kube_objects.manifest import group_of, is_terminating
 FINISHED_PHASES = ("Succeeded", "Failed")
 
 
-class Unknown(Exception):
-    """Reports a question that a view cannot answer now, as a cache that has not listed a kind yet.
-
-    No rule is at fault, and nothing computed so far may be cached; so it is not among the `FAILURES` of expressions.
-    """
-
-
 class ChangedNames(NamedTuple):
     """Holds the `names` of the objects that have changed since a mark, or None where any may have; `mark` is for the next call."""
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from grove_compiler.graph.node import Manifest
-from grove_compiler.model.inputs.snapshot import Snapshot, Unknown
+from grove_compiler.model.inputs.snapshot import Snapshot
 from grove_compiler.model.lazy import lazy
 from grove_compiler.record import record
+from grove_compiler.unknown import Unknown
 
 RESOURCE_API = "resource.k8s.io/v1"
 IMPLICIT_PREFIX = "deviceclass.resource.kubernetes.io/"

@@ -10,10 +10,11 @@ from grove_compiler.kube.names import dns1123_subdomain
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.declared import declared
 from grove_compiler.model.inputs.check_run import passed_containers
-from grove_compiler.model.inputs.snapshot import Snapshot, Unknown, is_finished
+from grove_compiler.model.inputs.snapshot import Snapshot, is_finished
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.preflight.values import Preflight
 from grove_compiler.record import record
+from grove_compiler.unknown import Unknown
 from kube_objects.manifest import is_terminating
 
 PREFIX = "preflight-"

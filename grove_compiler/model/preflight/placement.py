@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from grove_compiler.graph.node import Manifest
-from grove_compiler.model.inputs.snapshot import Snapshot, Unknown
+from grove_compiler.model.inputs.snapshot import Snapshot
+from grove_compiler.unknown import Unknown
 
 
 def instance_type(pod_spec: Manifest, label: str, snapshot: Snapshot) -> str:

@@ -6,7 +6,6 @@ from typing import Protocol
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.declared import declared
-from grove_compiler.model.inputs.snapshot import Unknown
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.preflight.containers import TOPOLOGY_VARIABLE, Container, copied_mount
 from grove_compiler.model.preflight.gang import GangContext, GangReference, PodGroupMember, find_gang
@@ -14,6 +13,7 @@ from grove_compiler.model.preflight.placement import instance_type
 from grove_compiler.model.preflight.pod_devices import PodWithDevices
 from grove_compiler.model.preflight.values import Preflight, PreflightCheck, matches_any
 from grove_compiler.record import record
+from grove_compiler.unknown import Unknown
 from kube_objects.label_selector import selects
 
 SELECTION = "nvsentinel.nvidia.com/preflight-checks"
