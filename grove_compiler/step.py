@@ -147,7 +147,10 @@ def _step_of_set(view: ObjectReader, key: Key, now: float, context: StepContext)
     subject = Subject(SET_KIND, scope, generation.entry, owners=owners)
     found = [*_validation_findings(subject, generation, topologies, context), *_changes(manifest, subject, generation, context)]
     subject.findings = [*generation.entry.findings, *accept_recorded(found, pcs, context.program)]
-    subject.needs = [entry for topology, entry in topologies if topology is pcs.topology and entry is not None]
+    for topology, entry in topologies:
+        if topology is pcs.topology and entry is not None:
+            context.validate_topology(topology, entry, snapshot)
+            subject.needs.append(entry)
     return _step_of_part(subject, pcs, key.replica, now, context)
 
 
@@ -240,6 +243,8 @@ def _step_of_topology(view: ObjectReader, key: Key, now: float, context: StepCon
         return StepGone("the topology does not exist")
     topology, entry = matching[0]
     topology.find_sets = lambda: live_sets(snapshot)
+    if entry is not None:
+        context.validate_topology(topology, entry, snapshot)
     # What is being deleted need not be valid: held, it would keep its finalizer for ever.
     findings = entry.findings if entry and not topology.is_terminating else []
     subject = Subject(key.kind, {"topology": topology, "old": None, "now": now, **context.scope}, entry, findings)

@@ -38,6 +38,9 @@ TAS = Document(
 )
 
 
+KAI = Document({**TAS.value, "scheduler": {"profiles": [{"name": "kai-scheduler"}]}})
+
+
 def named(name: str, **template: Any) -> Manifest:
     manifest = pcs([clique("worker")], replicas=2)
     manifest["metadata"]["name"] = name
@@ -198,24 +201,44 @@ def test_what_a_view_cannot_answer_holds() -> None:
     assert "pods are not listed yet" in reasons(found)["a"]
 
 
-class WithoutClasses(ObjectList):
-    """A view of a cluster whose PriorityClasses and ComputeDomains cannot be listed: a right is missing, or a webhook is away."""
+class Unlisted(ObjectList):
+    """A cluster some of whose kinds cannot be listed: a right is missing, or the conversion webhook of their definition is away."""
+
+    KINDS = ("PriorityClass", "ComputeDomain", "Topology")
 
     def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
-        if kind in ("PriorityClass", "ComputeDomain"):
-            raise Unknown(f"{kind}s are not listed yet")
+        if kind in self.KINDS:
+            raise Unknown(f"{kind} is not listed yet")
         return super().by_label(group, kind, key, value, namespace)
 
+    def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
+        if kind in self.KINDS:
+            raise Unknown(f"{kind} is not listed yet")
+        return super().get(group, kind, namespace, name)
 
-@pytest.mark.parametrize("has_domain", [False, True])
-def test_what_only_warnings_and_sets_with_domains_read_holds_no_other_set(has_domain: bool) -> None:
-    manifest = named("a", priorityClassName="high", computeDomainConfig={"enabled": has_domain})
+
+def with_domain(name: str) -> Manifest:
+    manifest = named(name, computeDomainConfig={"enabled": True})
     container = manifest["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["containers"][0]
     container["resources"] = {"limits": {"nvidia.com/gpu": 1}}
-    objects, shared = stored([manifest]), context()
-    found = [step(WithoutClasses(objects), key_of(objects[0], part), NOW, shared) for part in (None, 0)]
-    reason = "ComputeDomains are not listed yet" if has_domain else None
-    assert [one.reason if isinstance(one, StepHold) else None for one in found] == [reason] * 2
+    return manifest
+
+
+@pytest.mark.parametrize("part", [None, 0])
+def test_kinds_that_cannot_be_listed_hold_the_sets_alone_that_need_them(part: int | None) -> None:
+    """PriorityClasses are read for a warning only, ComputeDomains and KAI's Topologies by those who use them."""
+    sets = [named("any", priorityClassName="high"), with_domain("linked"), placed("placed")]
+    objects, shared = stored([TOPOLOGY, *sets]), context(config=KAI)
+    found = {one["metadata"]["name"]: step(Unlisted(objects), key_of(one, part), NOW, shared) for one in objects[1:]}
+    assert reasons(found) == {"linked": "ComputeDomain is not listed yet", "placed": "Topology is not listed yet"}
+
+
+def test_a_topology_is_judged_anew_once_somebody_elses_has_its_name() -> None:
+    shared = context(config=KAI)
+    kai = {"apiVersion": "kai.scheduler/v1alpha1", "kind": "Topology", "metadata": {"name": "lab"}}
+    objects = [TOPOLOGY, placed("placed")]
+    held = [reasons(outcomes(stored(objects + more), shared)).get("placed", "") for more in ([], [kai], [])]
+    assert [bool(reason) for reason in held] == [False, True, False]
 
 
 def test_a_rule_of_a_user_that_warns_and_fails_holds_no_set() -> None:
