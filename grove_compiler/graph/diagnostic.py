@@ -43,8 +43,13 @@ class Diagnostic:
 
 
 def too_many_findings(most: int) -> Diagnostic:
-    """Returns the diagnostic that ends the list when there are more than `most`."""
+    """Returns the error that ends the list when there are more than `most`."""
     return Diagnostic("limit/findings", "error", f"more than {most:,} things are wrong; no more is looked at", type="Too many")
+
+
+def too_many_warnings(most: int) -> Diagnostic:
+    """Returns the warning that stands for those after the first `most`. It is no error: what has warnings alone is legal, however many."""
+    return Diagnostic("limit/findings", "warning", f"there are more than {most:,} warnings; the others are omitted", type="Too many")
 
 
 def has_errors(diagnostics: list[Diagnostic]) -> bool:

@@ -90,3 +90,36 @@ def test_a_list_that_nobody_looks_at_is_told_with_its_length(program: Program, w
 
 def test_of_a_set_that_has_too_many_mistakes_the_defaults_are_no_matter(judge: Reviewer, workload: Manifest) -> None:
     assert "patch" not in judge.default(asked("CREATE", damaged(workload, "cliques that are numbers", MILLION)))["response"]
+
+
+OF_GROUPS = "$(GROVE_PCSG_INDEX)"
+REMARKS: dict[str, Damage] = {
+    "fields that only newer releases of Kubernetes know": lambda one, number: pod_spec(one).update({f"x{i}": 1 for i in range(number)}),
+    "variables that only scaling groups have": lambda one, number: pod_spec(one)["containers"][0].update(
+        env=[{"name": f"E{index}", "value": OF_GROUPS} for index in range(number)]
+    ),
+}
+"""What gives warnings alone."""
+
+
+@pytest.mark.parametrize("number", [MAX_FINDINGS - 1, MAX_FINDINGS, MAX_FINDINGS + 1, MAX_ITEMS - 100])
+@pytest.mark.parametrize("what", REMARKS)
+def test_warnings_refuse_nothing_however_many_there_are(
+    judge: Reviewer, program: Program, workload: Manifest, what: str, number: int
+) -> None:
+    made = copy.deepcopy(workload)
+    REMARKS[what](made, number)
+    response = judge.validate(asked("CREATE", made))["response"]
+    assert response["allowed"]
+    assert len(json.dumps(response)) < 100_000
+    told = [one for one in lint(Inputs([Document(made)]), program) if one.code == "limit/findings"]
+    assert [one.severity for one in told] == ["warning"] * (number > MAX_FINDINGS)
+
+
+@pytest.mark.parametrize("damage", ["labels", "containers without a name"])
+@pytest.mark.parametrize("what", REMARKS)
+def test_an_error_is_found_behind_any_number_of_warnings(program: Program, workload: Manifest, what: str, damage: str) -> None:
+    made = copy.deepcopy(workload)
+    REMARKS[what](made, MAX_ITEMS - 100)
+    wrong = damaged(made, damage, 1)
+    assert {one.code for one in found(wrong, program)} == {one.code for one in found(damaged(workload, damage, 1), program)} != set()

@@ -14,7 +14,7 @@ from grove_compiler.engine.runtime.failure import FAILURES, LinePlaces, RuleInfo
 from grove_compiler.engine.runtime.namespace import runtime
 from grove_compiler.engine.runtime.results import Event, ObjectWait, RequestedDeletion, StatusCondition, StatusPatch
 from grove_compiler.engine.sources import Vocabulary
-from grove_compiler.graph.diagnostic import MAX_FINDINGS, Diagnostic, Severity, too_many_findings
+from grove_compiler.graph.diagnostic import MAX_FINDINGS, Diagnostic, Severity, too_many_findings, too_many_warnings
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.graph.node import Manifest, Node, ObjectRef
 
@@ -146,21 +146,24 @@ class Program:
     def validate(self, scope: Scope, operation: str, about: str = "", most: int = MAX_FINDINGS) -> list[Diagnostic]:
         """Returns the findings of the `validate` rules for a kind and an operation (`create` or `update`). The caller adds files and lines.
 
-        After `most` findings validation stops, and the last finding says so. Raises `RuleFailure` for a rule that cannot run.
+        After `most` errors validation stops, and the last finding says so; warnings above that are omitted. Raises `RuleFailure` for a rule
+        that cannot run.
         """
         findings: list[Diagnostic] = []
-        enough = most - 1
+        left: dict[Severity, int] = {"error": most, "warning": most}
 
         def report(index: int, path: str, at: str, message: str, value: Any, known: Any, hint: str) -> None:
             rule = self.rules[index]
             severity: Severity = rule.details["severity"]
+            left[severity] -= 1
+            if left[severity] < 0:
+                if severity == "error":
+                    raise _Enough
+                return  # an error may come later
             nearest = _nearest(value, known) if known and len(findings) < MAX_NEAREST else ""
             kind = rule.details["type"]
             self._budget.spend(STEPS_OF_A_FINDING)
             findings.append(Diagnostic(rule.id, severity, message, path, nearest=nearest, type=kind, value=value, hint=hint, at=at))
-
-            if len(findings) > enough:
-                raise _Enough
 
         arguments = [*self._arguments(scope), report]
         try:
@@ -172,6 +175,8 @@ class Program:
             raise self._places.failure(error, rule) from error
         except _Enough:
             findings.append(too_many_findings(most))
+        if left["warning"] < 0:
+            findings.append(too_many_warnings(most))
         return findings
 
     def generate(self, scope: Scope, limit: int, position: tuple[int, ...] = (), about: str = "", part: Part = "all") -> list[Node]:
