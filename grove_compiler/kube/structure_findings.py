@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from grove_compiler.graph.diagnostic import MAX_FINDINGS, Diagnostic, Severity
+from grove_compiler.graph.diagnostic import MAX_FINDINGS, SEVERITIES, Diagnostic, Severity
 from grove_compiler.graph.field_path import FieldPath, render
 from kube_objects.words import counted
 
@@ -16,17 +16,18 @@ SUGGESTIONS = 100
 
 
 class TooManyFindings(Exception):
-    """Ends a check that has reached the limit of findings."""
+    """Ends a check that has reached the limit of errors."""
 
 
 class StructureFindings:
     """Collects the findings of one check, as (path, diagnostic) pairs."""
 
-    __slots__ = ("collected", "definitions", "start", "suggested")
+    __slots__ = ("collected", "definitions", "left", "start", "suggested")
 
     def __init__(self, definitions: dict[str, dict[str, Any]], start: int = 0) -> None:
         self.definitions = definitions
         self.collected: list[tuple[FieldPath, Diagnostic]] = []
+        self.left = dict.fromkeys(SEVERITIES, MAX_FINDINGS)
         self.start = start
         self.suggested = 0
 
@@ -41,9 +42,12 @@ class StructureFindings:
         severity: Severity = "error",
         hint: str = "",
     ) -> None:
-        """Adds a finding; `check` is the part of its code after `schema/`. Raises `TooManyFindings` at the limit."""
-        if len(self.collected) >= MAX_FINDINGS:
-            raise TooManyFindings
+        """Adds a finding; `check` is the part of its code after `schema/`. Raises `TooManyFindings` at the limit of errors."""
+        self.left[severity] -= 1
+        if self.left[severity] < 0:
+            if severity == "error":
+                raise TooManyFindings
+            return  # an error may come later
         text = render(path)
         self.collected.append(
             (path, Diagnostic(f"schema/{check}", severity, message, text, nearest=nearest, type=finding_type, value=value, hint=hint))

@@ -92,15 +92,34 @@ def test_of_a_set_that_has_too_many_mistakes_the_defaults_are_no_matter(judge: R
     assert "patch" not in judge.default(asked("CREATE", damaged(workload, "cliques that are numbers", MILLION)))["response"]
 
 
-def test_warnings_however_many_refuse_nothing_and_hide_no_mistake(judge: Reviewer, workload: Manifest, program: Program) -> None:
-    """A variable of a group in a clique that is in none stays as it is written, which is a warning."""
-    variables = [{"name": f"V{number}", "value": "$(GROVE_PCSG_INDEX)"} for number in range(MAX_FINDINGS + 5)]
-    pod_spec(workload)["containers"][0]["env"] = variables
-    assert judge.validate(asked("CREATE", workload))["response"]["allowed"]
-    warnings = lint(Inputs([Document(workload)]), program)
-    assert (len(warnings), warnings[-1].message) == (
-        MAX_FINDINGS + 1,
-        "more than 1,000 things call for a warning; the others are not listed",
-    )
-    workload["spec"]["template"]["cliques"][0]["spec"]["minAvailable"] = 9
-    assert [one.path for one in found(workload, program)] == ["spec.template.cliques[0].spec.minAvailable"]
+OF_GROUPS = "$(GROVE_PCSG_INDEX)"
+REMARKS: dict[str, Damage] = {
+    "fields that only newer releases of Kubernetes know": lambda one, number: pod_spec(one).update({f"x{i}": 1 for i in range(number)}),
+    "variables that only scaling groups have": lambda one, number: pod_spec(one)["containers"][0].update(
+        env=[{"name": f"E{index}", "value": OF_GROUPS} for index in range(number)]
+    ),
+}
+"""What gives warnings alone."""
+
+
+@pytest.mark.parametrize("number", [MAX_FINDINGS - 1, MAX_FINDINGS, MAX_FINDINGS + 1, MAX_ITEMS - 100])
+@pytest.mark.parametrize("what", REMARKS)
+def test_warnings_refuse_nothing_however_many_there_are(
+    judge: Reviewer, program: Program, workload: Manifest, what: str, number: int
+) -> None:
+    made = copy.deepcopy(workload)
+    REMARKS[what](made, number)
+    response = judge.validate(asked("CREATE", made))["response"]
+    assert response["allowed"]
+    assert len(json.dumps(response)) < 100_000
+    told = [one for one in lint(Inputs([Document(made)]), program) if one.code == "limit/findings"]
+    assert [one.severity for one in told] == ["warning"] * (number > MAX_FINDINGS)
+
+
+@pytest.mark.parametrize("damage", ["labels", "containers without a name"])
+@pytest.mark.parametrize("what", REMARKS)
+def test_an_error_is_found_behind_any_number_of_warnings(program: Program, workload: Manifest, what: str, damage: str) -> None:
+    made = copy.deepcopy(workload)
+    REMARKS[what](made, MAX_ITEMS - 100)
+    wrong = damaged(made, damage, 1)
+    assert {one.code for one in found(wrong, program)} == {one.code for one in found(damaged(workload, damage, 1), program)} != set()

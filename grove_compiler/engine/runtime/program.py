@@ -163,7 +163,7 @@ class Program:
             if left[severity] < 0:
                 if severity == "error":
                     raise _Enough
-                return
+                return  # an error may come later
             nearest = _nearest(value, known) if known and len(findings) < MAX_NEAREST else ""
             kind = rule.details["type"]
             self._budget.spend(STEPS_OF_A_FINDING)
