@@ -91,7 +91,9 @@ VERB_KEYS: dict[Verb, dict[str, RuleKey]] = {
         "value": RuleKey("expression", "the invalid value"),
         "known": RuleKey("expression", "the list of valid values, of which the nearest to `value` is suggested"),
         "hint": RuleKey("text", "how to fix it"),
-        "severity": RuleKey("word", "`error` by default", choices=("error", "warning")),
+        "severity": RuleKey(
+            "word", "`error` by default; a rule that warns rejects nothing, and the operator's steps skip it", choices=("error", "warning")
+        ),
         "holds": RuleKey(
             "word",
             "which sets the operator holds for an error: `all` by default, but for those that have run as they are; with `always`, those "
