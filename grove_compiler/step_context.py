@@ -154,7 +154,7 @@ class StepContext:
             return
         del entry.findings[former.decoded if former is not None else len(entry.findings) :]
         decoded = len(entry.findings)
-        validate_topologies([(topology, entry)], self.scope, self.settings, self.program)
+        validate_topologies([(topology, entry)], self.scope, self.settings, self.program, errors_only=True)
         self._validated[place] = _ValidatedTopology(kai, decoded)
 
 

@@ -226,11 +226,14 @@ def _drop_consequences(reading: Reading, configuration: Decoded, inputs: Inputs,
             findings[:] = [finding for finding in findings if id(finding) not in dropped]
 
 
-def validate_topologies(topologies: Known, scope: dict[str, Any], settings: Settings, program: Program) -> None:
+def validate_topologies(
+    topologies: Known, scope: dict[str, Any], settings: Settings, program: Program, *, errors_only: bool = False
+) -> None:
     """Validates topologies, and adds the findings to each; a set that refers to an invalid one is held."""
     for topology, entry in topologies:
         findings = entry.findings if entry else []
-        validate(Subject(topology.kind, {"topology": topology, "old": None, **scope}, entry, findings), program, settings)
+        subject = Subject(topology.kind, {"topology": topology, "old": None, **scope}, entry, findings)
+        validate(subject, program, settings, errors_only=errors_only)
 
 
 def _report_unusable_topology(subject: Subject, existing: Sequence[Decoded], decoder: Decoder) -> None:

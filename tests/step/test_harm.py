@@ -125,9 +125,9 @@ def test_a_topology_that_cannot_be_read_holds_itself_and_the_sets_that_are_place
 def test_topologies_are_validated_once_and_again_when_one_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
 
-    def counted(*given: Any) -> None:
+    def counted(*given: Any, errors_only: bool) -> None:
         calls.append("validated")
-        validate_topologies(*given)
+        validate_topologies(*given, errors_only=errors_only)
 
     monkeypatch.setattr(step_context, "validate_topologies", counted)
     shared = context(config=TAS)
