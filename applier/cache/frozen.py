@@ -47,6 +47,10 @@ class FrozenCache:
         existed = {uid_of(old) for old in list(self._before.values()) if old is not None}
         return [state for state in found if uid_of(state) not in existed]
 
+    def deleted_names(self, group: str, kind: str, value: str, namespace: str) -> list[str]:
+        """Returns also names of what was deleted since: these existed, so that they are no less taken."""
+        return self._cache.deleted_names(group, kind, value, namespace)
+
     def changes(self, *_: object) -> Changes:
         """Knows of no changes: a mark would be of now, and not of then, so that there is none."""
         return Changes(None, None)

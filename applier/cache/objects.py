@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from threading import Lock
 
 from applier.cache.index import KindIndex
-from applier.cache.versions import LastStates, OwnWrites, Tombstones, as_of, is_older, is_same
+from applier.cache.versions import LabelledAs, LastStates, OwnWrites, Tombstones, as_of, is_older, is_same
 from applier.ref import GroupKind, Manifest, Ref, resource_version_of, uid_of
 from kube_objects.label_selector import Selector
 
@@ -124,6 +124,11 @@ class ObjectStore:
         """Returns the last states of deleted objects of a kind with this owner, in the order of the deletions."""
         with self._indices:
             return self.last.of(uid, kind)
+
+    def deleted_names(self, labelled: LabelledAs) -> list[str]:
+        """Returns the names of deleted objects with a label of this value (see `LastStates.names`)."""
+        with self._indices:
+            return self.last.names(labelled)
 
     def _kind(self, group: str, kind: str) -> KindIndex:
         return self._kinds.setdefault((group, kind), KindIndex())

@@ -67,8 +67,16 @@ MAX_STATES = 5_000
 """States that are kept; the oldest are dropped. One takes 2 kB, without the parts that it shares with other objects of the cache."""
 
 
+class LabelledAs(NamedTuple):
+    """Represents the objects of a kind and a namespace whose label, that by which last states are kept, has a value."""
+
+    kind: GroupKind
+    namespace: str
+    value: str
+
+
 class LastStates:
-    """Holds the last states by owner, in the order of the deletions, until the owner is deleted as well.
+    """Holds the last states by owner, in the order of the deletions, until the owner is deleted as well; and the names for longer.
 
     `is_gone` says of a UID whether its object is: the garbage collector deletes what was owned after its owner.
     """
@@ -78,6 +86,8 @@ class LastStates:
         self._labels: dict[GroupKind, str] = {}
         self._states: dict[str, Manifest] = {}  # by UID, the oldest first
         self._by_owner: dict[str, dict[str, GroupKind]] = {}  # UIDs of deleted objects, with their kinds
+        self._names: dict[LabelledAs, dict[str, None]] = {}
+        self._named: OrderedDict[tuple[LabelledAs, str], None] = OrderedDict()  # the oldest first
 
     def keep_of(self, kind: GroupKind, label: str) -> None:
         """Keeps the last states of the objects of a kind that have a label."""
@@ -87,6 +97,7 @@ class LastStates:
         """Records the deletion of an object in its last state, and forgets what it owned itself."""
         self._forget_owner(uid_of(manifest))
         label, metadata = self._labels.get(kind), manifest["metadata"]
+        self._note_name(kind, label, metadata)
         owners = [uid for owner in metadata.get("ownerReferences") or () if (uid := owner.get("uid")) and not self._is_gone(uid)]
         if label is None or label not in (metadata.get("labels") or {}) or not owners:
             return
@@ -100,6 +111,24 @@ class LastStates:
     def of(self, owner: str, kind: GroupKind) -> list[Manifest]:
         """Returns the last states of deleted objects of a kind with an owner of this UID."""
         return [self._states[uid] for uid, other in self._by_owner.get(owner, {}).items() if other == kind]
+
+    def names(self, labelled: LabelledAs) -> list[str]:
+        """Returns the names of the deleted objects that had a label of this value, the last one last, whatever has become of owners."""
+        return list(self._names.get(labelled, ()))
+
+    def _note_name(self, kind: GroupKind, label: str | None, metadata: Manifest) -> None:
+        value = (metadata.get("labels") or {}).get(label) if label is not None else None
+        if value is None:
+            return
+        labelled, name = LabelledAs(kind, metadata.get("namespace") or "", value), metadata["name"]
+        self._names.setdefault(labelled, {})[name] = None
+        self._named[labelled, name] = None
+        self._named.move_to_end((labelled, name))
+        if len(self._named) > self._most:
+            (oldest, name), _ = self._named.popitem(last=False)
+            del self._names[oldest][name]
+            if not self._names[oldest]:
+                del self._names[oldest]
 
     def _forget_owner(self, uid: str) -> None:
         for owned in list(self._by_owner.get(uid, ())):

@@ -14,6 +14,7 @@ from applier.cache.journal import Changes, Journals, Selected
 from applier.cache.objects import Note, ObjectStore, Subscriber
 from applier.cache.snapshot import Query, as_one
 from applier.cache.source import FATAL, REFUSED, Reflector
+from applier.cache.versions import LabelledAs
 from applier.cluster import Cluster
 from applier.errors import ClusterError, Forbidden, NotSynced, UnknownKind
 from applier.ref import GroupKind, Kind, Manifest, Ref, uid_of
@@ -173,6 +174,14 @@ class WatchCache:
         """
         self._check((group, kind))
         return self._objects.deleted(uid, (group, kind))
+
+    def deleted_names(self, group: str, kind: str, value: str, namespace: str) -> list[str]:
+        """Returns the names of deleted objects of a kind whose label `Query.keeps_deleted` had this value. Raises `NotSynced`.
+
+        They are known for longer than the states, also when the owner is gone, but no more than the last few thousand of all.
+        """
+        self._check((group, kind), namespace)
+        return self._objects.deleted_names(LabelledAs((group, kind), namespace, value))
 
     def changes(self, group: str, kind: str, label: str, value: str, namespace: str, since: object = None) -> Changes:
         """Returns which objects of a kind with this label, in one namespace or in all, have changed since a mark. Raises `NotSynced`.

@@ -118,6 +118,11 @@ class View:
         self.read.kinds.add((group, kind))
         return self._cache.deleted(uid, group, kind)
 
+    def deleted_names(self, group: str, kind: str, value: str, namespace: str) -> list[str]:
+        """Returns the names of deleted objects of a kind by their label (see `WatchCache.deleted_names`). Raises `NotSynced`."""
+        self.read.kinds.add((group, kind))
+        return self._cache.deleted_names(group, kind, value, namespace)
+
     def by_label(self, group: str, kind: str, selector: str = "", namespace: str = "") -> list[Manifest]:
         """Returns the objects of a kind that match a selector. Raises `NotSynced`."""
         self.read.selections.add(SelectorRead(group, kind, namespace, selector))

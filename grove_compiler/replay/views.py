@@ -40,6 +40,9 @@ class Recording:
     def deleted(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
         return self._recorded(("deleted", group, kind, *owner), lambda: self.view.deleted(group, kind, owner))
 
+    def deleted_names(self, group: str, kind: str, owner: ObjectRef) -> list[str]:
+        return self._recorded(("deleted_names", group, kind, *owner), lambda: self.view.deleted_names(group, kind, owner))
+
     def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
         arguments = group, kind, key, value, namespace
         return self._recorded(("by_label", *arguments), lambda: self.view.by_label(*arguments))
@@ -76,6 +79,9 @@ class RecordedAnswers:
     def deleted(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
         return [*self._answer("deleted", group, kind, *owner)]
 
+    def deleted_names(self, group: str, kind: str, owner: ObjectRef) -> list[str]:
+        return [*self._answer("deleted_names", group, kind, *owner)]
+
     def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
         return [*self._answer("by_label", group, kind, key, value, namespace)]
 
@@ -97,8 +103,9 @@ def in_words(question: Question) -> str:
     """Describes a read in words: `Pod team-a/chat-0`, `Pod of PodClique team-a/chat-0-web`."""
     method, group, kind, *rest = question
     of = f"{kind}.{group}" if group else kind
-    if method in ("by_owner", "deleted"):
-        return f"{'deleted ' * (method == 'deleted')}{of} of {ObjectRef(*rest).id}"
+    if method in ("by_owner", "deleted", "deleted_names"):
+        what = {"by_owner": "", "deleted": "deleted ", "deleted_names": "names of deleted "}[method]
+        return f"{what}{of} of {ObjectRef(*rest).id}"
     if method == "get":
         return f"{of} {'/'.join(filter(None, rest))}"
     key, value, namespace = rest

@@ -118,6 +118,10 @@ class LiveObjects:
         owned = self._answer(lambda: self._view.deleted(owner.uid, group, kind))
         return [one for one in owned if is_owned_by(one, owner.uid)]
 
+    def deleted_names(self, group: str, kind: str, owner: ObjectRef) -> list[str]:
+        """Pods say by a label whose they are, whatever the UID of their PodClique was."""
+        return self._answer(lambda: self._view.deleted_names(group, kind, owner.name, owner.namespace))
+
     def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
         return self._all_seen(self._answer(lambda: self._view.by_label(group, kind, f"{key}={value}" if key else "", namespace)))
 

@@ -44,6 +44,9 @@ class RecordedCache:
         """Returns nothing. Nothing was watched, so that nothing was seen to be deleted."""
         return []
 
+    def deleted_names(self, *_: str) -> list[str]:
+        return []
+
     def by_label(self, group: str, kind: str, wanted: str = "", namespace: str = "") -> list[Manifest]:
         return self._objects.of(group, kind, namespace, selector(wanted))
 

@@ -102,6 +102,9 @@ class _OfLoop:
     def deleted(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
         return self._ask(lambda: self._view.deleted(group, kind, owner))
 
+    def deleted_names(self, group: str, kind: str, owner: ObjectRef) -> list[str]:
+        return self._ask(lambda: self._view.deleted_names(group, kind, owner))
+
     def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
         return self._ask(lambda: self._view.by_label(group, kind, key, value, namespace))
 

@@ -143,7 +143,8 @@ class _Without:
         self._view = view
         metadata = manifest.get("metadata") or {}
         self._name = group_of(manifest["apiVersion"]), manifest["kind"], metadata.get("namespace") or "", metadata.get("name") or ""
-        self.by_owner, self.by_label, self.changes, self.deleted = view.by_owner, view.by_label, view.changes, view.deleted
+        self.by_owner, self.by_label, self.changes = view.by_owner, view.by_label, view.changes
+        self.deleted, self.deleted_names = view.deleted, view.deleted_names
 
     def get(self, group: str, kind: str, namespace: str, name: str) -> Manifest | None:
         return None if (group, kind, namespace, name) == self._name else self._view.get(group, kind, namespace, name)

@@ -166,6 +166,16 @@ def claims_shared_by_each_clique(count: int) -> Manifest:
     return pcs({"cliques": cliques, "resourceClaimTemplates": [claim_template(f"t{index}") for index in range(count)]})
 
 
+def claims_shared_by_filters(count: int) -> Manifest:
+    """As many references in a group as it has cliques, and each is for one of these."""
+    names = [f"t{index}" for index in range(count // 2)]
+    refs = [{"name": name, "scope": "AllReplicas", "filter": {"childCliqueNames": [f"c{index}"]}} for index, name in enumerate(names)]
+    group = {"name": "g", "cliqueNames": [f"c{index}" for index in range(count // 2)], "replicas": 1, "minAvailable": 1}
+    groups = [{**group, "resourceSharing": refs}]
+    cliques, templates = many_cliques(count // 2), list(map(claim_template, names))
+    return pcs({"cliques": cliques, "resourceClaimTemplates": templates, "podCliqueScalingGroups": groups})
+
+
 def failure_rules(count: int) -> Manifest:
     rules = [{"action": "Ignore", "exitCodes": [1 + index % 255], "clique": f"c{index}"} for index in range(count)]
     spec = {"maxRestarts": 1, "failureRules": rules, "successCliques": [f"c{index}" for index in range(count)]}
@@ -205,6 +215,31 @@ def init_containers(count: int) -> Manifest:
     return one_pod(initContainers=[container(index + 1) for index in range(count)])
 
 
+def containers_of_both_kinds(count: int) -> Manifest:
+    half = count // 2
+    return one_pod(
+        containers=[container(index) for index in range(half)], initContainers=[container(half + index) for index in range(half)]
+    )
+
+
+def domain_claim_of_their_own(count: int) -> Manifest:
+    """Pods that declare many claims, one of them with the name of a domain's, which each container uses."""
+    claims = [{"name": name, "resourceClaimTemplateName": "gpus"} for name in ("mnnvl", *(f"r{index}" for index in range(count - 1)))]
+    return one_pod(
+        containers=[container(index, resources={"claims": [{"name": "mnnvl"}]}) for index in range(count)], resourceClaims=claims
+    )
+
+
+def nvlink_gangs(count: int) -> Manifest:
+    """Scaling groups whose replicas are gangs of their own, and a constraint that does not hold across these."""
+    words = {"grove.io/mnnvl-enabled": "true", "grove.io/mnnvl-scope": "scalingGroupReplica"}
+    groups = [{"name": f"g{i}", "cliqueNames": [f"c{i}"], "replicas": 2, "minAvailable": 1, "annotations": words} for i in range(count)]
+    gangs = pcs({"cliques": [clique(f"c{i}", gpu_pod()) for i in range(count)], "podCliqueScalingGroups": groups})
+    gangs["spec"]["template"]["topologyConstraint"] = {"packDomain": "zone"}
+    gangs["metadata"]["labels"] = {"kai.scheduler/queue": "team"}
+    return gangs
+
+
 def containers(count: int) -> Manifest:
     return one_pod(containers=[container(index) for index in range(count)])
 
@@ -214,15 +249,16 @@ DIMENSIONS: dict[str, Callable[[int], Manifest]] = {
     for function in (
         mounts_of_many_containers, devices_and_mounts, claims_of_many_containers, host_ports, variables, variables_from_files,
         projected_files, sysctls, tolerations, node_terms, pod_terms, pod_terms_of_many_cliques, labels_and_annotations, containers,
-        init_containers, cliques_in_groups_of_one, cliques_in_one_group, a_chain, all_after_all_before, in_order, shared_claims,
-        claims_shared_by_each_clique, cliques_with_numbers_as_names, failure_rules, packed_cliques, nvlink_groups,
-        nvlink_annotations, autoscaled_cliques,
+        containers_of_both_kinds, domain_claim_of_their_own, init_containers, cliques_in_groups_of_one, cliques_in_one_group,
+        a_chain, all_after_all_before, in_order, shared_claims, claims_shared_by_each_clique, claims_shared_by_filters,
+        cliques_with_numbers_as_names, failure_rules, packed_cliques, nvlink_groups, nvlink_annotations, nvlink_gangs,
+        autoscaled_cliques,
     )
 }  # fmt: skip
 
 
 def inputs_of(name: str) -> tuple[Manifest | None, list[Manifest]]:
     """The configuration and the other objects that the sets of a dimension need."""
-    if name == "packed cliques":
+    if name in ("packed cliques", "nvlink gangs"):
         return TOPOLOGY, []
     return (NETWORK, []) if name.startswith("nvlink") else (None, [])

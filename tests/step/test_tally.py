@@ -52,6 +52,9 @@ class Cluster:
     def deleted(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
         return self.as_list.deleted(group, kind, owner)
 
+    def deleted_names(self, group: str, kind: str, owner: ObjectRef) -> list[str]:
+        return self.as_list.deleted_names(group, kind, owner)
+
     def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
         found = self.as_list.by_label(group, kind, key, value, namespace)
         self.looked_at += len(found) * (kind == "PodClique")

@@ -20,12 +20,12 @@ def test_the_widest_level_comes_first() -> None:
 
 def test_the_filters_of_a_set_may_name_all_cliques_and_groups() -> None:
     level = sharing_levels(pcs("s", [clique("a"), clique("b")], [group("g", ["a"])], resourceSharing=sharing("t")))[0]
-    assert (level.clique_names, level.group_names) == (["a", "b"], ["g"])
+    assert (list(level.clique_names), list(level.group_names)) == (["a", "b"], ["g"])
 
 
 def test_the_filters_of_a_group_may_name_its_cliques_only() -> None:
     level = sharing_levels(pcs("s", [clique("a"), clique("b")], [group("g", ["a"], resourceSharing=sharing("t"))]))[0]
-    assert (level.clique_names, level.group_names) == (["a"], [])
+    assert (list(level.clique_names), list(level.group_names)) == (["a"], [])
 
 
 def test_a_level_knows_what_it_shares_in_order() -> None:

@@ -13,7 +13,7 @@ from grove_compiler.model.expanded.structure import Clique, ExpandedSet, Scaling
 from grove_compiler.model.expanded.tally import tally
 from grove_compiler.model.lazy import memoized
 from grove_compiler.model.names import replica_of
-from grove_compiler.model.spec.sharing import ALL_REPLICAS, PER_REPLICA, SharingRef
+from grove_compiler.model.spec.sharing import ALL_REPLICAS, PER_REPLICA, SharingReach, SharingRef
 from grove_compiler.model.spec.templates import CliqueTemplate, ScalingGroupTemplate
 from grove_compiler.record import record
 
@@ -70,11 +70,10 @@ def _indices(owner: ExpandedSet | ScalingGroup | Clique, count: int) -> Sequence
 def uses_of_claims(clique: Clique) -> Iterator[tuple[SharingRef, list[str]]]:
     """Yields each claim-template reference that applies to a clique, with the names of the claims that its pods use for it."""
     pcs, template, member = clique.set, clique.template, clique.member
-    for ref in pcs.resource_sharing:
-        if _reaches(ref, clique):
-            yield ref, [_name(pcs, pcs.name, None if ref.scope == ALL_REPLICAS else clique.replica.index, ref)]
-    for ref in member.group.template.resource_sharing if member is not None else ():
-        if member is not None and _reaches(ref, clique):
+    for ref in _applying(pcs, clique):
+        yield ref, [_name(pcs, pcs.name, None if ref.scope == ALL_REPLICAS else clique.replica.index, ref)]
+    if member is not None:
+        for ref in _applying(member.group.template, clique):
             yield ref, [_name(pcs, member.group.name, None if ref.scope == ALL_REPLICAS else member.index, ref)]
     for ref in template.resource_sharing:
         indices: Sequence[int | None] = [None] if ref.scope == ALL_REPLICAS else _indices(clique, clique.replicas)
@@ -87,10 +86,10 @@ def claim_names(clique: Clique) -> list[str]:
     pcs, template = clique.set, clique.template
     if not (pcs.resource_sharing or template.resource_sharing or (template.group and template.group.resource_sharing)):
         return []
-    result = _level(clique, pcs.resource_sharing, pcs.name, clique.replica.index)
+    result = _level(clique, pcs, pcs.name, clique.replica.index)
     if clique.member is not None:
         group = clique.member.group
-        result += _level(clique, group.template.resource_sharing, group.name, clique.member.index)
+        result += _level(clique, group.template, group.name, clique.member.index)
     return result + [_name(pcs, clique.name, None, ref) for ref in template.resource_sharing if ref.scope == ALL_REPLICAS]
 
 
@@ -142,19 +141,23 @@ def _name(pcs: ExpandedSet, owner: str, index: int | None, ref: SharingRef) -> s
     return pcs.decisions.of(ClaimDecisions).shared_claim_name(owner, index, ref.name)
 
 
-def _level(clique: Clique, refs: list[SharingRef], owner: str, index: int) -> list[str]:
+def _level(clique: Clique, level: ExpandedSet | ScalingGroupTemplate, owner: str, index: int) -> list[str]:
     """Returns the claim names of one level that apply to a clique: those for all replicas first, then those of one replica."""
-    applying = [ref for ref in refs if _reaches(ref, clique)]
+    applying = _applying(level, clique)
     shared = [_name(clique.set, owner, None, ref) for ref in applying if ref.scope == ALL_REPLICAS]
     return shared + [_name(clique.set, owner, index, ref) for ref in applying if ref.scope == PER_REPLICA]
 
 
-def _reaches(ref: SharingRef, clique: Clique) -> bool:
-    """Reports whether a reference's filter matches a clique, by its own name or by that of its scaling group."""
-    if ref.filter is None:
-        return True
-    group = clique.member.group.template.name if clique.member is not None else None
-    return clique.template.name in ref.child_clique_names or group in ref.child_scaling_group_names
+def _applying(level: ExpandedSet | ScalingGroupTemplate, clique: Clique) -> list[SharingRef]:
+    """Returns the references of a level whose filters match a clique, by its own name or by that of its scaling group."""
+    if not level.resource_sharing:
+        return []
+    return _reach(level).of(clique.template.name, clique.member.group.template.name if clique.member is not None else "")
+
+
+@memoized
+def _reach(level: ExpandedSet | ScalingGroupTemplate) -> SharingReach:
+    return SharingReach(level.resource_sharing)
 
 
 def spec_in_version(spec: Manifest, version: str) -> Manifest:

@@ -120,4 +120,5 @@ def _new_pod(clique: Clique, index: int, new_names: set[str]) -> Pod:
 
 @memoized
 def _names_of_deleted(clique: Clique) -> frozenset[str]:
-    return frozenset(manifest["metadata"]["name"] for manifest in clique.set.snapshot.deleted("Pod", clique.ref))
+    """Returns the names of all pods of the clique that were seen to be deleted, also of an earlier PodClique of its name."""
+    return frozenset(clique.set.snapshot.deleted_names("Pod", clique.ref))

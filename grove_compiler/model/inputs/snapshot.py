@@ -41,6 +41,12 @@ class ObjectReader(Protocol):
         Only pods are kept, and by an operator only those that it has watched itself.
         """
 
+    def deleted_names(self, group: str, kind: str, owner: ObjectRef) -> list[str]:
+        """Returns the names of deleted objects of a kind whose owner had the name of `owner`, as far as they are known, the newest last.
+
+        They outlast the owner, so that what another one of its name owns gets other names.
+        """
+
     def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
         """Returns the objects of a kind with that label, or all without a key; of all namespaces when `namespace` is empty."""
 
@@ -90,6 +96,10 @@ class ObjectList:
         return [manifest for manifest in manifests if not namespace or _metadata(manifest).get("namespace") == namespace]
 
     def deleted(self, *_: object) -> list[Manifest]:
+        """A list says nothing about what is not there any more."""
+        return []
+
+    def deleted_names(self, *_: object) -> list[str]:
         """A list says nothing about what is not there any more."""
         return []
 
@@ -155,6 +165,10 @@ class Snapshot:
     def deleted(self, kind: str, owner: ObjectRef, group: str = "") -> list[Manifest]:
         """Returns the last states of deleted objects of a kind whose owner is `owner` by UID (see `ObjectReader.deleted`)."""
         return self._view.deleted(group, kind, owner) if self._view is not None else []
+
+    def deleted_names(self, kind: str, owner: ObjectRef, group: str = "") -> list[str]:
+        """Returns the names of deleted objects of a kind whose owner had the name of `owner` (see `ObjectReader.deleted_names`)."""
+        return self._view.deleted_names(group, kind, owner) if self._view is not None else []
 
     def scheduled_pods(self, namespace: str, set_name: str) -> int:
         """Returns how many pods of a set are scheduled, by the statuses of its PodCliques."""

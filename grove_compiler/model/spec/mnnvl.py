@@ -152,10 +152,10 @@ class Mnnvl:
         return [(clique, membership) for clique, membership in self.joined if membership.mnnvl_mode == ANNOTATIONS]
 
     @lazy
-    def gang_per_replica_groups(self) -> list[str]:
-        """The names of scaling groups whose replicas are gangs of their own, because each has its own domain."""
+    def gang_per_replica_groups(self) -> dict[str, ScalingGroupTemplate]:
+        """The scaling groups by name whose replicas are gangs of their own, because each has its own domain."""
         groups = [clique.group for clique, membership in self.scoped if membership.scope == SCALING_GROUP_REPLICA]
-        return list(dict.fromkeys(group.name for group in groups if group))
+        return {group.name: group for group in groups if group}
 
     def gang_per_replica(self, group: ScalingGroupTemplate | None) -> bool:
         """Reports whether each replica of the group is a gang of its own."""

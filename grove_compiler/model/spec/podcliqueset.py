@@ -247,20 +247,29 @@ class PodCliqueSet:
 
 @record
 class SharingLevel:
-    """A set, scaling group or clique that shares claims, and the children that its filters may name: a clique none, a group its cliques."""
+    """A set, scaling group or clique that shares claims, and the children that its filters may name: a clique none, a group its cliques.
+
+    The names are keys, since there may be thousands of them, and as many that are looked for.
+    """
 
     origin: str
     refs: list[SharingRef]
-    clique_names: list[str]
-    group_names: list[str]
+    clique_names: dict[str, None]
+    group_names: dict[str, None]
 
 
 def sharing_levels(pcs: PodCliqueSet) -> list[SharingLevel]:
     """Returns those of the set, its scaling groups and its cliques that share claims."""  # shipped semantics §3.11, §6.2
-    levels = [SharingLevel("the set", pcs.resource_sharing, pcs.clique_names, pcs.group_names)]
-    levels += [SharingLevel(f'scaling group "{group.name}"', group.resource_sharing, group.clique_names, []) for group in pcs.groups]
-    levels += [SharingLevel(f'clique "{clique.name}"', clique.resource_sharing, [], []) for clique in pcs.cliques]
-    return [level for level in levels if level.refs]
+    keys = dict.fromkeys
+    levels = [SharingLevel("the set", pcs.resource_sharing, keys(pcs.clique_names), keys(pcs.group_names))] if pcs.resource_sharing else []
+    levels += [
+        SharingLevel(f'scaling group "{group.name}"', group.resource_sharing, keys(group.clique_names), {})
+        for group in pcs.groups
+        if group.resource_sharing
+    ]
+    return levels + [
+        SharingLevel(f'clique "{clique.name}"', clique.resource_sharing, {}, {}) for clique in pcs.cliques if clique.resource_sharing
+    ]
 
 
 def share_templates(owner: PodCliqueSet, other: PodCliqueSet) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.declared import declared, optional
 from grove_compiler.record import record
@@ -38,6 +40,24 @@ class SharingRef:
     filter = optional(Manifest, "filter", "None matches every child.")
     child_clique_names = declared(list[str], "filter.childCliqueNames")
     child_scaling_group_names = declared(list[str], "filter.childScalingGroupNames")
+
+
+class SharingReach:
+    """Finds the references of one level that apply to a clique. By name, since there may be thousands of both."""
+
+    def __init__(self, refs: Sequence[SharingRef]) -> None:
+        self._refs = refs
+        self._all = [position for position, ref in enumerate(refs) if ref.filter is None]
+        self._by_clique, self._by_group = dict[str, list[int]](), dict[str, list[int]]()
+        for position, ref in enumerate(refs):
+            for children, names in ((self._by_clique, ref.child_clique_names), (self._by_group, ref.child_scaling_group_names)):
+                for name in names:
+                    children.setdefault(name, []).append(position)
+
+    def of(self, clique: str, group: str = "") -> list[SharingRef]:
+        """Returns the references without a filter, or whose filter has the name of the clique or of its scaling group, in their order."""
+        positions = {*self._all, *self._by_clique.get(clique, ()), *self._by_group.get(group, ())}
+        return [self._refs[position] for position in sorted(positions)]
 
 
 def claim_templates_in(template: Manifest, path: str) -> list[ClaimTemplate]:

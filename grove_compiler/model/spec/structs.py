@@ -51,6 +51,11 @@ class Struct:
         return self._named_in_pod("volumes")
 
     @property
+    def containers(self) -> dict[str, Manifest]:
+        """The containers of the enclosing pod spec, by name."""
+        return self._named_in_pod("containers")
+
+    @property
     def resource_claims(self) -> dict[str, Manifest]:
         """The resource claims of the enclosing pod spec, by name."""
         return self._named_in_pod("resourceClaims")

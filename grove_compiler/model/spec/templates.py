@@ -136,6 +136,11 @@ class CliqueTemplate(_Template):
         """The claims that its containers and init containers name."""
         return claim_uses_of(self.pod_spec, f"{self.path}.spec.podSpec")
 
+    @lazy
+    def resource_claims(self) -> dict[str, Manifest]:
+        """The claims that its pods declare themselves, by name."""
+        return {claim["name"]: claim for claim in self.pod_spec.get("resourceClaims") or []}
+
     @property
     def names_claim(self) -> bool:
         """Whether any container or init container names the claim of a ComputeDomain, by the designs' name for it (`mnnvl`)."""

@@ -9,7 +9,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from applier.cache import Query, WatchCache
-from applier.cache.versions import LastStates
+from applier.cache.frozen import FrozenCache
+from applier.cache.versions import LabelledAs, LastStates
 from applier.errors import NotSynced
 from applier.ref import Manifest
 from applier.testing.memory import MemoryCluster
@@ -115,3 +116,42 @@ def test_the_oldest_are_dropped_where_there_are_too_many() -> None:
         manifest["metadata"]["uid"] = name
         states.note(KIND, manifest)
     assert [one["metadata"]["name"] for one in states.of("u", KIND)] == ["b", "c"]
+
+
+def states_of(*manifests: Manifest, gone: str = "", most: int = 9) -> LastStates:
+    states = LastStates(gone.__eq__, most=most)
+    states.keep_of(KIND, MARK)
+    for one in manifests:
+        states.note(KIND, one)
+    return states
+
+
+def test_names_are_known_by_label_also_of_what_the_owner_has_taken_with_it() -> None:
+    other = owned("d")
+    other["metadata"]["namespace"] = "other"
+    states = states_of(owned("b", owner="gone"), owned("a"), owned("c", **{MARK: "no"}), other, gone="gone")
+    assert states.names(LabelledAs(KIND, "default", "yes")) == ["b", "a"]
+    assert [one["metadata"]["name"] for one in states.of("gone", KIND)] == []
+
+
+def test_of_names_too_the_oldest_are_dropped_where_there_are_too_many() -> None:
+    states = states_of(owned("a"), owned("b"), owned("a"), owned("c", **{MARK: "no"}), most=2)
+    assert states.names(LabelledAs(KIND, "default", "yes")) == ["a"]
+    assert states.names(LabelledAs(KIND, "default", "no")) == ["c"]
+
+
+def test_a_frozen_cache_knows_no_fewer_names() -> None:
+    @in_virtual_time
+    async def known() -> list[str]:
+        cluster = MemoryCluster()
+        cluster.seed(owned("a"), owned("b"))
+        async with watching(cluster) as cache:
+            await delete(cluster, "a")
+            await until(lambda: bool(kept(cache)))
+            frozen = FrozenCache(cache)
+            try:
+                return frozen.deleted_names(*KIND, "yes", "default")
+            finally:
+                frozen.release()
+
+    assert known() == ["a"]

@@ -1,0 +1,49 @@
+"""A pod never has the name of the one that it replaces, also where the PodClique of both has gone meanwhile: a new name means a new pod."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.simulation.sets import PRE, demo, image, size
+from tests.simulation.simulation import Simulation
+from tests.simulation.world import CLIQUE, GROUP, SET
+
+
+def remade(simulation: Simulation) -> None:
+    """Somebody replaces the set by one of its name, as `kubectl replace --force` does."""
+    simulation.world.delete(SET, "demo")
+    simulation.settle()
+    simulation.world.apply(demo())
+
+
+ENDS: dict[str, Callable[[Simulation], None]] = {
+    "a PodClique that somebody deletes": lambda simulation: simulation.world.delete(CLIQUE, "demo-0-front"),
+    "a PodClique of a scaling group": lambda simulation: simulation.world.delete(CLIQUE, "demo-0-sg-1-pre"),
+    "a PodClique that goes after its pods": lambda simulation: simulation.world.delete(CLIQUE, "demo-0-front", "Foreground"),
+    "a scaling group that somebody deletes": lambda simulation: simulation.world.delete(GROUP, "demo-0-sg"),
+    "PodCliques of another size, in an update": lambda simulation: simulation.edit(size(3, PRE), image("new", PRE)),
+    "a set that is replaced by another one": remade,
+}
+
+
+def named(simulation: Simulation) -> dict[str, tuple[str, str]]:
+    """The name and the UID of each pod, by its hostname."""
+    return {pod["spec"]["hostname"]: (pod["metadata"]["name"], pod["metadata"]["uid"]) for pod in simulation.world.pods()}
+
+
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS.keys())
+def test_what_is_made_anew_has_pods_of_other_names(end: Callable[[Simulation], None]) -> None:
+    simulation = Simulation()
+    simulation.world.apply(demo())
+    simulation.settle()
+    simulation.wait(60)
+    before = named(simulation)
+    end(simulation)
+    simulation.settle()
+    simulation.wait(120)
+    after = named(simulation)
+    replaced = [host for host in before if before[host][1] != after[host][1]]
+    assert replaced
+    assert [host for host in replaced if before[host][0] == after[host][0]] == []
