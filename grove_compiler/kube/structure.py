@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from grove_compiler.graph.diagnostic import MAX_FINDINGS, Diagnostic, too_many_findings
+from grove_compiler.graph.diagnostic import Diagnostic, too_many_findings
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.kube.structure_findings import StructureFindings, TooManyFindings
 from grove_compiler.kube.structure_scalars import SCALARS
@@ -49,7 +49,7 @@ def check(value: Any, schema: Schema, definitions: Definitions, path: FieldPath 
     try:
         _value(value, schema, path, findings)
     except TooManyFindings:
-        return [*findings.collected, (path, too_many_findings(MAX_FINDINGS))]
+        return [*findings.collected, (path, too_many_findings())]
     return findings.collected
 
 
