@@ -114,7 +114,7 @@ def run_rules(subject: Subject, number: int, program: Program, room: int, limit:
     if result.hold:
         return result
     try:
-        result.nodes = program.generate(subject.scope, room, (number,), subject.kind, part)
+        result.nodes = program.generate(subject.scope, room, subject.kind, part, position=(number,))
         result.conditions = program.conditions(subject.scope, subject.kind, part)
         result.generation_hash = subject.set.generation_hash if subject.set is not None else ""
         findings = check_rendered(result.nodes, program, subject.findings) if program.user_rendered else []

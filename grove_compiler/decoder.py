@@ -25,7 +25,7 @@ CONFIGURATION_KIND = "OperatorConfiguration"
 CLAIM_TEMPLATE_KIND = "ResourceClaimTemplate"
 AUTOSCALER_KIND = "HorizontalPodAutoscaler"
 TOPOLOGY_KINDS = ("ClusterTopology", "ClusterTopologyBinding")
-SOUND_VALUES = SchemaCompleter(DEFINITIONS)
+COMPLETER = SchemaCompleter(DEFINITIONS)
 
 
 @record(slots=False)
@@ -128,7 +128,7 @@ class Decoder:
             self._unknown(document, at, value)
 
     def _known(self, document: Document, at: FieldPath, value: Manifest, schema: Mapping[str, Any]) -> None:
-        complete = SOUND_VALUES.completed(value, schema["ref"])
+        complete = COMPLETER.completed(value, schema["ref"])
         structural: list[Finding] = []
         is_readable = complete is not None
         if complete is None:

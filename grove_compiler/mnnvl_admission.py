@@ -62,7 +62,7 @@ def admit_podclique(
         findings = context.program.validate(scope, "update" if old else "create", CLIQUE_SUBJECT)
         if has_errors(findings):
             return CliqueAdmission(findings=findings)
-        nodes = context.program.generate(scope, settings.max_objects, (), CLIQUE_SUBJECT)
+        nodes = context.program.generate(scope, settings.max_objects, CLIQUE_SUBJECT)
     except RuleFailure as failure:
         return CliqueAdmission(findings=[failure.diagnostic])
     admissions = [node.object for node in nodes]
@@ -75,7 +75,7 @@ def admit_podgang(manifest: Manifest, view: ObjectReader, context: StepContext, 
     gang = AdmittedPodGang(manifest, settings.namespace, Snapshot(view=view), DecisionRules(context.program.decisions))
     scope = {**context.scope, "settings": settings, "config": context.config, "podgang": gang}
     try:
-        admissions = [node.object for node in context.program.generate(scope, settings.max_objects, (), GANG_SUBJECT)]
+        admissions = [node.object for node in context.program.generate(scope, settings.max_objects, GANG_SUBJECT)]
     except RuleFailure as failure:
         return GangAdmission(problem=failure.diagnostic)
     annotations = {key: value for admission in admissions for key, value in (admission.get("annotations") or {}).items()}

@@ -85,7 +85,7 @@ def inject(pod: Manifest, view: ObjectReader | None, preflight: Preflight, progr
     scope = {"pod": checked, "preflight": preflight, "settings": settings, "config": Configuration({})}
     try:
         findings = program.validate(scope, "create", SUBJECT)
-        nodes = [] if has_errors(findings) else program.generate(scope, settings.max_objects, (), SUBJECT)
+        nodes = [] if has_errors(findings) else program.generate(scope, settings.max_objects, SUBJECT)
     except RuleFailure as failure:
         return Injection(pod, findings=[failure.diagnostic])
     patch = [operation for node in nodes for operation in _operations(pod, node.object, preflight.placement == "prepend")]

@@ -75,7 +75,7 @@ def gang_objects(key: GangKey, view: ObjectReader, preflight: Preflight, program
     gang = forming_gang(key, view, preflight, DecisionRules(program.decisions))
     settings = Settings()
     scope = {"gang": gang, "preflight": preflight, "settings": settings, "config": Configuration({})}
-    nodes = program.generate(scope, settings.max_objects, (), SUBJECT)
+    nodes = program.generate(scope, settings.max_objects, SUBJECT)
     for node in nodes:
         if node.object["kind"] != "ConfigMap" or not node.object["metadata"]["name"].startswith(PREFIX):
             raise ForeignName(f"the rule {node.rule} generates {node.id}; only ConfigMaps whose names begin with {PREFIX} are ever written")

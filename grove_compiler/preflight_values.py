@@ -1,6 +1,6 @@
 """Finds Helm values of the preflight checks that have the right form and no sensible meaning: they would block every checked pod.
 
-The values have their defaults and the structure of `api/preflightvalues.yaml`.
+The values have their defaults and the structure of `api/preflightvalues.py`.
 """
 
 from __future__ import annotations

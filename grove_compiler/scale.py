@@ -41,8 +41,8 @@ def judge_scaling(scaling: Scaling, owner: Manifest, program: Program, config: C
         return []
     scope["set"] = ExpandedSet(replace(before, path, scaling.replicas), decisions=decisions, config=scope["config"])
     scope["old"] = PodCliqueSet(before, decisions=decisions)
-    compares = {rule.id for rule in program.rules if rule.verb == "validate" and list(rule.details["operations"]) == ["update"]}
-    findings = [finding for finding in program.validate(scope, "update") if finding.code in compares and finding.path == render(path)]
+    raw = program.validate(scope, "update")
+    findings = [finding for finding in raw if finding.code in program.about_updates and finding.path == render(path)]
     return [_of_child(finding, scaling, scope["old"]) for finding in findings]
 
 

@@ -43,11 +43,11 @@ class Diagnostic:
         return ":".join(str(part) for part in (self.file, self.line, self.column if self.line else 0) if part)
 
 
-def too_many_findings(most: int, severity: Severity = "error") -> Diagnostic:
-    """Returns the diagnostic that ends the list when there are more than `most` errors, or warnings."""
+def too_many_findings(severity: Severity = "error") -> Diagnostic:
+    """Returns the diagnostic that ends the list when there are more than `MAX_FINDINGS` errors, or warnings."""
     if severity == "warning":
-        return Diagnostic("limit/findings", severity, f"more than {most:,} things call for a warning; the others are not listed")
-    return Diagnostic("limit/findings", severity, f"more than {most:,} things are wrong; no more is looked at", type="Too many")
+        return Diagnostic("limit/findings", severity, f"more than {MAX_FINDINGS:,} things call for a warning; the others are not listed")
+    return Diagnostic("limit/findings", severity, f"more than {MAX_FINDINGS:,} things are wrong; no more is looked at", type="Too many")
 
 
 def has_errors(diagnostics: list[Diagnostic]) -> bool:

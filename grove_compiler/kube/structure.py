@@ -26,7 +26,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from grove_compiler.graph.diagnostic import MAX_FINDINGS, SEVERITIES, Diagnostic, too_many_findings
+from grove_compiler.graph.diagnostic import SEVERITIES, Diagnostic, too_many_findings
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.kube.structure_findings import StructureFindings, TooManyFindings
 from grove_compiler.kube.structure_scalars import SCALARS
@@ -43,13 +43,13 @@ DEEPEST = 100
 def check(value: Any, schema: Schema, definitions: Definitions, path: FieldPath = ()) -> list[Finding]:
     """Returns everything that is wrong with `value`, in the order of the document, each with the path of the value at fault.
 
-    Above `MAX_FINDINGS` errors, or warnings, it returns the first ones, and one about `value` as a whole (`limit/findings`). `path` is the
+    Above the limit of errors, or warnings, it returns the first ones, and one about `value` as a whole (`limit/findings`). `path` is the
     place of `value` in its document. The caller adds file and line. Never raises.
     """
     findings = StructureFindings(definitions, len(path))
     with suppress(TooManyFindings):
         _value(value, schema, path, findings)
-    return findings.collected + [(path, too_many_findings(MAX_FINDINGS, one)) for one in SEVERITIES if findings.left[one] < 0]
+    return findings.collected + [(path, too_many_findings(one)) for one in SEVERITIES if findings.left[one] < 0]
 
 
 def check_and_prune(value: Any, schema: Schema, definitions: Definitions, path: FieldPath = ()) -> tuple[list[Finding], Any]:

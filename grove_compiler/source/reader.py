@@ -18,7 +18,7 @@ _MARKS = (
 )
 
 
-def read_bytes(data: bytes, file: str, limits: Limits = DEFAULT_LIMITS) -> tuple[list[Document], list[Diagnostic]]:
+def read_bytes(data: bytes, file: str) -> tuple[list[Document], list[Diagnostic]]:
     """Returns the documents of a file's content, and its diagnostics. The encoding is that of the byte order mark, UTF-8 by default.
 
     Bytes that are invalid in that encoding are one error, `source/encoding`, with the place of the first.
@@ -28,7 +28,7 @@ def read_bytes(data: bytes, file: str, limits: Limits = DEFAULT_LIMITS) -> tuple
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
         return [], [_encoding_error(data, encoding, error, file)]
-    return read_text(text, file, limits)
+    return read_text(text, file)
 
 
 def read_text(text: str, file: str, limits: Limits = DEFAULT_LIMITS) -> tuple[list[Document], list[Diagnostic]]:

@@ -36,7 +36,7 @@ def test_positions_count_items_that_conditions_leave_out() -> None:
 
 
 def test_a_position_may_be_put_in_front() -> None:
-    made = program(CARD_RULE, card=CARD).generate(shop(), 100, (7,))
+    made = program(CARD_RULE, card=CARD).generate(shop(), 100, position=(7,))
     assert [node.loop for node in made] == [(7, 0, 0), (7, 0, 1), (7, 1, 0)]
 
 

@@ -153,7 +153,7 @@ def test_a_tracer_sees_the_same_object_as_the_program() -> None:
 
 
 def test_a_position_in_front_is_left_out() -> None:
-    node = program(RULES, **TEMPLATES).generate(shop(), 100, (7,))[1]
+    node = program(RULES, **TEMPLATES).generate(shop(), 100, position=(7,))[1]
     origins = origins_of(Tracer(sources(RULES, TEMPLATES), VOCABULARY), node, shop(), position=1)
     assert ("spec", "faust") in origins
 

@@ -30,7 +30,7 @@ def patched(keys: str, value: str = "1") -> list[str]:
     """The objects that a patch changes."""
     rule = f"rule: patch/a\ndoc: A.\n{keys}do: [{{op: add, path: /spec/b, value: '{value}'}}]\n"
     made = build(sources([*RULES, rule], TEMPLATES), SUBJECTS)
-    nodes = [*made.generate({"it": Shelf("a")}, 9, (), "Shelf"), *made.generate({"owner": {}}, 9, (), "Shop")]
+    nodes = [*made.generate({"it": Shelf("a")}, 9, "Shelf"), *made.generate({"owner": {}}, 9, "Shop")]
     return [node.object["metadata"]["name"] for node in nodes if "spec" in node.object]
 
 

@@ -144,17 +144,15 @@ class Program:
                     report(Diagnostic(rule.id, "warning", warning, render(place)))
         return manifest
 
-    def validate(
-        self, scope: Scope, operation: str, about: str = "", most: int = MAX_FINDINGS, *, errors_only: bool = False
-    ) -> list[Diagnostic]:
+    def validate(self, scope: Scope, operation: str, about: str = "", *, errors_only: bool = False) -> list[Diagnostic]:
         """Returns the findings of the `validate` rules for a kind and an operation (`create` or `update`). The caller adds files and lines.
 
-        After `most` errors validation stops, and of more warnings than that the others are left out; the last finding says so. A warning
-        that depends on what is `Unknown` is left out, too: it must not keep anybody from an edit. With `errors_only` rules that warn are
+        After `MAX_FINDINGS` errors validation stops, and warnings beyond that number are omitted; the last finding says so. A warning
+        that depends on what is `Unknown` is omitted, too: it must not keep anybody from an edit. With `errors_only` rules that warn are
         not run. Raises `RuleFailure` for a rule that cannot run.
         """
         findings: list[Diagnostic] = []
-        left = dict.fromkeys(SEVERITIES, most)
+        left = dict.fromkeys(SEVERITIES, MAX_FINDINGS)
 
         def report(index: int, path: str, at: str, message: str, value: Any, known: Any, hint: str) -> None:
             rule = self.rules[index]
@@ -182,9 +180,9 @@ class Program:
             raise self._places.failure(error, rule) from error
         except _Enough:
             pass
-        return findings + [too_many_findings(most, severity) for severity in SEVERITIES if left[severity] < 0]
+        return findings + [too_many_findings(severity) for severity in SEVERITIES if left[severity] < 0]
 
-    def generate(self, scope: Scope, limit: int, position: tuple[int, ...] = (), about: str = "", part: Part = "all") -> list[Node]:
+    def generate(self, scope: Scope, limit: int, about: str = "", part: Part = "all", *, position: tuple[int, ...] = ()) -> list[Node]:
         """Returns every object for an input of a kind, or for a part of it, rule by rule in apply order.
 
         `position` is put before the loop positions of each. Raises `TooManyObjects`, and `RuleFailure` for a rule that cannot run.

@@ -1,4 +1,4 @@
-"""Models the Helm values of the preflight checks (ADR-026). Their structure is valid, with defaults (`api/preflightvalues.yaml`)."""
+"""Models the Helm values of the preflight checks (ADR-026). Their structure is valid, with defaults (`api/preflightvalues.py`)."""
 
 from __future__ import annotations
 
