@@ -15,7 +15,7 @@ from kube_objects.manifest import labels_of
 
 DEPLOYMENT, LEASE = Kind("apps", "v1", "Deployment"), Kind("coordination.k8s.io", "v1", "Lease")
 NAME, OPERATOR = "grove-operator", "app.kubernetes.io/name=grove-operator"
-"""The Deployment's name in the shipped operator's chart and by default in ours, and the label by which ours is known under any name."""
+"""The Deployment's name in the upstream operator's chart and by default in ours, and the label by which ours is known under any name."""
 LEASE_NAME = "grove-operator-leader-election"
 VERSION = "app.kubernetes.io/version"
 COMPARED = ("schema", "subresources", "additionalPrinterColumns")
