@@ -60,7 +60,7 @@ class Explainer:
     """
 
     def __init__(self, inputs: Inputs, compiled: Compiled, snapshot_documents: Sequence[Document] = ()) -> None:
-        self.tracer = Tracer((), VOCABULARY, READ_TRACKER, compiled)
+        self.tracer = Tracer(compiled, VOCABULARY, READ_TRACKER)
         self.rules = {rule.id: rule for rule in self.tracer.rules}
         config = [inputs.config] if inputs.config else []
         self.inputs = TrackedInputs(self.tracer, [*inputs.documents, *config], snapshot_documents)
