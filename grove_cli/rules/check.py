@@ -61,7 +61,7 @@ def _doubtful_ids(result: RuleSet, built_in: RuleSet) -> Iterator[Diagnostic]:
         close = nearest(rule.id, ids, TYPING_ERROR)
         if close:
             message = f"adds the rule {rule.id!r}, which does not replace {close!r}"
-            yield _warning("rules/doubtful-id", message, rule, ("rule",), close)
+            yield _warning("rules/doubtful-id", message, rule, close)
 
 
 def _other_verbs(result: RuleSet, built_in: RuleSet) -> Iterator[Diagnostic]:
@@ -71,7 +71,7 @@ def _other_verbs(result: RuleSet, built_in: RuleSet) -> Iterator[Diagnostic]:
         verb = verbs.get(rule.id, rule.verb)
         if verb != rule.verb:
             message = f"replaces {rule.id!r}, a {verb} rule, by a {rule.verb} rule: what it did is no longer done"
-            yield _warning("rules/other-verb", message, rule, ("rule",))
+            yield _warning("rules/other-verb", message, rule)
 
 
 def _idle_templates(result: RuleSet, sources: list[RuleSource]) -> Iterator[Diagnostic]:
@@ -83,5 +83,5 @@ def _idle_templates(result: RuleSet, sources: list[RuleSource]) -> Iterator[Diag
             yield Diagnostic("rules/idle-template", "warning", message, file=source.file, line=1)
 
 
-def _warning(code: str, message: str, rule: Rule, path: tuple[str, ...], nearest: str = "") -> Diagnostic:
-    return Diagnostic(code, "warning", message, file=rule.source.file, line=rule.source.line(path), nearest=nearest)
+def _warning(code: str, message: str, rule: Rule, nearest: str = "") -> Diagnostic:
+    return Diagnostic(code, "warning", message, file=rule.source.file, line=rule.source.line(("rule",)), nearest=nearest)
