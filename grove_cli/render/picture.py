@@ -191,3 +191,8 @@ def boxes(picture: Picture) -> list[Box]:
 def label(vertex: Vertex) -> list[str]:
     """Returns the lines of text on a vertex: its kind, then its name, or the note of a stand-in."""
     return [vertex.kind, vertex.note or vertex.name]
+
+
+def is_displayable(code: int) -> bool:
+    """Reports whether a picture may have a character: it is no control character, and XML allows it."""
+    return not (code < 0x20 or 0x7F <= code < 0xA0 or 0xD800 <= code < 0xE000 or code & 0xFFFE == 0xFFFE)
