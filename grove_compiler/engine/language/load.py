@@ -30,7 +30,7 @@ def load(sources: Sequence[RuleSource]) -> RuleSet:
     for source in sources:
         loader.read(source)
     loader.apply_disables()
-    return RuleSet(list(loader.rules.values()), loader.templates, loader.disabled, loader.constants, loader.problems, loader.doubles)
+    return RuleSet(list(loader.rules.values()), loader.templates, loader.disabled, loader.constants, loader.problems, loader.duplicates)
 
 
 @lru_cache(maxsize=400)
@@ -45,9 +45,9 @@ def _rules_of_built_in_life(text: str, file: str, index: int) -> list[LifeRule]:
     return rules_of_life(_read_built_in(text, file)[0][index])
 
 
-MAX_SOUND = 4000
+MAX_CHECKED = 4000
 """Rules of which it is known that their form is right: all built-in ones, several times over."""
-_sound: dict[tuple[int, ...], list[Document]] = {}
+_checked: dict[tuple[int, ...], list[Document]] = {}
 """The documents of such rules by their identity, which no other object gets as long as they are here."""
 
 
@@ -55,12 +55,12 @@ def _check_built_in_rule(rule: Rule) -> None:
     """Checks the form of a built-in rule, once in a process: it depends on nothing but its documents."""
     documents = [file.document for file in rule.files if file.document is not None]
     key = tuple(map(id, documents))
-    if key not in _sound:
+    if key not in _checked:
         check_rule(rule)
         if not rule.source.broken:
-            if len(_sound) >= MAX_SOUND:
-                _sound.clear()
-            _sound[key] = documents
+            if len(_checked) >= MAX_CHECKED:
+                _checked.clear()
+            _checked[key] = documents
 
 
 class _Loader:
@@ -70,7 +70,7 @@ class _Loader:
         self.constants: dict[str, Constant] = {}
         self.disables: list[tuple[str, SourceLocation]] = []
         self.disabled: dict[str, tuple[Rule, SourceLocation]] = {}
-        self.doubles: list[Rule] = []
+        self.duplicates: list[Rule] = []
         self.problems: list[Diagnostic] = []
         self.reported: set[tuple[str, int, str]] = set()
 
@@ -151,7 +151,7 @@ class _Loader:
         replaced = self.rules.get(rule.id)
         if replaced is not None and replaced.origin == rule.origin:
             file.fail(("rule",), f"the id {rule.id!r} is taken by a rule in {replaced.source.file}:{replaced.line}")
-            self.doubles.append(replaced)
+            self.duplicates.append(replaced)
         rule.usable = not file.broken
         self.rules[rule.id] = rule
 
