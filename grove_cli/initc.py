@@ -10,7 +10,7 @@ import click
 from grove_cli.exit_codes import EXIT_TERMINATED
 
 POD_INFO = "/var/grove/pod-info"
-"""The mount of the volume `pod-info-vol` of shipped Grove (§5.2), with the files `namespace` and `podgangname`."""
+"""The mount of the volume `pod-info-vol` of upstream Grove (§5.2), with the files `namespace` and `podgangname`."""
 
 
 class RequirementParam(click.ParamType[tuple[str, int]]):

@@ -11,7 +11,7 @@ from grove_cli.exit_codes import EXIT_FINDINGS
 from grove_cli.reading.files import InputFile
 from grove_compiler.compile import VOCABULARY
 from grove_compiler.engine.runtime.program import Program
-from grove_compiler.engine.sources import InvalidRules
+from grove_compiler.engine.sources import BUILT_IN, InvalidRules
 
 
 class LoadedRules:
@@ -33,7 +33,7 @@ class LoadedRules:
     @property
     def own_files(self) -> dict[str, InputFile]:
         """The user's rules and templates, by their names in findings."""
-        return {file.name: InputFile(file.path, file.data) for file in self.book.files if file.origin != rulebook.SHIPPED}
+        return {file.name: InputFile(file.path, file.data) for file in self.book.files if file.origin != BUILT_IN}
 
     def find_file(self, name: str) -> InputFile | None:
         """Returns the file of a finding, with its path."""

@@ -15,7 +15,7 @@ from grove_cli import warm_cache
 from grove_cli.errors import UnreadableInput, os_reason
 from grove_compiler.engine.runtime.compiled import Compiled
 from grove_compiler.engine.runtime.program import Program
-from grove_compiler.engine.sources import RuleSource, Vocabulary
+from grove_compiler.engine.sources import BUILT_IN, RuleSource, Vocabulary
 from grove_compiler.version import __version__
 
 try:  # hashlib loads OpenSSL for this, which costs more than all else in this module
@@ -24,7 +24,6 @@ except ImportError:
     from hashlib import blake2b
 
 T = TypeVar("T")
-SHIPPED = "grove"
 PACKAGE = os.path.dirname(os.path.abspath(grove_compiler.__file__))
 CHECKOUT = os.path.dirname(PACKAGE)
 PARTS = ("rules", "templates")
@@ -58,7 +57,7 @@ class Rulebook(NamedTuple):
     @property
     def name(self) -> str:
         """A hash of the rules, independent of machine and path."""
-        return self._digest("", lambda file: SHIPPED if file.origin == SHIPPED else "")
+        return self._digest("", lambda file: BUILT_IN if file.origin == BUILT_IN else "")
 
     def _digest(self, begin: str, origin: Callable[[RulebookFile], str]) -> str:
         digest = blake2b(begin.encode(), digest_size=16)
@@ -86,7 +85,7 @@ class Rulebook(NamedTuple):
 
         key = self.key
         warm = os.path.join(WARM_FOLDER, key)
-        program = _load(warm_cache.read_shipped(warm), load)
+        program = _load(warm_cache.read_installed(warm), load)
         if program is not None:
             return program
         entry = f"{key}-{_fingerprint_of_code()}"
@@ -122,7 +121,7 @@ def read(folders: Sequence[str] = (), *, may_be_empty: bool = False) -> Rulebook
 
     A folder without rules is a mistake, unless it `may_be_empty`: one that is mounted into a pod may get its files later.
     """
-    files = list(_read_folder(shipped_folder(), SHIPPED, flat=False))
+    files = list(_read_folder(built_in_folder(), BUILT_IN, flat=False))
     for folder in folders:
         mine = list(_read_folder(folder, folder, flat=True))
         if not mine and not may_be_empty:
@@ -131,7 +130,7 @@ def read(folders: Sequence[str] = (), *, may_be_empty: bool = False) -> Rulebook
     return Rulebook(tuple(files))
 
 
-def shipped_folder() -> str:
+def built_in_folder() -> str:
     """Returns the folder with the built-in `rules` and `templates`.
 
     A wheel carries them inside the package (`force-include` in `pyproject.toml`); in a checkout they stand at its top, beside the

@@ -38,7 +38,7 @@ def read(name: str) -> bytes | None:
         return None
 
 
-def read_shipped(path: str) -> bytes | None:
+def read_installed(path: str) -> bytes | None:
     """Returns the content of an entry that was installed with the program and is trusted as its code is."""
     try:
         return _read_file(path, check_owner=False)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, Protocol
 
 from grove_compiler.engine.runtime.failure import RuleFailure
-from grove_compiler.engine.runtime.program import Program
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath, parse, render
 from grove_compiler.graph.nearest import nearest
@@ -76,6 +76,20 @@ class Decoded:
         return self.locate(finding)
 
 
+class InputRules(Protocol):
+    """What reading inputs needs of rules: a `Program`, or in an explanation what tracks the inputs instead of validating them."""
+
+    @property
+    def decisions(self) -> SimpleNamespace:
+        """The functions of `decide` rules, by their names."""
+
+    def default(self, kind: str, manifest: Manifest, scope: Mapping[str, Any], report: Callable[[Diagnostic], None], /) -> Manifest:
+        """Returns the manifest with its defaults; `report` gets a warning for each value that a rule replaces."""
+
+    def validate(self, scope: Mapping[str, Any], operation: str, about: str, /, *, errors_only: bool = False) -> list[Diagnostic]:
+        """Returns the findings of the `validate` rules for a kind and an operation."""
+
+
 def _head(manifest: Manifest) -> Manifest:
     """Returns only what identifies an object: apiVersion, kind, name and namespace, as far as they are text."""
     metadata = manifest.get("metadata")
@@ -91,7 +105,7 @@ class Decoder:
     assigned to an object: an object that is missing may then only be unreadable.
     """
 
-    def __init__(self, program: Program, scope: Mapping[str, Any]) -> None:
+    def __init__(self, program: InputRules, scope: Mapping[str, Any]) -> None:
         self.program = program
         self.scope = scope
         self.decoded: list[Decoded] = []

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from grove_compiler.decoder import TOPOLOGY_KINDS, Decoded, Decoder
-from grove_compiler.engine.runtime.program import Program
+from grove_compiler.decoder import TOPOLOGY_KINDS, Decoded, Decoder, InputRules
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.node import Manifest
 from grove_compiler.model.expanded.topology import ExpandedTopology, default_topology
@@ -19,7 +18,7 @@ Known = list[tuple[ExpandedTopology, Decoded | None]]
 """Topologies, each with the object it was decoded from; none for the default one, which the configuration defines."""
 
 
-def decode_existing(program: Program, scope: Mapping[str, Any], snapshot: Snapshot) -> list[Decoded]:
+def decode_existing(program: InputRules, scope: Mapping[str, Any], snapshot: Snapshot) -> list[Decoded]:
     """Returns the topologies of the cluster with their findings, including invalid ones.
 
     A topology that is left out would count as missing, and sets would be placed without it instead of being held. So one of an unknown

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from grove_compiler.decoder import Decoded, Decoder
-from grove_compiler.engine.runtime.program import Program
+from grove_compiler.decoder import Decoded, Decoder, InputRules
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.inputs.snapshot import Snapshot
@@ -23,7 +22,7 @@ class OldStates:
     A set without a template, or an object that is being deleted, does not count.
     """
 
-    def __init__(self, program: Program, scope: Mapping[str, Any], old: list[Document], snapshot: Snapshot) -> None:
+    def __init__(self, program: InputRules, scope: Mapping[str, Any], old: list[Document], snapshot: Snapshot) -> None:
         self._program = program
         self._scope = scope
         self._decisions = DecisionRules(program.decisions)

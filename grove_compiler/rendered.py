@@ -1,6 +1,6 @@
 """Checks objects that users' rules take part in against the schema of their kind, since some mistakes only show in rendered objects.
 
-Objects of shipped rules alone are not checked: a test ensures that their templates are valid, and checking a thousand pods would cost
+Objects of built-in rules alone are not checked: a test ensures that their templates are valid, and checking a thousand pods would cost
 every run a tenth of a second.
 """
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from grove_compiler.decoder import SET_KIND, Decoded, Decoder
-from grove_compiler.engine.runtime.program import Program
+from grove_compiler.decoder import SET_KIND, Decoded, Decoder, InputRules
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.graph.field_path import FieldPath, parse, replace
 from grove_compiler.graph.node import Manifest
@@ -43,7 +42,7 @@ class StandIns:
         self._values = {path: found for path, found in values.items() if found}
         self._parents = {path[:-1] for path, found in values.items() if not found}
 
-    def decoded(self, program: Program, scope: Mapping[str, Any]) -> Iterator[Decoded]:
+    def decoded(self, program: InputRules, scope: Mapping[str, Any]) -> Iterator[Decoded]:
         """Yields the object several times, each with other valid values."""
         for manifest in self.manifests():
             yield Decoder(program, scope).take([Document(manifest)])[0]

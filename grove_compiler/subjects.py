@@ -6,9 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from typing import Any
 
-from grove_compiler.decoder import AUTOSCALER_KIND, CLAIM_TEMPLATE_KIND, CONFIGURATION_KIND, SET_KIND, TOPOLOGY_KINDS, Decoded, Decoder
+from grove_compiler.decoder import (
+    AUTOSCALER_KIND,
+    CLAIM_TEMPLATE_KIND,
+    CONFIGURATION_KIND,
+    SET_KIND,
+    TOPOLOGY_KINDS,
+    Decoded,
+    Decoder,
+    InputRules,
+)
 from grove_compiler.engine.runtime.failure import RuleFailure
-from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import SubjectNames, Vocabulary
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest, ObjectRef
@@ -110,7 +118,7 @@ class Reading:
     is_complete: bool
 
 
-def read_subjects(inputs: Inputs, program: Program) -> Reading:
+def read_subjects(inputs: Inputs, program: InputRules) -> Reading:
     """Returns the topologies and sets of the input, validated. Bad input raises nothing."""
     reading = _read(inputs, program)
     configuration = next((subject.entry for subject in reading.subjects if subject.kind == CONFIGURATION_KIND), None)
@@ -119,7 +127,7 @@ def read_subjects(inputs: Inputs, program: Program) -> Reading:
     return reading
 
 
-def _read(inputs: Inputs, program: Program) -> Reading:
+def _read(inputs: Inputs, program: InputRules) -> Reading:
     settings, namespace, decisions = inputs.settings, inputs.settings.namespace, DecisionRules(program.decisions)
     scope: dict[str, Any] = {"settings": settings}
     decoder = Decoder(program, scope)
@@ -172,7 +180,7 @@ def live_sets(snapshot: Snapshot) -> list[PodCliqueSet]:
     return [PodCliqueSet(manifest) for manifest in snapshot.of_kind("grove.io/v1alpha1", SET_KIND)]
 
 
-def validate(subject: Subject, program: Program, settings: Settings, *, errors_only: bool = False) -> list[Diagnostic]:
+def validate(subject: Subject, program: InputRules, settings: Settings, *, errors_only: bool = False) -> list[Diagnostic]:
     """Runs the validation rules for a subject; returns their findings, with places, and adds them to the subject's."""
     entry = subject.entry
     if entry is None or not entry.is_defaulted:
@@ -193,7 +201,7 @@ def validate(subject: Subject, program: Program, settings: Settings, *, errors_o
     return findings
 
 
-def _own_mistakes(findings: list[Diagnostic], subject: Subject, entry: Decoded, program: Program) -> list[Diagnostic]:
+def _own_mistakes(findings: list[Diagnostic], subject: Subject, entry: Decoded, program: InputRules) -> list[Diagnostic]:
     """Returns the findings that do not only follow from the invalid values of the entry (`stand_ins`)."""
     from grove_compiler.stand_ins import StandIns  # only where something is wrong
 
@@ -210,7 +218,7 @@ def _own_mistakes(findings: list[Diagnostic], subject: Subject, entry: Decoded, 
     return [finding for finding in findings if not others.may_explain(finding)]
 
 
-def _drop_consequences(reading: Reading, configuration: Decoded, inputs: Inputs, program: Program) -> None:
+def _drop_consequences(reading: Reading, configuration: Decoded, inputs: Inputs, program: InputRules) -> None:
     """Drops findings about sets and topologies that only follow from invalid values of the configuration."""
     from grove_compiler.stand_ins import StandIns  # only where something is wrong
 
@@ -227,7 +235,7 @@ def _drop_consequences(reading: Reading, configuration: Decoded, inputs: Inputs,
 
 
 def validate_topologies(
-    topologies: Known, scope: dict[str, Any], settings: Settings, program: Program, *, errors_only: bool = False
+    topologies: Known, scope: dict[str, Any], settings: Settings, program: InputRules, *, errors_only: bool = False
 ) -> None:
     """Validates topologies, and adds the findings to each; a set that refers to an invalid one is held."""
     for topology, entry in topologies:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 Manifest = dict[str, Any]
@@ -31,6 +32,24 @@ def section(value: Any, *path: str) -> Manifest:
 def labels_of(manifest: Manifest) -> Manifest:
     """Returns an object's labels."""
     return section(manifest, "metadata", "labels")
+
+
+def namespace_of(manifest: Manifest) -> str:
+    """Returns an object's namespace; empty where it has none."""
+    return str(section(manifest, "metadata").get("namespace") or "")
+
+
+def namespaced_name(manifest: Manifest) -> tuple[str, str]:
+    """Returns an object's namespace and name; empty where it has none."""
+    return namespace_of(manifest), str(section(manifest, "metadata").get("name") or "")
+
+
+def by_label(manifests: Iterable[Manifest], label: str) -> dict[tuple[str, str], list[Manifest]]:
+    """Groups objects by their namespace and the value of a label, which is empty where they lack it. Any other key has no objects."""
+    groups: dict[tuple[str, str], list[Manifest]] = defaultdict(list)
+    for manifest in manifests:
+        groups[namespace_of(manifest), str(labels_of(manifest).get(label) or "")].append(manifest)
+    return groups
 
 
 def managers_of_field(manifest: Manifest, *path: str) -> set[str]:

@@ -23,7 +23,7 @@ from applier.transport.reads import Watches, list_all, text_lines
 from applier.transport.refusals import WRONG_ADDRESS
 from applier.transport.retries import ApiRequest, Retries
 from applier.transport.wire import Answer, Trace, Uncertain, Wire, untraced
-from kube_objects.manifest import is_terminating
+from kube_objects.manifest import is_terminating, namespaced_name
 
 APPLY, JSON_PATCH, MERGE_PATCH = "application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json"
 
@@ -131,7 +131,7 @@ class ApiCluster:
         on_created: Callable[[], None] | None = None,
     ) -> Manifest:
         """Applies a manifest; unknown fields are always `Invalid`. Retried when no answer came, unless it has a resourceVersion."""
-        namespace, name = _names(manifest)
+        namespace, name = namespaced_name(manifest)
         request = ApiRequest("patch", resource.plural, _ref(resource, namespace, name), not _has_version(manifest), manifest)
         path = _path(resource, namespace, name, subresource) + _query(manager, APPLY_VALIDATION, dry_run, force)
         answer = self._with_warnings(request, await self.wire.call(request, "PATCH", path, body=_json(manifest), content_type=APPLY))
@@ -141,7 +141,7 @@ class ApiCluster:
 
     async def create(self, resource: Resource, manifest: Manifest, *, manager: str, dry_run: bool = False) -> Manifest:
         """Creates an object. `Unreachable` with `maybe_done` if no answer came to a first try and the object exists then."""
-        namespace, name = _names(manifest)
+        namespace, name = namespaced_name(manifest)
         request = ApiRequest("create", resource.plural, _ref(resource, namespace, name), bool(name), manifest)
         path = _path(resource, namespace) + _query(manager, self.validation, dry_run)
         try:
@@ -225,11 +225,6 @@ def _is_terminating(error: WriteConflict) -> bool:
 
 def _ref(resource: Resource, namespace: str, name: str) -> Ref:
     return Ref(resource.kind.group, resource.kind.kind, namespace, name)
-
-
-def _names(manifest: Manifest) -> tuple[str, str]:
-    metadata = manifest.get("metadata") or {}
-    return metadata.get("namespace") or "", metadata.get("name") or ""
 
 
 def _has_version(manifest: Manifest) -> bool:

@@ -12,10 +12,8 @@ from typing import Any, TypedDict, TypeVar, Unpack
 
 from applier.events import Sink
 from applier.transport.api_cluster import ApiCluster, Warn
-from applier.transport.login.credentials import Fixed
 from applier.transport.login.find import find_target
 from applier.transport.login.kubeconfig import NO_OVERRIDES
-from applier.transport.login.target import Target
 from applier.transport.retries import Retries
 from applier.transport.wire import Trace
 
@@ -48,35 +46,7 @@ async def connect(
 
     The fields of `user` replace those of the kubeconfig's user. Sends no request yet. Raises `CredentialsError`.
     """
-    async with _open(find_target(kubeconfig, context, os.environ, overrides=user), options) as cluster:
-        yield cluster
-
-
-@asynccontextmanager
-async def connect_to(
-    url: str,
-    *,
-    token: str = "",
-    ca: str = "",
-    certificate: tuple[str, str] = ("", ""),
-    insecure: bool = False,
-    server_name: str = "",
-    namespace: str = "default",
-    **options: Unpack[ConnectOptions],
-) -> AsyncIterator[ApiCluster]:
-    """Connects to the cluster at a URL.
-
-    `ca` and `certificate` (with its key) are PEM text; `server_name` is the name in the server's certificate.
-    """
-    credentials = Fixed.token(token, certificate)
-    target = Target(url.rstrip("/"), credentials, namespace=namespace, ca=ca, insecure=insecure, server_name=server_name)
-    async with _open(target, options) as cluster:
-        yield cluster
-
-
-@asynccontextmanager
-async def _open(target: Target, options: ConnectOptions) -> AsyncIterator[ApiCluster]:
-    cluster = ApiCluster(target, **options)
+    cluster = ApiCluster(find_target(kubeconfig, context, os.environ, overrides=user), **options)
     try:
         yield cluster
     finally:

@@ -73,7 +73,7 @@ def command(managers: tuple[str, ...], field_manager: str, dry_run: bool, journa
     async def work(session: Session) -> int:
         from applier.prune.adoption import adopt
 
-        # Without files the objects of the shipped operator are adopted, under the field manager that both operators use.
+        # Without files the objects of the upstream operator are adopted, under the field manager that both operators use.
         graph = await source.graph(session) if source else await made_by_operator(session.cluster, target.namespace)
         manager = field_manager if source else field_managers.OPERATOR
         outcomes = await adopt(graph, session.cluster, manager=manager, managers=managers, dry_run=dry_run, sink=sink)

@@ -49,18 +49,15 @@ def plan_text(steps: Sequence[Step], terminal: Terminal) -> str:
     for wave, found in groupby(changes, key=lambda step: step.wave):
         lines.append(terminal.paint(f"wave {wave + 1}", "2"))
         lines += [step_line(one, column, terminal) for one in folded(list(found), lambda step: step)]
-    counts = {action: sum(step.action is action for step in steps) for action in Action}
-    return "\n".join([*lines, *([""] if lines else []), terminal.paint("Plan: ", "1") + tally(counts)]) + "\n"
+    return "\n".join([*lines, *([""] if lines else []), terminal.paint("Plan: ", "1") + by_action(steps)]) + "\n"
 
 
 def effects_text(source: ClusterInput, terminal: Terminal) -> str:
     """Returns the objects that the operator creates, configures and deletes, under a heading; empty where none leads."""
     if not source.leader:
         return ""
-    from grove_cli.cluster.step_lines import step_lines
-
     heading = terminal.paint("effects", "1") + f" by the operator ({source.leader}); --children includes them"
-    summary = terminal.paint("Effects: ", "1") + counted(source.effects)
+    summary = terminal.paint("Effects: ", "1") + by_action(source.effects)
     return "\n".join([heading, *step_lines(source.effects, terminal), summary]) + "\n"
 
 
@@ -68,9 +65,11 @@ def effects_line(source: ClusterInput) -> str:
     """Returns one line about what the operator makes of an edit; empty where none leads, or where it makes nothing of it."""
     if not source.effects:
         return ""
-    return f"the operator ({source.leader}) generates from this: {counted(source.effects)} (listed by `grove plan`); --children writes them"
+    return (
+        f"the operator ({source.leader}) generates from this: {by_action(source.effects)} (listed by `grove plan`); --children writes them"
+    )
 
 
-def counted(steps: Sequence[Step]) -> str:
+def by_action(steps: Sequence[Step]) -> str:
     """Returns the number of steps by action."""
     return tally({action: sum(step.action is action for step in steps) for action in Action})

@@ -22,6 +22,7 @@ from grove_compiler.kube.timestamp import time
 from grove_compiler.step import StepContext
 from grove_operator.cluster.why import Reason, reasons
 from grove_operator.controller.waiting import waits_of
+from kube_objects.manifest import namespaced_name
 
 if TYPE_CHECKING:
     from grove_compiler.engine.runtime.program import Program
@@ -109,8 +110,8 @@ def causes_of(manifest: Manifest, pcs: Manifest, read: ReadObjects, context: Ste
 
 def events_about(manifest: Manifest, objects: Sequence[Manifest]) -> list[EventLine]:
     """Returns the events of `grove events`: of a set those of its parts as well."""
-    metadata = manifest["metadata"]
-    return events_in(objects, f"{manifest['kind']}/{metadata['name']}", metadata.get("namespace") or "", ())
+    namespace, name = namespaced_name(manifest)
+    return events_in(objects, f"{manifest['kind']}/{name}", namespace, ())
 
 
 def event_lines(manifest: Manifest, events: Sequence[EventLine], now: float, terminal: Terminal) -> list[str]:

@@ -13,7 +13,7 @@ from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.graph.graph import CompiledGraph
 
 
-def object_json(answer: ObjectAnswer, graph: CompiledGraph, words: Words, path: FieldPath = ()) -> dict[str, Any]:
+def object_json(answer: ObjectAnswer, graph: CompiledGraph, words: Words, path: FieldPath) -> dict[str, Any]:
     """Returns an object with the fields at or under a path."""
     node, trace = answer.node, answer.trace
     return {

@@ -13,8 +13,8 @@ MAX_RANGES = 24
 WIDTH = 80
 
 
-def ranges(numbers: Iterable[int], most: int = MAX_RANGES) -> list[tuple[int, int]]:
-    """Returns numbers as at most `most` ranges: the smallest gaps are closed first."""
+def ranges(numbers: Iterable[int]) -> list[tuple[int, int]]:
+    """Returns numbers as at most `MAX_RANGES` ranges: the smallest gaps are closed first."""
     found = [(number, number) for number in sorted(set(numbers))]
     gap = 1
     while True:
@@ -24,7 +24,7 @@ def ranges(numbers: Iterable[int], most: int = MAX_RANGES) -> list[tuple[int, in
                 joined[-1] = joined[-1][0], last
             else:
                 joined.append((first, last))
-        if len(joined) <= most:
+        if len(joined) <= MAX_RANGES:
             return joined
         found, gap = joined, gap + 1
 

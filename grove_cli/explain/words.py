@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from grove_cli.explain.places import grouped
-from grove_cli.rulebook import SHIPPED, Rulebook
+from grove_cli.rulebook import Rulebook
 from grove_compiler.engine.runtime.failure import RuleInfo
+from grove_compiler.engine.sources import BUILT_IN
 from grove_compiler.engine.tracing.provenance import Guard, Traced
 from grove_compiler.engine.tracing.tracking import plain
 from grove_compiler.explain import Explainer, InputSource
@@ -29,7 +30,7 @@ class Words:
         """Returns `file:line` of a rule or template. Of several files with its name it is the one of the origin, else the last."""
         candidates = [known for known in self.book.files if known.name == file and origin in ("", known.origin)]
         known = candidates[-1] if candidates else None
-        return f"{file if known is None or known.origin == SHIPPED else known.path}:{line}"
+        return f"{file if known is None or known.origin == BUILT_IN else known.path}:{line}"
 
     def rule(self, rule: RuleInfo) -> str:
         """Returns the id and place of a rule."""

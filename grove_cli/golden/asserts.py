@@ -38,12 +38,12 @@ _BOUNDS = ("is", "atLeast", "atMost")
 _WORDS = {str: "text", dict: "a map", int: "a number"}
 
 
-def read_asserts(documents: Sequence[Document]) -> tuple[list[Assert], list[Diagnostic]]:
-    """Parses a document with a list of assertions; returns them with all errors."""
+def read_asserts(documents: Sequence[Document], file: str) -> tuple[list[Assert], list[Diagnostic]]:
+    """Parses the documents of a file, which should be one with a list of assertions; returns them with all errors."""
     problems = [_problem(document, (), "a second document; only one is allowed") for document in documents[1:]]
     if not documents or not isinstance(documents[0].value, list) or not documents[0].value:
-        file = documents[:1] or [Document(None)]
-        return [], [_problem(file[0], (), f"expected a list of asserts, each with one of {', '.join(FORMS)}")]
+        document = documents[0] if documents else Document(None, file)
+        return [], [_problem(document, (), f"expected a list of asserts, each with one of {', '.join(FORMS)}")]
     for number, entry in enumerate(documents[0].value):
         problems += _check(documents[0], number, entry)
     return ([] if problems else documents[0].value), problems

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import TypeVar
 
 from grove_cli import rulebook
 from grove_cli.errors import UnreadableInput
 from grove_cli.golden.asserts import compare_asserts, read_asserts
 from grove_cli.golden.case import ASSERTS, EXPECTED, EXPECTED_FINDINGS, INPUT, INPUTS, OPTIONS, RULES, Case
 from grove_cli.golden.differences import Mismatch, compare_objects
-from grove_cli.golden.expected_findings import Expected, compare_findings, describe, read_expected_findings, unexpected
+from grove_cli.golden.expected_findings import compare_findings, describe, read_expected_findings, unexpected
 from grove_cli.golden.options import CaseOptions, read_options
 from grove_cli.golden.outcome import CaseOutcome, Placed
 from grove_cli.reading.files import InputFile, read_one
@@ -25,6 +26,8 @@ from grove_compiler.record import record
 from grove_compiler.source.document import Document
 from grove_compiler.source.reader import read_bytes
 from grove_compiler.source.yaml_writer import write_yaml
+
+T = TypeVar("T")
 
 
 @record
@@ -87,18 +90,12 @@ class Runner:
     def _documents(self, path: str) -> list[Document]:
         file = read_one(path)
         self._files[path] = file
-        documents, problems = read_bytes(file.data, path)
-        if problems:
-            raise Broken(problems)
-        return documents
+        return _valid(*read_bytes(file.data, path))
 
     def _options(self, case: Case) -> CaseOptions:
         if not case.has(OPTIONS):
             return CaseOptions()
-        options, problems = read_options(self._documents(case.path(OPTIONS)))
-        if problems:
-            raise Broken(problems)
-        return options
+        return _valid(*read_options(self._documents(case.path(OPTIONS))))
 
     def _compile(self, case: Case, options: CaseOptions) -> CaseResult:
         program = self._program(case, options)
@@ -150,25 +147,15 @@ class Runner:
             errors = [finding for finding in result.findings if finding.severity == "error"]
             return [_placed(difference, [], path) for difference in unexpected(result.findings if options.strict else errors)]
         documents = self._documents(path)
-        differences = compare_findings(self._expected_findings(documents), result.findings)
+        differences = compare_findings(_valid(*read_expected_findings(documents)), result.findings)
         return [_placed(difference, documents, path) for difference in differences]
 
     def _compare_asserts(self, case: Case, result: CaseResult) -> list[Placed]:
         if not case.has(ASSERTS):
             return []
         documents = self._documents(case.path(ASSERTS))
-        asserts, problems = read_asserts(documents)
-        if problems:
-            for problem in problems:
-                problem.file = case.path(ASSERTS)
-            raise Broken(problems)
+        asserts = _valid(*read_asserts(documents, case.path(ASSERTS)))
         return [_placed(difference, documents, case.path(ASSERTS)) for difference in compare_asserts(asserts, result.objects)]
-
-    def _expected_findings(self, documents: list[Document]) -> list[Expected]:
-        expected, problems = read_expected_findings(documents)
-        if problems:
-            raise Broken(problems)
-        return expected
 
     # -- what is expected from now on ------------------------------------------------------------------------------------------
 
@@ -194,6 +181,13 @@ class Runner:
         return CaseOutcome(case.name, "updated" if names else "passed", written=names)
 
 
+def _valid(content: T, problems: list[Diagnostic]) -> T:
+    """Returns the content of a file of a case. Raises `Broken` with the problems, if there are any."""
+    if problems:
+        raise Broken(problems)
+    return content
+
+
 def _placed(difference: Mismatch, documents: Sequence[Document], file: str) -> Placed:
     if not 0 <= difference.document < len(documents):
         return Placed(difference)
@@ -206,12 +200,12 @@ def first_expectations(findings: Sequence[Diagnostic]) -> list[str]:
     return [*names, EXPECTED_FINDINGS] if findings else names
 
 
-def objects_text(objects: Sequence[Manifest], former: bytes = b"") -> bytes:
+def objects_text(objects: Sequence[Manifest], former: bytes) -> bytes:
     """Returns `expected.yaml` for objects, with the leading comments of the old file."""
     return _head(former) + write_yaml(objects).encode("utf-8", "backslashreplace")
 
 
-def findings_text(findings: Sequence[Diagnostic], former: bytes = b"") -> bytes:
+def findings_text(findings: Sequence[Diagnostic], former: bytes) -> bytes:
     """Returns `expected-findings.yaml` for findings, with the leading comments of the old file."""
     return _head(former) + write_yaml([[describe(finding) for finding in findings]]).encode("utf-8", "backslashreplace")
 

@@ -46,7 +46,7 @@ Exit codes, as those of kubectl diff: 0 no object changes, 1 objects change, 2 t
     type=click.Choice(["grove", "shipped"]),
     default="grove",
     show_default=True,
-    help="The operator that performs the update: this one, or NVIDIA's (shipped), which recreates the PodCliques of scaling groups.",
+    help="The operator that updates: this one, or NVIDIA's upstream one (shipped), which recreates the PodCliques of scaling groups.",
 )
 @context_options
 @text_or_json_option

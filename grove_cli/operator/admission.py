@@ -26,7 +26,7 @@ RETRY = 10.0
 """Seconds until an operator without a certificate for its webhooks looks for one again."""
 
 SERVICE_ACCOUNT = "GROVE_OPERATOR_SERVICE_ACCOUNT_NAME"
-"""Names the ServiceAccount of the operator's pods, as the shipped chart does."""
+"""Names the ServiceAccount of the operator's pods, as the upstream chart does."""
 
 
 def own_namespace(session: Session) -> str:

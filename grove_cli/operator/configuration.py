@@ -26,7 +26,7 @@ UNUSED = (
     "debugging.pprofBindPort",
     "scheduler.profiles[].config.gangScheduling",
 )
-"""Fields of the shipped operator that are validated and have no effect here; see `docs/configuration.md` for alternatives."""
+"""Fields of the upstream operator that are validated and have no effect here; see `docs/configuration.md` for alternatives."""
 
 
 OF_WEBHOOKS = ("authorizer.enabled", "admission.mnnvlWebhooks")

@@ -171,7 +171,7 @@ class Reload:
         """Reports an error once, and when there is none any more."""
         before, self._config_error = self._config_error, error
         if before and not error:
-            self._log.line("configuration accepted", why="its errors are mended")
+            self._log.line("configuration accepted", why="its errors are fixed")
             await self._reports.record_event("Normal", "ConfigurationTaken", "the configuration is valid again", before)
         elif error != before:
             self._log.line("configuration rejected", "error", why=error, meanwhile="the last valid one stays in effect")

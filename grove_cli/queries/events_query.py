@@ -11,6 +11,7 @@ from grove_compiler.kube.timestamp import time
 from grove_compiler.model.names import replica_of
 from grove_compiler.record import record
 from grove_operator import field_managers
+from kube_objects.manifest import namespace_of
 
 CLUSTER_WIDE = ("ClusterTopology", "ClusterTopologyBinding")
 """Cluster-scoped kinds, whose events are in the namespace `default`."""
@@ -98,7 +99,7 @@ def _aggregate(events: Collection[Manifest]) -> EventLine:
     of = last.get("involvedObject") or {}
     times = [moment for event in events for moment in _occurrences(event)[:2] if moment is not None]
     return EventLine(
-        str(last["metadata"].get("namespace") or ""),
+        namespace_of(last),
         str(of.get("kind") or ""),
         str(of.get("name") or ""),
         str(last.get("type") or ""),

@@ -11,10 +11,11 @@ from applier.errors import Forbidden, UnknownKind
 from applier.ref import DEFINITION_KIND, Kind, Manifest, Ref
 from grove_compiler.kube.timestamp import time
 from grove_compiler.record import record
+from kube_objects.manifest import labels_of
 
 DEPLOYMENT, LEASE = Kind("apps", "v1", "Deployment"), Kind("coordination.k8s.io", "v1", "Lease")
 NAME, OPERATOR = "grove-operator", "app.kubernetes.io/name=grove-operator"
-"""The Deployment's name in the shipped operator's chart and by default in ours, and the label by which ours is known under any name."""
+"""The Deployment's name in the upstream operator's chart and by default in ours, and the label by which ours is known under any name."""
 LEASE_NAME = "grove-operator-leader-election"
 VERSION = "app.kubernetes.io/version"
 COMPARED = ("schema", "subresources", "additionalPrinterColumns")
@@ -86,7 +87,7 @@ def _of_deployment(deployment: Manifest) -> InstalledOperator:
     containers = ((spec.get("template") or {}).get("spec") or {}).get("containers") or [{}]
     image = str(containers[0].get("image") or "")
     tag = image.partition("@")[0].rpartition("/")[2].partition(":")[2]
-    version = str((metadata.get("labels") or {}).get(VERSION) or tag).removeprefix("v")
+    version = str(labels_of(deployment).get(VERSION) or tag).removeprefix("v")
     ready, replicas = (int(each or 0) for each in (status.get("readyReplicas"), spec.get("replicas", 1)))
     return InstalledOperator(metadata.get("namespace") or "", metadata["name"], version, image, ready, replicas)
 

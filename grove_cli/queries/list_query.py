@@ -9,6 +9,7 @@ from applier.cluster import Cluster, Resource, find
 from applier.ref import Manifest
 from grove_cli.queries.tree_query import NoSuchObject, check_name, find_kind, served_kinds
 from grove_compiler.record import record
+from kube_objects.manifest import namespaced_name
 
 
 @record
@@ -66,4 +67,4 @@ async def _named(cluster: Cluster, resource: Resource, namespace: str, names: Se
 
 async def _all(cluster: Cluster, resource: Resource, query: ListQuery) -> tuple[list[Manifest], list[str]]:
     found = (await cluster.list(resource, query.namespace, labels=query.labels)).items
-    return sorted(found, key=lambda each: (each["metadata"].get("namespace") or "", each["metadata"]["name"])), []
+    return sorted(found, key=namespaced_name), []

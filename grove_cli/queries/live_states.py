@@ -5,7 +5,6 @@ Most schedulers report of a gang nothing but `Pending`.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable
 from functools import partial
 
@@ -18,7 +17,7 @@ from grove_compiler.labels import GANG_LABEL
 from grove_compiler.model.decisions import DecisionRules
 from grove_compiler.model.expanded.readiness import READY_KINDS, ReadinessDecisions
 from grove_compiler.model.inputs.snapshot import is_finished
-from kube_objects.manifest import is_terminating
+from kube_objects.manifest import by_label, is_terminating, namespaced_name
 from kube_objects.words import counted
 
 ReadinessCheck = Callable[[Manifest], Readiness]
@@ -52,11 +51,8 @@ class LiveStates:
 
     def __init__(self, check: ReadinessCheck, objects: Iterable[Manifest]) -> None:
         self._check = check
-        self._pods: dict[tuple[str, str], list[Manifest]] = defaultdict(list)
-        for manifest in objects:
-            if manifest.get("kind") == "Pod" and not is_terminating(manifest):
-                metadata = manifest["metadata"]
-                self._pods[metadata.get("namespace") or "", (metadata.get("labels") or {}).get(GANG_LABEL) or ""].append(manifest)
+        pods = (manifest for manifest in objects if manifest.get("kind") == "Pod" and not is_terminating(manifest))
+        self._pods = by_label(pods, GANG_LABEL)
 
     def readiness(self, manifest: Manifest) -> Readiness:
         """Returns how ready an object is."""
@@ -79,7 +75,7 @@ class LiveStates:
         return [*counts, *(fact for fact in facts(manifest) if fact != "Pending")]
 
     def _of(self, gang: Manifest) -> list[Manifest]:
-        return self._pods.get((gang["metadata"].get("namespace") or "", gang["metadata"]["name"]), [])
+        return self._pods[namespaced_name(gang)]
 
 
 def _is_done(pod: Manifest) -> bool:

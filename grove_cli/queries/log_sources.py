@@ -9,6 +9,7 @@ from applier.ref import Manifest
 from grove_cli.queries.tree_query import NoSuchObject
 from grove_compiler.labels import CLIQUE_LABEL, GROUP_LABEL, MEMBER_LABEL, PART_OF, REPLICA_LABEL
 from grove_compiler.record import record
+from kube_objects.manifest import labels_of
 
 
 class LogSource(NamedTuple):
@@ -63,7 +64,7 @@ def check_container(pods: Sequence[Manifest], container: str) -> None:
 
 def clique_of(pod: Manifest) -> str:
     """Returns the name that a pod's clique has in the set's template: the PodClique's without those of the replicas that it is in."""
-    labels = pod["metadata"].get("labels") or {}
+    labels = labels_of(pod)
     owner, index = (GROUP_LABEL, MEMBER_LABEL) if labels.get(GROUP_LABEL) else (PART_OF, REPLICA_LABEL)
     return str(labels.get(CLIQUE_LABEL) or "").removeprefix(f"{labels.get(owner)}-{labels.get(index)}-")
 

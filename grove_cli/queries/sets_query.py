@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from applier.ref import Manifest
@@ -13,7 +12,7 @@ from grove_compiler.kube.timestamp import time
 from grove_compiler.labels import PART_OF
 from grove_compiler.model.inputs.snapshot import is_finished
 from grove_compiler.record import record
-from kube_objects.manifest import is_terminating
+from kube_objects.manifest import by_label, is_terminating, namespaced_name
 from kube_objects.quantity import QuantityError
 
 WAITING = ("Stalled", "WhyPending", "TopologyLevelsUnavailable", "ComputeDomainsUnavailable", "ResourceClaimTemplatesUnavailable")
@@ -42,16 +41,15 @@ class SetSummary:
 
 def summaries(sets: Iterable[Manifest], gangs: Iterable[Manifest], pods: Iterable[Manifest]) -> list[SetSummary]:
     """Returns the summaries of sets in their order, by the gangs and pods of their namespaces."""
-    by_set = [_by_set(gangs), _by_set(pods)]
-    return [_summary(pcs, *(each[_place(pcs)] for each in by_set)) for pcs in sets]
+    by_set = by_label(gangs, PART_OF), by_label(pods, PART_OF)
+    return [_summary(pcs, *(each[namespaced_name(pcs)] for each in by_set)) for pcs in sets]
 
 
 def _summary(pcs: Manifest, gangs: Sequence[Manifest], pods: Sequence[Manifest]) -> SetSummary:
     metadata, status = pcs["metadata"], status_of(pcs)
     active = [pod for pod in pods if not is_terminating(pod) and not is_finished(pod)]
     return SetSummary(
-        metadata.get("namespace") or "",
-        metadata["name"],
+        *namespaced_name(pcs),
         replicas=_count((pcs.get("spec") or {}).get("replicas"), 0),
         available=_count(status.get("availableReplicas")),
         updated=_count(status.get("updatedReplicas")),
@@ -79,17 +77,6 @@ def gpus_of(pod: Manifest) -> int:
         return sum(request_of(pod["spec"], lambda name: name.endswith(GPUS)).values())
     except QuantityError:  # an API server rejects such a pod
         return 0
-
-
-def _by_set(manifests: Iterable[Manifest]) -> dict[tuple[str, str], list[Manifest]]:
-    by_set: dict[tuple[str, str], list[Manifest]] = defaultdict(list)
-    for manifest in manifests:
-        by_set[manifest["metadata"].get("namespace") or "", (manifest["metadata"].get("labels") or {}).get(PART_OF) or ""].append(manifest)
-    return by_set
-
-
-def _place(pcs: Manifest) -> tuple[str, str]:
-    return pcs["metadata"].get("namespace") or "", pcs["metadata"]["name"]
 
 
 def _count(value: object, default: int = 0) -> int:

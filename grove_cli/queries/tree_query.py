@@ -13,6 +13,7 @@ from grove_cli.short_names import SHORT_NAMES
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.labels import PART_OF
 from grove_compiler.record import record
+from kube_objects.manifest import labels_of, namespace_of
 
 DEFAULT_KIND = "PodCliqueSet"
 OMITTED = {"Event"}
@@ -166,10 +167,10 @@ def find(argument: str, namespace: str, objects: Iterable[Manifest]) -> tuple[Ma
     if not found:
         raise NoSuchObject(f"there is no {kind} {name!r}{f' in the namespace {namespace}' if namespace else ''}")
     if len(found) > 1:
-        raise NoSuchObject(f"there are several {kind}s {name!r}: choose one with -n {' or -n '.join(map(_namespace, found))}")
+        raise NoSuchObject(f"there are several {kind}s {name!r}: choose one with -n {' or -n '.join(map(namespace_of, found))}")
     [manifest] = found
-    set_name = name if kind == SET_KIND else (manifest["metadata"].get("labels") or {}).get(PART_OF)
-    sets = [pcs for pcs in _named(known, SET_KIND, set_name) if _namespace(pcs) == _namespace(manifest)]
+    set_name = name if kind == SET_KIND else labels_of(manifest).get(PART_OF)
+    sets = [pcs for pcs in _named(known, SET_KIND, set_name) if namespace_of(pcs) == namespace_of(manifest)]
     if not sets:
         raise NoSuchObject(f"{kind} {name!r} belongs to no existing PodCliqueSet")
     return manifest, sets[0]
@@ -177,7 +178,3 @@ def find(argument: str, namespace: str, objects: Iterable[Manifest]) -> tuple[Ma
 
 def _named(objects: Sequence[Manifest], kind: str, name: str | None) -> list[Manifest]:
     return [each for each in objects if each["kind"] == kind and each["metadata"]["name"] == name]
-
-
-def _namespace(manifest: Manifest) -> str:
-    return str(manifest["metadata"].get("namespace") or "")

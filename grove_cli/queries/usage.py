@@ -19,7 +19,7 @@ from grove_compiler.kube.pod_request import Amounts, amounts, request_of
 from grove_compiler.labels import CLIQUE_LABEL, GANG_LABEL, PART_OF
 from grove_compiler.model.inputs.snapshot import is_finished
 from grove_compiler.record import record
-from kube_objects.manifest import is_terminating
+from kube_objects.manifest import is_terminating, labels_of, namespace_of, namespaced_name
 from kube_objects.quantity import QuantityError
 
 CPU, MEMORY = "cpu", "memory"
@@ -76,16 +76,16 @@ class SetUsage:
 
 def usage_of(pcs: Manifest, objects: Sequence[Manifest]) -> SetUsage:
     """Adds up what the pods of a set ask for. `objects` are those of its namespace, nodes, and PodMetrics where there are any."""
-    namespace, name = pcs["metadata"].get("namespace") or "", pcs["metadata"]["name"]
-    local = [each for each in objects if (each["metadata"].get("namespace") or "") == namespace]
-    parts = [each for each in local if (each["metadata"].get("labels") or {}).get(PART_OF) == name]
+    namespace, name = namespaced_name(pcs)
+    local = [each for each in objects if namespace_of(each) == namespace]
+    parts = [each for each in local if labels_of(each).get(PART_OF) == name]
     pods = [each for each in parts if each["kind"] == "Pod" and not is_terminating(each) and not is_finished(each)]
     metrics = {each["metadata"]["name"]: each for each in local if each["kind"] == "PodMetrics"}
     by_gang: dict[str, list[Manifest]] = {each["metadata"]["name"]: [] for each in parts if each["kind"] == "PodGang"}
     for pod in pods:
-        by_gang.setdefault((pod["metadata"].get("labels") or {}).get(GANG_LABEL) or NO_GANG, []).append(pod)
+        by_gang.setdefault(labels_of(pod).get(GANG_LABEL) or NO_GANG, []).append(pod)
     gangs = {gang: _sum(members, metrics) for gang, members in by_gang.items()}
-    nodes = {each["metadata"]["name"]: each["metadata"].get("labels") or {} for each in objects if each["kind"] == "Node"}
+    nodes = {each["metadata"]["name"]: labels_of(each) for each in objects if each["kind"] == "Node"}
     return SetUsage(_sum(pods, metrics), gangs, list(_domains(pods, local, nodes, metrics)))
 
 
@@ -152,14 +152,12 @@ def _used(metrics: Manifest) -> Amounts:
 
 def _clique_of(manifest: Manifest) -> ObjectRef | None:
     """Returns the PodClique of a pod, by its label."""
-    metadata = manifest["metadata"]
-    clique = (metadata.get("labels") or {}).get(CLIQUE_LABEL) if manifest["kind"] == "Pod" else None
-    return ObjectRef(CLIQUE_API, "PodClique", metadata.get("namespace") or "", clique, "") if clique else None
+    clique = labels_of(manifest).get(CLIQUE_LABEL) if manifest["kind"] == "Pod" else None
+    return ObjectRef(CLIQUE_API, "PodClique", namespace_of(manifest), clique, "") if clique else None
 
 
 def _id(manifest: Manifest) -> str:
-    metadata = manifest["metadata"]
-    return f"{manifest['kind']}/{metadata.get('namespace') or ''}/{metadata['name']}"
+    return "/".join((manifest["kind"], *namespaced_name(manifest)))
 
 
 @record

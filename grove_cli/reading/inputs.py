@@ -108,12 +108,12 @@ class InputReader:
         return [document for file in files for document in self._documents(file)]
 
     def _sorted_out(self, files: Sequence[InputFile], config: str | None) -> list[Document]:
-        from grove_cli.reading.passed_over import pass_over  # only for folders
+        from grove_cli.reading.skipped import skip_others  # only for folders
 
-        result = pass_over([(file, self._documents(file)) for file in files], config)
-        if not result.documents and result.passed and not self.problems:
+        result = skip_others([(file, self._documents(file)) for file in files], config)
+        if not result.documents and result.skipped and not self.problems:
             raise UnreadableInput(
-                [f"{name}: not a manifest, or part of a golden case; pass the file itself to compile it" for name in result.passed]
+                [f"{name}: not a manifest, or part of a golden case; pass the file itself to compile it" for name in result.skipped]
             )
         if sys.stderr:
             sys.stderr.write(result.notice(config))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from grove_cli.render.domains import STRONG, TINTS, mnnvl_colours, topology_colours
 from grove_cli.render.edges import Edge
-from grove_cli.render.picture import Box, Picture, Vertex, boxes, label
+from grove_cli.render.picture import Box, Picture, Vertex, boxes, is_displayable, label
 
 HEAD = """\
 digraph grove {
@@ -37,13 +37,11 @@ def quoted(lines: Sequence[str]) -> str:
 
 
 def _character(character: str) -> str:
-    code = ord(character)
     if character in '"\\':
         return f"\\{character}"
     if character == "&":
         return "&amp;"
-    forbidden = code < 0x20 or 0x7F <= code < 0xA0 or 0xD800 <= code < 0xE000 or code & 0xFFFE == 0xFFFE
-    return "\ufffd" if forbidden else character
+    return character if is_displayable(ord(character)) else "\ufffd"
 
 
 def _cluster(number: int, box: Box, ids: dict[str, str], gangs: dict[str, int], domains: dict[str, int]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from grove_cli.render.domains import STRONG, TINTS, mnnvl_colours, topology_colours
 from grove_cli.render.edges import Edge
-from grove_cli.render.picture import Box, Picture, boxes, label
+from grove_cli.render.picture import Box, Picture, boxes, is_displayable, label
 
 PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .,/_-:()…")
 MAX_EDGES = 500
@@ -33,8 +33,7 @@ def escaped(text: str) -> str:
 
 def _entity(character: str) -> str:
     code = ord(character)
-    forbidden = code < 0x20 or 0x7F <= code < 0xA0 or 0xD800 <= code < 0xE000 or code & 0xFFFE == 0xFFFE
-    return f"#{0xFFFD if forbidden else code};"
+    return f"#{code if is_displayable(code) else 0xFFFD};"
 
 
 def _text(lines: Sequence[str]) -> str:

@@ -8,11 +8,11 @@ from dataclasses import field
 from typing import Literal
 
 from grove_compiler.gangs.claims import CLAIM_KINDS, DOMAIN_KIND, domain_template, pod_claims, quoted_names
-from grove_compiler.gangs.clique import Key, key_of
+from grove_compiler.gangs.clique import Key
 from grove_compiler.gangs.gang import GANG_KIND, LevelName, read_gang
 from grove_compiler.graph.node import Manifest, Node
 from grove_compiler.record import record
-from kube_objects.manifest import section
+from kube_objects.manifest import namespace_of, namespaced_name, section
 
 DomainType = Literal["topology", "mnnvl"]
 Scope = Literal["", "gang", "scaling group", "clique"]
@@ -86,7 +86,7 @@ def _compute_domains(nodes: Sequence[Node]) -> list[Domain]:
     claims: dict[Key, Domain] = {}
     for node in nodes:
         if node.object.get("kind") == DOMAIN_KIND:
-            namespace, name = key_of(node.object)
+            namespace, name = namespaced_name(node.object)
             domain = domains[namespace, name] = Domain(node.id, "mnnvl", name, members=[node.id])
             if template := domain_template(node.object):  # created by the driver, so it may not be in the graph
                 claims[namespace, template] = domain
@@ -96,7 +96,7 @@ def _compute_domains(nodes: Sequence[Node]) -> list[Domain]:
         selected = _selected_domain(node.object, domains)
         if selected is not None:
             selected.members.append(node.id)
-            claims[key_of(node.object)] = selected
+            claims[namespaced_name(node.object)] = selected
     for node in nodes:
         used = {id(claims[key]): claims[key] for key in _used_claims(node.object) if key in claims}
         for domain in used.values():
@@ -108,14 +108,14 @@ def _selected_domain(manifest: Manifest, domains: Mapping[Key, Domain]) -> Domai
     """Returns the ComputeDomain that a claim or a template selects."""
     if manifest.get("kind") not in CLAIM_KINDS:
         return None
-    namespace = key_of(manifest)[0]
+    namespace = namespace_of(manifest)
     return next((domains[namespace, name] for name in quoted_names(manifest) if (namespace, name) in domains), None)
 
 
 def _used_claims(manifest: Manifest) -> Iterator[Key]:
     path = {"Pod": ("spec",), "PodClique": ("spec", "podSpec")}.get(str(manifest.get("kind")))
     if path:
-        namespace = key_of(manifest)[0]
+        namespace = namespace_of(manifest)
         yield from ((namespace, source) for _, source in pod_claims(section(manifest, *path)) if source)
 
 

@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, cast
 
-from grove_compiler.gangs.clique import CLIQUE_KIND, key_of
+from grove_compiler.gangs.clique import CLIQUE_KIND
 from grove_compiler.graph.node import Node
 from grove_compiler.graph.order import After
-from kube_objects.manifest import section
+from kube_objects.manifest import namespaced_name, section
 
 EdgeType = Literal["owner", "after", "startup"]
 
@@ -47,7 +47,7 @@ def startup_edges(nodes: Sequence[Node]) -> list[Edge]:
 
     They are separate from the other edges, since objects are not applied in this order.
     """
-    cliques = {key_of(node.object): node for node in nodes if node.object.get("kind") == CLIQUE_KIND}
+    cliques = {namespaced_name(node.object): node for node in nodes if node.object.get("kind") == CLIQUE_KIND}
     edges = []
     for (namespace, _), node in cliques.items():
         names = section(node.object, "spec").get("startsAfter")

@@ -10,13 +10,12 @@ from typing import NamedTuple
 
 from grove_cli.render.domains import Domain, find_domains
 from grove_cli.render.edges import Edge, edges_of, merge, startup_edges, transitive_reduction
-from grove_compiler.gangs.clique import key_of
 from grove_compiler.gangs.gang import GANG_KIND, read_gang
 from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.graph.node import Manifest, Node, ObjectRef
 from grove_compiler.labels import GANG_LABEL
 from grove_compiler.record import record
-from kube_objects.manifest import labels_of
+from kube_objects.manifest import labels_of, namespace_of, namespaced_name
 
 DECLARED = -1
 """The level of objects that are in the user's files and not in the graph."""
@@ -108,10 +107,10 @@ def _owners_outside(nodes: Sequence[Node], declared: Mapping[str, Manifest]) -> 
 
 
 def _vertex(node: Node, level: int, gangs: Mapping[str, str]) -> Vertex:
-    metadata = node.object.get("metadata") or {}
     owner = node.owner.id if node.owner is not None else ""
-    kind, name, namespace = node.object.get("kind", ""), metadata.get("name", ""), metadata.get("namespace") or ""
-    return Vertex(node.id, str(kind), str(name), str(namespace), node.rule, level, owner, gangs.get(node.id, ""), node.object)
+    namespace, name = namespaced_name(node.object)
+    kind = str(node.object.get("kind", ""))
+    return Vertex(node.id, kind, name, namespace, node.rule, level, owner, gangs.get(node.id, ""), node.object)
 
 
 def find_gangs(nodes: Sequence[Node]) -> dict[str, str]:
@@ -140,7 +139,7 @@ def _labelled(node: Node, gangs: dict[str, str]) -> str:
 
 
 def _place(node: Node) -> str:
-    namespace = key_of(node.object)[0]
+    namespace = namespace_of(node.object)
     return f"{namespace}/" if namespace else ""
 
 
@@ -192,3 +191,8 @@ def boxes(picture: Picture) -> list[Box]:
 def label(vertex: Vertex) -> list[str]:
     """Returns the lines of text on a vertex: its kind, then its name, or the note of a stand-in."""
     return [vertex.kind, vertex.note or vertex.name]
+
+
+def is_displayable(code: int) -> bool:
+    """Reports whether a picture may have a character: it is no control character, and XML allows it."""
+    return not (code < 0x20 or 0x7F <= code < 0xA0 or 0xD800 <= code < 0xE000 or code & 0xFFFE == 0xFFFE)

@@ -23,6 +23,7 @@ from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from kube_objects.words import counted
 
 if TYPE_CHECKING:
+    from grove_cli.rules.listing import Listed
     from grove_compiler.engine.codegen.counting import CountingProgram
 
 WORDS = "[ID | lives [ID] | check DIR… | new WHAT DIR/NAME | schema NAME]"
@@ -181,7 +182,7 @@ def _list(book: LoadedRules, program: Program, counts: dict[str, int] | None, is
     return 0
 
 
-def _row(rule: Any, is_counted: bool) -> tuple[str, ...]:
+def _row(rule: Listed, is_counted: bool) -> tuple[str, ...]:
     from grove_cli.rules.listing import PLURALS
 
     did = (f"{rule.count} {PLURALS[rule.verb][rule.count != 1]}",) if is_counted and not rule.is_disabled else ("",) * is_counted
@@ -211,7 +212,7 @@ def _show(rule_id: str, book: LoadedRules, program: Program, counts: dict[str, i
     return 0
 
 
-def _head(listed: Any, rule: RuleInfo) -> Iterator[str]:
+def _head(listed: Listed, rule: RuleInfo) -> Iterator[str]:
     yield f"{listed.id}  {listed.place}"
     yield listed.doc
     yield ""
@@ -268,8 +269,8 @@ def _check(folders: tuple[str, ...], inputs: tuple[str, ...], strict: bool, is_j
     return 1 if has_errors(result) or (strict and result) else 0
 
 
-def _listed_json(listed: Any) -> dict[str, Any]:
-    result = {"id": listed.id, "doc": listed.doc, "verb": listed.verb, "about": listed.about, "origin": listed.origin}
+def _listed_json(listed: Listed) -> dict[str, Any]:
+    result: dict[str, Any] = {"id": listed.id, "doc": listed.doc, "verb": listed.verb, "about": listed.about, "origin": listed.origin}
     file, _, line = listed.place.rpartition(":")
     result |= {"file": file, "line": int(line), "disabled": listed.is_disabled, "replaces": listed.replaces}
     return result if listed.count is None else {**result, "count": listed.count}

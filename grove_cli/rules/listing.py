@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import field
 
-from grove_cli.rulebook import SHIPPED, Rulebook
+from grove_cli.rulebook import Rulebook
 from grove_compiler.engine.language.load import load
 from grove_compiler.engine.language.patterns import matches
 from grove_compiler.engine.language.rule import Rule
 from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.runtime.program import Program
-from grove_compiler.engine.sources import RuleSource
+from grove_compiler.engine.sources import BUILT_IN, RuleSource
 from grove_compiler.record import record
 from grove_compiler.source.document import Document
 from grove_compiler.source.yaml_reader import read_yaml
@@ -90,7 +90,7 @@ def list_rules(book: Rulebook, program: Program, counts: dict[str, int] | None =
 def place(book: Rulebook, file: str, line: int, origin: str) -> str:
     """Returns `file:line`, with the path of a user's file, or the name in the package of a built-in one."""
     result = next((known for known in book.files if known.name == file and known.origin == origin), None)
-    return f"{file if result is None or result.origin == SHIPPED else result.path}:{line}"
+    return f"{file if result is None or result.origin == BUILT_IN else result.path}:{line}"
 
 
 def patches_for(rule: RuleInfo, program: Program) -> list[RuleInfo]:

@@ -27,7 +27,7 @@ from grove_operator.controller.live_objects import LiveObjects
 from grove_operator.controller.operator import watched
 from grove_operator.controller.stalled_condition import hold_message
 from grove_operator.controller.waiting import RecordedCache
-from kube_objects.manifest import group_of, is_terminating
+from kube_objects.manifest import group_of, is_terminating, namespaced_name
 
 MOODS = {State.READY: "ready", State.FAILED: "failed", State.TERMINATING: "going"}
 DECLARED_FIELDS = ("name", "namespace", "labels", "annotations", "generation")
@@ -101,8 +101,8 @@ def _picture(result: CompileResult, declared: dict[str, Manifest]) -> tuple[Pict
 
 
 def _vertex(pcs: Manifest) -> Vertex:
-    metadata = pcs["metadata"]
-    return Vertex(_id(pcs), SET_KIND, metadata["name"], metadata.get("namespace") or "", "", DECLARED, "", "", pcs)
+    namespace, name = namespaced_name(pcs)
+    return Vertex(_id(pcs), SET_KIND, name, namespace, "", DECLARED, "", "", pcs)
 
 
 def _known_kinds(snapshot: SceneObjects, context: StepContext) -> set[GroupKind]:
@@ -138,4 +138,4 @@ def _declared(pcs: Manifest) -> Manifest:
 
 
 def _id(pcs: Manifest) -> str:
-    return ObjectRef("", SET_KIND, pcs["metadata"].get("namespace") or "", pcs["metadata"]["name"]).id
+    return ObjectRef("", SET_KIND, *namespaced_name(pcs)).id

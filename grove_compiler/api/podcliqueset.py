@@ -186,10 +186,10 @@ _T = "self.spec.template"
 
 
 def _no_new_pack_domain(field_path: str, rule: str) -> Cel:
-    """Returns that packDomain in a set with a topologyName is the deprecated form of shipped Grove, which only sets that exist may have.
+    """Returns that packDomain in a set with a topologyName is the deprecated form of upstream Grove, which only sets that exist may have.
 
-    Shipped Grove forbids every packDomain on creation. It is the designs' own word (GREP-244), so here it stays free where no
-    topologyName makes the set one of shipped Grove's, or a clusterTopologyName one of the designs'.
+    Upstream Grove forbids every packDomain on creation. It is the designs' own word (GREP-244), so here it stays free where no
+    topologyName makes the set one of upstream Grove's, or a clusterTopologyName one of the designs'.
     """
     return Cel(
         rule=f"oldSelf.hasValue() || has({_T}.clusterTopologyName) && {_T}.clusterTopologyName != '' || !({_NAMED}) || {rule}",
@@ -219,7 +219,7 @@ _NAMED = " || ".join(
         _any_named("podCliqueScalingGroups"),
     )
 )
-"""CEL: the set names a topology as shipped Grove does."""
+"""CEL: the set names a topology as upstream Grove does."""
 
 
 class PodCliqueSetObject(KubernetesObject):

@@ -1,4 +1,4 @@
-"""PreflightValues: the Helm values of the preflight checks (ADR-026, "Helm Values"), and additional ones of its shipped form."""
+"""PreflightValues: the Helm values of the preflight checks (ADR-026, "Helm Values"), and additional ones of its upstream form."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Bandwidth = Annotated[float, Field(ge=0, le=100_000)]
 """GB/s; no link has as much as the limit, which keeps out numbers that checks cannot read."""
 
 
-SHIPPED_CHECKS: Any = [
+DEFAULT_CHECKS: Any = [
     {"name": "dcgm-diag", "image": "ghcr.io/nvidia/nvsentinel/preflight-dcgm-diag:v1"},
     {"name": "nccl-loopback", "image": "ghcr.io/nvidia/nvsentinel/preflight-nccl-loopback:v1"},
 ]
@@ -187,7 +187,7 @@ class PreflightValues(_Section):
     """Replicas of the injector; all of them are active."""
     resources: Resources = {"requests": {"cpu": "50m", "memory": "128Mi"}, "limits": {"memory": "1Gi"}}
     """Resources of the injector's container."""
-    checks: Annotated[list[Check], list_map("name")] = SHIPPED_CHECKS
+    checks: Annotated[list[Check], list_map("name")] = DEFAULT_CHECKS
     """The checks, in the order of their execution."""
     check_resources: Annotated[Resources | None, Field()] = None
     """Resources, besides devices, of checks without their own: required where a quota limits CPU or memory."""

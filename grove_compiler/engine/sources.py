@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from grove_compiler.graph.diagnostic import Diagnostic
 from grove_compiler.record import record
 
-SHIPPED = "grove"
+BUILT_IN = "grove"
+"""The origin of the rules and templates of this project."""
 
 NOW: dict[str, Any] = {"now": float}
 """The root that holds the time, in seconds since the epoch."""
@@ -33,7 +34,7 @@ class RuleSource(NamedTuple):
     @property
     def is_metered(self) -> bool:
         """Whether what it makes is counted by size, as well as what it goes through."""
-        return self.origin != SHIPPED
+        return self.origin != BUILT_IN
 
     @property
     def template_name(self) -> str:

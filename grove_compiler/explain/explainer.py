@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from grove_compiler.engine.language.patterns import matches
 from grove_compiler.engine.runtime.compiled import Compiled
 from grove_compiler.engine.runtime.failure import RuleInfo
-from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.tracing.provenance import Guard, Trace, Tracer
 from grove_compiler.engine.tracing.tracking import Input, inputs_of, tracked
 from grove_compiler.explain.inputs import CONFIGURATION, SETTINGS, TrackedInputs
@@ -61,7 +60,7 @@ class Explainer:
     """
 
     def __init__(self, inputs: Inputs, compiled: Compiled, snapshot_documents: Sequence[Document] = ()) -> None:
-        self.tracer = Tracer((), VOCABULARY, READ_TRACKER, compiled)
+        self.tracer = Tracer(compiled, VOCABULARY, READ_TRACKER)
         self.rules = {rule.id: rule for rule in self.tracer.rules}
         config = [inputs.config] if inputs.config else []
         self.inputs = TrackedInputs(self.tracer, [*inputs.documents, *config], snapshot_documents)
@@ -72,7 +71,7 @@ class Explainer:
         self.inputs.settings = {name: getattr(inputs.settings, name) for name in options}
         self.tracer.model.describe(inputs.settings, SETTINGS, options)
         snapshot = [self.inputs.object_of_snapshot(manifest) for manifest in inputs.snapshot]
-        self.subjects = read_subjects(replace(inputs, snapshot=snapshot, old=[]), cast(Program, self.inputs)).subjects
+        self.subjects = read_subjects(replace(inputs, snapshot=snapshot, old=[]), self.inputs).subjects
         for subject in self.subjects:
             if not subject.scope["config"].manifest:  # an absent configuration is still an input that rules read
                 subject.scope["config"].manifest = tracked({}, self.tracer.recorder, CONFIGURATION)

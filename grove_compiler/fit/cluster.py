@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field
 from typing import Any, NamedTuple
 
-from grove_compiler.gangs.clique import device_of, key_of
+from grove_compiler.gangs.clique import device_of
 from grove_compiler.graph.diagnostic import Diagnostic, Severity
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.kube.pod_request import Amounts, HostPort
 from grove_compiler.record import record
 from grove_compiler.source.document import Document, objects_in
-from kube_objects.manifest import section
+from kube_objects.manifest import namespaced_name, section
 
 
 @record
@@ -26,7 +26,7 @@ class Sourced:
     @property
     def name(self) -> str:
         """Returns the object's name; empty when it has none."""
-        return key_of(self.value)[1]
+        return namespaced_name(self.value)[1]
 
     def field(self, *path: str) -> Any:
         """Returns the value at a path, or None."""

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from grove_compiler.fit.gang import ConstraintScope, DomainKey, GangDemand
 from grove_compiler.gangs import gang as gangs
 from grove_compiler.gangs.claims import CLAIM_KINDS, DOMAIN_KIND, domain_template, is_channel, pod_claims
-from grove_compiler.gangs.clique import CompiledClique, Key, key_of, read_cliques
+from grove_compiler.gangs.clique import CompiledClique, Key, read_cliques
 from grove_compiler.graph.node import Manifest, Node
 from grove_compiler.kube.pod_request import request
-from kube_objects.manifest import maps, section
+from kube_objects.manifest import maps, namespace_of, namespaced_name, section
 from kube_objects.quantity import QuantityError
 
 
@@ -35,11 +35,11 @@ class _References:
     def _add(self, manifest: Manifest) -> None:
         kind = manifest["kind"]
         if kind == "Topology":
-            self.topologies[key_of(manifest)[1]] = tuple(level["nodeLabel"] for level in manifest["spec"]["levels"])
+            self.topologies[namespaced_name(manifest)[1]] = tuple(level["nodeLabel"] for level in manifest["spec"]["levels"])
         elif kind == DOMAIN_KIND:
-            self.channels.add((key_of(manifest)[0], domain_template(manifest)))
+            self.channels.add((namespace_of(manifest), domain_template(manifest)))
         elif kind in CLAIM_KINDS and is_channel(manifest):
-            self.channels.add(key_of(manifest))
+            self.channels.add(namespaced_name(manifest))
 
     def domain(self, label: str, gang: gangs.CompiledGang) -> DomainKey | None:
         """Returns the domain key of a label, within the topology that the gang names if that is in the graph."""

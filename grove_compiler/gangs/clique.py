@@ -10,7 +10,7 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.pod_request import request_of
 from grove_compiler.labels import BASE_GANG_LABEL, GANG_LABEL, GROUP_LABEL, MEMBER_LABEL, PART_OF, REPLICA_LABEL
 from grove_compiler.record import record
-from kube_objects.manifest import labels_of, section
+from kube_objects.manifest import labels_of, namespaced_name, section
 from kube_objects.quantity import QuantityError
 
 CLIQUE_KIND = "PodClique"
@@ -72,7 +72,7 @@ def read_clique(manifest: Manifest) -> CompiledClique:
     labels, spec = labels_of(manifest), section(manifest, "spec")
     pods = spec.get("replicas") or 0
     return CompiledClique(
-        *key_of(manifest),
+        *namespaced_name(manifest),
         set_name=labels.get(PART_OF, ""),
         replica=index_of(labels.get(REPLICA_LABEL)),
         group=labels.get(GROUP_LABEL, ""),
@@ -110,9 +110,3 @@ def device_of(resource: str) -> str:
 def index_of(label: Any) -> int:
     """Returns the index in a label's value; `NO_INDEX` where the label is absent or no number."""
     return int(label) if isinstance(label, str) and label.isascii() and label.isdecimal() else NO_INDEX
-
-
-def key_of(manifest: Manifest) -> Key:
-    """Returns an object's namespace and name; empty where it has none."""
-    metadata = section(manifest, "metadata")
-    return str(metadata.get("namespace") or ""), str(metadata.get("name") or "")

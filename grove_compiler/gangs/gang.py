@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import Literal, NamedTuple
 
-from grove_compiler.gangs.clique import CompiledClique, Key, key_of
+from grove_compiler.gangs.clique import CompiledClique, Key
 from grove_compiler.graph.node import Manifest
 from grove_compiler.labels import PART_OF
 from grove_compiler.record import record
-from kube_objects.manifest import labels_of, maps, section
+from kube_objects.manifest import labels_of, maps, namespaced_name, section
 
 GANG_KIND = "PodGang"
 LevelName = Literal["gang", "group", "podgroup"]
@@ -82,7 +82,7 @@ def read_gangs(objects: Iterable[Manifest], cliques: Mapping[Key, CompiledClique
 
 def read_gang(manifest: Manifest) -> CompiledGang:
     """Reads a PodGang's manifest, without its cliques. A podgroup without a name does not count."""
-    namespace, name = key_of(manifest)
+    namespace, name = namespaced_name(manifest)
     spec, annotations = section(manifest, "spec"), section(manifest, "metadata", "annotations")
     podgroups = [group for group in maps(spec.get("podgroups")) if group.get("name")]
     minimums = {str(group["name"]): group.get("minReplicas") or 0 for group in podgroups}

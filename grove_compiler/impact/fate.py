@@ -1,6 +1,6 @@
 """Computes the fate of each object that exists or should exist (shipped semantics §3.5 to §3.9, §7.5, §7.7, gotchas 19 and 20).
 
-Both operators restart the same pods in the same order. The shipped one recreates the PodCliques of a scaling group's replica for that, and
+Both operators restart the same pods in the same order. The upstream one recreates the PodCliques of a scaling group's replica for that, and
 changes none otherwise; ours changes them in place, and recreates one only if its declared number of pods has changed.
 """
 

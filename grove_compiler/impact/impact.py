@@ -10,7 +10,6 @@ from grove_compiler.compile import CompileResult, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.engine.runtime.program import Program
-from grove_compiler.gangs.clique import key_of
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.graph.node import Manifest, Node
 from grove_compiler.impact.edit import Edit, GivenObjects, applied, as_declared, edits, read_given
@@ -18,7 +17,7 @@ from grove_compiler.impact.fate import ROLLING_RECREATE, Fate, Operator, Rollout
 from grove_compiler.impact.pods import Pods, pods_of
 from grove_compiler.record import record
 from grove_compiler.source.document import Document
-from kube_objects.manifest import section
+from kube_objects.manifest import namespaced_name, section
 
 SetPlace = tuple[str, str]
 """Namespace and name of a set."""
@@ -194,4 +193,4 @@ def _by_set(result: CompileResult) -> dict[SetPlace, list[Node]]:
 
 def _place(manifest: Manifest) -> tuple[Any, ...]:
     """Returns the key of an object in a snapshot."""
-    return manifest.get("apiVersion"), manifest.get("kind"), *key_of(manifest)
+    return manifest.get("apiVersion"), manifest.get("kind"), *namespaced_name(manifest)

@@ -14,7 +14,7 @@ from grove_compiler.kube.tables import read_table
 from kube_objects import quantity
 
 FIELDS: dict[str, str] = read_table("pod_template_fields")
-"""The structs of a pod template as Kubernetes v0.35.5 holds it in Go, which is the version that shipped Grove hashes with.
+"""The structs of a pod template as Kubernetes v0.35.5 holds it in Go, which is the version that upstream Grove hashes with.
 
 Each has its fields in order of declaration, as `JSON-name Go-name:(Go-type) below`, where `below` is the type that the field holds, after
 `*` for a pointer, `[]` for a list and `{}` for a map. The JSON name of an inlined struct is `-`. A struct is one text because splitting

@@ -1,4 +1,4 @@
-"""Computes the hashes that tell whether pods are up to date, identical to those of the shipped operator (semantics §7.3).
+"""Computes the hashes that tell whether pods are up to date, identical to those of the upstream operator (semantics §7.3).
 
 They are FNV-1a sums over the Go dump of the pod templates (see `go_dump`), so they hold for one version of Kubernetes' types:
 the one that `pod_template_fields` was made from.

@@ -85,6 +85,6 @@ def _check_length(digits: str) -> None:
         raise UnreadableNumber(f"{shorten(digits)} has {len(digits)} digits, too many for a number; quote it if it is meant as text")
 
 
-def shorten(text: str, length: int = 40) -> str:
-    """Returns the text for a message: its beginning, when it is long."""
-    return text if len(text) <= length else text[:length] + "…"
+def shorten(text: str) -> str:
+    """Returns the text for a message: its first 40 characters, when it is longer."""
+    return text if len(text) <= 40 else f"{text[:40]}…"

@@ -57,7 +57,7 @@ class Parents:
 
 def clique_of(pod: Manifest) -> str:
     """Returns the PodClique that owns a pod and that its label names; empty for none, as for a pod that only copies labels of ours."""
-    # By label: shipped Grove matches the prefix of pod names, so that `a` counts the pods of `ab` (§14, 46).
+    # By label: upstream Grove matches the prefix of pod names, so that `a` counts the pods of `ab` (§14, 46).
     name = str(labels_of(pod).get(CLIQUE_LABEL) or "")
     owners = maps(section(pod, "metadata").get("ownerReferences"))
     return name if any((owner.get("kind"), owner.get("name")) == ("PodClique", name) for owner in owners) else ""

@@ -43,7 +43,7 @@ CONFIG: dict[str, Any] = {
     "logFormat": "json",
     "scheduler": {"profiles": [{"name": "default-scheduler"}, {"name": "kai-scheduler"}]},
 }
-"""The defaults of the shipped chart (shipped semantics §11); an absent field has the default of the OperatorConfiguration."""
+"""The defaults of the upstream chart (shipped semantics §11); an absent field has the default of the OperatorConfiguration."""
 
 
 class Part(BaseModel):

@@ -40,7 +40,7 @@ class RuleWithOperations:
 
 @record
 class Hook:
-    """A webhook. Names and path are the shipped operator's if it has the same one (shipped semantics §6).
+    """A webhook. Names and path are the upstream operator's if it has the same one (shipped semantics §6).
 
     Without a `failure_policy` it has that of the installation. `labels` select the objects that are reviewed. A webhook with
     `side_effects` creates objects, except for dry runs.

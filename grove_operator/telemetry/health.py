@@ -44,13 +44,13 @@ class Health(NamedTuple):
 
 
 class HealthCheck:
-    """Checks an operator. `awaited` is what else of its process is not ready yet; `stuck_after` is in seconds of the event loop's clock.
+    """Checks an operator. `awaited` is what else of its process is not ready yet.
 
     A replica whose webhooks do not listen is not ready, or API servers would ask it, and a roll-out would end those that do.
     """
 
-    def __init__(self, operator: Operator, awaited: Callable[[], str] = str, stuck_after: float = STUCK_AFTER) -> None:
-        self._operator, self._awaited, self._stuck_after = operator, awaited, stuck_after
+    def __init__(self, operator: Operator, awaited: Callable[[], str] = str) -> None:
+        self._operator, self._awaited = operator, awaited
         self._done, self._since = -1, 0.0
 
     def __call__(self) -> Health:
@@ -70,7 +70,7 @@ class HealthCheck:
             self._done = -1  # a standby reconciles nothing
             reason = f": {lease.error}" if lease.error else ""
             return Health(OperatorState.STANDBY, f"standby: another replica leads, or none yet{reason}")
-        if (idle := self._idle()) > self._stuck_after:
+        if (idle := self._idle()) > STUCK_AFTER:
             queue = self._operator.loop.queue
             return Health(
                 OperatorState.STUCK,

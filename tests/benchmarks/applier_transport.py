@@ -74,7 +74,7 @@ def ours_without_uvloop(url: str, count: int) -> tuple[float, float]:
 async def _ours(url: str, count: int) -> tuple[float, float]:
     from applier.cluster import Resource
     from applier.ref import Kind
-    from applier.transport import connect_to
+    from tests.connecting import connect_to
 
     pods = Resource(Kind("", "v1", "Pod"), "pods", True)
     manifests = iter([pod(number) for number in range(count)])

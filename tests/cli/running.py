@@ -12,7 +12,7 @@ from unittest import mock
 from grove_cli import entry, garbage, rulebook
 from grove_cli.rulebook import Rulebook, RulebookFile
 from grove_compiler.engine.runtime.program import Program
-from grove_compiler.engine.sources import SHIPPED, Vocabulary
+from grove_compiler.engine.sources import BUILT_IN, Vocabulary
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -50,7 +50,7 @@ _shipped: dict[str, list[RulebookFile]] = {}
 
 def _read_once(folder: str, origin: str, *, flat: bool) -> Iterable[RulebookFile]:
     """The files of a folder: those that ship are read once, instead of a hundred for each command."""
-    if origin != SHIPPED:
+    if origin != BUILT_IN:
         return _read_folder(folder, origin, flat=flat)
     if folder not in _shipped:
         _shipped[folder] = list(_read_folder(folder, origin, flat=flat))
@@ -65,7 +65,7 @@ _keys: dict[tuple[int, ...], str] = {}
 
 def _program_of_this_process(rulebook: Rulebook, vocabulary: Vocabulary) -> Program:
     """The program of the rules that ship, which is loaded once: that takes half of the time of a command."""
-    if any(file.origin != SHIPPED for file in rulebook.files):
+    if any(file.origin != BUILT_IN for file in rulebook.files):
         return _load(rulebook, vocabulary)
     files = tuple(map(id, rulebook.files))  # `_shipped` keeps them
     if files not in _keys:

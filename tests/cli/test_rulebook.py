@@ -14,7 +14,7 @@ from grove_cli import rulebook, warm_cache
 from grove_cli.errors import UnreadableInput
 from grove_compiler.engine.runtime.compiled import Compiled
 from grove_compiler.engine.runtime.program import Program
-from grove_compiler.engine.sources import InvalidRules, RuleSource, Vocabulary
+from grove_compiler.engine.sources import BUILT_IN, InvalidRules, RuleSource, Vocabulary
 from grove_compiler.engine.tracing import provenance
 from tests.suite.rows import rows
 
@@ -124,7 +124,7 @@ class TestWhichRulesApply:
         write(mine / "more.yaml", RULE)
         write(mine / "readme.md", "# not YAML: [")
         write(mine / ".draft.yaml", "not: [finished")
-        assert [file.name for file in rulebook.read([str(mine)]).files if file.origin != rulebook.SHIPPED] == ["rules/more.yaml"]
+        assert [file.name for file in rulebook.read([str(mine)]).files if file.origin != BUILT_IN] == ["rules/more.yaml"]
 
     def test_a_file_is_found_by_the_name_that_findings_use(self, mine: Path) -> None:
         write(mine / "things.yaml", RULE)

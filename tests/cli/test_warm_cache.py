@@ -184,4 +184,4 @@ def test_a_shipped_entry_is_read_whoever_owns_it(tmp_path: Path, monkeypatch: py
     path = tmp_path / "entry"
     path.write_bytes(PAYLOAD)
     monkeypatch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1)
-    assert warm_cache.read_shipped(str(path)) == PAYLOAD
+    assert warm_cache.read_installed(str(path)) == PAYLOAD

@@ -17,7 +17,7 @@ from grove_compiler.engine.runtime.cost_budget import CostBudget
 from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import InvalidRules, RuleSource
-from grove_compiler.engine.tracing.provenance import Tracer
+from grove_compiler.engine.tracing.provenance import Tracer, traced_rules
 from grove_compiler.graph.diagnostic import MAX_FINDINGS, Diagnostic
 
 from .bookshop import BOX, BOX_RULE, CARD, CARD_RULE, VOCABULARY, shop, sources
@@ -168,7 +168,7 @@ def test_what_has_run_can_be_traced() -> None:
     text = json.dumps({"doc": "A.", **rule})
     given = [RuleSource("rules/mine.yaml", text, "mine"), RuleSource("templates/mine.yaml", template, "mine")]
     nodes = build(given, VOCABULARY).generate(shop(), 100)
-    tracer = Tracer(given, VOCABULARY)
+    tracer = Tracer(traced_rules(given, VOCABULARY), VOCABULARY)
     assert [len(tracer.trace(node, shop()).fields) for node in nodes] == [3] * 50
 
 

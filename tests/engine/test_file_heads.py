@@ -9,7 +9,7 @@ import pytest
 from grove_compiler.engine.codegen.build import build, compile_rules
 from grove_compiler.engine.language.load import load
 from grove_compiler.engine.sources import RuleSource
-from grove_compiler.engine.tracing.provenance import Tracer
+from grove_compiler.engine.tracing.provenance import Tracer, traced_rules
 from tests.suite.rows import rows
 
 from .bookshop import BOX, BOX_RULE, CARD, CARD_RULE, VOCABULARY, mistakes, program, shop, sources
@@ -57,7 +57,7 @@ def test_it_does_not_hold_for_other_files() -> None:
 def test_an_explanation_names_its_line() -> None:
     files = sources([head("shelf.name"), CARD_RULE + "when: book.pages"], {"card": CARD})
     node = program([head("shelf.name"), CARD_RULE + "when: book.pages"], card=CARD).generate(shop(), 100)[0]
-    guards = Tracer(files, VOCABULARY).trace(node, shop()).conditions
+    guards = Tracer(traced_rules(files, VOCABULARY), VOCABULARY).trace(node, shop()).conditions
     assert [(guard.rule, guard.file, guard.line, guard.text) for guard in guards] == [
         ("card/book", "rules/shop.yaml", 2, "shelf.name"),
         ("card/book", "rules/shop.yaml", 10, "book.pages"),

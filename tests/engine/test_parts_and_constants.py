@@ -11,7 +11,7 @@ from grove_compiler.engine.language.load import load
 from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import InvalidRules, RuleSource
-from grove_compiler.engine.tracing.provenance import Tracer
+from grove_compiler.engine.tracing.provenance import Tracer, traced_rules
 from tests.suite.rows import rows
 
 from .bookshop import BOX, BOX_RULE, CARD, CARD_RULE, LENDING, VOCABULARY, mistakes, program, shop, sources
@@ -158,7 +158,7 @@ def test_what_fails_in_a_part_names_its_line_there() -> None:
 def test_what_a_part_says_is_traced_to_the_part() -> None:
     files = sources(CARD_RULE, {"card": CARD + "spec: {$include: parts/labels.yaml}", "parts/labels": LABELS})
     node = build(files, VOCABULARY).generate(shop(), 9)[0]
-    fields = Tracer(files, VOCABULARY).trace(node, shop()).fields
+    fields = Tracer(traced_rules(files, VOCABULARY), VOCABULARY).trace(node, shop()).fields
     assert [tuple(fields["spec", key].origin) for key in ("book", "kind")] == [
         ("templates/parts/labels.yaml", 2, "{{ book.title }}"),
         ("templates/parts/labels.yaml", 3, ""),
@@ -241,7 +241,11 @@ def test_equal_parts_of_all_templates_are_one() -> None:
 def test_what_is_written_with_constants_alone_is_traced_as_one(text: str) -> None:
     files = sources([CONSTANTS, CARD_RULE], {"card": CARD + f"spec: {{it: {text}}}"})
     node = build(files, VOCABULARY).generate(shop(), 9)[0]
-    traced = {path: field.origin for path, field in Tracer(files, VOCABULARY).trace(node, shop()).fields.items() if path[0] == "spec"}
+    traced = {
+        path: field.origin
+        for path, field in Tracer(traced_rules(files, VOCABULARY), VOCABULARY).trace(node, shop()).fields.items()
+        if path[0] == "spec"
+    }
     assert [tuple(origin) for origin in traced.values()] == [("templates/card.yaml", 5, "")]
 
 

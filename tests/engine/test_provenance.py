@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from grove_compiler.engine.sources import InvalidRules
-from grove_compiler.engine.tracing.provenance import FieldOrigin, Tracer
+from grove_compiler.engine.tracing.provenance import FieldOrigin, Tracer, traced_rules
 from grove_compiler.graph.field_path import FieldPath
 from grove_compiler.graph.node import Node
 from tests.suite.rows import rows
@@ -73,7 +73,7 @@ def traced(scope: dict[str, Any] | None = None, number: int = 0) -> tuple[Any, d
     """An object as it was generated, and the origins of its fields."""
     scope = scope or shop()
     node = program(RULES, **TEMPLATES).generate(scope, 100)[number]
-    return node.object, origins_of(Tracer(sources(RULES, TEMPLATES), VOCABULARY), node, scope)
+    return node.object, origins_of(Tracer(traced_rules(sources(RULES, TEMPLATES), VOCABULARY), VOCABULARY), node, scope)
 
 
 def origins_of(tracer: Tracer, node: Node, scope: dict[str, Any], position: int = 0) -> dict[FieldPath, FieldOrigin]:
@@ -145,7 +145,7 @@ def test_an_origin_names_the_line_and_the_expression(path: FieldPath, said: tupl
 
 def test_a_tracer_sees_the_same_object_as_the_program() -> None:
     seen = {}
-    tracer = Tracer(sources(RULES, TEMPLATES), VOCABULARY)
+    tracer = Tracer(traced_rules(sources(RULES, TEMPLATES), VOCABULARY), VOCABULARY)
     for node in program(RULES, **TEMPLATES).generate(shop(), 100):
         origins = origins_of(tracer, node, shop())
         seen[node.id] = set(scalars(node.object)) - origins.keys()
@@ -154,7 +154,7 @@ def test_a_tracer_sees_the_same_object_as_the_program() -> None:
 
 def test_a_position_in_front_is_left_out() -> None:
     node = program(RULES, **TEMPLATES).generate(shop(), 100, position=(7,))[1]
-    origins = origins_of(Tracer(sources(RULES, TEMPLATES), VOCABULARY), node, shop(), position=1)
+    origins = origins_of(Tracer(traced_rules(sources(RULES, TEMPLATES), VOCABULARY), VOCABULARY), node, shop(), position=1)
     assert ("spec", "faust") in origins
 
 
@@ -163,9 +163,9 @@ def test_an_object_that_is_no_longer_generated_has_no_origins() -> None:
     scope = shop()
     del scope["shelves"][1]
     with pytest.raises(LookupError, match="no longer generates Card/south-walden-pond"):
-        Tracer(sources(RULES, TEMPLATES), VOCABULARY).trace(node, scope)
+        Tracer(traced_rules(sources(RULES, TEMPLATES), VOCABULARY), VOCABULARY).trace(node, scope)
 
 
 def test_rules_that_are_wrong_cannot_be_traced() -> None:
     with pytest.raises(InvalidRules):
-        Tracer(sources(CARD_RULE + "wehn: true", {"card": CARD}), VOCABULARY)
+        Tracer(traced_rules(sources(CARD_RULE + "wehn: true", {"card": CARD}), VOCABULARY), VOCABULARY)

@@ -12,7 +12,7 @@ import pytest
 from grove_compiler.engine.codegen.build import build
 from grove_compiler.engine.codegen.trace_codegen import conjunction
 from grove_compiler.engine.sources import RuleSource, Vocabulary
-from grove_compiler.engine.tracing.provenance import Trace, Tracer
+from grove_compiler.engine.tracing.provenance import Trace, Tracer, traced_rules
 from grove_compiler.engine.tracing.tracked_model import TrackedModel
 from grove_compiler.engine.tracing.tracking import Input, ReadRecorder, TrackedDict, inputs_of, plain, tracked
 from grove_compiler.graph.field_path import FieldPath, render
@@ -111,7 +111,7 @@ def trace_of(body: str, more: str = "", number: int = 0, ship: Any = None) -> Tr
     rules = [RuleSource("rules/a.yaml", RULE + more, "grove"), RuleSource("templates/sign.yaml", SIGN + indented(body), "grove")]
     vocabulary = Vocabulary({"ship": Ship})
     node = build(rules, vocabulary).generate({"ship": Ship(ship or SHIP)}, 9)[number]
-    tracer = Tracer(rules, vocabulary, READ_TRACKER)
+    tracer = Tracer(traced_rules(rules, vocabulary), vocabulary, READ_TRACKER)
     trace = tracer.trace(node, {"ship": Ship(tracked(ship or SHIP, tracer.recorder, "doc"))})
     assert {path: plain(found.value) for path, found in trace.fields.items()} == dict(scalars(node.object))
     return trace
@@ -255,7 +255,7 @@ do: [{{op: add, path: /spec/paint, value: '{{{{ ship.name }}}}'}}]
     def test_all_items_can_be_asked_without_making_an_object(self) -> None:
         rule = RULE + "when: deck.is_top and deck.size > 9\n"
         sources = [RuleSource("rules/a.yaml", rule, "grove"), RuleSource("templates/sign.yaml", SIGN + "  a: 1\n", "grove")]
-        tracer = Tracer(sources, Vocabulary({"ship": Ship}))
+        tracer = Tracer(traced_rules(sources, Vocabulary({"ship": Ship})), Vocabulary({"ship": Ship}))
         found = tracer.conditions("sign/deck", {"ship": Ship(SHIP)})
         assert [(one.text, one.holds) for one in found] == [("deck.is_top", True), ("deck.size > 9", False), ("deck.is_top", False)]
 

@@ -12,7 +12,7 @@ from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.runtime.results import Event, event_name
 from grove_compiler.engine.sources import Vocabulary
-from grove_compiler.engine.tracing.provenance import Tracer
+from grove_compiler.engine.tracing.provenance import Tracer, traced_rules
 from grove_compiler.graph.node import ObjectRef
 from tests.suite.rows import rows
 
@@ -316,4 +316,4 @@ def test_rules_about_what_runs_can_be_traced_beside_others() -> None:
     rules = [*ALL, BOX_RULE, CARD_RULE]
     files = sources(rules, {"status/box": STATUS_BODY, "box": BOX, "card": CARD})
     node = build(files, VOCABULARY).generate(shop(), 9)[0]
-    assert Tracer(files, VOCABULARY).trace(node, shop()).fields[("kind",)].origin.file == "templates/box.yaml"
+    assert Tracer(traced_rules(files, VOCABULARY), VOCABULARY).trace(node, shop()).fields[("kind",)].origin.file == "templates/box.yaml"

@@ -77,13 +77,13 @@ WRONG = {
 
 @rows("text", HOLDS)
 def test_what_is_so_holds(text: str) -> None:
-    asserts, problems = read_asserts(read_yaml(text, "asserts.yaml")[0])
+    asserts, problems = read_asserts(read_yaml(text, "asserts.yaml")[0], "asserts.yaml")
     assert (problems, compare_asserts(asserts, OBJECTS)) == ([], [])
 
 
 @rows(("text", "expected"), DOES_NOT_HOLD.items())
 def test_what_is_not_so_is_told_with_its_place(text: str, expected: list[tuple[str, str, str, str]]) -> None:
-    asserts, _ = read_asserts(read_yaml("- {absent: {kind: Secret}}\n" + text, "asserts.yaml")[0])
+    asserts, _ = read_asserts(read_yaml("- {absent: {kind: Secret}}\n" + text, "asserts.yaml")[0], "asserts.yaml")
     found = compare_asserts(asserts, OBJECTS)
     assert [(one.subject, one.path, one.change, one.at[1]) for one in found] == expected
     assert {(one.document, one.at[0]) for one in found} == {(0, 1)}
@@ -91,5 +91,5 @@ def test_what_is_not_so_is_told_with_its_place(text: str, expected: list[tuple[s
 
 @rows(("text", "message"), WRONG.items())
 def test_a_wrong_assert_is_reported(text: str, message: str) -> None:
-    asserts, problems = read_asserts(read_yaml(text, "asserts.yaml")[0])
+    asserts, problems = read_asserts(read_yaml(text, "asserts.yaml")[0], "asserts.yaml")
     assert (asserts, problems[0].message.startswith(message), problems[0].code) == ([], True, "case/asserts")

@@ -11,7 +11,7 @@ import yaml
 
 from applier.testing.control_plane import ControlPlane
 from applier.testing.counts import CountedRequest
-from grove_cli.rulebook import shipped_folder
+from grove_cli.rulebook import built_in_folder
 from grove_operator.install.manifests import manifests
 from grove_operator.install.user_values import load_values
 from tests.controller.live.account import ACCOUNT, NAMESPACE
@@ -26,7 +26,7 @@ BY_NAME = ("leases.coordination.k8s.io", "replicasets.apps")
 """What is only ever asked for by its name."""
 EVERYBODY = ("selfsubjectaccessreviews.authorization.k8s.io",)
 """What Kubernetes lets everybody do who has logged in."""
-ROLE = yaml.load((Path(shipped_folder()) / "templates" / "role.yaml").read_text("utf-8"), yaml.CSafeLoader)
+ROLE = yaml.load((Path(built_in_folder()) / "templates" / "role.yaml").read_text("utf-8"), yaml.CSafeLoader)
 """What the operator grants to pods that wait for others: it has to have that itself."""
 WHILE_KINDS_ARE_MISSING = {(verb, "customresourcedefinitions.apiextensions.k8s.io") for verb in READ}
 """Definitions are watched as long as a kind is not served (`tests/controller/live/test_requests.py`); here all are."""

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from kube_objects.manifest import Manifest, group_of, is_terminating, labels_of, managers_of_field, mapping, maps, section
+from kube_objects.manifest import (
+    Manifest,
+    by_label,
+    group_of,
+    is_terminating,
+    labels_of,
+    managers_of_field,
+    mapping,
+    maps,
+    namespaced_name,
+    section,
+)
 from tests.suite.rows import rows
 
 TERMINATING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
@@ -49,3 +60,22 @@ REPLICAS: Manifest = {"f:spec": {"f:replicas": {}}}
 )
 def test_who_owns_a_field_is_what_managed_fields_say(entries: Any, managers: set[str]) -> None:
     assert managers_of_field({"metadata": {"managedFields": entries}}, "spec", "replicas") == managers
+
+
+def test_objects_are_grouped_by_namespace_and_label() -> None:
+    def pod(name: str, namespace: str, **labels: str) -> Manifest:
+        return {"metadata": {"name": name, "namespace": namespace, "labels": labels}}
+
+    groups = by_label([pod("a", "one", set="x"), pod("b", "two", set="x"), pod("c", "one", set="x"), pod("d", "one")], "set")
+    assert {key: [one["metadata"]["name"] for one in found] for key, found in groups.items()} == {
+        ("one", "x"): ["a", "c"],
+        ("two", "x"): ["b"],
+        ("one", ""): ["d"],
+    }
+    assert groups["three", "x"] == []
+
+
+@rows("manifest", [{}, {"metadata": None}, {"metadata": "text"}, {"metadata": {"name": None, "labels": []}}])
+def test_an_object_without_a_name_has_an_empty_one(manifest: Manifest) -> None:
+    assert namespaced_name(manifest) == ("", "")
+    assert list(by_label([manifest], "set")) == [("", "")]

@@ -48,7 +48,7 @@ class ApplyRun:
     """One run of `grove apply`. `source` is none for a saved plan without files; `namespace` is that of `-n`, empty without."""
 
     def __init__(
-        self, choices: ApplyFlags, source: ClusterInput | None, force: tuple[str, ...], applyset: ApplySetChoice, namespace: str = ""
+        self, choices: ApplyFlags, source: ClusterInput | None, force: tuple[str, ...], applyset: ApplySetChoice, namespace: str
     ) -> None:
         self.namespace = namespace
         self.choices, self.source, self.force, self.applyset = choices, source, force, applyset

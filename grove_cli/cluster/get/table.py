@@ -10,6 +10,7 @@ from grove_cli.queries.list_query import Found
 from grove_cli.render.as_table import HEADER, WAITING, table
 from grove_cli.terminal import Terminal, visible
 from grove_compiler.record import record
+from kube_objects.manifest import labels_of, namespace_of
 
 
 @record
@@ -53,7 +54,7 @@ class LabelColumns:
 
     def cells(self, manifest: Manifest) -> list[str]:
         """Returns the cells of an object; that of a label that it does not have is empty."""
-        labels = manifest["metadata"].get("labels") or {}
+        labels = labels_of(manifest)
         everything = ",".join(f"{key}={labels[key]}" for key in sorted(labels)) or "<none>"
         return [visible(str(cell)) for cell in (*(labels.get(name) or "" for name in self.names), *([everything] if self.all else []))]
 
@@ -81,6 +82,6 @@ def table_text(
             line[at:at] = labels.cells(manifest)
     if with_namespaces:
         head = ["NAMESPACE", *head]
-        lines = [[manifest["metadata"].get("namespace") or "", *line] for manifest, line in zip(found.objects, lines, strict=True)]
+        lines = [[namespace_of(manifest), *line] for manifest, line in zip(found.objects, lines, strict=True)]
     styles = [*([HEADER] if headers else []), *(WAITING if row.waits else "" for row in rows)]
     return table([head, *lines] if headers else lines, terminal._replace(wraps=terminal.wraps and not wide), styles)

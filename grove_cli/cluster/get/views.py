@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 
 from applier.ref import Manifest
 from grove_cli.age import since
@@ -17,15 +17,16 @@ from grove_compiler.kube.conditions import condition_of, is_true, status_of
 from grove_compiler.kube.timestamp import time, timestamp
 from grove_compiler.labels import CLIQUE_LABEL, GANG_LABEL, PART_OF
 from grove_compiler.model.inputs.snapshot import is_finished
-from kube_objects.manifest import is_terminating
+from kube_objects.manifest import by_label, is_terminating, labels_of, namespaced_name
 
 SCHEDULER = "grove.io/scheduler-name"
 FINE = ("Running", "Completed")
 
 
-def _set_rows(found: Found, now: float) -> list[Row]:
+def _rows_by_summary(row: Callable[[Manifest, SetSummary, float], Row], found: Found, now: float) -> list[Row]:
+    """Returns a row for each set, made of the set and its summary."""
     listed = summaries(found.objects, found.beside["PodGang"], found.beside["Pod"])
-    return [_set_row(pcs, summary, now) for pcs, summary in zip(found.objects, listed, strict=True)]
+    return [row(pcs, summary, now) for pcs, summary in zip(found.objects, listed, strict=True)]
 
 
 def _set_row(pcs: Manifest, summary: SetSummary, now: float) -> Row:
@@ -45,15 +46,10 @@ def _set_row(pcs: Manifest, summary: SetSummary, now: float) -> Row:
 SETS = KindView(
     SET_KIND,
     ("NAME", "READY", "PODS", "GATED", "UPDATED", "GANGS", "GPUS", "AGE", "TYPE", "REVISION", "WHY"),
-    _set_rows,
+    partial(_rows_by_summary, _set_row),
     beside=("PodGang", "Pod"),
     wide=frozenset({"TYPE", "REVISION"}),
 )
-
-
-def _job_rows(found: Found, now: float) -> list[Row]:
-    jobs = summaries(found.objects, found.beside["PodGang"], found.beside["Pod"])
-    return [_job_row(job, summary, now) for job, summary in zip(found.objects, jobs, strict=True)]
 
 
 def _job_row(job: Manifest, summary: SetSummary, now: float) -> Row:
@@ -85,7 +81,7 @@ def _duration(status: Manifest, now: float) -> str:
 JOBS = KindView(
     SET_KIND,
     ("NAME", "STATUS", "ATTEMPT", "RESTARTS", "PODS", "GPUS", "DURATION", "AGE", "DEADLINE", "WHY"),
-    _job_rows,
+    partial(_rows_by_summary, _job_row),
     beside=("PodGang", "Pod"),
     wide=frozenset({"DEADLINE"}),
     matches=is_training,
@@ -94,16 +90,13 @@ JOBS = KindView(
 
 
 def _gang_rows(found: Found, now: float) -> list[Row]:
-    pods: dict[tuple[str, str], list[Manifest]] = defaultdict(list)
-    for pod in found.beside["Pod"]:
-        if not is_terminating(pod) and not is_finished(pod):
-            pods[pod["metadata"].get("namespace") or "", (pod["metadata"].get("labels") or {}).get(GANG_LABEL) or ""].append(pod)
-    return [_gang_row(gang, pods[gang["metadata"].get("namespace") or "", gang["metadata"]["name"]], now) for gang in found.objects]
+    pods = by_label((pod for pod in found.beside["Pod"] if not is_terminating(pod) and not is_finished(pod)), GANG_LABEL)
+    return [_gang_row(gang, pods[namespaced_name(gang)], now) for gang in found.objects]
 
 
 def _gang_row(gang: Manifest, pods: Sequence[Manifest], now: float) -> Row:
     metadata, status = gang["metadata"], status_of(gang)
-    labels, groups = metadata.get("labels") or {}, (gang.get("spec") or {}).get("podgroups") or []
+    labels, groups = labels_of(gang), (gang.get("spec") or {}).get("podgroups") or []
     placed = [pod for pod in pods if (pod.get("spec") or {}).get("nodeName")]
     why = _why(gang) or _unplaced(pods)
     cells = (
@@ -183,7 +176,7 @@ def _pod_row(pod: Manifest, now: float) -> Row:
         text,
         str(restarts(pod)),
         since(time(metadata.get("creationTimestamp") or None), now),
-        str((metadata.get("labels") or {}).get(GANG_LABEL) or ""),
+        str(labels_of(pod).get(GANG_LABEL) or ""),
         str(gpus_of(pod)),
         str(status.get("podIP") or "<none>"),
         str(spec.get("nodeName") or "<none>"),

@@ -47,7 +47,7 @@ def compile_rules(rule_set: RuleSet, vocabulary: Vocabulary, traced: bool = Fals
     usable = [(index, rule) for index, rule in enumerate(rules) if rule.usable]
     for index, rule in usable:
         generated.add(module, index, rule, patches.of(rule))
-    for rule in [*(rule for rule in rules if not rule.usable), *rule_set.doubles]:
+    for rule in [*(rule for rule in rules if not rule.usable), *rule_set.duplicates]:
         _report_expressions(generated, rule)
     patches.report_idle()
     infos = [_info(rule, rules, rule_set, vocabulary, around.resolver, patches) for _, rule in usable]

@@ -1,4 +1,4 @@
-"""Remembers what was generated for the rules that ship, since a user's rules change few of them: each build would generate all again."""
+"""Remembers what was generated for the built-in rules, since a user's rules change few of them: each build would generate all again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from grove_compiler.engine.sources import Vocabulary
 from grove_compiler.source.document import Document
 
 MAX_CACHED = 4000
-"""Rules of which what was generated is kept: all that ship, in the three forms of code, twice over."""
+"""Rules of which what was generated is kept: all built-in ones, in the three forms of code, twice over."""
 
 _Key = tuple[Any, ...]
 _generated: dict[_Key, tuple[ModuleCodegen, Sequence[object]]] = {}
@@ -24,7 +24,7 @@ _generated: dict[_Key, tuple[ModuleCodegen, Sequence[object]]] = {}
 class GeneratedRules:
     """Generates the functions of a rule set, or finds them where everything that they depend on was the same in an earlier build.
 
-    That is known by the identity of documents: `load` gives the same ones for the same text of a file that ships.
+    That is known by the identity of documents: `load` gives the same ones for the same text of a built-in file.
     """
 
     def __init__(self, rule_set: RuleSet, vocabulary: Vocabulary, around: Surroundings, counted: bool) -> None:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from grove_compiler.engine.runtime.failure import MODULE
 
 MAX_CACHED = 6000
-"""Functions that are kept: of all rules that ship, in the three forms of code, three times over."""
+"""Functions that are kept: of all built-in rules, in the three forms of code, three times over."""
 _FUNCTION = re.compile(r"^def (\w+)\(.*\):$", re.MULTILINE)
 
 _compiled: dict[str, tuple[CodeType, int]] = {}

@@ -112,7 +112,7 @@ class TemplateCodegen(StatementCodegen):
         if model is not None:
             node.at.fail(f"a {model.__name__} cannot be part of a manifest; use one of its attributes")
         if not self.traced:
-            # What a list or a map holds shows only when the rule runs: `[name] + [clique]` is taken for texts. What ships has tests.
+            # What a list or a map holds shows only when the rule runs: `[name] + [clique]` is taken for texts. Built-in ones have tests.
             is_plain = isinstance(node, Literal) or types.without_none(code.type) in (str, int, float, bool)
             return code if is_plain or not node.at.file.metered else replace(code, python=f"writable({code.python})")
         shape = block.shape if code.may_omit else "None"

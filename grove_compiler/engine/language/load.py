@@ -30,37 +30,37 @@ def load(sources: Sequence[RuleSource]) -> RuleSet:
     for source in sources:
         loader.read(source)
     loader.apply_disables()
-    return RuleSet(list(loader.rules.values()), loader.templates, loader.disabled, loader.constants, loader.problems, loader.doubles)
+    return RuleSet(list(loader.rules.values()), loader.templates, loader.disabled, loader.constants, loader.problems, loader.duplicates)
 
 
 @lru_cache(maxsize=400)
-def _read_shipped(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
-    """Reads a file that ships, once in a process: each build with other rules of a user reads it again."""
+def _read_built_in(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
+    """Reads a built-in file, once in a process: each build with other rules of a user reads it again."""
     return read_yaml(text, file)
 
 
 @lru_cache(maxsize=100)
-def _rules_of_shipped_life(text: str, file: str, index: int) -> list[LifeRule]:
-    """Returns the rules of a life that ships, made once in a process: what is generated for a rule is found by its document."""
-    return rules_of_life(_read_shipped(text, file)[0][index])
+def _rules_of_built_in_life(text: str, file: str, index: int) -> list[LifeRule]:
+    """Returns the rules of a built-in life, made once in a process: what is generated for a rule is found by its document."""
+    return rules_of_life(_read_built_in(text, file)[0][index])
 
 
-MAX_SOUND = 4000
-"""Rules of which it is known that their form is right: all that ship, several times over."""
-_sound: dict[tuple[int, ...], list[Document]] = {}
+MAX_CHECKED = 4000
+"""Rules of which it is known that their form is right: all built-in ones, several times over."""
+_checked: dict[tuple[int, ...], list[Document]] = {}
 """The documents of such rules by their identity, which no other object gets as long as they are here."""
 
 
-def _check_shipped_rule(rule: Rule) -> None:
-    """Checks the form of a rule that ships, once in a process: it depends on nothing but its documents."""
+def _check_built_in_rule(rule: Rule) -> None:
+    """Checks the form of a built-in rule, once in a process: it depends on nothing but its documents."""
     documents = [file.document for file in rule.files if file.document is not None]
     key = tuple(map(id, documents))
-    if key not in _sound:
+    if key not in _checked:
         check_rule(rule)
         if not rule.source.broken:
-            if len(_sound) >= MAX_SOUND:
-                _sound.clear()
-            _sound[key] = documents
+            if len(_checked) >= MAX_CHECKED:
+                _checked.clear()
+            _checked[key] = documents
 
 
 class _Loader:
@@ -70,12 +70,12 @@ class _Loader:
         self.constants: dict[str, Constant] = {}
         self.disables: list[tuple[str, SourceLocation]] = []
         self.disabled: dict[str, tuple[Rule, SourceLocation]] = {}
-        self.doubles: list[Rule] = []
+        self.duplicates: list[Rule] = []
         self.problems: list[Diagnostic] = []
         self.reported: set[tuple[str, int, str]] = set()
 
     def read(self, source: RuleSource) -> None:
-        documents, problems = (read_yaml if source.is_metered else _read_shipped)(source.text, source.file)
+        documents, problems = (read_yaml if source.is_metered else _read_built_in)(source.text, source.file)
         self.problems += problems
         if source.is_template and not documents:
             file = RuleFile(source.file, None, self._report, source.is_metered)
@@ -147,19 +147,19 @@ class _Loader:
             self._no_verb(file, keys, verbs)
             return
         rule = Rule(str(keys.get("rule", "")), str(keys.get("doc", "")), verbs[0], keys, source.origin, file, head=head)
-        (check_rule if source.is_metered else _check_shipped_rule)(rule)
+        (check_rule if source.is_metered else _check_built_in_rule)(rule)
         replaced = self.rules.get(rule.id)
         if replaced is not None and replaced.origin == rule.origin:
             file.fail(("rule",), f"the id {rule.id!r} is taken by a rule in {replaced.source.file}:{replaced.line}")
-            self.doubles.append(replaced)
+            self.duplicates.append(replaced)
         rule.usable = not file.broken
         self.rules[rule.id] = rule
 
     def _life(self, source: RuleSource, document: Document, file: RuleFile, head: FileHead | None) -> None:
         """Adds the rules of a life. They take the place of those of an earlier life of its id."""
         life = check_life(document.value, file)
-        is_shipped = not source.is_metered
-        parts = _rules_of_shipped_life(source.text, source.file, document.index) if is_shipped else rules_of_life(document)
+        is_built_in = not source.is_metered
+        parts = _rules_of_built_in_life(source.text, source.file, document.index) if is_built_in else rules_of_life(document)
         rules: dict[str, Rule] = {}
         for part in parts:
             own = RuleFile(source.file, part.document, self._report, source.is_metered, file.broken)

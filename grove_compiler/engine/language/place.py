@@ -17,7 +17,7 @@ Report = Callable[[str, int, FieldPath, str, str], None]
 class RuleFile:
     """Represents one document of a rule or template file. `broken` tells whether a mistake was reported in it, `wrong_keys` at which keys.
 
-    Its expressions are `metered` unless the file ships with the program.
+    Its expressions are `metered` unless the file is built-in.
     """
 
     file: str

@@ -145,7 +145,7 @@ class Constant:
 class RuleSet:
     """Holds all rules and templates in force, in the order in which they are written, and everything that is wrong with them.
 
-    `disabled` holds the removed rules by id, with the place that disables them, `doubles` those whose id a later one has by mistake.
+    `disabled` holds the removed rules by id, with the place that disables them, `duplicates` those whose id a later one has by mistake.
     Compiling a rule adds the mistakes that only then show to `problems`, through the rule's file.
     """
 
@@ -154,7 +154,7 @@ class RuleSet:
     disabled: dict[str, tuple[Rule, SourceLocation]] = field(default_factory=dict)
     constants: dict[str, Constant] = field(default_factory=dict)
     problems: list[Diagnostic] = field(default_factory=list)
-    doubles: list[Rule] = field(default_factory=list)
+    duplicates: list[Rule] = field(default_factory=list)
 
     @property
     def included(self) -> set[str]:

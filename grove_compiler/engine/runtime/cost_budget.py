@@ -1,8 +1,8 @@
 """Bounds what rules may do: their expressions are charged for what they go through, in counted steps, not time.
 
-What ships is charged for the lists that its loops and filters go through, by their lengths, which costs next to nothing. The rules of users
-are metered: each expression is charged for its result, and each loop and filter for what it goes through, by size: a list of lists costs
-as much as all of its items, however often one is repeated.
+Built-in rules are charged for the lists that their loops and filters go through, by their lengths, which costs next to nothing. The
+rules of users are metered: each expression is charged for its result, and each loop and filter for what it goes through, by size: a list of
+lists costs as much as all of its items, however often one is repeated.
 """
 
 from __future__ import annotations

@@ -115,18 +115,17 @@ def traced_rules(sources: Sequence[RuleSource], vocabulary: Vocabulary) -> Compi
 
 
 class Tracer:
-    """Traces objects, conditions and defaults of the given rules. Raises `InvalidRules`.
+    """Traces objects, conditions and defaults of rules that `traced_rules` has compiled.
 
-    It reads its own copies of the model and shares no state, so others may compile or trace at the same time. `follower` is passed to
-    `TrackedModel`. `compiled` are the same rules as compiled by `traced_rules`; without them they are compiled, which costs a cold start.
+    It reads its own copies of the model and shares no state, so others may compile or trace at the same time. `tracker_key` is passed to
+    `TrackedModel`.
     """
 
-    def __init__(self, sources: Sequence[RuleSource], vocabulary: Vocabulary, follower: str = "", compiled: Compiled | None = None) -> None:
-        compiled = compiled or traced_rules(sources, vocabulary)
+    def __init__(self, compiled: Compiled, vocabulary: Vocabulary, tracker_key: str = "") -> None:
         self.rules = compiled.rules
         self.roots = vocabulary.root_names
         self.recorder = ReadRecorder()
-        self.model = TrackedModel(self.recorder, follower)
+        self.model = TrackedModel(self.recorder, tracker_key)
         budget = CostBudget()
         budget.start(range(sys.maxsize))  # what is traced has run before, within its bounds
         self._namespace = runtime(vocabulary.functions, budget) | {

@@ -23,10 +23,10 @@ class TrackedModel:
     copy is a copy as well, and always the same one, so that `is` keeps its meaning.
     """
 
-    def __init__(self, recorder: ReadRecorder, follower: str = "") -> None:
-        """`follower` is the key of an instance's `__dict__` under which its lazy attributes look for a function that computes them."""
+    def __init__(self, recorder: ReadRecorder, tracker_key: str = "") -> None:
+        """`tracker_key` is the key of an instance's `__dict__` under which its lazy attributes look for a function that computes them."""
         self.recorder = recorder
-        self.follower = follower
+        self.tracker_key = tracker_key
         self._classes: dict[type, type] = {}
         self._copies: dict[int, tuple[Any, Any]] = {}  # by the id of the instance, which is kept so that nobody else gets its id
         self._rests: dict[tuple[int, str], Reads] = {}
@@ -66,7 +66,7 @@ class TrackedModel:
                     object.__setattr__(copy, name, object.__getattribute__(instance, name))
                 self._rests[id(copy), name] = reads
             if hasattr(copy, "__dict__"):
-                copy.__dict__[self.follower] = self._lazy
+                copy.__dict__[self.tracker_key] = self._lazy
             if hasattr(kind, "__post_init__"):
                 self.recorder.listen(copy.__post_init__)
         return self._copies[id(instance)][1]

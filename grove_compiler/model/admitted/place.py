@@ -1,4 +1,4 @@
-"""Reads from labels where an object of another controller belongs, in the design's labels or in those of the shipped operator."""
+"""Reads from labels where an object of another controller belongs, in the design's labels or in those of the upstream operator."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Place:
 
 
 def place_of(labels: dict[str, str]) -> Place:
-    """Reads the place from labels. The shipped operator writes a scaling group's full name into its label, the design its template's."""
+    """Reads the place from labels. The upstream operator writes a scaling group's full name into its label, the design its template's."""
     set_name = labels.get(SET) or labels.get(PART_OF) or ""
     replica = labels.get(REPLICA) or labels.get(REPLICA_LABEL) or ""
     group = labels.get(GROUP) or (labels.get(GROUP_LABEL) or "").removeprefix(f"{set_name}-{replica}-")

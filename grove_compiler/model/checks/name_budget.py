@@ -1,4 +1,4 @@
-"""Finds names that are too long: those that Kubernetes rejects, and those that the shipped operator rejects."""
+"""Finds names that are too long: those that Kubernetes rejects, and those that the upstream operator rejects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from grove_compiler.record import record
 
 MAX_DNS_LABEL_LENGTH = 63
 MAX_COMBINED = 45
-"""The shipped operator's limit for the names of a set, a scaling group and a clique together."""
+"""The upstream operator's limit for the names of a set, a scaling group and a clique together."""
 
 
 @record
@@ -40,7 +40,7 @@ def names_too_long(pcs: PodCliqueSet) -> list[LongName]:
 
     The relevant limits are those of a pod's hostname, which is the longest name composed of a set's, a group's and a clique's (those of
     Services, labels and PodGangs are shorter), of a claim's name within its pod, and of a ComputeDomain's, which is also the value of a
-    label. `names_too_long_together` reports names over the shipped operator's limit, and the rules about syntax those that are too long by
+    label. `names_too_long_together` reports names over the upstream operator's limit, and the rules about syntax those that are too long by
     themselves.
     """
     pods = {clique.name: pods_of(clique) for clique in reversed(pcs.cliques)}
@@ -75,7 +75,7 @@ def names_too_long_together(pcs: PodCliqueSet) -> list[LongName]:
 
 
 def _clique_path(pcs: PodCliqueSet, pattern: NamePattern) -> str:
-    """Returns the field to report: for a clique of a scaling group the group's entry that names it, as the shipped operator does."""
+    """Returns the field to report: for a clique of a scaling group the group's entry that names it, as the upstream operator does."""
     group = next((group for group in pcs.groups if pattern.group and group.name == pattern.group), None)
     return pattern.path if group is None else f"{group.path}.cliqueNames[{group.clique_names.index(pattern.clique)}]"
 

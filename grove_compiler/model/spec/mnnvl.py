@@ -117,7 +117,7 @@ class Mnnvl:
         """Returns the membership of a clique; none for cliques that neither request GPUs nor name the domain's claim."""
         membership = next(iter(self.memberships(clique)), None)
         # A claim binds a pod to the domain's nodes even if no container uses it, so cliques without a use for it get none. The designs also
-        # count a container that names the claim; shipped Grove, whose objects we match in its mode, only counts GPUs.
+        # count a container that names the claim; upstream Grove, whose objects we match in its mode, only counts GPUs.
         if membership is not None and (clique.uses_gpu or (membership.mnnvl_mode != GROUP and clique.names_claim)):
             return membership
         return None

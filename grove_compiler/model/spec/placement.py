@@ -31,7 +31,7 @@ class NamedTopology:
 class Placement:
     """The constraints in `manifest`, which is a set's `spec.template`, and in its cliques and groups.
 
-    `clusterTopologyName` is the design's way to name the topology, `topologyName` the shipped one.
+    `clusterTopologyName` is the design's way to name the topology, `topologyName` the upstream one.
     """
 
     manifest: Manifest = field(repr=False)

@@ -1,6 +1,6 @@
 """Models topology objects: levels from the broadest to the narrowest, each with a domain's name and its node label.
 
-Both kinds are one class here: `ClusterTopology` of the design (GREP-244) and `ClusterTopologyBinding` of the shipped operator.
+Both kinds are one class here: `ClusterTopology` of the design (GREP-244) and `ClusterTopologyBinding` of the upstream operator.
 """
 
 from __future__ import annotations

@@ -20,7 +20,8 @@ from applier.loop import Loop, Reconciler, Result, View
 from applier.ref import Kind, Manifest, Ref
 from applier.testing.control_plane import ControlPlane
 from applier.testing.proxy import Faults
-from applier.transport import connect, connect_to
+from applier.transport import connect
+from tests.connecting import connect_to
 
 from .hostility import contains, hostile
 

@@ -12,9 +12,10 @@ from applier.outcome import Action
 from applier.testing.control_plane import ControlPlane
 from applier.testing.faults import Script
 from applier.testing.proxy import Faults
-from applier.transport.connect import connect, connect_to
+from applier.transport.connect import connect
 from applier.transport.retries import Retries
 from tests.compiled_schemas import share
+from tests.connecting import connect_to
 
 from .world import ClusterContents, after, before, look, made_true
 

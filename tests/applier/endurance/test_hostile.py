@@ -16,7 +16,8 @@ from applier.run.options import ApplyOptions, Report
 from applier.run.pipeline import apply
 from applier.testing.control_plane import ControlPlane
 from applier.testing.proxy import Faults
-from applier.transport.connect import connect, connect_to
+from applier.transport.connect import connect
+from tests.connecting import connect_to
 
 from ...benchmarks.applier_workload import mixed_objects
 from .hostility import contains, false_claims, hostile, live_objects

@@ -7,7 +7,8 @@ from collections.abc import AsyncIterator
 import pytest_asyncio
 
 from applier.events import Event
-from applier.transport import ApiCluster, connect_to
+from applier.transport import ApiCluster
+from tests.connecting import connect_to
 
 from .scripted import HASTY, Scripted, scripted
 

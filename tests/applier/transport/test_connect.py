@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from applier.errors import CredentialsError
-from applier.transport import connect, connect_to, run
+from applier.transport import connect, run
+from tests.connecting import connect_to
 
 from .login.test_kubeconfig import write
 from .scripted import CONFIG_MAPS, Answer, Scripted, config_map, raised

@@ -13,9 +13,10 @@ import pytest
 from applier.cluster import Resource
 from applier.errors import ClusterError, Forbidden, UnknownKind, Unreachable
 from applier.ref import Kind
-from applier.transport import ApiCluster, connect_to
+from applier.transport import ApiCluster
 from applier.transport import discovery as module
 from applier.transport.discovery import ServedResources
+from tests.connecting import connect_to
 
 from .scripted import HASTY, Answer, Scripted, raised, status
 

@@ -27,7 +27,8 @@ from applier.ref import Kind, Manifest
 from applier.testing.control_plane import ControlPlane
 from applier.testing.faults import Script
 from applier.testing.proxy import Faults
-from applier.transport import ApiCluster, connect, connect_to
+from applier.transport import ApiCluster, connect
+from tests.connecting import connect_to
 
 from .scripted import HASTY, raised
 

@@ -10,9 +10,10 @@ import pytest
 
 from applier.errors import ClusterError
 from applier.ref import Ref
-from applier.transport import ApiCluster, connect_to
+from applier.transport import ApiCluster
 from applier.transport.refusals import WRONG_ADDRESS
 from applier.transport.retries import ApiRequest
+from tests.connecting import connect_to
 
 from ..http.raw_server import serving
 from .scripted import CONFIG_MAPS, DEPLOYMENTS, HASTY, NAMESPACES, Answer, Scripted, config_map, raised, status

@@ -19,8 +19,9 @@ from applier.errors import (
     WriteConflict,
 )
 from applier.events import Retried, Throttled
-from applier.transport import ApiCluster, connect_to, refusals
+from applier.transport import ApiCluster, refusals
 from applier.transport.retries import FAILURE_TRIES, WEBHOOK_TRIES
+from tests.connecting import connect_to
 
 from .conftest import Told
 from .scripted import CONFIG_MAPS, HASTY, RESET, Answer, Scripted, config_map, raised, status

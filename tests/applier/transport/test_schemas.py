@@ -10,7 +10,8 @@ import pytest
 from applier.decision import Schemas
 from applier.errors import Unreachable
 from applier.ref import Kind
-from applier.transport import ApiCluster, connect_to
+from applier.transport import ApiCluster
+from tests.connecting import connect_to
 
 from .scripted import HASTY, RESET, Answer, Scripted, raised, status
 

@@ -13,8 +13,9 @@ import pytest_asyncio
 
 from applier.errors import CredentialsError, Unreachable, Untrusted
 from applier.http import ConnectionEnded, Malformed, NotConnected, ProxyRefused
-from applier.transport import connect, connect_to
+from applier.transport import connect
 from applier.transport.connection_errors import ConnectionErrors, unreachable
+from tests.connecting import connect_to
 from tests.suite.rows import rows
 
 from .certificates import Pair, authority, needs_openssl, signed

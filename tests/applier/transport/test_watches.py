@@ -10,8 +10,9 @@ import pytest
 
 from applier.cluster import WatchEvent
 from applier.errors import ApiError, Expired, Unreachable
-from applier.transport import ApiCluster, connect_to
+from applier.transport import ApiCluster
 from applier.transport.retries import Retries
+from tests.connecting import connect_to
 
 from .scripted import CONFIG_MAPS, Answer, Scripted, config_map, lines, raised, status
 

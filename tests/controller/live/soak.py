@@ -17,7 +17,7 @@ from applier.loop import Result
 from applier.ref import Kind, Manifest
 from applier.testing.control_plane import ControlPlane
 from applier.testing.proxy import Faults
-from applier.transport import connect, connect_to
+from applier.transport import connect
 from grove_compiler.labels import DELETION_REASON
 from grove_compiler.replay.bundle import RecordedStep
 from grove_compiler.step import Key, StepContext
@@ -25,6 +25,7 @@ from grove_operator.controller.operator import Operator, OperatorOptions, settin
 from grove_operator.controller.recorder import BundleFolder, Retention, Trigger
 from tests.applier.endurance.hostility import hostile
 from tests.applier.endurance.soak import Account, Sample, forget_what_was, sample, sampled
+from tests.connecting import connect_to
 from tests.features.compiling import shipped_program
 from tests.invariants.check import check
 from tests.simulation.shapes import Shapes, shapes_of

@@ -16,7 +16,7 @@ from applier.testing.control_plane import ControlPlane
 from applier.testing.errors import ControlPlaneError
 from applier.testing.kinds import ClusterKind
 from applier.testing.proxy import Faults
-from applier.transport import connect_to
+from tests.connecting import connect_to
 from tests.invariants.plane import judged_plane
 
 from .account import account_of

@@ -1,6 +1,6 @@
-"""Excludes files in folders that are not input: rules and templates, golden cases, and other YAML files.
+"""Skips files in folders that are not input: rules and templates, golden cases, and other YAML files.
 
-Files that the user names explicitly are never excluded.
+Files that the user names explicitly are never skipped.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ Read = tuple[InputFile, list[Document]]
 
 
 class Sorted(NamedTuple):
-    """The input documents, the excluded files, and the files with ignored configurations."""
+    """The input documents, the skipped files, and the files with ignored configurations."""
 
     documents: list[Document]
-    passed: list[str]
+    skipped: list[str]
     configurations: list[str]
 
     def notice(self, config: str | None) -> str:
-        """Returns a line for each kind of excluded files."""
+        """Returns a line for each kind of skipped files."""
         lines = []
-        if self.passed:
-            lines.append(f"grove: skipped, since they are not manifests: {listed(map(visible, self.passed))}\n")
+        if self.skipped:
+            lines.append(f"grove: skipped, since they are not manifests: {listed(map(visible, self.skipped))}\n")
         if self.configurations:
             others = listed(map(visible, self.configurations))
             lines.append(f"grove: using the configuration of {visible(config or '')}, not that of {others}\n")
         return "".join(lines)
 
 
-def pass_over(read: Sequence[Read], config: str | None) -> Sorted:
+def skip_others(read: Sequence[Read], config: str | None) -> Sorted:
     """Returns the input among files. With `config`, a separate file, configurations in folders are ignored."""
     rules = {
         _rules_folder(file.name) for file, documents in read if file.is_found and any(_is_rule(document.value) for document in documents)
@@ -50,7 +50,7 @@ def pass_over(read: Sequence[Read], config: str | None) -> Sorted:
         if not file.is_found:
             result.documents.extend(documents)
         elif is_template or folder in cases or (documents and not any(_is_manifest(document.value) for document in documents)):
-            result.passed.append(file.name)
+            result.skipped.append(file.name)
         else:
             accepted = [document for document in documents if not (config and _is_configuration(document.value))]
             result.documents.extend(accepted)
