@@ -22,6 +22,7 @@ from applier.transport.openapi import OpenApi
 from applier.transport.reads import Watches, list_all, text_lines
 from applier.transport.refusals import WRONG_ADDRESS
 from applier.transport.retries import ApiRequest, Retries
+from applier.transport.server_clock import ServerClock
 from applier.transport.wire import Answer, Trace, Uncertain, Wire, untraced
 from kube_objects.manifest import is_terminating, namespaced_name
 
@@ -74,6 +75,11 @@ class ApiCluster:
     def throttled(self) -> int:
         """Returns how many requests the server has throttled (429)."""
         return self.wire.throttled
+
+    @property
+    def clock(self) -> ServerClock:
+        """Returns the server's clock."""
+        return self.wire.clock
 
     async def close(self) -> None:
         """Closes all connections."""

@@ -20,6 +20,7 @@ from applier.transport.login.credentials import Renewal
 from applier.transport.login.target import Target, trust
 from applier.transport.refusals import WRONG_ADDRESS, refusal
 from applier.transport.retries import ApiRequest, Retries, RetryBudget, Tries
+from applier.transport.server_clock import ServerClock
 
 T = TypeVar("T")
 
@@ -63,11 +64,14 @@ class Uncertain(ClusterError):
 
 
 class Wire:
-    """Sends the requests to one server. `in_flight` is the number of requests in progress; `throttled` counts 429 responses."""
+    """Sends the requests to one server. `in_flight` is the number of requests in progress; `throttled` counts 429 responses.
+
+    `clock` is the server's, as successful responses tell it: others may come from a proxy.
+    """
 
     def __init__(self, target: Target, *, user_agent: str, retries: Retries, sink: Sink, trace: Trace = untraced) -> None:
         self.target, self.retries, self.sink, self.trace = target, retries, sink, trace
-        self.budget = RetryBudget()
+        self.budget, self.clock = RetryBudget(), ServerClock()
         self.requests: Counter[tuple[str, str]] = Counter()
         self.in_flight = self.throttled = 0
         self.answered = False
@@ -177,6 +181,7 @@ class Wire:
         self.answered = True
         if response.status >= 300:
             raise refusal(response.status, response.headers, response.body, request, self.target)
+        self.clock.note(response.headers, began)
         return response
 
     async def _open(self, request: ApiRequest, path: str, headers: dict[str, str] | None, silence: float) -> Stream:
@@ -187,6 +192,7 @@ class Wire:
             status = stream.status
             if status < 300:
                 self.answered = True
+                self.clock.note(stream.headers, began)
                 return stream
             with closing(stream):
                 content = await stream.read()

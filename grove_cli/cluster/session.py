@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, contextmanager
 from functools import partial
@@ -54,7 +55,8 @@ def program_of(folders: Sequence[str], *, may_be_empty: bool = False, named: boo
 class Session:
     """A connection to a cluster. `namespace` is the default of manifests; `version` requests the server's `major.minor`.
 
-    `another` opens a further connection, for another event loop; nobody is told of its requests.
+    `another` opens a further connection, for another event loop; nobody is told of its requests. `clock` gives the server's time in seconds
+    since the epoch.
     """
 
     cluster: Cluster
@@ -62,6 +64,7 @@ class Session:
     server: str
     version: Callable[[], Awaitable[str]]
     another: Callable[[], AbstractAsyncContextManager[Cluster]]
+    clock: Callable[[], float] = time.time
 
 
 @asynccontextmanager
@@ -91,7 +94,7 @@ async def open_session(target: ClusterFlags, sink: Sink) -> AsyncIterator[Sessio
         async def version() -> str:
             return minor_version(await api.version())
 
-        yield Session(api, target.namespace or api.namespace, api.server, version, another)
+        yield Session(api, target.namespace or api.namespace, api.server, version, another, api.clock)
 
 
 def run(

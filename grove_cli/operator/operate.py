@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-import time
 from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -54,7 +53,7 @@ async def operate(session: Session, files: StartFiles, context: StepContext, rel
         retention=replay_retention(with_defaults(context).manifest["replay"], log),
     )
     freeze_existing()
-    operator = Operator(session.cluster, context, time.time, options)
+    operator = Operator(session.cluster, context, session.clock, options)
     log.line("started", rules=len(context.program.rules), kubernetes=context.settings.kube_version, namespace=namespace or "all")
     log_unused(files.document, log, with_webhooks=serves_webhooks(context))
     beside = partial(serve_beside, session, context, files.document, operator.cache, log, telemetry.wait_for)

@@ -89,7 +89,7 @@ async def _control(session: Session, options: PreflightOptions) -> int:
     freeze_existing()
     served = _served(session, options)
     cache = WatchCache(session.cluster, WATCHED)
-    controller, stop = GangController(session.cluster, preflight, program, cache, ErrorLog(say)), Stop()
+    controller, stop = GangController(session.cluster, preflight, program, cache, ErrorLog(say), session.clock), Stop()
     with ended_by_signal(stop):
         try:
             await serve(session.cluster, controller, preflight, program, served, stop, say)

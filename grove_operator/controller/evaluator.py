@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from applier.cache import WatchCache
 from applier.desired import Deletion, Desired, EventWrite, Gone, Graph, Hold, ObjectReference, StatusWrite
-from applier.errors import REFUSALS, NotSynced
+from applier.errors import REFUSALS, NotSynced, UnknownKind
 from applier.loop import Result, View
 from applier.ref import Manifest, Ref
 from grove_compiler.decoder import SET_KIND
@@ -46,6 +46,8 @@ Evaluation = Generator[Work, Any, T]
 """Yields the functions that take long and change nothing but their own values; expects the result of each. Returns what follows."""
 
 
+UNREADABLE = (*REFUSALS, UnknownKind)
+"""Why a kind cannot be read until somebody does something about it, such as to grant a permission or to install a definition."""
 UNREADABLE_RETRY = 5.0
 """Seconds until a key is evaluated again for which a kind cannot be read: no watch reports that a permission was granted."""
 WITHOUT_STATUS = ("ClusterTopology",)
@@ -105,7 +107,7 @@ class Evaluator:
         now = self._clock()
         outcome = yield partial(self._record, step, objects, key, now, context)
         if objects.not_synced is not None:
-            if isinstance(objects.not_synced.cause, REFUSALS):
+            if isinstance(objects.not_synced.cause, UNREADABLE):
                 return self._hold(key, StepHold(str(objects.not_synced)), LiveObjects.for_step(view, key), now, UNREADABLE_RETRY)
             raise objects.not_synced
         match outcome:

@@ -7,9 +7,12 @@ import copy
 import re
 from typing import Any
 
+import pytest
+
 from applier.errors import Invalid
-from applier.ref import Manifest, Ref
+from applier.ref import Kind, Manifest, Ref
 from applier.testing.virtual_time import in_virtual_time
+from grove_compiler.api.crd import crds
 from grove_compiler.model.inputs.settings import Settings
 from tests.features.compiling import program_with
 from tests.model.sets import clique, pcs
@@ -170,3 +173,27 @@ def test_a_set_without_its_driver_is_told_to_wait_for_that_and_for_nothing_else(
     simulation.wait(60)
     conditions = {one["type"]: one["reason"] for one in simulation.status()["conditions"] if one["status"] == "True"}
     assert conditions == {"ComputeDomainsUnavailable": "ComputeDomainsNotServed", "WhyPending": "ComputeDomainsNotServed"}
+
+
+@pytest.mark.parametrize("name", ["podcliques.grove.io", "podgangs.scheduler.grove.io", "clustertopologies.grove.io"])
+@in_virtual_time
+async def test_a_definition_that_somebody_deletes_is_told_until_it_is_there_again(name: str) -> None:
+    """A set without a topology cannot know either that there is none; its pods stay."""
+    lab = Lab(context())
+    lab.cluster.seed(named("set"))
+    async with lab_running(lab):
+        await asyncio.sleep(200)
+        (definition,) = [one for one in crds() if one["metadata"]["name"] == name]
+        kind = definition["spec"]["names"]["kind"]
+        crd = Ref("apiextensions.k8s.io", "CustomResourceDefinition", "", name)
+        uid = lab.cluster.store.objects[crd]["metadata"]["uid"]
+        await lab.cluster.delete(await lab.cluster.resource(Kind(crd.group, "v1", crd.kind)), "", name, uid=uid)
+        lab.cluster.end_watches()
+        await asyncio.sleep(60)
+        (sentence,) = stalled(lab)
+        assert f"{kind}.{definition['spec']['group']} is not served" in sentence
+        assert len([text for text in told(lab) if "is not served" in text]) == 1
+        lab.cluster.seed(definition)
+        await asyncio.sleep(10)
+        assert stalled(lab) == []
+        assert len([one for one in lab.objects("set") if one["kind"] == "Pod"]) == 4
