@@ -39,9 +39,9 @@ async def apply(graph: Graph, cluster: Cluster, options: ApplyOptions) -> Report
     state cannot be read, `ApplySetError`, and `Cycle`.
     """
     account = RunMeter(cluster, options.sink)
-    survey = await read_and_plan(graph, cluster, options)
-    report = await _execute(survey.plan, survey.graph, survey.applyset, account, options)
-    await _wait(report, survey.graph, survey.applyset, account, options.wait, options)
+    prepared = await read_and_plan(graph, cluster, options)
+    report = await _execute(prepared.plan, prepared.graph, prepared.applyset, account, options)
+    await _wait(report, prepared.graph, prepared.applyset, account, options.wait, options)
     return _closed(account, report)
 
 
