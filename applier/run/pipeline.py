@@ -112,7 +112,7 @@ async def _create_record_namespace(
     fate = "failed" if outcomes[0].action is Action.FAILED else "is held"
     for step in plan.steps:
         if step.ref != namespace:
-            held = Outcome(step, step.action, step.reason, step.uid)
+            held = Outcome.of(step)
             if step.action in WRITTEN:
                 held.action, held.reason = Action.HELD, f"waits for {namespace}, which contains the record of the ApplySet and which {fate}"
             options.sink(Finished(held))
