@@ -94,9 +94,8 @@ def impact(
     comparison = _Comparison(old, new, program, old_program or program, operator)
     desired = comparison.compile(new.documents)
     result = Impact(findings=[diagnostic for diagnostic in comparison.before.diagnostics if diagnostic.severity == "error"])
-    of_updates = {rule.id for rule in program.rules if rule.verb == "validate" and list(rule.details["operations"]) == ["update"]}
     for diagnostic in desired.diagnostics:
-        (result.forbidden if diagnostic.code in of_updates else result.findings).append(diagnostic)
+        (result.forbidden if diagnostic.code in program.about_updates else result.findings).append(diagnostic)
     if not result.is_known:
         return result
     after, roll = comparison.after(new.documents, comparison.new_given)
