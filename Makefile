@@ -68,7 +68,7 @@ bench-applier: control-plane $(VENV)/.installed-bench ## measure the applier, be
 	$(BIN)/python -m tests.benchmarks.applier_decisions --pairs 20000 --of nothing
 	$(BIN)/python -m tests.benchmarks.applier_compare
 
-bench-operator: control-plane $(VENV)/.installed-bench ## measure the operator, beside the shipped one's figures and JobSet
+bench-operator: control-plane $(VENV)/.installed-bench ## measure the operator, beside the upstream one's figures and JobSet
 	$(BIN)/python -m tests.benchmarks.operator_small
 	$(BIN)/python -m tests.benchmarks.operator
 	$(BIN)/python -m tests.benchmarks.operator_floor

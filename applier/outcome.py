@@ -155,6 +155,11 @@ class Outcome:
     error: Exception | None = None
     retry_after: float = 0.0
 
+    @classmethod
+    def of(cls, step: Step) -> Outcome:
+        """Returns the outcome of a step that needs no request: the planned action, with its reason."""
+        return cls(step, step.action, step.reason, step.uid)
+
     @property
     def is_overridden(self) -> bool:
         """Whether a write has changed nothing that it should have: an admission webhook sets other values in each request."""

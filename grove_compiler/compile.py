@@ -10,7 +10,7 @@ from grove_compiler.decoder import CONFIGURATION_KIND
 from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.runtime.program import Part, Program, TooManyObjects
 from grove_compiler.engine.runtime.results import StatusCondition
-from grove_compiler.graph.diagnostic import Diagnostic, has_errors
+from grove_compiler.graph.diagnostic import Diagnostic, errors_of, has_errors
 from grove_compiler.graph.graph import After, CompiledGraph
 from grove_compiler.graph.node import Node, ObjectRef
 from grove_compiler.model.expanded.deferred_statuses import deferred_statuses
@@ -125,7 +125,7 @@ def run_rules(subject: Subject, number: int, program: Program, room: int, limit:
         _hold(result, failure.diagnostic)
     else:
         result.findings += [finding for finding in findings if finding.severity == "warning"]
-        for finding in [finding for finding in findings if finding.severity == "error"]:
+        for finding in errors_of(findings):
             _hold(result, finding)
     return result
 

@@ -18,7 +18,7 @@ from grove_compiler.decoder import (
 )
 from grove_compiler.engine.runtime.failure import RuleFailure
 from grove_compiler.engine.sources import SubjectNames, Vocabulary
-from grove_compiler.graph.diagnostic import Diagnostic, has_errors
+from grove_compiler.graph.diagnostic import Diagnostic, errors_of, has_errors
 from grove_compiler.graph.node import Manifest, ObjectRef
 from grove_compiler.known_topologies import Known, decode_existing, known_topologies
 from grove_compiler.model.decisions import DecisionRules
@@ -97,7 +97,7 @@ class Subject:
     @property
     def hold(self) -> str:
         """Why no objects may be made for it, in one sentence; empty when it is valid."""
-        errors = [finding for finding in self.findings if finding.severity == "error"]
+        errors = errors_of(self.findings)
         if errors:
             more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
             place = " ".join(part for part in (errors[0].place, errors[0].path) if part)
@@ -249,7 +249,7 @@ def _report_unusable_topology(subject: Subject, existing: Sequence[Decoded], dec
     entry = next((entry for entry in subject.needs if entry in existing and has_errors(entry.findings)), None)
     if subject.set is None or entry is None:
         return
-    error = next(finding for finding in entry.findings if finding.severity == "error")
+    error = errors_of(entry.findings)[0]
     reason = f"{error.path + ': ' if error.path else ''}{error.message}"
     message = f"the {entry.kind} {entry.key[2]!r} in the cluster cannot be used: {reason}"
     finding = Diagnostic("input/topology-unusable", "error", message, subject.set.placement.name_path)

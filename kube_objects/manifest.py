@@ -59,6 +59,14 @@ def managers_of_field(manifest: Manifest, *path: str) -> set[str]:
     return {str(entry.get("manager") or "") for entry in entries if name in section(entry, "fieldsV1", *parents)}
 
 
+def without_managed_fields(manifest: Manifest) -> Manifest:
+    """Returns an object without its managedFields; the same one if it has none."""
+    metadata = section(manifest, "metadata")
+    if "managedFields" not in metadata:
+        return manifest
+    return {**manifest, "metadata": {key: value for key, value in metadata.items() if key != "managedFields"}}
+
+
 def group_of(api_version: str) -> str:
     """Returns the API group of an `apiVersion`; empty for the core group."""
     return api_version.rpartition("/")[0]

@@ -18,11 +18,12 @@ from applier.decision.managers import (
 )
 from applier.decision.persisted_form import differences, stored_alike
 from applier.decision.schema import Type
-from applier.decision.server_side_apply import simulate, without_managed_fields
+from applier.decision.server_side_apply import simulate
 from applier.decision.values import LIST, SchemaMismatch, is_leaf, is_unset, json_of, steps_to
 from applier.errors import Cause, FieldConflict, Invalid
 from applier.outcome import ABSENT, ItemKey
 from applier.ref import Manifest
+from kube_objects.manifest import without_managed_fields
 
 
 def merged(

@@ -27,6 +27,7 @@ from applier.decision.schema import Type
 from applier.decision.values import LIST, MAP, check, equal, is_leaf, member_type, shape_of, step_to, steps_to
 from applier.outcome import ABSENT
 from applier.ref import Manifest
+from kube_objects.manifest import without_managed_fields
 
 _STATUS: Fields = {"f:status": {}}
 BEFORE_FIRST_APPLY = "before-first-apply"
@@ -68,14 +69,6 @@ def simulate(
     managers = {identity: entry for identity, entry in after.items() if entry.fields}
     other_versions = frozenset(entry.version for entry in before.values()) - {version}
     return Applied(merged if merged is not None else {}, managers, before, conflicts, other_versions)
-
-
-def without_managed_fields(live: Manifest) -> Manifest:
-    """Returns an object without its managedFields."""
-    metadata = live.get("metadata")
-    if not metadata or "managedFields" not in metadata:
-        return live
-    return {**live, "metadata": {key: value for key, value in metadata.items() if key != "managedFields"}}
 
 
 def _first_entries(live: Manifest, schema: Type, version: str) -> Managers:

@@ -47,7 +47,7 @@ async def _execute_wave(run: Execution, steps: Sequence[Step]) -> None:
     pending: deque[Step] = deque()
     for step in steps:
         if step.action not in WRITTEN:
-            _record(run, Outcome(step, step.action, step.reason, step.uid))
+            _record(run, Outcome.of(step))
         elif reason := held_back(step.ref, run.plan, run.outcomes, run.causes):
             _record(run, Outcome(step, Action.HELD, reason, step.uid))
         elif step.ref in run.options.overridden:

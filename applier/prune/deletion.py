@@ -175,7 +175,7 @@ class Deleter:
 
     async def _one(self, step: Step, live: Manifest, users: Iterable[Ref], there: dict[Ref, str]) -> Outcome:
         if step.action is not Action.PRUNED:
-            return Outcome(step, step.action, step.reason, step.uid)
+            return Outcome.of(step)
         if waits_for := [user for user in users if user in there]:
             return Outcome(step, Action.HELD, f"{waits_for[0]} depends on it and still exists", step.uid)
         if is_terminating(live):

@@ -11,7 +11,6 @@ from applier.decision.fields import path_of
 from applier.decision.intent import is_secret
 from applier.decision.persisted_form import differences
 from applier.decision.schema import Type
-from applier.decision.server_side_apply import without_managed_fields
 from applier.desired import Graph
 from applier.errors import ClusterError
 from applier.execute.executor import execute
@@ -21,6 +20,7 @@ from applier.outcome import Action, FieldChange, Step
 from applier.plan import Plan
 from applier.plan.reasons import RECREATE, what_differs
 from applier.ref import Kind, Manifest, Ref
+from kube_objects.manifest import without_managed_fields
 
 AT_ONCE = 16  # requests in flight
 

@@ -39,9 +39,9 @@ async def apply(graph: Graph, cluster: Cluster, options: ApplyOptions) -> Report
     state cannot be read, `ApplySetError`, and `Cycle`.
     """
     account = RunMeter(cluster, options.sink)
-    survey = await read_and_plan(graph, cluster, options)
-    report = await _execute(survey.plan, survey.graph, survey.applyset, account, options)
-    await _wait(report, survey.graph, survey.applyset, account, options.wait, options)
+    prepared = await read_and_plan(graph, cluster, options)
+    report = await _execute(prepared.plan, prepared.graph, prepared.applyset, account, options)
+    await _wait(report, prepared.graph, prepared.applyset, account, options.wait, options)
     return _closed(account, report)
 
 
@@ -112,7 +112,7 @@ async def _create_record_namespace(
     fate = "failed" if outcomes[0].action is Action.FAILED else "is held"
     for step in plan.steps:
         if step.ref != namespace:
-            held = Outcome(step, step.action, step.reason, step.uid)
+            held = Outcome.of(step)
             if step.action in WRITTEN:
                 held.action, held.reason = Action.HELD, f"waits for {namespace}, which contains the record of the ApplySet and which {fate}"
             options.sink(Finished(held))

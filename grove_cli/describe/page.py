@@ -22,7 +22,7 @@ from grove_compiler.kube.timestamp import time
 from grove_compiler.step import StepContext
 from grove_operator.cluster.why import Reason, reasons
 from grove_operator.controller.waiting import waits_of
-from kube_objects.manifest import namespaced_name
+from kube_objects.manifest import namespaced_name, without_managed_fields
 
 if TYPE_CHECKING:
     from grove_compiler.engine.runtime.program import Program
@@ -51,12 +51,11 @@ def page(manifest: Manifest, pcs: Manifest, read: ReadObjects, context: StepCont
 
 def page_value(manifest: Manifest, pcs: Manifest, read: ReadObjects, context: StepContext, now: float) -> dict[str, Any]:
     """Returns what the page tells as one document: the object as it is, and what it owns, waits for, its events, and revisions of a set."""
-    metadata = {key: value for key, value in manifest["metadata"].items() if key != "managedFields"}
     owned = owned_by(manifest, read.objects, context.program)
     value: dict[str, Any] = {
         "apiVersion": manifest["apiVersion"],
         "kind": manifest["kind"],
-        "metadata": metadata,
+        "metadata": without_managed_fields(manifest)["metadata"],
         **{key: manifest[key] for key in ("spec", "status") if key in manifest},
         "objects": [{"kind": each.kind, "count": each.number, "ready": each.ready} for each in owned],
         "waits": why_value(causes_of(manifest, pcs, read, context, now)),

@@ -8,7 +8,7 @@ from grove_cli.explain.words import Words
 from grove_compiler.engine.runtime.failure import RuleInfo
 from grove_compiler.engine.tracing.provenance import Guard, Traced
 from grove_compiler.engine.tracing.tracking import plain
-from grove_compiler.explain import InputManifest, InputSource, ObjectAnswer, Refusal
+from grove_compiler.explain import InputManifest, InputSource, ObjectAnswer, SkippedRule
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.graph.graph import CompiledGraph
 
@@ -49,7 +49,7 @@ def object_json(answer: ObjectAnswer, graph: CompiledGraph, words: Words, path: 
             }
             for operation in trace.operations
         ],
-        "notApplied": refusals_json(answer.refusals, words),
+        "notApplied": skipped_json(answer.skipped, words),
     }
 
 
@@ -58,12 +58,9 @@ def input_json(input_manifest: InputManifest, fields: list[tuple[FieldPath, Inpu
     return {"object": input_manifest.id, "fields": [{"path": render(path), **_source_json(source)} for path, source in fields]}
 
 
-def refusals_json(refusals: list[Refusal], words: Words) -> list[dict[str, Any]]:
+def skipped_json(skipped: list[SkippedRule], words: Words) -> list[dict[str, Any]]:
     """Returns rules that did not apply, each with the false condition."""
-    return [
-        {"rule": rule_json(refusal.rule, words), "condition": _condition(refusal.condition, words), "count": refusal.count}
-        for refusal in refusals
-    ]
+    return [{"rule": rule_json(one.rule, words), "condition": _condition(one.condition, words), "count": one.count} for one in skipped]
 
 
 def rule_json(rule: RuleInfo, words: Words) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 from grove_cli.explain.places import labelled, places
 from grove_cli.explain.words import Words, policy, value
 from grove_compiler.engine.tracing.provenance import Guard, Operation, Traced
-from grove_compiler.explain import InputManifest, InputSource, ObjectAnswer, Refusal
+from grove_compiler.explain import InputManifest, InputSource, ObjectAnswer, SkippedRule
 from grove_compiler.graph.field_path import FieldPath, render
 from grove_compiler.graph.graph import CompiledGraph
 from grove_compiler.source.quoting import on_one_line
@@ -59,8 +59,8 @@ def absent_field_text(answer: ObjectAnswer, path: FieldPath, words: Words) -> li
         at = _names(condition.path)
         if not condition.holds and condition.path and names[: len(at)] == at:
             lines += _false_condition(condition, words)
-    for refusal in answer.refusals:
-        lines.append(f"{words.rule(refusal.rule)} did not apply: {words.condition(refusal.condition)}")
+    for one in answer.skipped:
+        lines.append(f"{words.rule(one.rule)} did not apply: {words.condition(one.condition)}")
     return lines
 
 
@@ -74,19 +74,19 @@ def input_text(input_manifest: InputManifest, path: FieldPath, fields: Sequence[
         lines += _noted(part, {at: _source(source, words) for at, source in fields}, path)
     else:
         lines += words.inputs(source for _, source in fields)
-    refused = [(at, refusal) for at, refusal in input_manifest.refusals.items() if at[: len(path)] == path]
-    for at, condition in refused:
+    unmet = [(at, condition) for at, condition in input_manifest.unmet.items() if at[: len(path)] == path]
+    for at, condition in unmet:
         lines += ["", f"no default for {render(at)}", *_false_condition(condition, words)]
     return "\n".join(lines) + "\n"
 
 
-def refusals_text(refusals: Sequence[Refusal], words: Words) -> list[str]:
+def skipped_text(skipped: Sequence[SkippedRule], words: Words) -> list[str]:
     """Returns rules that could have produced an object and did not."""
     lines = []
-    for refusal in refusals:
-        times = f" ({refusal.count} times)" if refusal.count > 1 else ""
-        lines.append(f"{words.rule(refusal.rule)} generated nothing{times}:")
-        lines += [f"  {line}" for line in _false_condition(refusal.condition, words)]
+    for one in skipped:
+        times = f" ({one.count} times)" if one.count > 1 else ""
+        lines.append(f"{words.rule(one.rule)} generated nothing{times}:")
+        lines += [f"  {line}" for line in _false_condition(one.condition, words)]
     return lines
 
 
@@ -109,7 +109,7 @@ def _about(answer: ObjectAnswer, graph: CompiledGraph, words: Words, conditions:
         yield f"policy     {policy(node.policy)}"
     yield from (f"status     {line}" for line in conditions)
     yield from (f"patched    {words.rule(patch)}: {patch.doc}" for patch in answer.patches)
-    yield from (f"skipped    {words.rule(refusal.rule)}: {words.condition(refusal.condition)}" for refusal in answer.refusals)
+    yield from (f"skipped    {words.rule(one.rule)}: {words.condition(one.condition)}" for one in answer.skipped)
 
 
 def _origin(found: Traced, answer: ObjectAnswer, words: Words) -> Iterator[str]:
@@ -145,8 +145,8 @@ def _patches(answer: ObjectAnswer, path: FieldPath, words: Words) -> Iterator[st
         yield f"patched    {operation.rule} ({place}): {operation.word} /{'/'.join(operation.path)}"
     if not touched:
         yield "patched    by no rule"
-    for refusal in answer.refusals:
-        yield f"skipped    {words.rule(refusal.rule)}: {words.condition(refusal.condition)}"
+    for one in answer.skipped:
+        yield f"skipped    {words.rule(one.rule)}: {words.condition(one.condition)}"
 
 
 def _touches(operation: Operation, path: FieldPath) -> bool:

@@ -136,9 +136,9 @@ class _Question:
             lines.append(f'    did you mean "{missing.nearest}"?')
         lines += [f"    {line}" for line in missing.reasons]
         if missing.kind:
-            from grove_cli.explain.as_text import refusals_text
+            from grove_cli.explain.as_text import skipped_text
 
-            lines += [f"    {line}" for line in refusals_text(self.explainer.absent(missing.kind), self.words)]
+            lines += [f"    {line}" for line in skipped_text(self.explainer.absent(missing.kind), self.words)]
         print("\n".join(map(visible, lines)), file=sys.stderr)
 
 

@@ -20,7 +20,7 @@ from grove_compiler.compile import VOCABULARY
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.engine.runtime.program import Program
 from grove_compiler.engine.sources import InvalidRules
-from grove_compiler.graph.diagnostic import Diagnostic, has_errors
+from grove_compiler.graph.diagnostic import Diagnostic, errors_of, has_errors
 from grove_compiler.graph.node import Manifest
 from grove_compiler.record import record
 from grove_compiler.source.document import Document
@@ -144,8 +144,8 @@ class Runner:
     def _compare_findings(self, case: Case, options: CaseOptions, result: CaseResult) -> list[Placed]:
         path = case.path(EXPECTED_FINDINGS)
         if not case.has(EXPECTED_FINDINGS):
-            errors = [finding for finding in result.findings if finding.severity == "error"]
-            return [_placed(difference, [], path) for difference in unexpected(result.findings if options.strict else errors)]
+            wrong = result.findings if options.strict else errors_of(result.findings)
+            return [_placed(difference, [], path) for difference in unexpected(wrong)]
         documents = self._documents(path)
         differences = compare_findings(_valid(*read_expected_findings(documents)), result.findings)
         return [_placed(difference, documents, path) for difference in differences]

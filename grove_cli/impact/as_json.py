@@ -7,6 +7,7 @@ from typing import Any
 from grove_cli import findings
 from grove_cli.output import json_report
 from grove_compiler.gangs.clique import MIG, CompiledClique
+from grove_compiler.graph.diagnostic import has_errors
 from grove_compiler.graph.field_path import ABSENT, render
 from grove_compiler.impact.account import account
 from grove_compiler.impact.fate import Fate
@@ -17,7 +18,7 @@ from grove_compiler.impact.pods import ReplicaRestart
 def as_json(result: Impact) -> bytes:
     """Returns the result. `allowed` is false for an edit that admission refuses; nothing else is known then."""
     value = {
-        "allowed": not any(finding.severity == "error" for finding in result.forbidden),
+        "allowed": not has_errors(result.forbidden),
         "changes": result.touches,
         "forbidden": findings.as_manifest(result.forbidden),
         "findings": findings.as_manifest(result.findings),

@@ -108,7 +108,7 @@ class Reload:
     async def _reload_rules(self) -> None:
         from grove_compiler.compile import VOCABULARY
         from grove_compiler.engine.sources import InvalidRules
-        from grove_compiler.graph.diagnostic import has_errors
+        from grove_compiler.graph.diagnostic import errors_of
         from grove_compiler.step import StepContext
         from grove_operator.controller.evaluator import first_regression
 
@@ -121,8 +121,8 @@ class Reload:
             return await self._refuse("; ".join(f"{each.file}:{each.line}: {each.message}" for each in error.diagnostics))
         program.name = book.name
         context = StepContext(program, self._context.settings, self._document)
-        if has_errors(context.findings):
-            return await self._refuse("; ".join(finding.message for finding in context.findings if finding.severity == "error"))
+        if errors := errors_of(context.findings):
+            return await self._refuse("; ".join(error.message for error in errors))
         if regression := await first_regression(self._operator.cache, self._context, context, time.time):
             return await self._refuse(regression)
         self._operator.reload(context)
@@ -143,6 +143,7 @@ class Reload:
     async def _reload_config(self) -> None:
         """Applies fields that take effect without a restart, and logs the changed ones that need one."""
         from grove_cli.reading.inputs import InputReader
+        from grove_compiler.graph.diagnostic import errors_of
         from grove_compiler.step import StepContext
 
         reader = InputReader()
@@ -155,8 +156,7 @@ class Reload:
         if document.value == self._config:
             return await self._report_config("")
         context = StepContext(self._context.program, self._context.settings, document)
-        errors = (finding for finding in context.findings if finding.severity == "error")
-        messages = [f"{error.path}: {error.message}" if error.path else error.message for error in errors]
+        messages = [f"{error.path}: {error.message}" if error.path else error.message for error in errors_of(context.findings)]
         if messages:
             return await self._report_config("; ".join(messages))
         before, self._config = self._config or {}, document.value

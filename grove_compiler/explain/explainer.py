@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +24,7 @@ from grove_compiler.subjects import VOCABULARY, Inputs, Subject, read_subjects
 
 
 @record
-class Refusal:
+class SkippedRule:
     """Explains why a rule or a patch did not apply: the condition that failed most often, and for how many items it failed."""
 
     rule: RuleInfo
@@ -36,7 +36,7 @@ class Refusal:
 class ObjectAnswer:
     """Explains an object: its rule, the trace of its fields, and the patches of its kind.
 
-    `patches` are those that changed it, in order; `refusals` those that did not apply, each with the condition that failed. `existence` are
+    `patches` are those that changed it, in order; `skipped` those that did not apply, each with the condition that failed. `existence` are
     the inputs that its existence and its name depend on.
     """
 
@@ -44,7 +44,7 @@ class ObjectAnswer:
     rule: RuleInfo
     trace: Trace
     patches: list[RuleInfo]
-    refusals: list[Refusal]
+    skipped: list[SkippedRule]
     existence: tuple[Input, ...]
 
     def inputs_of(self, path: FieldPath) -> tuple[Input, ...]:
@@ -82,13 +82,11 @@ class Explainer:
         trace = self.tracer.trace(node, subject.scope, 1, self._roots(subject))
         touched = dict.fromkeys(operation.rule for operation in trace.operations)
         rule = self.rules[node.rule]
-        refusals = [
-            _refusal(patch, [condition for condition in trace.conditions if condition.rule == patch.id])
-            for patch in self.tracer.rules
-            if patch.verb == "patch" and patch.id not in touched and _is_for(patch, rule)
-        ]
-        refused = [refusal for refusal in refusals if refusal is not None]
-        return ObjectAnswer(node, rule, trace, [self.rules[rule_id] for rule_id in touched], refused, self._existence(subject, trace))
+        skipped: list[SkippedRule] = []
+        for patch in self.tracer.rules:
+            if patch.verb == "patch" and patch.id not in touched and _is_for(patch, rule):
+                skipped += _skipped(patch, [condition for condition in trace.conditions if condition.rule == patch.id])
+        return ObjectAnswer(node, rule, trace, [self.rules[rule_id] for rule_id in touched], skipped, self._existence(subject, trace))
 
     def _existence(self, subject: Subject, trace: Trace) -> tuple[Input, ...]:
         """Returns the inputs that an object as a whole depends on, including the names of other objects that it was computed from.
@@ -116,9 +114,9 @@ class Explainer:
 
         return {"topology": inputs_of(self.tracer.recorder.listen(make)[1])}
 
-    def absent(self, kind: str) -> list[Refusal]:
+    def absent(self, kind: str) -> list[SkippedRule]:
         """Explains why no object of a kind exists: returns the rules that could generate one, each with its most failed condition."""
-        refusals: list[Refusal] = []
+        skipped: list[SkippedRule] = []
         for rule in self.tracer.rules:
             if rule.verb == "generate" and rule.details["kind"] == kind:
                 conditions = [
@@ -127,18 +125,19 @@ class Explainer:
                     if rule.is_about(subject.kind)
                     for condition in self.tracer.conditions(rule.id, subject.scope)
                 ]
-                refusal = _refusal(rule, conditions)
-                refusals += [refusal] if refusal else []
-        return refusals
+                skipped += _skipped(rule, conditions)
+        return skipped
 
 
-def _refusal(rule: RuleInfo, conditions: Sequence[Guard]) -> Refusal | None:
-    failed = [condition for condition in conditions if not condition.holds]
-    counts: dict[str, int] = {}
-    for condition in failed:
-        counts[condition.text] = counts.get(condition.text, 0) + 1
-    text = max(counts, key=lambda text: counts[text], default="")
-    return Refusal(rule, next(condition for condition in failed if condition.text == text), counts[text]) if failed else None
+def _skipped(rule: RuleInfo, conditions: Sequence[Guard]) -> Iterator[SkippedRule]:
+    """Yields the rule with the condition that failed most often, of several the first; nothing if none failed."""
+    failed: dict[str, list[Guard]] = {}
+    for condition in conditions:
+        if not condition.holds:
+            failed.setdefault(condition.text, []).append(condition)
+    if failed:
+        most = max(failed.values(), key=len)
+        yield SkippedRule(rule, most[0], len(most))
 
 
 def _is_for(patch: RuleInfo, rule: RuleInfo) -> bool:

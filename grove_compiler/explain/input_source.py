@@ -28,7 +28,7 @@ class Default:
 class InputManifest:
     """A manifest of the input. `value` is the manifest after defaulting, `written` the one in the document.
 
-    `defaults` holds the values set by default rules, `schema` the paths set by the schema's defaults, `refusals` the conditions for which a
+    `defaults` holds the values set by default rules, `schema` the paths set by the schema's defaults, `unmet` the conditions for which a
     default rule did not set a path. `document` is None for an object of a snapshot without a text.
     """
 
@@ -40,7 +40,7 @@ class InputManifest:
     value: Manifest = field(default_factory=dict)
     defaults: dict[FieldPath, Default] = field(default_factory=dict)
     schema: set[FieldPath] = field(default_factory=set)
-    refusals: dict[FieldPath, Guard] = field(default_factory=dict)
+    unmet: dict[FieldPath, Guard] = field(default_factory=dict)
 
     @property
     def id(self) -> str:

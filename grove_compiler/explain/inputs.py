@@ -100,8 +100,8 @@ class TrackedInputs:
                 return source
         if value is ABSENT:
             source.kind = "absent"
-            refusal = input_manifest.refusals.get(path)
-            source.inputs = [self.source_of(other) for other in refusal.inputs if other != read] if refusal else []
+            condition = input_manifest.unmet.get(path)
+            source.inputs = [self.source_of(other) for other in condition.inputs if other != read] if condition else []
         return source
 
     def source_at(self, input_manifest: InputManifest, path: FieldPath) -> InputSource:
@@ -128,7 +128,7 @@ class TrackedInputs:
             if found is not OMIT:
                 input_manifest.defaults[path] = Default(rule.id, inputs)
             elif conditions and not conditions[-1].holds:
-                input_manifest.refusals[path] = conditions[-1]
+                input_manifest.unmet[path] = conditions[-1]
             return found
 
         changed: Manifest = plain(apply_default(whole, [steps], value, set(), rule.details["absent"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal, get_args
 
 from grove_compiler.record import record
@@ -53,3 +54,8 @@ def too_many_findings(severity: Severity = "error") -> Diagnostic:
 def has_errors(diagnostics: list[Diagnostic]) -> bool:
     """Reports whether any of the diagnostics is an error, not a warning."""
     return any(diagnostic.severity == "error" for diagnostic in diagnostics)
+
+
+def errors_of(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Returns the diagnostics that are errors, not warnings."""
+    return [diagnostic for diagnostic in diagnostics if diagnostic.severity == "error"]

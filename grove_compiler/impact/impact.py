@@ -10,7 +10,7 @@ from grove_compiler.compile import CompileResult, Inputs
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.decoder import SET_KIND
 from grove_compiler.engine.runtime.program import Program
-from grove_compiler.graph.diagnostic import Diagnostic, has_errors
+from grove_compiler.graph.diagnostic import Diagnostic, errors_of, has_errors
 from grove_compiler.graph.node import Manifest, Node
 from grove_compiler.impact.edit import Edit, GivenObjects, applied, as_declared, edits, read_given
 from grove_compiler.impact.fate import ROLLING_RECREATE, Fate, Operator, Rollout, by_id, fates, is_recreated, rollout
@@ -93,14 +93,13 @@ def impact(
     old, new = (Inputs(as_declared(one.documents), one.snapshot, [], one.config, one.settings) for one in (old, new))
     comparison = _Comparison(old, new, program, old_program or program, operator)
     desired = comparison.compile(new.documents)
-    result = Impact(findings=[diagnostic for diagnostic in comparison.before.diagnostics if diagnostic.severity == "error"])
-    of_updates = {rule.id for rule in program.rules if rule.verb == "validate" and list(rule.details["operations"]) == ["update"]}
+    result = Impact(findings=errors_of(comparison.before.diagnostics))
     for diagnostic in desired.diagnostics:
-        (result.forbidden if diagnostic.code in of_updates else result.findings).append(diagnostic)
+        (result.forbidden if diagnostic.code in program.about_updates else result.findings).append(diagnostic)
     if not result.is_known:
         return result
     after, roll = comparison.after(new.documents, comparison.new_given)
-    result.findings += [diagnostic for diagnostic in after.diagnostics if diagnostic.severity == "error"]
+    result.findings += errors_of(after.diagnostics)
     if not result.is_known:
         return result
     result.sets = comparison.sets(desired, after, roll)
@@ -141,7 +140,7 @@ class _Comparison:
         desired = self.compile(documents)
         after, roll = self.after(documents, read_given(documents, self.program, self.old.settings))
         # Removing the only set leaves nothing to compile, which is an error elsewhere but not here.
-        if any(one.severity == "error" and one.code != NO_SET for one in (*desired.diagnostics, *after.diagnostics)):
+        if any(one.code != NO_SET for one in errors_of([*desired.diagnostics, *after.diagnostics])):
             return EditImpact(edit, None, "not valid without the other edits")
         return EditImpact(edit, self.sets(desired, after, roll))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from grove_compiler.graph.node import Node
 from grove_compiler.step import StepGone, StepHold, StepResult
-from kube_objects.manifest import LAST_APPLIED, Manifest
+from kube_objects.manifest import LAST_APPLIED, Manifest, without_managed_fields
 
 HIDDEN = "hidden"
 
@@ -31,9 +31,8 @@ def redacted(manifest: Manifest) -> Manifest:
 
     Those of PodCliques stay, of which steps read who has set `replicas`.
     """
-    metadata = manifest.get("metadata")
-    if isinstance(metadata, dict) and "managedFields" in metadata and manifest.get("kind") != "PodClique":
-        manifest = {**manifest, "metadata": {key: value for key, value in metadata.items() if key != "managedFields"}}
+    if manifest.get("kind") != "PodClique":
+        manifest = without_managed_fields(manifest)
     if manifest.get("kind") != "Secret" or manifest.get("apiVersion") != "v1":
         return manifest
     hidden: Manifest = {name: _hidden(manifest[name]) for name in ("data", "stringData") if name in manifest}

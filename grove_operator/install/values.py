@@ -76,7 +76,7 @@ class Webhooks(Part):
     """The admission webhooks, which the operator serves."""
 
     enabled: bool = True
-    """Whether to install it."""
+    """Whether to install the webhooks."""
     only: bool = False
     """Whether to install only the webhooks of `config.admission.mnnvlWebhooks`, for a cluster with another Grove operator."""
     failure_policy: Literal["Fail", "Ignore"] = "Fail"
@@ -105,16 +105,18 @@ class PriorityClass(Part):
     """The value of a new PriorityClass."""
 
 
-class Switch(Part):
-    """An optional part of the installation."""
+class PodDisruptionBudget(Part):
+    """The disruption budget of the operator's pods."""
 
     enabled: bool = True
-    """Whether to install it."""
+    """Whether to install a PodDisruptionBudget."""
 
 
-class NetworkPolicy(Switch):
+class NetworkPolicy(Part):
     """The network policy of the operator's pods."""
 
+    enabled: bool = True
+    """Whether to install a NetworkPolicy."""
     egress: list[dict[str, Any]] = []
     """Egress rules of the NetworkPolicy; empty allows everything. They must allow the API server and DNS."""
 
@@ -123,7 +125,7 @@ class ServiceMonitor(Part):
     """A ServiceMonitor; it needs the CustomResourceDefinitions of the Prometheus operator."""
 
     enabled: bool = False
-    """Whether to install it."""
+    """Whether to install a ServiceMonitor."""
     interval: str = "30s"
     """The scrape interval."""
     labels: dict[str, str] = {}
@@ -134,13 +136,16 @@ class Dashboard(Part):
     """A dashboard for Grafana's sidecar."""
 
     enabled: bool = False
-    """Whether to install it."""
+    """Whether to install the dashboard."""
     labels: dict[str, str] = {"grafana_dashboard": "1"}
     """Labels by which Grafana's sidecar selects it."""
 
 
-class Crds(Switch):
+class Crds(Part):
     """The CustomResourceDefinitions; they stay on uninstall, since deleting them would delete all sets."""
+
+    enabled: bool = True
+    """Whether to install the CustomResourceDefinitions."""
 
 
 def _preflight() -> dict[str, Any]:
@@ -192,7 +197,7 @@ class Values(Part):
     """Rules of your own."""
     priority_class: PriorityClass = PriorityClass()
     """The priority of the operator's pods."""
-    pod_disruption_budget: Switch = Switch()
+    pod_disruption_budget: PodDisruptionBudget = PodDisruptionBudget()
     """A PodDisruptionBudget, so that drains evict one pod at a time."""
     network_policy: NetworkPolicy = NetworkPolicy()
     """A NetworkPolicy."""

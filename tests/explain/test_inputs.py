@@ -79,8 +79,8 @@ def test_the_namespace_comes_from_the_command_line() -> None:
 
 def test_a_condition_that_kept_a_default_away_is_known() -> None:
     with asking(inputs_of(SET.replace("replicas: 2", "replicas: 2\n  workloadType: Training"))) as question:
-        refusals = {render(path): condition.text for path, condition in question.explainer.manifests[0].refusals.items()}
-    assert refusals["spec.template.terminationDelay"] == "object.spec.workloadType != 'Training'"
+        unmet = {render(path): condition.text for path, condition in question.explainer.manifests[0].unmet.items()}
+    assert unmet["spec.template.terminationDelay"] == "object.spec.workloadType != 'Training'"
 
 
 CONFIGURED = {

@@ -8,8 +8,9 @@ from applier.decision.fields import NEVER_OWNED, difference, union
 from applier.decision.managers import Identity, ManagedFieldsEntry, Managers, managers_of, to_managed_fields
 from applier.decision.merge_result import stored
 from applier.decision.schema import TypeTable
-from applier.decision.server_side_apply import compare, without_managed_fields
+from applier.decision.server_side_apply import compare
 from applier.ref import Manifest
+from kube_objects.manifest import without_managed_fields
 
 DEDUCED = TypeTable({}, {}).named("*deduced")
 

@@ -21,6 +21,7 @@ from grove_cli.cluster.words import Folding, name_of, run_report, tally
 from grove_cli.exit_codes import EXIT_ERROR, EXIT_OK
 from grove_cli.terminal import Terminal, terminal_of
 from grove_compiler.record import record
+from kube_objects.manifest import without_managed_fields
 from kube_objects.words import counted
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ class ApplyRun:
         applyset = await self.applyset.options(session, self.led)
         options = ApplyOptions(self.choices.field_manager, force_conflicts=self.force, applyset=applyset)
         result = await survey(graph, session.cluster, options)
-        outcomes = [Outcome(step, step.action, step.reason, step.uid) for step in result.plan.steps]
+        outcomes = [Outcome.of(step) for step in result.plan.steps]
         return Report(outcomes, approval=result.approval)
 
     async def _graph(self, session: Session) -> Graph | None:
@@ -252,8 +253,7 @@ class WrittenObjects:
 
     def add(self, manifest: Manifest) -> None:
         """Adds a written object without its `managedFields`, which kubectl omits as well."""
-        metadata = {key: value for key, value in manifest["metadata"].items() if key != "managedFields"}
-        self.by_ref[Ref.of(manifest)] = hide_secrets({**manifest, "metadata": metadata})
+        self.by_ref[Ref.of(manifest)] = hide_secrets(without_managed_fields(manifest))
 
     async def complete(self, outcomes: Iterable[Outcome], session: Session, *, is_local: bool) -> None:
         """Adds the objects that were not written: live ones, or for a client-side dry run (`is_local`) the manifests to be sent."""

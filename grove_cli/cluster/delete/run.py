@@ -105,7 +105,7 @@ class DeleteRun:
         if not opened.steps and not self.choices.ignore_not_found:
             raise Failed(f"the set of {applyset.parent} has no members")
         if self.choices.dry_run == "client":
-            return [Outcome(step, step.action, step.reason, step.uid) for step in opened.steps]
+            return [Outcome.of(step) for step in opened.steps]
         with self._deletion(session) as deletion:
             return await delete_set(applyset, deletion, self.choices.approve)
 

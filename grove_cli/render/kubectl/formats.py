@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from grove_cli.render.kubectl.values import InvalidExpression, indented, ordered
 from grove_compiler.record import record
-from kube_objects.manifest import Manifest
+from kube_objects.manifest import Manifest, without_managed_fields
 
 WIDE = "wide"
 TABLES = ("", "text", WIDE)
@@ -66,13 +66,13 @@ def _template(name: str, expression: str) -> Callable[[Sequence[Manifest], bool]
 
 
 def _json(objects: Sequence[Manifest], single: bool) -> str:
-    return indented(_whole([*map(_without_managers, objects)], single))
+    return indented(_whole([*map(without_managed_fields, objects)], single))
 
 
 def _yaml(objects: Sequence[Manifest], single: bool) -> str:
     from grove_compiler.source.yaml_writer import iter_yaml
 
-    return "".join(iter_yaml([ordered(_whole([*map(_without_managers, objects)], single))]))
+    return "".join(iter_yaml([ordered(_whole([*map(without_managed_fields, objects)], single))]))
 
 
 def _names(objects: Sequence[Manifest], _: bool) -> str:
@@ -81,9 +81,3 @@ def _names(objects: Sequence[Manifest], _: bool) -> str:
 
 def _whole(objects: Sequence[Manifest], single: bool) -> Manifest:
     return objects[0] if single else {"apiVersion": "v1", "items": list(objects), "kind": "List", "metadata": {"resourceVersion": ""}}
-
-
-def _without_managers(manifest: Manifest) -> Manifest:
-    """Returns an object without its field managers, which kubectl leaves out as well."""
-    metadata = {key: value for key, value in manifest["metadata"].items() if key != "managedFields"}
-    return {**manifest, "metadata": metadata}

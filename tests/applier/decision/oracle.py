@@ -15,10 +15,10 @@ from urllib.parse import urlsplit
 
 from applier.decision import Decision, Schemas, Type, Verdict, decide, hide_secrets, merged, read_openapi
 from applier.decision.intent import revealed
-from applier.decision.server_side_apply import without_managed_fields
 from applier.errors import ApiError
 from applier.ref import Kind
 from applier.testing.control_plane import ControlPlane
+from kube_objects.manifest import without_managed_fields
 
 from .manifests import GADGET_DEFINITION, GADGET_GROUP, KINDS, Manifest, Some
 
