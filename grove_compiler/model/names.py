@@ -6,6 +6,8 @@ from binascii import crc32
 from collections.abc import Callable
 
 SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
+FIRST = 20
+"""Names of an index in an attempt by which its pods are known: as often may others have had one before."""
 
 
 def part_of(owner: str, part: str | int) -> str:
@@ -33,11 +35,20 @@ def pod(clique_name: str, index: int, is_taken: Callable[[str], bool], attempt: 
     was planned before the clique existed stays the same. Pods of two attempts have different names, so that a delete or an event by name
     cannot hit the wrong one.
     """
-    rank = f"{clique_name}/{index}" if attempt == 1 else f"{clique_name}/{index}@{attempt}"
-    tried = 0
+    rank, tried = _rank(clique_name, index, attempt), 0
     while is_taken(name := f"{clique_name}-{_suffix(crc32(f'{rank}/{tried}'.encode()))}"):
         tried += 1
     return name
+
+
+def is_of_attempt(name: str, clique_name: str, index: int, attempt: int) -> bool:
+    """Reports whether a name is one of the first that `pod` gives, whichever were taken."""
+    rank = _rank(clique_name, index, attempt)
+    return any(name == f"{clique_name}-{_suffix(crc32(f'{rank}/{tried}'.encode()))}" for tried in range(FIRST))
+
+
+def _rank(clique_name: str, index: int, attempt: int) -> str:
+    return f"{clique_name}/{index}" if attempt == 1 else f"{clique_name}/{index}@{attempt}"
 
 
 def _suffix(number: int) -> str:

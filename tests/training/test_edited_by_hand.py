@@ -108,6 +108,24 @@ def test_what_belongs_to_a_set_of_the_same_name_says_nothing_about_the_attempt()
     assert (phase(simulation), attempts(simulation)) == ("Running", {"1"})
 
 
+@pytest.mark.parametrize("label", [None, "x", "2", "7"])
+def test_so_does_one_of_a_job_that_has_replaced_another_one(label: str | None) -> None:
+    """Its pods do not have the names that the former ones had, and that others of their attempt have."""
+    simulation = started(maxRestarts=2)
+    names = {pod["metadata"]["name"] for pod in simulation.world.pods()}
+    simulation.world.delete(SET, "demo")
+    simulation.settle()
+    simulation.world.apply(job(maxRestarts=2))
+    simulation.settle()
+    simulation.wait(60)
+    pods, pod = uids(simulation), pod_of(simulation, WORKER, 0)
+    assert pod["metadata"]["name"] not in names
+    labels = {**pod["metadata"]["labels"], "grove.io/attempt": label}
+    simulation.world.put({**pod, "metadata": {**pod["metadata"], "labels": {key: value for key, value in labels.items() if value}}})
+    simulation.settle()
+    assert (uids(simulation), attempts(simulation), causes(simulation)) == (pods, {"1"}, [])
+
+
 @pytest.mark.parametrize("label", [None, "x", "1", "7"])
 def test_a_pod_whose_attempt_somebody_has_written_over_goes_on_and_gets_its_label_back(label: str | None) -> None:
     simulation = started(maxRestarts=2)

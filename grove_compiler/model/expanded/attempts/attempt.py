@@ -139,7 +139,9 @@ def attempt_number(pod: LivePod) -> int:
     Whatever somebody has made of the label, a pod of the current attempt has a name that follows from it.
     """
     labelled, current = _labelled(pod), replica_attempt(pod.clique.replica).number
-    return current if labelled != current and _is_named_for(pod, current) else labelled
+    if labelled == current or _is_named_for(pod, labelled):
+        return labelled
+    return current if _is_named_for(pod, current) else labelled
 
 
 def _labelled(pod: LivePod) -> int:
@@ -148,7 +150,7 @@ def _labelled(pod: LivePod) -> int:
 
 
 def _is_named_for(pod: LivePod, attempt: int) -> bool:
-    return pod.name == names.pod(pod.clique.name, pod.index, lambda _: False, attempt)
+    return names.is_of_attempt(pod.name, pod.clique.name, pod.index, attempt)
 
 
 def start_of(attempt: ReplicaAttempt) -> float | None:
