@@ -57,6 +57,12 @@ def claim_uses_of(pod_spec: Manifest, path: str) -> list[ClaimUse]:
     ]
 
 
+def by_name(items: Any) -> dict[str, Manifest]:
+    """Returns the items of a list by name, the first of each name. Those without one are left out: they have findings of their own."""
+    named = [item for item in items or () if isinstance(item, dict) and isinstance(item.get("name"), str)]
+    return {item["name"]: item for item in reversed(named)}
+
+
 def pod_spec_path(manifest: Manifest) -> str:
     """Returns the JSON pointer of the pod spec in a PodClique, in a Pod, and in all else that has a pod template (a Deployment, a Job)."""
     return _SPEC_PATHS.get(manifest.get("kind") or "", _TEMPLATE_PATH)

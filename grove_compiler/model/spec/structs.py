@@ -7,6 +7,7 @@ from typing import Any
 
 from grove_compiler.graph.node import Manifest
 from grove_compiler.kube.definitions import DEFINITIONS
+from grove_compiler.model.spec.pod_spec import by_name
 from grove_compiler.record import record
 
 CONTAINERS = ("Container", "EphemeralContainer")
@@ -84,15 +85,14 @@ class Struct:
         return struct
 
     def _named_in_pod(self, field: str) -> dict[str, Manifest]:
-        """Returns the items of a list in the enclosing pod spec by name, the first of each name. Indexed once for all that ask."""
+        """Returns the items of a list in the enclosing pod spec by name. Indexed once for all that ask."""
         spec = self.enclosing("PodSpec")
         if spec is None:
             return {}
         if spec.named is None:
             spec.named = {}
         if field not in spec.named:
-            items = [item for item in spec.manifest.get(field) or () if isinstance(item, dict) and isinstance(item.get("name"), str)]
-            spec.named[field] = {item["name"]: item for item in reversed(items)}
+            spec.named[field] = by_name(spec.manifest.get(field))
         return spec.named[field]
 
     @property

@@ -12,7 +12,7 @@ from grove_compiler.graph.node import Manifest
 from grove_compiler.model.declared import declared, optional
 from grove_compiler.model.lazy import lazy
 from grove_compiler.model.spec.constraints import Constraint, constraint_in
-from grove_compiler.model.spec.pod_spec import DOMAIN_CLAIM, ClaimUse, GpuContainer, claim_uses_of, gpu_containers_of
+from grove_compiler.model.spec.pod_spec import DOMAIN_CLAIM, ClaimUse, GpuContainer, by_name, claim_uses_of, gpu_containers_of
 from grove_compiler.model.spec.sharing import SharingRef, sharing_in
 from grove_compiler.record import record
 
@@ -139,7 +139,7 @@ class CliqueTemplate(_Template):
     @lazy
     def resource_claims(self) -> dict[str, Manifest]:
         """The claims that its pods declare themselves, by name."""
-        return {claim["name"]: claim for claim in self.pod_spec.get("resourceClaims") or []}
+        return by_name(self.pod_spec.get("resourceClaims"))
 
     @property
     def names_claim(self) -> bool:
