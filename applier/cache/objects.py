@@ -17,7 +17,7 @@ Note = Callable[[Ref, Manifest | None], None]
 class ObjectStore:
     """Merges lists, watch events and our own writes, and notifies subscribers of what changes.
 
-    One thread changes it. Others may read it with the methods that look up: `get`, `by_owner`, `of` and `deleted`.
+    One thread changes it. Others may read it with the methods that look up: `get`, `by_owner`, `of`, `deleted` and `deleted_names`.
     """
 
     def __init__(self) -> None:
@@ -71,6 +71,8 @@ class ObjectStore:
         if known is not None and uid_of(known) == uid:
             self.own.deleted(ref, known)
             self._dead.bury(uid)
+            with self._indices:
+                self.last.note_name(ref[:2], known)
             self._set(ref, known, None)
 
     def observe_deletion(self, manifest: Manifest, version: str = "") -> None:

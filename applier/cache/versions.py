@@ -96,8 +96,8 @@ class LastStates:
     def note(self, kind: GroupKind, manifest: Manifest) -> None:
         """Records the deletion of an object in its last state, and forgets what it owned itself."""
         self._forget_owner(uid_of(manifest))
+        self.note_name(kind, manifest)
         label, metadata = self._labels.get(kind), manifest["metadata"]
-        self._note_name(kind, label, metadata)
         owners = [uid for owner in metadata.get("ownerReferences") or () if (uid := owner.get("uid")) and not self._is_gone(uid)]
         if label is None or label not in (metadata.get("labels") or {}) or not owners:
             return
@@ -113,10 +113,12 @@ class LastStates:
         return [self._states[uid] for uid, other in self._by_owner.get(owner, {}).items() if other == kind]
 
     def names(self, labelled: LabelledAs) -> list[str]:
-        """Returns the names of the deleted objects that had a label of this value, the last one last, whatever has become of owners."""
+        """Returns the names of the deleted objects that had a label of this value, whatever has become of owners."""
         return list(self._names.get(labelled, ()))
 
-    def _note_name(self, kind: GroupKind, label: str | None, metadata: Manifest) -> None:
+    def note_name(self, kind: GroupKind, manifest: Manifest) -> None:
+        """Records the name of an object that is gone, though what we know of it need not be its last state."""
+        label, metadata = self._labels.get(kind), manifest["metadata"]
         value = (metadata.get("labels") or {}).get(label) if label is not None else None
         if value is None:
             return

@@ -36,13 +36,13 @@ class ObjectReader(Protocol):
         """Returns the objects of a kind whose controller is `owner` by UID, not another object of its name."""
 
     def deleted(self, group: str, kind: str, owner: ObjectRef) -> list[Manifest]:
-        """Returns the last states of deleted objects of a kind whose owner is `owner` by UID, as far as they are known, the newest last.
+        """Returns the last states of deleted objects of a kind whose owner is `owner` by UID, as far as they are known.
 
         Only pods are kept, and by an operator only those that it has watched itself.
         """
 
     def deleted_names(self, group: str, kind: str, owner: ObjectRef) -> list[str]:
-        """Returns the names of deleted objects of a kind whose owner had the name of `owner`, as far as they are known, the newest last.
+        """Returns the names of deleted objects of a kind whose owner had the name of `owner`, as far as they are known.
 
         They outlast the owner, so that what another one of its name owns gets other names.
         """

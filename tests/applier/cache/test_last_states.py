@@ -140,6 +140,19 @@ def test_of_names_too_the_oldest_are_dropped_where_there_are_too_many() -> None:
     assert states.names(LabelledAs(KIND, "default", "no")) == ["c"]
 
 
+def test_the_name_of_what_we_have_deleted_is_known_before_the_watch_tells_of_it() -> None:
+    @in_virtual_time
+    async def known() -> list[str]:
+        cluster = MemoryCluster()
+        cluster.seed(owned("a"), owned("b", other="label"))
+        async with watching(cluster) as cache:
+            for name in "ab":
+                cache.put_deleted(ref(name), cache.known_uid(ref(name)))
+            return cache.deleted_names(*KIND, "yes", "default")
+
+    assert known() == ["a"]
+
+
 def test_a_frozen_cache_knows_no_fewer_names() -> None:
     @in_virtual_time
     async def known() -> list[str]:
