@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
@@ -117,8 +118,8 @@ class Lease:
 
     `led_since` is when we began to lead, on the event loop's clock: writes of an earlier leader may not have reached our cache by then.
 
-    `identity` must be unique to this process. `now` is wall time, written for people only. `on_change` is called with the candidate after
-    each try, and when it no longer leads.
+    `identity` must be unique to this process. `clock` gives seconds since the epoch, written for people only. `on_change` is called with
+    the candidate after each try, and when it no longer leads.
     """
 
     def __init__(
@@ -129,7 +130,7 @@ class Lease:
         identity: str,
         *,
         timing: Timing = DEFAULT_TIMING,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        clock: Callable[[], float] = time.time,
         chance: random.Random | None = None,
         on_change: OnChange = lambda _: None,
     ) -> None:
@@ -139,7 +140,7 @@ class Lease:
         self.fence, self.held = Fence(), asyncio.Event()
         self.error: ClusterError | None = None
         self.led_since = float("inf")
-        self._cluster, self._namespace, self._name, self._now = cluster, namespace, name, now
+        self._cluster, self._namespace, self._name, self._clock = cluster, namespace, name, clock
         self._chance, self._on_change = chance or random.Random(), on_change
         self._seen: Manifest = {}  # the Lease as we last saw it
         self._seen_at = float("-inf")
@@ -257,7 +258,7 @@ class Lease:
         self._on_change(self)
 
     def _stamp(self) -> str:
-        return self._now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        return datetime.fromtimestamp(self._clock(), UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def _time() -> float:

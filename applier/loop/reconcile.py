@@ -8,6 +8,7 @@ Deletions come last, and only if everything before succeeded and nothing that wa
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Iterator
 from functools import partial
 from typing import Generic, TypeVar
@@ -45,8 +46,8 @@ class Reconciler(Generic[K]):
     longer holds are deleted, each by UID. Without `members` only the graph's own deletions are carried out. Deletions are held, with the
     reason, unless the whole graph was applied and nothing that was read may be stale (`View.staleness`). `deletions` configures what is
     written to an object before. `namespace` limits what is watched. `group` keeps the keys of one group from using all concurrent writes
-    (see `Concurrency`). Writes go through `cache`, so that the next reconcile sees them. `aside` runs a function in another thread: large
-    graphs are compared there, with the state of when that began.
+    (see `Concurrency`). Writes go through `cache`, so that the next reconcile sees them. `clock` gives seconds since the epoch, for events.
+    `aside` runs a function in another thread: large graphs are compared there, with the state of when that began.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Reconciler(Generic[K]):
         deletions: DeletionOptions | None = None,
         group: Callable[[K], Hashable] = lambda _: None,
         sink: Sink = nowhere,
+        clock: Callable[[], float] = time.time,
         aside: Callable[[Callable[[], Plan]], Awaitable[Plan]] | None = None,
     ) -> None:
         self._aside = aside
@@ -69,7 +71,7 @@ class Reconciler(Generic[K]):
         self._cache, self._group = cache, group
         self._decisions: dict[K, Decisions] = {}
         self._overridden: dict[K, OverriddenWrites] = {}
-        self._events = EventRecorder(self.cluster, source=manager, sink=sink)
+        self._events = EventRecorder(self.cluster, source=manager, sink=sink, clock=clock)
         self._deletions = DeletionWriter(self.cluster, deletions or DeletionOptions(), manager=manager, sink=sink)
         self._schemas: dict[frozenset[Kind], Schemas] = {}
         self._schemas_lock = asyncio.Lock()

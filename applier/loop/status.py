@@ -123,11 +123,11 @@ MAX_MESSAGE_LENGTH = 1024  # characters of a message: the limit of events.k8s.io
 class EventRecorder:
     """Creates events under names that identify the occurrence, so that creating one again fails with AlreadyExists.
 
-    An event that cannot be written blocks nothing else. `now` is wall time.
+    An event that cannot be written blocks nothing else. `clock` gives seconds since the epoch.
     """
 
-    def __init__(self, cluster: Cluster, *, source: str, sink: Sink, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
-        self.cluster, self.source, self.sink, self._now = cluster, source, sink, now
+    def __init__(self, cluster: Cluster, *, source: str, sink: Sink, clock: Callable[[], float] = time.time) -> None:
+        self.cluster, self.source, self.sink, self._clock = cluster, source, sink, clock
         self._recorded: OrderedDict[Ref, None] = OrderedDict()
 
     async def write(self, events: Sequence[EventWrite]) -> list[Outcome]:
@@ -160,7 +160,7 @@ class EventRecorder:
     def _manifest(self, event: EventWrite) -> Manifest:
         """Returns a core/v1 Event, which every kubectl shows. Events about cluster-scoped objects are in `default`."""
         kind, ref, uid = event.of
-        stamp = self._now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        stamp = datetime.fromtimestamp(self._clock(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         named = {"name": ref.name, "uid": uid} | ({"namespace": ref.namespace} if ref.namespace else {})
         return {
             "apiVersion": EVENT.api_version,

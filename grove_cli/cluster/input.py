@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -95,7 +94,7 @@ class ClusterInput:
         if self.sorted.subjects and not options.children:
             subjects = self._subjects(session)
             live = [one for one in snapshot if Ref.of(one) in subjects]
-            self.leader = await leading_operator(session.cluster, live, time.time())
+            self.leader = await leading_operator(session.cluster, live, session.clock())
             self.led = [*subjects] if self.leader else []
             if self.leader and not has_errors(result.diagnostics):
                 before = [*map(Document, live), *(item.document for item in self.sorted.references)]

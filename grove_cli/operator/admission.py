@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
@@ -161,4 +160,4 @@ def _webhooks(
         answers.serve_domains(DomainWebhooks(session.cluster), adoption.view)
         background.append(adoption.run)
     serving = serving_of(config, namespace, folder=cert_dir, port=port)
-    return RunningWebhooks(session.cluster, answers.by_path(), serving, time.time, log_error, log.line, background)
+    return RunningWebhooks(session.cluster, answers.by_path(), serving, session.clock, log_error, log.line, background)

@@ -18,15 +18,16 @@ from grove_compiler.step import StepContext
 from grove_operator.controller.dry_run import DryRun, PlannedWrite
 
 if TYPE_CHECKING:
-    from applier.cluster import Cluster
+    from grove_cli.cluster.session import Session
 
 UNDONE = ("hold", "failed", "held")
 
 
-async def of_a_cluster(cluster: Cluster, context: StepContext, namespace: str, output: str) -> int:
+async def of_a_cluster(session: Session, context: StepContext, namespace: str, output: str) -> int:
     """Prints what would be written to a cluster, and returns the exit code. Raises `ClusterError` when it cannot be read."""
+    cluster = session.cluster
     existing = await in_cluster(cluster, context, namespace)
-    dry_run = DryRun(existing.objects, existing.unserved, context, time.time, namespace)
+    dry_run = DryRun(existing.objects, existing.unserved, context, session.clock, namespace)
     kinds = dry_run.kinds()
     others = await read_once(cluster, [Query(kind, namespace) for kind in kinds - existing.kinds])
     dry_run.add(others.objects.values())

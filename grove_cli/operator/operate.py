@@ -58,7 +58,7 @@ async def operate(session: Session, files: StartFiles, context: StepContext, rel
     log_unused(files.document, log, with_webhooks=serves_webhooks(context))
     beside = partial(serve_beside, session, context, files.document, operator.cache, log, telemetry.wait_for)
     webhooks = beside if serves_webhooks(context) else None
-    events = OperatorEvents(session.cluster, own_namespace(session), _lease_name(session, context), relay)
+    events = OperatorEvents(session.cluster, own_namespace(session), _lease_name(session, context), relay, session.clock)
     reports = Reports(log, telemetry.reloaded, events.record)
     reload = Reload(Files(files.folders, files.path), context, files.document, operator, reports)
     stop = Stop()
@@ -105,7 +105,8 @@ def _lease(session: Session, context: StepContext) -> LeaseThread | None:
     seconds = (duration.parse(election[name]) / duration.SECOND for name in ("leaseDuration", "renewDeadline", "retryPeriod"))
     identity = f"{socket.gethostname()}_{uuid.uuid4()}"
     timing = Timing(*seconds)
-    return LeaseThread(session.another, lambda cluster, on_change: Lease(cluster, *name, identity, timing=timing, on_change=on_change))
+    lease = partial(Lease, timing=timing, clock=session.clock)
+    return LeaseThread(session.another, lambda cluster, on_change: lease(cluster, *name, identity, on_change=on_change))
 
 
 def _lease_name(session: Session, context: StepContext) -> tuple[str, str] | None:

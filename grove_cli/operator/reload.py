@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
@@ -123,7 +122,7 @@ class Reload:
         context = StepContext(program, self._context.settings, self._document)
         if errors := errors_of(context.findings):
             return await self._refuse("; ".join(error.message for error in errors))
-        if regression := await first_regression(self._operator.cache, self._context, context, time.time):
+        if regression := await first_regression(self._operator.cache, self._context, context, self._operator.clock):
             return await self._refuse(regression)
         self._operator.reload(context)
         self._reports.count("taken")

@@ -72,7 +72,7 @@ def command(
         if once:
             from grove_cli.operator.once import of_a_cluster
 
-            return await of_a_cluster(session.cluster, shared, namespace, output)
+            return await of_a_cluster(session, shared, namespace, output)
         return await operate(session, files, shared, relay, namespace, workers or WORKERS)
 
     relay = Relay()

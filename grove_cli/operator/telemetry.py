@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
@@ -89,7 +88,7 @@ class Telemetry:
             stack.callback(self._end_spans)
             if self._metrics:
                 # `Connection` counts its requests; other implementations of `Cluster` are for tests.
-                self._metrics.watch(operator, cluster, check, time.time, self._missing)  # type: ignore[arg-type]
+                self._metrics.watch(operator, cluster, check, self._missing)  # type: ignore[arg-type]
                 await self._listen(stack, self._metrics_listener, self._metrics_at, "metrics")
             if self._health_at.get("port"):
                 await self._listen(stack, _health(check), self._health_at, "health")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -121,7 +120,7 @@ def _served(session: Session, options: PreflightOptions) -> Served:
         registry = CollectorRegistry()
         served.metrics = metrics_listener(registry)
         served.answered = AdmissionMetrics(registry).answered
-        served.on_change = CheckMetrics(registry, time.time())
+        served.on_change = CheckMetrics(registry, session.clock())
     return served
 
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import socket
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
@@ -116,10 +117,17 @@ class OperatorEvents:
     Replicas that record the same occurrence produce one event. Outside of a cluster none of these objects exists, and nothing is recorded.
     """
 
-    def __init__(self, cluster: Cluster, namespace: str, lease: tuple[str, str] | None, sink: Sink = nowhere) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        namespace: str,
+        lease: tuple[str, str] | None,
+        sink: Sink = nowhere,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self._cluster, self._namespace, self._lease = cluster, namespace, lease
         self._pod = os.environ.get(POD_NAME) or socket.gethostname()
-        self._recorder = EventRecorder(cluster, source=field_managers.OPERATOR, sink=sink)
+        self._recorder = EventRecorder(cluster, source=field_managers.OPERATOR, sink=sink, clock=clock)
 
     async def record(self, event_type: Literal["Normal", "Warning"], reason: str, message: str, occurrence: str) -> None:
         """Records an occurrence once. Errors of the cluster are ignored: the log has the message as well."""

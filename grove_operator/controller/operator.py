@@ -74,6 +74,7 @@ class Operator:
     """
 
     def __init__(self, cluster: Cluster, context: StepContext, clock: Clock, options: OperatorOptions) -> None:
+        self.clock = clock
         self.cache = WatchCache(cluster, watched(options.namespace, context.settings), chance=options.chance)
         share = max(1, options.workers - options.workers // 4)
         queue = WorkQueue[Key](group=_group, pace=_pace, share=share, longest=MAX_RETRY, on_wait=options.on_wait, on_work=options.on_work)
@@ -95,6 +96,7 @@ class Operator:
             deletions=DeletionOptions(DELETION_REASON, FINALIZERS, GUARDS),
             group=_group,
             sink=options.sink,
+            clock=clock,
             aside=self._thread.run,
         )
         self._reconciler = reconciler

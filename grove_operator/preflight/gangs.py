@@ -69,7 +69,7 @@ Key = GangKey | PodKey
 class GangController:
     """Reconciles the ConfigMaps of all gangs of a cluster, and records how checks ended, until `stop`.
 
-    `on_result` takes the result of each gang or pod. `now` gives seconds since the epoch.
+    `on_result` takes the result of each gang or pod. `clock` gives seconds since the epoch.
     """
 
     def __init__(
@@ -79,11 +79,11 @@ class GangController:
         program: Program,
         cache: WatchCache | None = None,
         on_result: Callable[[Result[Key]], None] = lambda _: None,
-        now: Callable[[], float] = time.time,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self.cache = cache or WatchCache(cluster, WATCHED)
-        self._preflight, self._program, self._now = preflight, program, now
-        reconciler = Reconciler[Key](cluster, self.cache, manager=field_managers.PREFLIGHT, force=("*",), members=_members)
+        self._preflight, self._program, self.clock = preflight, program, clock
+        reconciler = Reconciler[Key](cluster, self.cache, manager=field_managers.PREFLIGHT, force=("*",), members=_members, clock=clock)
         self.loop = Loop[Key](self.cache, self._desired, reconciler, keys=self._keys, on_result=on_result)
 
     async def run(self) -> None:
@@ -108,7 +108,7 @@ class GangController:
 
     def _may_be_unrecorded(self, run: CheckRun) -> bool:
         """Returns whether to record a run that ended before this process started: not if its event, by the same name, may have expired."""
-        return not run.ended or self._now() - run.ended < EVENT_TTL
+        return not run.ended or self.clock() - run.ended < EVENT_TTL
 
     def _desired(self, view: View, key: Key) -> Graph | Gone | Hold:
         return self._events(view, key) if isinstance(key, PodKey) else self._config_map(view, key)

@@ -102,7 +102,7 @@ async def serve(
         admission, webhooks = None, None
         if served.webhook is not None:
             admission = AdmissionServer(controller.cache, preflight, program, served.answered)
-            webhooks = await _listen(stack, admission, cluster, served.webhook, log)
+            webhooks = await _listen(stack, admission, cluster, served.webhook, controller.clock, log)
         await asyncio.wait({running, synced, stopped}, return_when=asyncio.FIRST_COMPLETED)
         if _has_succeeded(synced) and webhooks is not None and admission is not None:
             admission.is_ready = True
@@ -137,9 +137,11 @@ class AdmissionServer:
         return answer
 
 
-async def _listen(stack: AsyncExitStack, admission: AdmissionServer, cluster: Cluster, webhook: Serving, log: Log) -> RunningWebhooks:
+async def _listen(
+    stack: AsyncExitStack, admission: AdmissionServer, cluster: Cluster, webhook: Serving, clock: Callable[[], float], log: Log
+) -> RunningWebhooks:
     answers = {path: lambda review, _: admission.review(review) for path in (MUTATE_PODS, NVSENTINEL_PATH)}
-    webhooks = RunningWebhooks(cluster, answers, webhook, time.time, log, log)
+    webhooks = RunningWebhooks(cluster, answers, webhook, clock, log, log)
     stack.push_async_callback(webhooks.stop)
     try:
         log(f"listening on port {await webhooks.start()}")

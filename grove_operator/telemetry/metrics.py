@@ -90,14 +90,13 @@ class OperatorMetrics:
         """Counts a reload of changed rules: `taken`, or `refused` for invalid ones."""
         self._reloads.labels(result).inc()
 
-    def watch(
-        self, operator: Operator, cluster: CountedRequests, health: Callable[[], Health], clock: Callable[[], float], missing: MissingRights
-    ) -> None:
+    def watch(self, operator: Operator, cluster: CountedRequests, health: Callable[[], Health], missing: MissingRights) -> None:
         """Adds the gauges of an operator in this event loop: its state, queue, cache, requests, and gated pods."""
         self.registry.register(QueueMetrics(PREFIX, "keys", operator.loop.queue))
         self.registry.register(CacheMetrics(PREFIX, operator.cache))
         self.registry.register(RequestMetrics(PREFIX, cluster))
         self.registry.register(_State(operator, health, missing))
+        clock = operator.clock
         operator.cache.subscribe(SetReadiness(lambda after, seconds: self._ready.labels(after).observe(seconds), clock, clock()))
 
     def _finished(self, outcome: Outcome) -> None:

@@ -44,7 +44,7 @@ def world() -> MemoryCluster:
 async def controller_running(cluster: MemoryCluster, now: float = 0.0) -> AsyncIterator[None]:
     """Lets the controller run, and looks at the cluster a while after each change."""
     cache = WatchCache(cluster, WATCHED, chance=Random(1))
-    controller = GangController(cluster, values_of(VALUES), program(), cache, now=lambda: now)
+    controller = GangController(cluster, values_of(VALUES), program(), cache, clock=lambda: now)
     task = asyncio.ensure_future(controller.run())
     await asyncio.sleep(5)
     try:

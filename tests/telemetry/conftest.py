@@ -46,7 +46,7 @@ async def at_work(world: Watched) -> AsyncIterator[Watched]:
     """Runs its operator until the block ends."""
     task = asyncio.ensure_future(world.operator.run())
     await asyncio.sleep(0)
-    world.metrics.watch(world.operator, world.cluster, world.health, world.clock, MissingRights())
+    world.metrics.watch(world.operator, world.cluster, world.health, MissingRights())
     try:
         yield world
     finally:

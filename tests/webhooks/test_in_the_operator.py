@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from grove_operator.install.webhook_configurations import ALWAYS, AUTHORIZE, VAL
 from tests.applier.transport.certificates import authority, needs_openssl, signed
 from tests.cli.conftest import cache_of_the_session
 from tests.cli.running import ROOT
+from tests.controller.live.test_skewed_clock import SHIFTED
 from tests.webhooks.conftest import Manifest
 
 pytestmark = pytest.mark.cluster
@@ -234,6 +236,22 @@ def test_an_operator_without_a_certificate_looks_after_its_sets_and_takes_the_on
             assert time.monotonic() < deadline, log.read_text()
             time.sleep(0.2)
         assert "webhooks are ready" in log.read_text()
+
+
+@pytest.mark.parametrize("hours", [3, -24 * 40])
+def test_webhooks_of_a_machine_whose_clock_is_wrong_are_trusted(
+    hours: int, place: Place, workload: Manifest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a clock that is ahead certificates are not valid yet, and by one that is behind they are over: each edit was refused."""
+    (tmp_path / "sitecustomize.py").write_text(SHIFTED.format(seconds=hours * 3600))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    place.announce("one")
+    with operators(place, tmp_path, "one") as [port]:
+        place.install("one", port)
+        declare(place, workload, "chat")
+        leases = json.loads(place.plane.kubectl("get", "leases", "-n", place.namespace, "-o", "json").stdout)["items"]
+        assert [abs(datetime.fromisoformat(one["spec"]["renewTime"]).timestamp() - time.time()) < 60 for one in leases] == [True]
+        place.uninstall()
 
 
 def edited(manifest: Manifest, by: str) -> Manifest:
