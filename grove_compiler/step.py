@@ -149,8 +149,7 @@ def _step_of_set(view: ObjectReader, key: Key, now: float, context: StepContext)
     subject.findings = [*generation.entry.findings, *accept_recorded(found, pcs, context.program)]
     for topology, entry in topologies:
         if topology is pcs.topology and entry is not None:
-            context.validate_topology(topology, entry, snapshot)
-            subject.needs.append(entry)
+            subject.needs.append(context.validated_topology(topology, entry, snapshot))
     return _step_of_part(subject, pcs, key.replica, now, context)
 
 
@@ -244,7 +243,7 @@ def _step_of_topology(view: ObjectReader, key: Key, now: float, context: StepCon
     topology, entry = matching[0]
     topology.find_sets = lambda: live_sets(snapshot)
     if entry is not None:
-        context.validate_topology(topology, entry, snapshot)
+        entry = context.validated_topology(topology, entry, snapshot)
     # What is being deleted need not be valid: held, it would keep its finalizer for ever.
     findings = entry.findings if entry and not topology.is_terminating else []
     subject = Subject(key.kind, {"topology": topology, "old": None, "now": now, **context.scope}, entry, findings)

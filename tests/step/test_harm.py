@@ -241,6 +241,29 @@ def test_a_topology_is_judged_anew_once_somebody_elses_has_its_name() -> None:
     assert [bool(reason) for reason in held] == [False, True, False]
 
 
+def test_what_is_wrong_with_a_topology_is_not_forgotten_while_a_rule_cannot_read_what_it_needs() -> None:
+    class WithoutSets(ObjectList):
+        def by_label(self, group: str, kind: str, key: str = "", value: str = "", namespace: str = "") -> list[Manifest]:
+            if kind == "PodCliqueSet":
+                raise Unknown(f"{kind} is not listed yet")
+            return super().by_label(group, kind, key, value, namespace)
+
+    rule = {
+        "rule": "own/uses",
+        "doc": "Requires few sets.",
+        "about": "ClusterTopology",
+        "validate": ["create"],
+        "assert": "topology.uses | length < 9",
+        "path": "metadata.name",
+        "message": "too many",
+    }
+    shared = context(config=KAI, program=program_with(json.dumps(rule)))
+    kai = {"apiVersion": "kai.scheduler/v1alpha1", "kind": "Topology", "metadata": {"name": "lab"}}
+    views = [ObjectList(stored([TOPOLOGY, kai])), WithoutSets(stored([TOPOLOGY])), ObjectList(stored([TOPOLOGY, kai]))]
+    held = [step(view, Key("ClusterTopology", "", "lab"), NOW, shared) for view in views]
+    assert ["KAI already has" in one.reason for one in held if isinstance(one, StepHold)] == [True, False, True]
+
+
 def test_a_rule_of_a_user_that_warns_and_fails_holds_no_set() -> None:
     rule = {
         "rule": "own/warning",
