@@ -29,9 +29,12 @@ class ServerClock:
         return self._monotonic() + self._offset
 
     def note(self, headers: Mapping[str, str], began: float) -> None:
-        """Takes note of a response to a request that was sent at a time of the monotonic clock."""
+        """Takes note of a response to a request that was sent at a time of the monotonic clock.
+
+        One with an `Age` comes from a cache, such as a proxy's: its date is that of another request (RFC 9111).
+        """
         ended = self._monotonic()
-        if ended < self._due or (date := date_of(headers.get("Date") or "")) is None:
+        if ended < self._due or "Age" in headers or (date := date_of(headers.get("Date") or "")) is None:
             return
         earliest, latest = date - ended, date + 1.0 - began
         if not earliest <= self._offset <= latest:
@@ -48,6 +51,6 @@ def date_of(text: str) -> float | None:
         _, day, month, year, clock, zone = text.split()
         hour, minute, second = map(int, clock.split(":"))
         moment = datetime(int(year), MONTHS.index(month) + 1, int(day), hour, minute, second, tzinfo=UTC)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return moment.timestamp() if zone == "GMT" else None

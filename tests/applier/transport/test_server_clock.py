@@ -17,7 +17,15 @@ from applier.transport.server_clock import INTERVAL, ServerClock, date_of
 from .scripted import CONFIG_MAPS, Answer, Scripted, config_map, status
 
 NOW = 1_800_000_000.0
-NO_DATES = ("", "soon", "Sun, 29 Nov 2026 12:42 GMT", "Sun, 31 Feb 2026 12:42:42 GMT", "Sun, 29 Nov 2026 12:42:42 CET", "1 2 3 4 5 6")
+NO_DATES = (
+    "",
+    "soon",
+    "Sun, 29 Nov 2026 12:42 GMT",
+    "Sun, 31 Feb 2026 12:42:42 GMT",
+    f"Sun, {10**20} Feb 2026 12:42:42 GMT",
+    "Sun, 29 Nov 2026 12:42:42 CET",
+    "1 2 3 4 5 6",
+)
 OBJECT = "/api/v1/namespaces/ns/configmaps/a"
 
 
@@ -67,6 +75,12 @@ def test_where_both_clocks_are_right_no_response_changes_anything(fraction: floa
         machine.elapsed += pause
         machine.ask(there, back)
         assert machine.clock() == pytest.approx(machine.server, abs=1e-5)
+
+
+def test_a_response_that_a_cache_has_kept_does_not_tell_the_time() -> None:
+    machine = Machine(0.0)
+    machine.clock.note({**written(NOW - 7200.0), "Age": "7200"}, 77.0)
+    assert machine.clock() == pytest.approx(machine.server)
 
 
 def test_a_machine_whose_clock_is_set_later_keeps_the_time_of_the_server() -> None:
