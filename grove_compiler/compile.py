@@ -14,9 +14,11 @@ from grove_compiler.graph.diagnostic import Diagnostic, errors_of, has_errors
 from grove_compiler.graph.graph import After, CompiledGraph
 from grove_compiler.graph.node import Node, ObjectRef
 from grove_compiler.model.expanded.deferred_statuses import deferred_statuses
+from grove_compiler.reading import read_subjects
 from grove_compiler.record import record
 from grove_compiler.rendered import check_rendered
-from grove_compiler.subjects import VOCABULARY, Inputs, Reading, Subject, read_subjects, too_many
+from grove_compiler.subjects import VOCABULARY, Inputs, Reading, Subject
+from grove_compiler.validation import too_many
 
 __all__ = ["VOCABULARY", "CompileResult", "Inputs", "SubjectResult", "compile", "lint", "lint_manifests"]
 

@@ -35,8 +35,9 @@ from grove_compiler.model.inputs.snapshot import ObjectReader, Snapshot
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet, share_templates
 from grove_compiler.record import record
 from grove_compiler.step_context import Generation, StepContext
-from grove_compiler.subjects import Subject, live_sets, validate
+from grove_compiler.subjects import Subject, live_sets
 from grove_compiler.unknown import Unknown
+from grove_compiler.validation import validate
 from kube_objects.manifest import is_terminating
 
 __all__ = ["GROUP", "Key", "StepContext", "StepGone", "StepHold", "StepResult", "step"]

@@ -27,7 +27,8 @@ from grove_compiler.model.inputs.snapshot import Snapshot
 from grove_compiler.model.spec.podcliqueset import PodCliqueSet
 from grove_compiler.record import record
 from grove_compiler.source.document import Document
-from grove_compiler.subjects import Subject, validate, validate_topologies
+from grove_compiler.subjects import Subject
+from grove_compiler.validation import validate, validate_topologies
 
 MAX_GENERATIONS = 10_000
 """The number of sets whose last generation is cached. One takes 6 KB besides its manifest (measured); an evicted one is recomputed."""

@@ -1,15 +1,14 @@
-"""Summarises the status of live objects: counts, phases, gates, nodes, reasons of waits, and of pods what kubectl's columns show."""
+"""Summarises the status of live objects: counts, phases, gates, nodes, reasons of waits."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from applier.ref import Manifest
-from grove_compiler.kube.conditions import condition_of, is_true, status_of
+from grove_cli.queries.pod_columns import restarts
 from grove_compiler.kube.duration import seconds
 from grove_compiler.kube.timestamp import time, timestamp
-from kube_objects.manifest import is_terminating, mapping
+from kube_objects.manifest import mapping
 
 Facts = Iterator[str]
 
@@ -46,9 +45,8 @@ def _pod(spec: Manifest, status: Manifest) -> Facts:
     else:
         yield from _conditions(status, "PodScheduled", wrong="False")
     yield from dict.fromkeys(_stuck(status))
-    restarts = sum(int(mapping(container).get("restartCount") or 0) for container in status.get("containerStatuses") or [])
-    if restarts:
-        yield f"{restarts} restart{'s' if restarts > 1 else ''}"
+    if count := restarts({"spec": spec, "status": status}):
+        yield f"{count} restart{'s' if count > 1 else ''}"
 
 
 def _stuck(status: Manifest) -> Facts:
@@ -162,73 +160,3 @@ _BY_KIND: dict[str, Callable[[Manifest, Manifest], Facts]] = {
     "HorizontalPodAutoscaler": _autoscaler,
     "PersistentVolumeClaim": _claim,
 }
-
-
-def status_text(pod: Manifest) -> str:
-    """Returns `Running`, `Init:0/1`, `CrashLoopBackOff`, `SchedulingGated`, …"""
-    if is_terminating(pod):
-        return "Terminating"
-    status = status_of(pod)
-    gated = condition_of(pod, "PodScheduled").get("reason") == "SchedulingGated"
-    reason = str(status.get("reason") or ("SchedulingGated" if gated else status.get("phase") or "Unknown"))
-    return _of_init(pod) or _of_containers(pod, reason)
-
-
-def containers_ready(pod: Manifest) -> tuple[int, int]:
-    """Returns how many containers are ready, sidecars included, and how many there are."""
-    spec, status = pod.get("spec") or {}, status_of(pod)
-    sidecars = _sidecars(pod)
-    ready = sum(bool(each.get("ready")) for each in status.get("containerStatuses") or [])
-    ready += sum(bool(each.get("ready")) for each in status.get("initContainerStatuses") or [] if each.get("name") in sidecars)
-    return ready, len(spec.get("containers") or []) + len(sidecars)
-
-
-def restarts(pod: Manifest) -> int:
-    """Returns how often containers were restarted."""
-    status = status_of(pod)
-    return sum(
-        int(each.get("restartCount") or 0) for each in (*_list(status, "initContainerStatuses"), *_list(status, "containerStatuses"))
-    )
-
-
-def _of_init(pod: Manifest) -> str:
-    """Returns what the first init container that is not done does; empty when all are done, and before any has a status."""
-    sidecars, containers = _sidecars(pod), _list(pod.get("spec") or {}, "initContainers")
-    for number, each in enumerate(_list(status_of(pod), "initContainerStatuses")):
-        state = each.get("state") or {}
-        ended, waiting = state.get("terminated"), (state.get("waiting") or {}).get("reason")
-        if (ended and not ended.get("exitCode")) or (each.get("name") in sidecars and each.get("started")):
-            continue
-        if ended:
-            return f"Init:{_end(ended)}"
-        return f"Init:{waiting}" if waiting not in (None, "", "PodInitializing") else f"Init:{number}/{len(containers)}"
-    return ""
-
-
-def _of_containers(pod: Manifest, reason: str) -> str:
-    """Returns why a container waits or has ended, of several the first; else the reason of the pod."""
-    statuses = _list(status_of(pod), "containerStatuses")
-    told = [text for each in statuses if (text := _why_not(each.get("state") or {}))]
-    text = told[0] if told else reason
-    runs = any((each.get("state") or {}).get("running") and each.get("ready") for each in statuses)
-    return ("Running" if is_true(pod, "Ready") else "NotReady") if text == "Completed" and runs else text
-
-
-def _why_not(state: Manifest) -> str:
-    waiting, ended = (state.get("waiting") or {}).get("reason"), state.get("terminated")
-    return str(waiting) if waiting else _end(ended) if ended else ""
-
-
-def _end(ended: Manifest) -> str:
-    if ended.get("reason"):
-        return str(ended["reason"])
-    return f"Signal:{ended['signal']}" if ended.get("signal") else f"ExitCode:{ended.get('exitCode') or 0}"
-
-
-def _sidecars(pod: Manifest) -> set[Any]:
-    return {each.get("name") for each in _list(pod.get("spec") or {}, "initContainers") if each.get("restartPolicy") == "Always"}
-
-
-def _list(value: Manifest, key: str) -> list[Manifest]:
-    found: list[Manifest] = value.get(key) or []
-    return found

@@ -18,9 +18,10 @@ from grove_compiler.model.expanded.topology import default_topology
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import Snapshot
 from grove_compiler.model.lazy import READ_TRACKER
+from grove_compiler.reading import read_subjects
 from grove_compiler.record import record
 from grove_compiler.source.document import Document
-from grove_compiler.subjects import VOCABULARY, Inputs, Subject, read_subjects
+from grove_compiler.subjects import VOCABULARY, Inputs, Subject
 
 
 @record

@@ -35,6 +35,21 @@ def condition(type: str, status: str, reason: str) -> dict[str, Any]:
             ["Pending", "on a", "ErrImagePull"],
         ),
         ("Pod", {}, {"phase": "Running", "containerStatuses": [{"restartCount": 2}, {"restartCount": 1}]}, ["Running", "3 restarts"]),
+        # As kubectl counts: those of init containers until they are done, and of sidecars.
+        ("Pod", {}, {"phase": "Pending", "initContainerStatuses": [waiting("", restartCount=2)]}, ["Pending", "2 restarts"]),
+        (
+            "Pod",
+            {"initContainers": [{"name": "wait"}, {"name": "proxy", "restartPolicy": "Always"}]},
+            {
+                "phase": "Running",
+                "initContainerStatuses": [
+                    {"name": "wait", "restartCount": 9, "state": {"terminated": {"exitCode": 0, "reason": "Completed"}}},
+                    {"name": "proxy", "restartCount": 2, "started": True, "state": {"running": {}}},
+                ],
+                "containerStatuses": [{"restartCount": 1}],
+            },
+            ["Running", "3 restarts"],
+        ),
         (
             "Pod",
             {},

@@ -15,8 +15,8 @@ from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import ObjectList, ObjectReader
 from grove_compiler.source.document import Document
 from grove_compiler.step import Key, StepContext, StepGone, StepHold, StepResult, step
-from grove_compiler.subjects import validate_topologies
 from grove_compiler.unknown import Unknown
+from grove_compiler.validation import validate_topologies
 from tests.features.compiling import program_with, shipped_program
 from tests.model.sets import clique, pcs
 

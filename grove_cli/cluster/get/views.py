@@ -8,8 +8,9 @@ from functools import partial
 from applier.ref import Manifest
 from grove_cli.age import since
 from grove_cli.cluster.get.table import KindView, Row
-from grove_cli.queries.facts import containers_ready, deadline, deletion_of, restarts, status_text
+from grove_cli.queries.facts import deadline, deletion_of
 from grove_cli.queries.list_query import Found
+from grove_cli.queries.pod_columns import containers_ready, restarts, status_text
 from grove_cli.queries.sets_query import SetSummary, gpus_of, summaries
 from grove_cli.queries.tree_query import is_training
 from grove_compiler.decoder import SET_KIND
