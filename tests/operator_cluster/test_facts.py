@@ -39,6 +39,12 @@ def condition(type: str, status: str, reason: str) -> dict[str, Any]:
         ("Pod", {}, {"phase": "Pending", "initContainerStatuses": [waiting("", restartCount=2)]}, ["Pending", "2 restarts"]),
         (
             "Pod",
+            {},
+            {"phase": "Running", "initContainerStatuses": [None, {"state": "x", "restartCount": 1}], "containerStatuses": ["x"]},
+            ["Running", "1 restart"],
+        ),
+        (
+            "Pod",
             {"initContainers": [{"name": "wait"}, {"name": "proxy", "restartPolicy": "Always"}]},
             {
                 "phase": "Running",
