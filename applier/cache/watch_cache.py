@@ -264,7 +264,8 @@ class WatchCache:
     def note_before(self, note: Note) -> Callable[[], None]:
         """Calls a function with the reference and the state of each object right before it changes; returns the function that ends this.
 
-        For readers in other threads, which may use `get`, `by_owner`, `by_label`, `deleted` and `unserved` (see `FrozenCache`).
+        For readers in other threads, which may use `get`, `by_owner`, `by_label`, `deleted`, `deleted_names` and `unserved` (see
+        `FrozenCache`).
         """
         self._objects.before_change[note] = None
         return lambda: self._objects.before_change.pop(note, None)

@@ -180,9 +180,9 @@ class SharedCertificate:
         """Returns the certificates of the Secret, created or renewed if needed. Raises `ClusterError`."""
         names = self._place.service.names
         for _ in range(ATTEMPTS):
-            now = _time(self._clock())
             resource = await self._cluster.resource(SECRET)
             secret = await find(self._cluster, resource, self._place.service.namespace, self._place.secret)
+            now = _time(self._clock())  # only now, since a server's clock is known once it has answered
             decision = rotation.decide(secret, now, names)
             if decision.action == "keep" and decision.material is not None:
                 return decision.material

@@ -70,9 +70,9 @@ class Recorded(ServedCertificate):
 class Replica:
     """One process of the operator: `told` is what went wrong, `noted` what was news."""
 
-    def __init__(self, cluster: MemoryCluster) -> None:
+    def __init__(self, cluster: MemoryCluster, clock: Callable[[], float] = now) -> None:
         self.certificate, self.told, self.noted = Recorded(), list[str](), list[str]()
-        self.source = SharedCertificate(cluster, PLACE, self.certificate, now, self.noted.append)
+        self.source = SharedCertificate(cluster, PLACE, self.certificate, clock, self.noted.append)
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> Replica:
@@ -126,6 +126,13 @@ async def test_the_first_replica_makes_the_secret_and_tells_api_servers() -> Non
     cluster = a_cluster()
     replica = await Replica(cluster).start()
     assert set(found(cluster, SECRET)["data"]) == set(rotation.KEYS)
+    assert all(is_trusted(replica.certificate.shown, bundle) for bundle in bundles(cluster))
+
+
+@in_virtual_time
+async def test_no_certificate_is_judged_or_made_by_the_clock_of_a_machine_before_the_server_has_told_its_own() -> None:
+    cluster = a_cluster()
+    replica = await Replica(cluster, lambda: now() + (0.0 if cluster.log else 9 * DAY)).start()
     assert all(is_trusted(replica.certificate.shown, bundle) for bundle in bundles(cluster))
 
 
