@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from grove_compiler.decoder import Decoded, InputRules
-from grove_compiler.engine.runtime.failure import RuleFailure
+from grove_compiler.engine.runtime.failure import FAILED, RuleFailure
 from grove_compiler.graph.diagnostic import Diagnostic, has_errors
 from grove_compiler.known_topologies import Known
 from grove_compiler.model.expanded.expansion import Expansion
@@ -26,7 +26,8 @@ def validate(subject: Subject, program: InputRules, settings: Settings, *, error
         # Where invalid parts were dropped, a rule may fail because of them: the structural findings are enough.
         findings = [] if entry.faults else [failure.diagnostic]
     else:
-        findings = [*map(entry.restore, raw)]
+        failures = [finding for finding in raw if finding.code == FAILED and not entry.faults]  # of rules that warn
+        findings = [*failures, *(entry.restore(finding) for finding in raw if finding.code != FAILED)]
         if entry.faults and findings:
             findings = _own_mistakes(findings, subject, entry, program)
         expanded = subject.set if not entry.faults and not has_errors(findings) else None

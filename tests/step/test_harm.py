@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from grove_compiler import step_context
-from grove_compiler.compile import Inputs
+from grove_compiler.compile import Inputs, lint
 from grove_compiler.compile import compile as compile_inputs
 from grove_compiler.model.inputs.settings import Settings
 from grove_compiler.model.inputs.snapshot import ObjectList, ObjectReader
@@ -264,17 +264,30 @@ def test_what_is_wrong_with_a_topology_is_not_forgotten_while_a_rule_cannot_read
     assert ["KAI already has" in one.reason for one in held if isinstance(one, StepHold)] == [True, False, True]
 
 
+WARNING = {
+    "rule": "own/warning",
+    "doc": "Warns where a label is missing.",
+    "validate": ["create", "update"],
+    "severity": "warning",
+    "assert": "1 / (set.replica_count - 2) > 0",
+    "path": "metadata.labels",
+    "message": "which tier is it?",
+}
+
+
 def test_a_rule_of_a_user_that_warns_and_fails_holds_no_set() -> None:
-    rule = {
-        "rule": "own/warning",
-        "doc": "Warns where a label is missing.",
-        "validate": ["create", "update"],
-        "severity": "warning",
-        "assert": "1 / (set.replica_count - 2) > 0",
-        "path": "metadata.labels",
-        "message": "which tier is it?",
-    }
-    assert reasons(outcomes(stored([named("a")]), context(program=program_with(json.dumps(rule))))) == {}
+    assert reasons(outcomes(stored([named("a")]), context(program=program_with(json.dumps(WARNING))))) == {}
+
+
+def test_a_rule_of_a_user_that_warns_and_fails_rejects_no_set_and_hides_no_other_finding() -> None:
+    program = program_with(json.dumps(WARNING))
+    for manifest, others in ((named("a"), []), (bad("a"), ["error"])):
+        failed, *rest = sorted(lint(Inputs([Document(manifest, "set.yaml")]), program), key=lambda one: one.severity, reverse=True)
+        assert (failed.code, failed.severity, failed.file) == ("rules/failed", "warning", "rules/own.yaml")
+        assert [one.severity for one in rest] == others
+    broken = bad("a")
+    broken["spec"]["template"]["cliques"][0]["spec"]["startsAfter"] = "none"
+    assert {one.code.partition("/")[0] for one in lint(Inputs([Document(broken)]), program)} == {"schema"}
 
 
 def test_a_view_that_does_not_know_the_sets_holds_and_says_not_that_they_are_gone() -> None:

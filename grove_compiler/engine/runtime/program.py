@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from dataclasses import replace
 from functools import cached_property, partial
 from types import CodeType, SimpleNamespace
 from typing import Any, Literal, NoReturn
@@ -147,9 +148,9 @@ class Program:
     def validate(self, scope: Scope, operation: str, about: str = "", *, errors_only: bool = False) -> list[Diagnostic]:
         """Returns the findings of the `validate` rules for a kind and an operation (`create` or `update`). The caller adds files and lines.
 
-        After `MAX_FINDINGS` errors validation stops, and warnings beyond that number are omitted; the last finding says so. A warning
-        that depends on what is `Unknown` is omitted, too: it must not keep anybody from an edit. With `errors_only` rules that warn are
-        not run. Raises `RuleFailure` for a rule that cannot run.
+        After `MAX_FINDINGS` errors validation stops, and warnings beyond that number are omitted; the last finding says so. A warning must
+        not keep anybody from an edit: one that depends on what is `Unknown` is omitted, too, and that a rule that warns cannot run is a
+        warning (`FAILED`, with its place). With `errors_only` such rules are not run. Raises `RuleFailure` for any other rule that fails.
         """
         findings: list[Diagnostic] = []
         left = dict.fromkeys(SEVERITIES, MAX_FINDINGS)
@@ -176,8 +177,11 @@ class Program:
                 except Unknown:
                     if rule.details["severity"] == "error":
                         raise
-        except FAILURES as error:
-            raise self._places.failure(error, rule) from error
+                except FAILURES as error:
+                    failure = self._places.failure(error, rule)
+                    if rule.details["severity"] == "error":
+                        raise failure from error
+                    findings.append(replace(failure.diagnostic, severity="warning"))
         except _Enough:
             pass
         return findings + [too_many_findings(severity) for severity in SEVERITIES if left[severity] < 0]
