@@ -47,3 +47,18 @@ def test_what_is_made_anew_has_pods_of_other_names(end: Callable[[Simulation], N
     replaced = [host for host in before if before[host][1] != after[host][1]]
     assert replaced
     assert [host for host in replaced if before[host][0] == after[host][0]] == []
+
+
+def test_names_that_a_gang_tells_of_a_group_that_is_scaled_to_none_are_those_of_any_process() -> None:
+    """No pod will have them soon, and an operator that starts, or leads next, has not seen those of former pods."""
+    simulation = Simulation()
+    simulation.world.apply(demo())
+    simulation.settle()
+    simulation.edit(lambda group: group["spec"].update(replicas=0), kind=GROUP, name="demo-0-sg")
+    simulation.settle()
+    simulation.wait(60)
+    writes = simulation.operator.writes
+    simulation.operator.restart()
+    simulation.settle()
+    simulation.wait(60)
+    assert simulation.operator.writes == writes

@@ -120,5 +120,11 @@ def _new_pod(clique: Clique, index: int, new_names: set[str]) -> Pod:
 
 @memoized
 def _names_of_deleted(clique: Clique) -> frozenset[str]:
-    """Returns the names of all pods of the clique that were seen to be deleted, also of an earlier PodClique of its name."""
+    """Returns the names of all pods of the clique that were seen to be deleted, also of an earlier PodClique of its name.
+
+    None where the clique gets no pods: a gang tells their names also while their group is scaled to zero, and each process has seen others.
+    """
+    member = clique.member
+    if member is not None and member.index >= member.group.replicas:
+        return frozenset()
     return frozenset(clique.set.snapshot.deleted_names("Pod", clique.ref))
