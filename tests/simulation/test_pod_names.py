@@ -18,6 +18,18 @@ def remade(simulation: Simulation) -> None:
     simulation.world.apply(demo())
 
 
+def scale(simulation: Simulation, replicas: int) -> None:
+    """Somebody scales the scaling group."""
+    simulation.edit(lambda group: group["spec"].update(replicas=replicas), kind=GROUP, name="demo-0-sg")
+    simulation.settle()
+    simulation.wait(60)
+
+
+def scaled_to_none_and_back(simulation: Simulation) -> None:
+    scale(simulation, 0)
+    scale(simulation, 3)
+
+
 ENDS: dict[str, Callable[[Simulation], None]] = {
     "a PodClique that somebody deletes": lambda simulation: simulation.world.delete(CLIQUE, "demo-0-front"),
     "a PodClique of a scaling group": lambda simulation: simulation.world.delete(CLIQUE, "demo-0-sg-1-pre"),
@@ -25,6 +37,7 @@ ENDS: dict[str, Callable[[Simulation], None]] = {
     "a scaling group that somebody deletes": lambda simulation: simulation.world.delete(GROUP, "demo-0-sg"),
     "PodCliques of another size, in an update": lambda simulation: simulation.edit(size(3, PRE), image("new", PRE)),
     "a set that is replaced by another one": remade,
+    "a scaling group that is scaled to none and back": scaled_to_none_and_back,
 }
 
 
@@ -54,9 +67,7 @@ def test_names_that_a_gang_tells_of_a_group_that_is_scaled_to_none_are_those_of_
     simulation = Simulation()
     simulation.world.apply(demo())
     simulation.settle()
-    simulation.edit(lambda group: group["spec"].update(replicas=0), kind=GROUP, name="demo-0-sg")
-    simulation.settle()
-    simulation.wait(60)
+    scale(simulation, 0)
     writes = simulation.operator.writes
     simulation.operator.restart()
     simulation.settle()
