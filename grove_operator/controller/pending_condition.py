@@ -29,7 +29,10 @@ class _Reason(NamedTuple):
 
 
 class PendingTracker:
-    """Tracks which replicas of each set lack pods, since when the set has any, and why. After a restart grace periods begin again."""
+    """Tracks which replicas of each set lack pods, since when the set has any, and why.
+
+    After a restart, and where the clock goes back, grace periods begin again.
+    """
 
     def __init__(self) -> None:
         self._replicas: dict[Key, set[int]] = {}
@@ -63,7 +66,8 @@ class PendingTracker:
         if not pending:
             self._forget(key)
             return None, 0.0
-        remaining = self._since.setdefault(key, now) + GRACE_PERIOD - now
+        self._since[key] = since = min(self._since.get(key, now), now)
+        remaining = since + GRACE_PERIOD - now
         return (None, remaining) if remaining > 0 else (min(pending), 0.0)
 
     def event(self, key: Key, condition: StatusCondition, live: Manifest, now: float) -> tuple[list[Event], float]:
@@ -74,6 +78,8 @@ class PendingTracker:
         known = self._reasons.get(key) or _Reason("", None, condition_of(live, CONDITION).get("reason") or "")
         if known.now != condition.reason:
             known = _Reason(condition.reason, None if known.told == condition.reason else now + EVENT_DELAY, known.told)
+        if known.due is not None:
+            known = known._replace(due=min(known.due, now + EVENT_DELAY))
         is_due = known.due is not None and known.due <= now
         self._reasons[key] = known = _Reason(condition.reason, None, condition.reason) if is_due else known
         return _event(condition, live) if is_due else [], 0.0 if known.due is None else known.due - now

@@ -103,10 +103,11 @@ def _failures(result: Result[Key]) -> Iterator[tuple[Ref, str, bool]]:
 def _followed(known: _Failure | None, message: str, may_pass: bool, now: float) -> _Failure:
     """Returns what is known of a failure now: words that only differ in numbers stay, others for a while.
 
-    A refusal counts at once, also where a failure came first that may have passed.
+    A refusal counts at once, also where a failure came first that may have passed. Where the clock goes back, all times begin again.
     """
     if known is None:
         return _Failure(message, may_pass, now, now)
+    known = known._replace(since=min(known.since, now), worded=min(known.worded, now))
     is_same = _without_numbers(known.message) == _without_numbers(message)
     if known.may_pass <= may_pass and (is_same or now - known.worded < MIN_WORDING):
         return known

@@ -123,7 +123,7 @@ class InheritedConditions:
 
     def delay(self, write: StatusWrite, live: Manifest, now: float) -> float:
         """Returns for how many seconds a status is put off: one that differs in nothing but taking back inherited conditions."""
-        self._started = now if self._started is None else self._started
+        self._started = now if self._started is None else min(self._started, now)
         remaining = self._started + START - now
         if remaining <= 0:
             return 0.0
@@ -141,7 +141,10 @@ def _others(status: Manifest) -> Manifest:
 
 
 class StatusDebounce:
-    """Tracks since when objects have fewer ready pods than their statuses report. After a restart of the process delays begin again."""
+    """Tracks since when objects have fewer ready pods than their statuses report. After a restart of the process delays begin again.
+
+    So they do where the clock goes back, as where API servers behind one address have different times: nothing is put off for longer.
+    """
 
     def __init__(self) -> None:
         self._since: dict[str, float] = {}  # by UID, the oldest first
@@ -167,7 +170,8 @@ class StatusDebounce:
             self._since.pop(uid, None)
             return 0.0
         self._expire(now)
-        return self._since.setdefault(uid, now) + DELAY - now
+        self._since[uid] = since = min(self._since.get(uid, now), now)
+        return since + DELAY - now
 
     def _expire(self, now: float) -> None:
         while self._since and self._since[first := next(iter(self._since))] < now - EXPIRY:
