@@ -171,6 +171,7 @@ class SharedCertificate:
         now = self._clock()  # a busy server may have taken seconds
         if applied or shared != self._pending:
             self._pending, self._trusted_since = shared, now  # other replicas may have written the bundle a moment ago
+        self._trusted_since = min(self._trusted_since, now)  # the clock may have gone back
         if (wait := self._trusted_since + PROPAGATION - now) > 0:
             return wait
         self._renew(shared, now)

@@ -137,6 +137,17 @@ async def test_no_certificate_is_judged_or_made_by_the_clock_of_a_machine_before
 
 
 @in_virtual_time
+async def test_a_clock_that_goes_back_does_not_put_off_the_certificate_that_somebody_has_brought() -> None:
+    cluster, ahead = a_cluster(), 3600.0
+    replica = await Replica(cluster, lambda: now() + ahead).start()
+    await replace_secret(cluster)
+    await asyncio.sleep(PROPAGATION / 2)
+    ahead = 0.0
+    await asyncio.sleep(2 * PROPAGATION + INTERVAL)
+    assert replica.certificate.shown == base64.b64decode(found(cluster, SECRET)["data"]["tls.crt"])
+
+
+@in_virtual_time
 async def test_webhooks_of_others_are_left_alone() -> None:
     cluster = a_cluster()
     await Replica(cluster).start()
