@@ -27,8 +27,10 @@ def replay_retention(config: Manifest, log: Log) -> Retention:
         nonlocal last_error
         try:
             path = folder().write(taken, trigger)
-        except OSError as error:
-            reason = f"{error.filename or config['folder']}: {error.strerror or error}"
+        except Exception as error:  # of whatever kind: what was decided must not depend on whether it can be recorded
+            reason = f"{type(error).__name__}: {error}"
+            if isinstance(error, OSError):
+                reason = f"{error.filename or config['folder']}: {error.strerror or error}"
             if reason != last_error:
                 log.line("bundle not written", "error", why=reason)
             last_error = reason

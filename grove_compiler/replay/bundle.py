@@ -145,18 +145,21 @@ class _Table:
         return position
 
     def encode(self, answer: Any) -> Any:
-        """Encodes an answer as a position or null, a list of positions, the names of changed objects, or the reason why it is unknown."""
+        """Encodes an answer: a position or null, a list of positions, names (of changed or deleted objects), or why it is unknown."""
         if isinstance(answer, Unknown):
             return {"unknown": str(answer)}
         if isinstance(answer, ChangedNames):
             return {"changed": None if answer.names is None else [*answer.names]}
         if isinstance(answer, list):
-            return [self.position(manifest) for manifest in answer]
+            names = [one for one in answer if isinstance(one, str)]
+            return {"names": names} if names else [self.position(manifest) for manifest in answer]
         return None if answer is None else self.position(answer)
 
 
 def _answer(answer: Any, objects: list[Manifest]) -> Any:
     if isinstance(answer, dict):
+        if "names" in answer:
+            return answer["names"]
         return Unknown(answer["unknown"]) if "unknown" in answer else ChangedNames(None, answer["changed"])
     if isinstance(answer, list):
         return [objects[position] for position in answer]

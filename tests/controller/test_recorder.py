@@ -209,3 +209,12 @@ def test_a_folder_that_cannot_be_written_is_told_once_and_stops_nothing(tmp_path
     [line] = log.getvalue().splitlines()
     assert json.loads(line)["msg"] == "bundle not written"
     assert str(tmp_path / "file") in json.loads(line)["why"]
+
+
+def test_a_step_that_cannot_be_recorded_is_told_and_stops_nothing(tmp_path: Path) -> None:
+    retention, log = configured(folder=str(tmp_path))
+    strange = taken()
+    strange.answers["get", "", "Pod", "default", "strange"] = object()
+    retention.write(strange, "failed")
+    line = json.loads(log.getvalue())
+    assert (line["msg"], line["why"].split(":")[0]) == ("bundle not written", "AttributeError")

@@ -31,6 +31,19 @@ def test_a_step_decides_the_same_again(replica: int | None) -> None:
     assert again(written(taken(replica))).is_equal
 
 
+def test_so_does_one_that_gives_a_pod_another_name_than_one_that_was_deleted() -> None:
+    had = [one["metadata"]["name"] for one in cluster() if one["kind"] == "Pod"]
+
+    class WithoutPods(ObjectList):
+        def deleted_names(self, *_: object) -> list[str]:
+            return had
+
+    objects = [one for one in cluster() if one["kind"] != "Pod"]
+    kept = record_step(WithoutPods(objects), key_of(objects[0], 0), NOW, StepContext(shipped_program(), SETTINGS))[1]
+    assert had in kept.answers.values()
+    assert again(written(kept)).is_equal
+
+
 def test_so_does_one_of_a_set_that_is_gone() -> None:
     kept = taken(objects=[])
     assert again(written(kept)).is_equal
