@@ -8,6 +8,10 @@ from datetime import UTC, datetime
 
 INTERVAL = 1.0
 """Seconds between two dates that are looked at. A date has full seconds, so that another one within one says hardly more."""
+LEAP = 2.0
+"""Seconds by which a single response sets the clock ahead: a date is cut to full seconds, and a response is on its way for a while."""
+CONFIRMED = 30.0
+"""Seconds for which all responses have to say that it is later by more. One of several servers may have a wrong clock."""
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
@@ -16,14 +20,16 @@ class ServerClock:
 
     Between responses the monotonic clock goes on, so that nothing is over at once where somebody sets the clock of this machine. A date is
     cut to full seconds, and a response is on its way for a while: it only tells two times between which the server's is. So the clock stays
-    as it is where both clocks are right. Else it is set to the earlier one, and comes closer with each response: what is done a second late
-    does no harm, and a second early it may.
+    as it is where both clocks are right. Else it is set to the earlier one, and comes closer with each response: what is done late does no
+    harm, and early it may. So where servers behind one address have different times, the earliest counts, but for the very first response.
     """
 
     def __init__(self, wall: Callable[[], float] = time.time, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._monotonic = monotonic
         self._offset = wall() - monotonic()
         self._due = float("-inf")
+        self._is_told = False  # by a response
+        self._later: tuple[float, float] | None = None  # since when responses say that it is later by more, and the least that they say
 
     def __call__(self) -> float:
         return self._monotonic() + self._offset
@@ -37,9 +43,16 @@ class ServerClock:
         if ended < self._due or "Age" in headers or (date := date_of(headers.get("Date") or "")) is None:
             return
         earliest, latest = date - ended, date + 1.0 - began
+        self._due = ended + INTERVAL
+        if self._is_told and earliest > self._offset + LEAP:
+            since, least = self._later or (ended, earliest)
+            self._later = since, min(least, earliest)
+            if ended - since < CONFIRMED:
+                return
+            earliest = min(least, earliest)
+        self._is_told, self._later = True, None
         if not earliest <= self._offset <= latest:
             self._offset = earliest
-        self._due = ended + INTERVAL
 
 
 def date_of(text: str) -> float | None:

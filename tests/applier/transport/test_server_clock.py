@@ -101,6 +101,31 @@ def test_a_server_whose_clock_is_set_is_followed() -> None:
     assert machine.clock() == pytest.approx(machine.server - 500.0, abs=1.03)
 
 
+def told(machine: Machine, *later: float) -> None:
+    """Servers answer, one every five seconds, whose clocks are so far from the right time."""
+    for seconds in later:
+        machine.elapsed += 5.0
+        machine.clock.note(written(machine.server + seconds), 77.0 + machine.elapsed)
+
+
+def test_of_servers_with_different_times_the_earliest_counts() -> None:
+    machine = Machine(0.0)
+    machine.ask()
+    told(machine, *[3600.0, 3600.0, 0.0] * 20)
+    assert machine.clock() == pytest.approx(machine.server)
+    told(machine, *[0.0, -600.0, 0.0, 0.0] * 20)
+    assert machine.clock() == pytest.approx(machine.server - 600.0, abs=1.03)
+
+
+def test_a_server_whose_clock_is_set_ahead_is_followed_once_that_is_sure() -> None:
+    machine = Machine(0.0)
+    machine.ask()
+    told(machine, *[3600.0] * 6)
+    assert machine.clock() == pytest.approx(machine.server)
+    told(machine, 3601.0)
+    assert machine.clock() == pytest.approx(machine.server + 3600.0, abs=1.03)
+
+
 @pytest.mark.parametrize("text", NO_DATES)
 def test_what_is_no_date_changes_nothing(text: str) -> None:
     machine = Machine(9.0)
