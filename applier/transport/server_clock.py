@@ -46,10 +46,10 @@ class ServerClock:
         self._due = ended + INTERVAL
         if self._is_told and earliest > self._offset + LEAP:
             since, least = self._later or (ended, earliest)
-            self._later = since, min(least, earliest)
+            earliest = min(least, earliest)
+            self._later = since, earliest
             if ended - since < CONFIRMED:
                 return
-            earliest = min(least, earliest)
         self._is_told, self._later = True, None
         if not earliest <= self._offset <= latest:
             self._offset = earliest
