@@ -36,7 +36,7 @@ def pod(clique_name: str, index: int, is_taken: Callable[[str], bool], attempt: 
     cannot hit the wrong one.
     """
     rank, tried = _rank(clique_name, index, attempt), 0
-    while is_taken(name := f"{clique_name}-{_suffix(crc32(f'{rank}/{tried}'.encode()))}"):
+    while is_taken(name := _name_of_pod(clique_name, rank, tried)):
         tried += 1
     return name
 
@@ -44,7 +44,11 @@ def pod(clique_name: str, index: int, is_taken: Callable[[str], bool], attempt: 
 def is_of_attempt(name: str, clique_name: str, index: int, attempt: int) -> bool:
     """Reports whether a name is one of the first that `pod` gives, whichever were taken."""
     rank = _rank(clique_name, index, attempt)
-    return any(name == f"{clique_name}-{_suffix(crc32(f'{rank}/{tried}'.encode()))}" for tried in range(FIRST))
+    return any(name == _name_of_pod(clique_name, rank, tried) for tried in range(FIRST))
+
+
+def _name_of_pod(clique_name: str, rank: str, tried: int) -> str:
+    return f"{clique_name}-{_suffix(crc32(f'{rank}/{tried}'.encode()))}"
 
 
 def _rank(clique_name: str, index: int, attempt: int) -> str:
