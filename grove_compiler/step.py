@@ -196,7 +196,7 @@ def _changes(manifest: Manifest, subject: Subject, generation: Generation, conte
             old = PodCliqueSet(entry.manifest, context.settings.namespace, DecisionRules(context.program.decisions))
             update = Subject(SET_KIND, {**subject.scope, "old": old}, generation.entry, is_update=True)
             found = validate(update, context.program, context.settings, errors_only=True)
-            generation.changes = [one for one in found if one.severity == "error" and one.code in context.program.about_updates]
+            generation.changes = [one for one in found if one.code in context.program.about_updates]
     return generation.changes
 
 
