@@ -52,6 +52,7 @@ def main(most: int) -> int:
         found.append(events is not None and len(events) < MAX_EVENTS)
         text = "not found" if events is None else f"{len(events)}: {', '.join(map(str, events))}"
         rows.append([name, str(tried), f"{time.monotonic() - began:.0f}", text])
+        print(*rows[-1], sep="  ", file=sys.stderr, flush=True)
     print(table(["fault", "schedules", "s", "events"], rows))
     return int(not all(found))
 
