@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -120,7 +121,8 @@ def _served(session: Session, options: PreflightOptions) -> Served:
         registry = CollectorRegistry()
         served.metrics = metrics_listener(registry)
         served.answered = AdmissionMetrics(registry).answered
-        served.on_change = CheckMetrics(registry, session.clock())
+        began = monotonic()
+        served.on_change = CheckMetrics(registry, lambda: session.clock() - (monotonic() - began))
     return served
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 
@@ -35,11 +36,12 @@ MAX_WORKLOADS = 1000
 class CheckMetrics:
     """Counts the runs of checks that end while this program runs: subscribes to a cache of pods.
 
-    A check runs for seconds, too short to be scraped, so its results are in its termination message. `since` is the start of the program in
-    seconds since the epoch; runs that ended earlier were counted by another process.
+    A check runs for seconds, too short to be scraped, so its results are in its termination message. `since` returns the start of the
+    program in seconds since the epoch, which the cluster's clock tells better once it has answered; runs that ended earlier were counted
+    by another process.
     """
 
-    def __init__(self, registry: CollectorRegistry, since: float) -> None:
+    def __init__(self, registry: CollectorRegistry, since: Callable[[], float]) -> None:
         self._since = since
         self._runs = Counter("preflight_check", "Runs of checks by result", ["check", "result"], registry=registry)
         self._seconds = Histogram("preflight_check_duration_seconds", "Duration of checks", ["check"], buckets=LONG, registry=registry)
@@ -63,7 +65,7 @@ class CheckMetrics:
             return
         node = TestedPod(new).node_name
         for run in ended_runs(old, new):
-            if old is not None or run.ended >= self._since:
+            if old is not None or run.ended >= self._since():
                 self._ended(run, node)
 
     def _ended(self, run: CheckRun, node: str) -> None:

@@ -92,7 +92,7 @@ async def ours(folder: Path) -> None:
     cluster, registry = the_cluster(), CollectorRegistry()
     controller = GangController(cluster, the_values(), program(), WatchCache(cluster, WATCHED))
     webhook = Serving("127.0.0.1", 0, str(folder), "nvsentinel", "", "")
-    served = Served(webhook, answered=AdmissionMetrics(registry).answered, on_change=CheckMetrics(registry, 0.0))
+    served = Served(webhook, answered=AdmissionMetrics(registry).answered, on_change=CheckMetrics(registry, lambda: 0.0))
     await serve(cluster, controller, the_values(), program(), served, Stop(), tell)
 
 

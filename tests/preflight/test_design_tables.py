@@ -107,7 +107,7 @@ EXIT_CODES = [(0, PASSED, "passed"), (1, FAILED, "failed"), (2, MISCONFIGURED, "
 @pytest.mark.parametrize(("code", "outcome", "result"), EXIT_CODES)
 def test_exit_codes(code: int, outcome: int, result: str) -> None:
     registry = CollectorRegistry()
-    CheckMetrics(registry, 0.0)(POD_REF, None, pod_with(ended("c", code)))
+    CheckMetrics(registry, lambda: 0.0)(POD_REF, None, pod_with(ended("c", code)))
     assert outcome == code
     assert registry.get_sample_value("preflight_check_total", {"check": "a", "result": result}) == 1
 
@@ -131,7 +131,7 @@ SEEN = [
 @rows(("name", "kind", "labels"), METRICS)
 def test_metrics(name: str, kind: str, labels: set[str]) -> None:
     registry = CollectorRegistry()
-    checks, admission = CheckMetrics(registry, 0.0), AdmissionMetrics(registry)
+    checks, admission = CheckMetrics(registry, lambda: 0.0), AdmissionMetrics(registry)
     for pod in SEEN:
         checks(POD_REF, None, pod)
     admission.answered("injected", 0.001)

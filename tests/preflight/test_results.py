@@ -94,7 +94,7 @@ def test_a_failure_that_is_tried_again_is_the_same_event() -> None:
 def counted(*changes: tuple[Manifest | None, Manifest], since: float = STARTED) -> dict[str, float]:
     """The samples after these changes of the pod; sums and buckets of times are left out."""
     registry = CollectorRegistry()
-    metrics = CheckMetrics(registry, since)
+    metrics = CheckMetrics(registry, lambda: since)
     for old, new in changes:
         metrics(POD_REF, old, new)
     lines = generate_latest(registry).decode().splitlines()
@@ -177,6 +177,13 @@ def test_what_ended_before_the_program_started_was_counted_by_another() -> None:
     assert total((None, pod_with(FIRST)), since=STARTED + 3600) == 0
 
 
+def test_a_clock_that_the_first_response_sets_right_decides_which_runs_ended_before() -> None:
+    """The machine's clock may be an hour ahead, and no response has said so when the program starts."""
+    starts, registry = iter([STARTED]), CollectorRegistry()
+    CheckMetrics(registry, lambda: next(starts))(POD_REF, None, pod_with(FIRST))
+    assert registry.get_sample_value("preflight_check_total", {"check": "a", "result": "failed"}) == 1
+
+
 @pytest.mark.parametrize("text", ["slow", "A B", "A" * 65, ""])
 def test_a_pod_makes_no_series_of_what_it_likes(text: str) -> None:
     line = f'preflight_check_failures_total{{check="a",node="n",error_code="{text}"}} 1'
@@ -200,7 +207,7 @@ def test_only_so_many_gangs_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_page_lists_every_metric_with_its_type_and_labels() -> None:
     registry = CollectorRegistry()
-    CheckMetrics(registry, 0.0)
+    CheckMetrics(registry, lambda: 0.0)
     AdmissionMetrics(registry)
     suffix: dict[str, Any] = {"counter": "_total"}
     made = {f"{one.name}{suffix.get(one.type, '')}": one.type for one in registry.collect() if one.name.startswith("preflight_")}

@@ -313,7 +313,7 @@ def test_pods_bear_what_the_controller_watches_them_by() -> None:
 @row("metrics", "better")
 def test_every_run_is_counted_under_the_design_s_names() -> None:
     registry = CollectorRegistry()
-    CheckMetrics(registry, 0.0)(
+    CheckMetrics(registry, lambda: 0.0)(
         POD_REF, None, pod_with(ended("c1", 1, 'preflight_check_failures_total{check="a",node="n",error_code="SLOW"} 1'))
     )
     assert registry.get_sample_value("preflight_check_failures_total", {"check": "a", "node": "node-1", "error_code": "SLOW"}) == 1
