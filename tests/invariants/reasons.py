@@ -55,7 +55,12 @@ class Reasons:
         self.are_low.discard(name)
 
     def check(self, pod: Manifest, reason: str) -> None:
-        """Raises `AssertionError` where a ready pod was deleted for a reason that does not hold."""
+        """Raises `AssertionError` where a ready pod was deleted for a reason that does not hold.
+
+        One that goes with its replica may have the reason of an earlier request, which was not carried out.
+        """
+        if self._goes_with_what_it_is_of(pod):
+            return
         if reason == ROLLING:
             self._check_roll(pod, serving(self.state, pod), serving(self.state))
         elif reason == TERMINATION:
@@ -70,12 +75,10 @@ class Reasons:
         pods = [one for one in self.state.pods() if owner(one) == clique["metadata"]["uid"] and is_ready(one)]
         if not pods:
             return
-        if reason == ROLLING:
-            self._check_roll(pods[0], serving(self.state), serving(self.state, without={one["metadata"]["uid"] for one in pods}))
-        else:
-            set = self._set_of(clique)
-            goes = set is None or is_terminating(set) or self._goes_with_its_replica(clique, set)
-            assert goes, f"{clique['metadata']['name']} was deleted with {len(pods)} ready pods ({reason})"
+        if self._goes_with_what_it_is_of(clique):
+            return
+        assert reason == ROLLING, f"{clique['metadata']['name']} was deleted with {len(pods)} ready pods ({reason})"
+        self._check_roll(pods[0], serving(self.state), serving(self.state, without={one["metadata"]["uid"] for one in pods}))
 
     def _check_roll(self, pod: Manifest, before: dict[str, int], now: dict[str, int]) -> None:
         name = label(pod, GROUP_LABEL) or label(pod, CLIQUE_LABEL)
@@ -119,7 +122,7 @@ class Reasons:
 
     def _check_scale_in(self, pod: Manifest) -> None:
         clique, set = self._find(CLIQUE, label(pod, CLIQUE_LABEL)), self._set_of(pod)
-        if clique is None or is_terminating(clique) or set is None or is_terminating(set) or self._goes_with_its_replica(pod, set):
+        if clique is None or is_terminating(clique) or set is None:
             return
         is_orphan = owner(pod) not in ("", clique["metadata"]["uid"])  # the PodClique that it was of is gone
         if is_orphan or training.is_of_older_attempt(pod, set):
@@ -138,8 +141,11 @@ class Reasons:
         name, belongs = part["metadata"]["name"], GROUP_LABEL if part["kind"] == GROUP.kind else CLIQUE_LABEL
         return any(label(one, POD_HASH_LABEL) != hashes.get(owner(one)) for one in self.state.pods() if label(one, belongs) == name)
 
-    def _goes_with_its_replica(self, one: Manifest, set: Manifest) -> bool:
-        """Whether a pod or PodClique is of a replica of the set, or of a scaling group, that is not declared any more."""
+    def _goes_with_what_it_is_of(self, one: Manifest) -> bool:
+        """Whether a pod or PodClique is of a set that goes, or of a replica of it or of a scaling group that is not declared any more."""
+        set = self._set_of(one)
+        if set is None or is_terminating(set):
+            return True
         group = self._find(GROUP, label(one, GROUP_LABEL))
         declared = 0 if group is None else (replicas := self._declared(group)) and max(replicas, group["spec"]["minAvailable"])
         is_member = label(one, MEMBER_LABEL) != ""

@@ -91,6 +91,14 @@ def begin_update(world: Simulation) -> None:
     delete_pod(world, "RollingUpdate")
 
 
+def scale_to_zero_after_a_reason_was_written(world: Simulation) -> None:
+    """The request that should have followed was not carried out: the operator was killed, or the server away."""
+    world.edit(replicas(0))
+    delete_pod(world, "RollingUpdate")
+    delete_pod(world, "RollingUpdate")
+    delete_pod(world, "RollingUpdate")
+
+
 def make_clique_anew(world: Simulation) -> None:
     old = world.world.get(CLIQUE, "demo-0-front")
     world.world.put({**old, "metadata": {**old["metadata"], "uid": "another"}})
@@ -108,6 +116,7 @@ def delete_namespace(world: Simulation) -> None:
 RIGHT: dict[str, Intervention] = {
     "what is scaled in": scale_in,
     "what goes with its set": delete_set,
+    "what is scaled to zero though an update was to take it": scale_to_zero_after_a_reason_was_written,
     "what goes with its namespace": delete_namespace,
     "what is left of a PodClique that was made anew": make_clique_anew,
     "the first pod of an update": begin_update,
