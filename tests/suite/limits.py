@@ -15,6 +15,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from types import FrameType
 from typing import Any, TextIO
 
@@ -30,6 +31,7 @@ class TooLong(BaseException):
 
 
 DEADLINE = pytest.StashKey[float]()
+IS_RUNNING = pytest.StashKey[bool]()
 STDERR = pytest.StashKey[TextIO]()
 
 REPEATED_AFTER = 15.0
@@ -37,6 +39,9 @@ REPEATED_AFTER = 15.0
 
 BEYOND = "beyond_limit"
 """The setting that says how many seconds later the process of a test ends that has swallowed its failures."""
+
+BETWEEN_PHASES = 0.05
+"""Seconds until a limit that is met while a test is reported is looked at again: what is raised there ends the worker."""
 
 HEAD_START = 1.0
 """Seconds by which the names of what is running are printed before the first of these tests is failed."""
@@ -82,7 +87,9 @@ def pytest_timeout_set_timer(item: pytest.Item, settings: Settings) -> bool:
     seconds = max(min(own, left), 0.01)
 
     def ring(number: int, frame: FrameType | None) -> None:
-        if not is_debugging():
+        if not item.config.stash.get(IS_RUNNING, False):
+            signal.setitimer(signal.ITIMER_REAL, BETWEEN_PHASES, REPEATED_AFTER)
+        elif not is_debugging():
             raise TooLong(f"the test ran {limit}\n{stacks(frame)}")
 
     def cancel() -> None:
@@ -97,14 +104,29 @@ def pytest_timeout_set_timer(item: pytest.Item, settings: Settings) -> bool:
     return True
 
 
-def _factor() -> float:
-    return max(1.0, effort())
+def _running(item: pytest.Item) -> Iterator[None]:
+    """Notes that a test runs, or its fixtures: what is raised now is its failure."""
+    item.config.stash[IS_RUNNING] = True
+    try:
+        return (yield)
+    finally:
+        item.config.stash[IS_RUNNING] = False
 
 
-def pytest_runtest_teardown(item: pytest.Item) -> None:
+pytest_runtest_setup = pytest.hookimpl(wrapper=True, tryfirst=True)(_running)
+pytest_runtest_call = pytest.hookimpl(wrapper=True, tryfirst=True)(_running)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
     """Begins no other test after the end of the run."""
     if time.time() >= item.config.stash[DEADLINE]:
         item.session.shouldfail = "the run has reached its limit"
+    return (yield from _running(item))
+
+
+def _factor() -> float:
+    return max(1.0, effort())
 
 
 class Watch:

@@ -98,6 +98,26 @@ def test_a_run_that_takes_too_long_ends_and_names_what_is_running(tmp_path: Path
     assert code != 0
 
 
+REPORTED_LATE = """
+import time
+
+class Late:
+    def pytest_runtest_logreport(self, report):
+        if report.when == "call" and "is_reported" in report.nodeid:
+            time.sleep(2)
+
+def test_is_reported(request):
+    request.config.pluginmanager.register(Late())
+"""
+
+
+@processes
+def test_a_limit_that_is_met_while_a_test_is_reported_ends_no_worker(tmp_path: Path, processes: tuple[str, ...]) -> None:
+    code, said = run(tmp_path, REPORTED_LATE + FINE, "--timeout", "1", *processes)
+    assert "2 passed" in said
+    assert code == 0
+
+
 def test_a_run_that_ends_in_time_says_nothing(tmp_path: Path) -> None:
     code, said = run(tmp_path, FINE, "--timeout", "50", "--run-limit", "50")
     assert "limit" not in said
