@@ -93,7 +93,7 @@ class Operator:
             force=("*",),
             members=self._state.members,
             namespace=options.namespace,
-            deletions=DeletionOptions(DELETION_REASON, FINALIZERS, GUARDS),
+            deletions=DeletionOptions(DELETION_REASON, FINALIZERS, GUARDS, surplus=[("", "Pod")]),
             group=_group,
             sink=options.sink,
             clock=clock,

@@ -181,7 +181,7 @@ def test_e21_a_pod_that_fails_while_the_others_start_costs_a_restart() -> None:
 
 
 def test_e21_a_pod_that_gives_up_on_one_that_starts_only_then_costs_nothing() -> None:
-    """As where a quota, or the nodes, have room for one pod less than the job needs: the end of a pod is what lets the missing one start."""
+    """As where a quota, or the nodes, have room for one pod less than the job needs: the end of one lets the missing one start."""
     simulation = begun(maxRestarts=1)
     simulation.let_pass(300)
     exit_pod(simulation, 0, 1)

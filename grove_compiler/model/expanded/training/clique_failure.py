@@ -17,8 +17,8 @@ from grove_compiler.model.lazy import memoized
 LOST_SECONDS = 10.0
 """A pod that is missing without an observed end counts as lost after this: the watch may be late."""
 LATE_SECONDS = 60.0
-"""A pod that starts this long after another one failed is late, as after an image pull: the others may have given up waiting for it. So may
-one that has run for so long before it failed: where a quota or the nodes have no room for all, its end is what lets the missing one start."""
+"""A pod that starts this long after another one failed is late, as after an image pull: the others may have given up waiting for it. So
+may one that has run for so long before it failed: where a quota or the nodes lack room for all, its end lets the missing one start."""
 PAUSE_SECONDS = 10.0
 """The pause before a failed pod that is replaced alone is replaced."""
 
